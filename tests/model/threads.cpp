@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "on_threads.h"
 #include "small_model.h"
 
 using namespace crescent;
@@ -11,22 +12,6 @@ using namespace crescent::small;
 using Catch::Contains;
 
 namespace {
-
-/// Calls work(number) on so many threads at once; what each of them threw, "" for nothing.
-std::vector<std::string> on_threads(int count, const std::function<void(int)>& work) {
-  std::vector<std::string> errors(static_cast<size_t>(count));
-  std::vector<std::thread> threads;
-  for (int number = 0; number < count; ++number)
-    threads.emplace_back([&, number] {
-      try {
-        work(number);
-      } catch (const std::exception& error) {
-        errors[static_cast<size_t>(number)] = error.what();
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  return errors;
-}
 
 const std::vector<std::string> kNoErrors(4);
 

@@ -1,9 +1,13 @@
-// Function: one executable per signature, and the reuse of output memory.
+// Function: one executable per signature, and the reuse of output memory. Several threads run a
+// program side by side, each in a frame of its own, unless it writes variables or has other
+// effects.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
+#include "base/readers_writer_lock.h"
 #include "crescent/device/lowering.h"
+#include "program/caller_entrance.h"
 #include "program/program_cache.h"
 #include "program/recorder.h"
 #include "program/tape.h"
@@ -33,6 +37,20 @@ class OutputSlot {
   size_t oldest_ = 0;
 };
 
+/// What one run of a program works with; kept, so that a run does not allocate.
+struct RunFrame {
+  Tensors brought, variables, results;
+  std::vector<OutputSlot> slots;
+  std::atomic<bool> in_use{false};
+
+  /// Drops the tensors of a run, so that the caller's handles are the only ones.
+  void drop() {
+    std::fill(variables.begin(), variables.end(), Tensor());
+    std::fill(results.begin(), results.end(), Tensor());
+    brought.clear();
+  }
+};
+
 /// The program of one signature on one device.
 class Compiled final : public CachedProgram {
  public:
@@ -43,9 +61,11 @@ class Compiled final : public CachedProgram {
     Program program = optimize(trace(body, specs_, holds_), options);
     executable = compile(program, device);
     bindings_ = program.variables;
-    variables_.resize(bindings_.size());
-    for (int value : program.outputs) slots_.emplace_back(program.values[value], memory_);
-    results_.resize(slots_.size());
+    has_effects_ = std::any_of(bindings_.begin(), bindings_.end(),
+                               [](const auto& binding) { return binding.result >= 0; }) ||
+                   std::any_of(program.code.begin(), program.code.end(),
+                               [](const auto& i) { return i.op->effect() >= Effect::state; });
+    for (int value : program.outputs) out_.push_back(program.values[value]);
   }
 
   bool is_for(const Device& device, std::span<const Tensor> inputs, int64_t key) const {
@@ -55,53 +75,83 @@ class Compiled final : public CachedProgram {
   }
   size_t bytes() const override {
     constexpr size_t kEach = 160;  // estimate of the other memory per tensor
-    return sizeof *this + kEach * (specs_.size() + bindings_.size() + slots_.size()) +
+    return sizeof *this + kEach * (specs_.size() + bindings_.size() + out_.size()) +
            executable->bytes();
   }
 
-  void run(std::span<const Tensor> inputs, Tensors& outputs) {
-    for (size_t i = 0; i < bindings_.size(); ++i) {
-      const Variable& variable = bindings_[i].variable;
-      if (bindings_[i].result >= 0) Transaction::before_change(variable);
-      variables_[i] = bindings_[i].result >= 0 ? variable.writable_value(memory_)
-                                               : variable.device_value(memory_);
-    }
-    for (size_t i = 0; i < slots_.size(); ++i) results_[i] = slots_[i].next();
-    struct Release {  // drops these handles, so that the caller's are the only ones
-      Compiled& self;
-      ~Release() {
-        std::fill(self.variables_.begin(), self.variables_.end(), Tensor());
-        std::fill(self.results_.begin(), self.results_.end(), Tensor());
-        self.brought_.clear();
-      }
-    } release{*this};
-    executable->run(memory_ ? bring(inputs) : inputs, variables_, results_);
-    outputs.resize(slots_.size());
-    for (size_t i = 0; i < slots_.size(); ++i) outputs[i] = results_[i];
-  }
+  bool has_effects() const { return has_effects_; }
 
-  /// Frees the memory of results when another signature is called.
+  /// A frame for a run; it is taken, and the variables are read, where one thread at a time is.
+  class FrameLease {
+   public:
+    explicit FrameLease(Compiled& program) : program_(program), frame_(program.take_frame()) {
+      program_.read_variables(frame_.variables);
+    }
+    ~FrameLease() {
+      frame_.drop();
+      frame_.in_use.store(false, std::memory_order_release);
+    }
+    FrameLease(const FrameLease&) = delete;
+    void run(std::span<const Tensor> inputs, Tensors& outputs) {
+      program_.run(frame_, inputs, outputs);
+    }
+
+   private:
+    Compiled& program_;
+    RunFrame& frame_;
+  };
+
+  /// Frees the memory of results, but for runs that go on, when another signature is called.
   void release_results() {
-    for (OutputSlot& slot : slots_) slot.release();
+    for (const auto& frame : frames_) {
+      if (frame->in_use.load(std::memory_order_acquire)) continue;
+      for (OutputSlot& slot : frame->slots) slot.release();
+    }
   }
 
   std::unique_ptr<Executable> executable;
 
  private:
-  std::span<const Tensor> bring(std::span<const Tensor> inputs) {
-    for (const Tensor& input : inputs) brought_.push_back(input.to(memory_));
-    return brought_;
+  RunFrame& take_frame() {
+    for (const auto& frame : frames_) {
+      if (frame->in_use.load(std::memory_order_acquire)) continue;
+      frame->in_use.store(true, std::memory_order_relaxed);
+      return *frame;
+    }
+    RunFrame& frame = *frames_.emplace_back(std::make_unique<RunFrame>());
+    frame.in_use = true;
+    frame.variables.resize(bindings_.size());
+    frame.results.resize(out_.size());
+    for (const TensorSpec& spec : out_) frame.slots.emplace_back(spec, memory_);
+    return frame;
+  }
+  void read_variables(Tensors& values) const {
+    for (size_t i = 0; i < bindings_.size(); ++i) {
+      const Variable& variable = bindings_[i].variable;
+      if (bindings_[i].result >= 0) Transaction::before_change(variable);
+      values[i] = bindings_[i].result >= 0 ? variable.writable_value(memory_)
+                                           : variable.device_value(memory_);
+    }
+  }
+  void run(RunFrame& frame, std::span<const Tensor> inputs, Tensors& outputs) {
+    for (size_t i = 0; i < out_.size(); ++i) frame.results[i] = frame.slots[i].next();
+    executable->run(memory_ ? bring(frame, inputs) : inputs, frame.variables, frame.results);
+    outputs.resize(out_.size());
+    for (size_t i = 0; i < out_.size(); ++i) outputs[i] = frame.results[i];
+  }
+  std::span<const Tensor> bring(RunFrame& frame, std::span<const Tensor> inputs) const {
+    for (const Tensor& input : inputs) frame.brought.push_back(input.to(memory_));
+    return frame.brought;
   }
 
   int64_t key_;
   const Device& device_;
   Memory* memory_;
-  TensorSpecs specs_;
+  TensorSpecs specs_, out_;
   std::vector<StorageHold> holds_;
   std::vector<Program::Binding> bindings_;
-  /// Tensors of the current run; members, so that a run does not allocate.
-  Tensors brought_, variables_, results_;
-  std::vector<OutputSlot> slots_;
+  bool has_effects_ = false;  ///< whether a run is seen by others, as what it writes
+  std::vector<std::unique_ptr<RunFrame>> frames_;  ///< as many as there were runs at once
 };
 
 size_t hash_of(std::span<const Tensor> inputs, int64_t key) {
@@ -121,10 +171,15 @@ std::atomic<uint64_t> retracings = 0;
 struct Function::State {
   Body body;
   OptimizeOptions options;
-  std::recursive_mutex mutex;  // recursive, because a body that is traced may call other functions
+  ReadersWriterLock lock;  ///< its readers are runs without effects
   ProgramTable compiled;
   std::weak_ptr<Compiled> latest;  ///< the program of the latest call
   uint64_t age = 0;                ///< number of retracings when the programs were compiled
+
+  std::unique_lock<ReadersWriterLock> enter() {
+    if (lock.is_read_here()) fail("a function was called by what it computes itself");
+    return std::unique_lock(lock);
+  }
 
   void forget() {
     compiled.clear();
@@ -172,26 +227,38 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
     outputs = state_->body(Tensors(inputs.begin(), inputs.end()));
     return;
   }
-  std::lock_guard lock(state_->mutex);
-  state_->find(inputs, key)->run(inputs, outputs);
+  const LeavingWhenFound leaving;
+  std::unique_lock entrance = state_->enter();
+  const std::shared_ptr<Compiled> compiled = state_->find(inputs, key);
+  if (compiled->has_effects()) {
+    state_->lock.wait_for_readers();
+    Compiled::FrameLease frame(*compiled);
+    leaving.leave();
+    return frame.run(inputs, outputs);
+  }
+  const ReadersWriterLock::Reading reading(state_->lock);
+  Compiled::FrameLease frame(*compiled);
+  entrance.unlock();
+  leaving.leave();
+  frame.run(inputs, outputs);
 }
 
 std::shared_ptr<Executable> Function::executable(std::span<const Tensor> inputs,
                                                  int64_t key) const {
-  std::lock_guard lock(state_->mutex);
+  const std::unique_lock entrance = state_->enter();
   auto compiled = state_->find(inputs, key);
   return {compiled, compiled->executable.get()};
 }
 
 void Function::clear() const {
-  std::lock_guard lock(state_->mutex);
+  const std::unique_lock entrance = state_->enter();
   state_->forget();
 }
 
 void retrace_functions() { ++retracings; }
 
 size_t Function::signatures() const {
-  std::lock_guard lock(state_->mutex);
+  const std::unique_lock entrance = state_->enter();
   return state_->compiled.size();
 }
 

@@ -97,7 +97,7 @@ Tensors Model::predict(const Tensors& x, const Dict& given) {
   const InterruptScope interrupt_scope;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   const int64_t batch_size = [&] {
-    const StepLock lock(*this);
+    const auto entrance = enter_steps(*this);
     check_inputs(*this, x);
     const int64_t size = batch_size_for(*this, options.batch_size);
     check_stateful(*this, x.front().dim(0), size);
@@ -175,8 +175,10 @@ NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tenso
 }
 
 Tensors Model::predict_on_batch(const Tensors& x) {
-  const StepLock lock(*this);
-  check_inputs(*this, x);
+  {
+    const auto entrance = enter_steps(*this);
+    check_inputs(*this, x);
+  }
   Tensors outputs;
   Stepper(*this).predict(x, outputs);
   return outputs;

@@ -4,10 +4,17 @@
 
 namespace crescent {
 
-StepLock::StepLock(const Model& model) : model_(model) {
-  ModelAccess::training(model_).turn.mutex.lock();
+std::unique_lock<ReadersWriterLock> enter_steps(const Model& model) {
+  ReadersWriterLock& lock = ModelAccess::training(model).turn.lock;
+  if (lock.is_read_here())
+    fail("model '", model.name(), "' was used by what its own prediction computes");
+  return std::unique_lock(lock);
 }
-StepLock::~StepLock() { ModelAccess::training(model_).turn.mutex.unlock(); }
+
+StepLock::StepLock(const Model& model) : model_(model) {
+  enter_steps(model).release()->wait_for_readers();
+}
+StepLock::~StepLock() { ModelAccess::training(model_).turn.lock.unlock(); }
 
 void expect_to_count_alone(const Model& model, const char* what) {
   const ModelAccess::Training& state = ModelAccess::training(model);

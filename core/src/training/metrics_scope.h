@@ -1,8 +1,14 @@
-// Which thread trains or evaluates a model that several threads use.
+// Which thread trains, evaluates or predicts with a model that several threads use.
 #pragma once
+#include <mutex>
+
+#include "base/readers_writer_lock.h"
 #include "crescent/model/model.h"
 
 namespace crescent {
+
+/// Keeps other threads from beginning a step of the model, while predictions that run go on.
+std::unique_lock<ReadersWriterLock> enter_steps(const Model& model);
 
 /// Fails when another thread trains or evaluates the model. `what` names the caller, which must
 /// hold a StepLock.

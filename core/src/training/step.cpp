@@ -4,8 +4,10 @@
 #include "crescent/model/steps.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
+#include "program/caller_entrance.h"
 #include "program/option_changes.h"
 #include "registry/blame.h"
+#include "training/metrics_scope.h"
 #include "training/state/training.h"
 #include "training/watch/step_watch.h"
 
@@ -293,14 +295,18 @@ void Stepper::rehearse_eagerly(const Batch& batch) {
 
 void Stepper::predict(const Tensors& x, Tensors& outputs) {
   check_inputs(x);
-  const StepLock lock(model_);
+  auto entrance = enter_steps(model_);
   if (state_.spec.compiled && state_.spec.options.run_eagerly) {
+    state_.turn.lock.wait_for_readers();
     outputs = steps_of(model_).predict_step(model_, x);
     return;
   }
-  const Function& function = predict_function(x);
+  const Function function = predict_function(x);
+  const int64_t key = state_.steps.predict_key;
+  const ReadersWriterLock::Reading reading(state_.turn.lock);
+  const CallerEntrance until_found(entrance);  // a trace looks at layers
   outputs.clear();  // lets the function reuse their memory for this batch
-  function.call(x, outputs, state_.steps.predict_key);
+  function.call(x, outputs, key);
 }
 
 CompiledStep Stepper::compiled_predict(const Tensors& x) {

@@ -211,7 +211,7 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
 
   explicit AttentionForward(const Request& r) : AttentionKernel<T, Attention>(r, 3) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     this->each_part(a, this->blocks(), [&](const auto& multiply, int64_t head, int64_t block) {
       const auto &q = this->query_, &k = this->key_, &v = this->value_;
       const int64_t first = block * this->block_, rows = std::min(this->block_, q.steps - first);
@@ -243,7 +243,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
 
   explicit AttentionGradient(const Request& r) : AttentionKernel<T, AttentionBackward>(r, 5) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     this->each_part(
         a, 1, [&](const auto& multiply, int64_t head, int64_t) { run_head(a, multiply, head); });
   }

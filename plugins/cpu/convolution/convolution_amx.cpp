@@ -98,7 +98,7 @@ class PackKernel final : public Kernel {
         run_(flat.kernel_columns * flat.channels),
         strip_(flat.kernel_rows * amx::strip_values(run_)) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch));
   }
   /// Packs `kernel`. That of a gradient is first copied to `turned` as rows (output channel) of
@@ -161,7 +161,7 @@ class AmxImageConvolution final : public Kernel {
     is_packed_ = true;
     return {std::make_unique<PackKernel>(pack_), {DType::bfloat16, {pack_.values()}}, pack_.form()};
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     auto* bias = reinterpret_cast<float*>(a.scratch);
     auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
     const UnaryLoop widen = cast_loop(DType::bfloat16, DType::float32);
@@ -293,7 +293,7 @@ class AmxKernelGradient final : public Kernel {
     for (int64_t c = 0; c < columns_; ++c) sources_.push_back(source(c));
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(lanes_, [&](int64_t lane, int) {
       const amx::Tiles tiles;
       bool add = false;

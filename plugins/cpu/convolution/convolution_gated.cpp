@@ -14,7 +14,7 @@ class Gated final : public cpu::Kernel {
  public:
   Gated(std::unique_ptr<Kernel> inner, std::unique_ptr<Kernel> gate)
       : inner_(std::move(inner)), gate_(std::move(gate)) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     inner_->run(a);
     const std::byte* inputs[] = {a.inputs[2], a.outputs[0],
                                  reinterpret_cast<const std::byte*>(&kZero)};

@@ -163,10 +163,9 @@ class Reorder final : public Kernel {
                                  {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
   }
   std::string name() const override { return "onednn reorder"; }
-  void run(const Arguments& a) override { run(a.inputs[0], a.outputs[0]); }
-  void run(const std::byte* from, std::byte* to) {
-    primitives_.prepare(1);
-    primitives_.run(0, primitive_, {from, to});
+  void run(const Arguments& a) const override { run(a.inputs[0], a.outputs[0]); }
+  void run(const std::byte* from, std::byte* to) const {
+    onednn::Primitives::Region(primitives_, 1).run(0, primitive_, {from, to});
   }
   size_t bytes() const { return bytes_; }            ///< bytes of the reordered kernel
   const std::string& form() const { return form_; }  ///< describes both layouts
@@ -214,13 +213,18 @@ class PiecewiseConvolution : public Kernel {
     const int64_t row = p.image * plan_.axes[0].out * plan_.axes[1].out + p.out_row;
     return static_cast<size_t>(row * plan_.axes[2].out * plan_.out_channels) * size_of(plan_.dtype);
   }
-  /// Runs f(piece, number of the piece, its primitive, worker) in the pool.
+  /// Runs f(piece, number of the piece, run) in the pool, where run(addresses) runs its primitive.
   template <class F>
-  void each_piece(const Arguments& a, F&& f) {
-    const int workers = primitives_.prepare(a.threads.threads());
+  void each_piece(const Arguments& a, F&& f) const {
+    const onednn::Primitives::Region region(primitives_, a.threads.threads());
     a.threads.parallel(
         static_cast<int64_t>(pieces_.size()),
-        [&](int64_t i, int worker) { f(pieces_[i], i, which_[i], worker); }, workers);
+        [&](int64_t i, int worker) {
+          f(pieces_[i], i, [&](std::initializer_list<const void*> addresses) {
+            region.run(worker, which_[i], addresses);
+          });
+        },
+        region.workers());
   }
 
   ConvPlan plan_;
@@ -252,14 +256,13 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
     std::string form = pack_->form();
     return {std::move(pack_), spec, std::move(form)};  // run() then gets the packed kernel
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     if (pack_) pack_->run(a.inputs[1], a.scratch);
     const std::byte* kernel = pack_ ? a.scratch : a.inputs[1];
-    each_piece(a, [&](const SubConvolution& piece, int64_t, int which, int worker) {
+    each_piece(a, [&](const SubConvolution& piece, int64_t, auto run) {
       const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
-      plan_.bias ? primitives_.run(worker, which, {from, kernel, to, a.inputs[2]})
-                 : primitives_.run(worker, which, {from, kernel, to});
+      plan_.bias ? run({from, kernel, to, a.inputs[2]}) : run({from, kernel, to});
       if (plan_.gated) return close_gates(piece, a);
       if (plan_.activation != ActivationKind::relu) return;
       onednn::apply_relu(plan_.dtype, to,
@@ -314,10 +317,9 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
     add_primitives([&](const ConvPlan& p, const Descriptions& of) { return add(p, of); });
   }
 
-  void run(const Arguments& a) override {
-    each_piece(a, [&](const SubConvolution& piece, int64_t i, int which, int worker) {
-      primitives_.run(worker, which,
-                      {a.inputs[0] + x_at(piece), a.inputs[1] + y_at(piece), partial(a, i)});
+  void run(const Arguments& a) const override {
+    each_piece(a, [&](const SubConvolution& piece, int64_t i, auto run) {
+      run({a.inputs[0] + x_at(piece), a.inputs[1] + y_at(piece), partial(a, i)});
     });
     const int64_t count = static_cast<int64_t>(pieces_.size());
     a.threads.blocks(values(), 4096, [&](int64_t begin, int64_t end) {

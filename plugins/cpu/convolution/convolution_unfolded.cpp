@@ -33,7 +33,7 @@ class UnfoldedConvolution final : public Kernel {
     }
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     switch (p_.pass) {
       case ConvPass::forward:
         return forward(a);

@@ -69,7 +69,9 @@ class TransformedKernel final : public cpu::Kernel {
         columns_(sides.out.channels),
         forward_(p.pass == ConvPass::forward) {}
   std::string name() const override { return "winograd"; }
-  void run(const Arguments& a) override { transform(a.in<float>(0), a.out<float>(0), a.threads); }
+  void run(const Arguments& a) const override {
+    transform(a.in<float>(0), a.out<float>(0), a.threads);
+  }
   void transform(const float* kernel, float* to, CpuThreads& threads) const {
     const int64_t across = pieces(columns_, kLanes);
     threads.parallel(pieces(rows_, kLanes) * across, [&](int64_t part, int) {
@@ -172,7 +174,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
             {DType::float32, {kernel_.values()}},
             kernel_.form()};
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.threads);
     together_ ? run_together(a) : run_blocks(a);
     if (plan_.moments) combine(a);
@@ -282,7 +284,7 @@ class FewTiles final : public cpu::Kernel {
     kernel_ = std::make_unique<WinogradImageConvolution>(plan_);
     return kernel_->prepare(input);
   }
-  void run(const Arguments& a) override { kernel_->run(a); }
+  void run(const Arguments& a) const override { kernel_->run(a); }
   std::string name() const override { return kernel_->name(); }
   size_t scratch_bytes() const override { return kernel_->scratch_bytes(); }
   double flops() const override { return kernel_->flops(); }
@@ -304,7 +306,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
             std::clamp(tiles_ / kMoreTiles, kPartials, 2 * kPartials))),
         shares_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const int64_t shares = is_for_many(a.threads) ? shares_ : 1, vectors = pieces(columns_, kLanes);
     a.threads.parallel(lanes_ * shares, [&](int64_t part, int) {
       const int64_t share = part % shares, first = vectors * share / shares * kLanes;

@@ -109,7 +109,7 @@ class DepthwiseForwardKernel final : public DepthwiseByRows {
            sizeof(float);
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     auto* zeros = reinterpret_cast<float*>(a.scratch);
     std::fill_n(zeros, zero_row(), 0.0f);
     const PassingRows rows(zeros + zero_row(), columns_, channels_);
@@ -143,7 +143,7 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
            sizeof(float);
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     auto* zeros = reinterpret_cast<float*>(a.scratch);
     std::fill_n(zeros, zero_row(), 0.0f);
     std::fill_n(a.out<float>(0), 9 * channels_, 0.0f);

@@ -52,7 +52,7 @@ class CheckKernel final : public Kernel {
         convert_(std::is_integral_v<T> ? nullptr
                                        : cast_loop(r.inputs[0].dtype, r.outputs[0].dtype)) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const T* x = a.in<T>(0);
     std::atomic<bool> any_outside = false;
     a.threads.blocks(count_, kGrain, [&](int64_t begin, int64_t end) {

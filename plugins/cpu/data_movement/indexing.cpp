@@ -35,7 +35,7 @@ class GatherKernel final : public Kernel {
         bytes_(static_cast<size_t>(view_.inner) * size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype),
         loop_(gather_loop(bytes_, r.inputs[1].dtype)) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const int64_t lines = view_.outer * count_;
     a.threads.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
       while (begin < end) {
@@ -79,7 +79,7 @@ class TakeAlongKernel final : public Kernel {
         bytes_(size_of(r.inputs[0].dtype)),
         indices_(r.inputs[1].dtype),
         loop_(to_.inner == 1 ? gather_loop(bytes_, r.inputs[1].dtype) : nullptr) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const int64_t lines = to_.outer * to_.length;
     a.threads.blocks(lines, lines_per_part(lines, to_.inner), [&](int64_t begin, int64_t end) {
       if (loop_) return take_elements(a, begin, end);
@@ -131,7 +131,7 @@ class ScatterAddKernel final : public Kernel {
     parts_ = std::clamp<int64_t>(elements / kGrain, 1,
                                  std::min<int64_t>(16, std::max<int64_t>(view_.length, 1)));
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(view_.outer * parts_, [&](int64_t part, int) {
       const int64_t outer = part / parts_, piece = part % parts_;
       add_rows(a, outer, view_.length * piece / parts_, view_.length * (piece + 1) / parts_);
@@ -191,7 +191,7 @@ class OneHotKernel final : public Kernel {
     const double one = 1;
     cast_loop(DType::float64, r.outputs[0].dtype)(&one, one_, 1);
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.blocks(count_, lines_per_part(count_, depth_), [&](int64_t begin, int64_t end) {
       const size_t line = static_cast<size_t>(depth_) * bytes_;
       std::memset(a.outputs[0] + static_cast<size_t>(begin) * line, 0,

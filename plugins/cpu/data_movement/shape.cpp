@@ -29,7 +29,7 @@ class Rearrange final : public Kernel {
       : copy_(std::move(axes), bytes),
         from_(from * static_cast<int64_t>(bytes)),
         to_(to * static_cast<int64_t>(bytes)) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     copy_.run(a.inputs[0] + from_, a.outputs[0] + to_, a.threads);
   }
   std::string name() const override { return "copy"; }
@@ -120,7 +120,7 @@ class PadKernel final : public Kernel {
         to_(to * static_cast<int64_t>(size_of(out.dtype))),
         value_(value, out.dtype),
         out_(out) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     fill_all(a.outputs[0], out_, value_.bytes, a.threads);
     copy_.run(a.inputs[0], a.outputs[0] + to_, a.threads);
   }
@@ -167,7 +167,7 @@ class ConcatKernel final : public Kernel {
     }
     if (single) interleave_ = interleave_loop(parts_.size(), bytes);
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;  // bytes per row and per part
     if (rows_ > 1 && row_bytes_ <= kLongest) {
       const int64_t most = kPart / std::max<int64_t>(row_bytes_, 1);
@@ -218,7 +218,9 @@ std::unique_ptr<Kernel> make_bitcast(const Request& r) {
 class FillKernel final : public Kernel {
  public:
   FillKernel(double value, const TensorSpec& out) : value_(value, out.dtype), out_(out) {}
-  void run(const Arguments& a) override { fill_all(a.outputs[0], out_, value_.bytes, a.threads); }
+  void run(const Arguments& a) const override {
+    fill_all(a.outputs[0], out_, value_.bytes, a.threads);
+  }
   std::string name() const override { return "fill"; }
 
  private:
@@ -247,7 +249,9 @@ class IotaKernel final : public Kernel {
       axes.push_back({shape[i], i == axis ? 1 : 0, strides[i]});
     copy_ = StridedCopy(std::move(axes), bytes);
   }
-  void run(const Arguments& a) override { copy_.run(counted_.data(), a.outputs[0], a.threads); }
+  void run(const Arguments& a) const override {
+    copy_.run(counted_.data(), a.outputs[0], a.threads);
+  }
   std::string name() const override { return "copy"; }
 
  private:

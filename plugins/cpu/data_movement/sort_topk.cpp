@@ -30,7 +30,7 @@ class ArgReduceKernel final : public Kernel {
     if (view.inner == 1 && view.outer < kEnoughLines)
       pieces_ = std::clamp<int64_t>(view.length / kPiece, 1, kMostPieces);
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     if (view_.inner > 1) return run_columns(a);
     int64_t* places = pieces_ == 1 ? a.out<int64_t>(0) : reinterpret_cast<int64_t*>(a.scratch);
     const int64_t lines = view_.outer * pieces_, length = view_.length / pieces_;
@@ -90,7 +90,7 @@ class CumulativeKernel final : public Kernel {
  public:
   CumulativeKernel(AxisView view, bool reverse)
       : view_(view), tiles_(view, kTile), reverse_(reverse) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const int64_t units = view_.outer * tiles_.each;
     a.threads.blocks(
         units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {

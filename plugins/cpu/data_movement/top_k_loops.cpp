@@ -101,7 +101,7 @@ class TopKKernel final : public Kernel {
  public:
   TopKKernel(AxisView view, int64_t k)
       : view_(view), k_(k), parts_(std::min<int64_t>(view.outer, kMostParts)) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(parts_, [&](int64_t part, int) {
       auto* entries = reinterpret_cast<Each*>(a.scratch) + 2 * part * view_.length;
       const int64_t end = view_.outer * (part + 1) / parts_;

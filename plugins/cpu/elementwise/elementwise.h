@@ -33,7 +33,7 @@ class Elementwise final : public Kernel {
   static bool reads(const Window& window, const TensorSpec& input, const Shape& result);
   static std::unique_ptr<Kernel> make(const Request& request, std::span<const Window> windows);
 
-  void run(const Arguments& a) override;
+  void run(const Arguments& a) const override;
   std::string name() const override { return "highway"; }
   size_t scratch_bytes() const override { return scratch_bytes_; }
   double flops() const override {

@@ -228,7 +228,7 @@ void Elementwise::begin(const Arguments& a, Cells& cells) const {
   write_periodic(a);
 }
 
-void Elementwise::run(const Arguments& a) {
+void Elementwise::run(const Arguments& a) const {
   if (size_ == 0) return;
   Cells cells;
   begin(a, cells);

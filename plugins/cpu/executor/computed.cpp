@@ -12,7 +12,7 @@ namespace {
 class Copy final : public Kernel {
  public:
   explicit Copy(size_t bytes) : bytes_(bytes) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     if (a.inputs[0] == a.outputs[0]) return;
     a.threads.blocks(static_cast<int64_t>(bytes_), int64_t{1} << 18,
                      [&](int64_t begin, int64_t end) {
@@ -48,7 +48,7 @@ class Computed final : public Kernel {
         in_(request.inputs.begin(), request.inputs.end()),
         out_(request.outputs.begin(), request.outputs.end()) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     Tensors inputs, outputs;
     for (size_t i = 0; i < in_.size(); ++i) inputs.push_back(borrow(a.inputs[i], in_[i]));
     for (size_t i = 0; i < out_.size(); ++i) outputs.push_back(borrow(a.outputs[i], out_[i]));

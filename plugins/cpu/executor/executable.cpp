@@ -21,8 +21,18 @@ bool is_input(const Tensor& output, std::span<const Tensor> inputs) {
 
 void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                         std::span<Tensor> outputs) {
-  std::lock_guard lock(mutex_);
-  auto& memory = plan_.memory();
+  std::unique_lock observing(observing_, std::defer_lock);
+  if (plan_.is_observed()) observing.lock();
+  const FreeList<Plan::Frame>::Lease frame(frames_,
+                                           [&] { return std::make_unique<Plan::Frame>(plan_); });
+  bind(*frame, inputs, variables, outputs);
+  const Arenas::Lease arena(arenas_, plan_.arena_bytes());
+  plan_.run(*frame, arena.memory(), observing.owns_lock() && plan_.is_observed());
+}
+
+void CpuExecutable::bind(Plan::Frame& frame, std::span<const Tensor> inputs,
+                         std::span<Tensor> variables, std::span<Tensor> outputs) const {
+  auto& memory = frame.memory();
   assert(inputs.size() == memory.inputs.size() && variables.size() == memory.variables.size() &&
          outputs.size() == memory.outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) memory.inputs[i] = memory_of(inputs[i]);
@@ -35,22 +45,20 @@ void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variab
     if (!is_input(outputs[i], inputs)) outputs[i].storage()->bump_version();
     memory.outputs[i] = memory_of(outputs[i]);
   }
-  const Arenas::Lease arena(arenas_, plan_.arena_bytes());
-  plan_.run(arena.memory());
 }
 
 void CpuExecutable::profile(bool on) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(observing_);
   plan_.profile(on);
 }
 
 std::vector<ProfileRow> CpuExecutable::rows() const {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(observing_);
   return plan_.rows();
 }
 
 bool CpuExecutable::watch(Watcher watcher) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(observing_);
   plan_.watch(std::move(watcher));
   return true;
 }

@@ -1,10 +1,11 @@
-// CpuExecutable: the executable that core runs, a plan that is bound to the tensors of one run at a
-// time.
+// CpuExecutable: the executable that core runs, a plan whose frames are bound to the tensors of one
+// run each. Any number of threads may run it at once.
 #pragma once
 #include <mutex>
 
 #include "executor/plan.h"
 #include "memory/arenas.h"
+#include "memory/free_list.h"
 
 namespace crescent::cpu {
 
@@ -22,10 +23,14 @@ class CpuExecutable final : public Executable {
   bool watch(Watcher watcher) override;
 
  private:
+  void bind(Plan::Frame& frame, std::span<const Tensor> inputs, std::span<Tensor> variables,
+            std::span<Tensor> outputs) const;
+
   Arenas& arenas_;
   Arenas::User user_;
-  mutable std::mutex mutex_;  // eager ops of several threads share an executable
+  mutable std::mutex observing_;  // held by runs that are observed and by who observes
   Plan plan_;
+  FreeList<Plan::Frame> frames_;
 };
 
 }  // namespace crescent::cpu

@@ -23,33 +23,29 @@ Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCa
 
 /// Turns the locations of the memory plan into pointers.
 void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
-  memory_.inputs.resize(schedule.inputs.size());
-  memory_.variables.resize(schedule.variables.size());
-  memory_.contents.resize(schedule.variables.size());
-  memory_.outputs.resize(schedule.outputs.size());
+  inputs_ = schedule.inputs.size(), outputs_ = schedule.outputs.size();
   for (const Program::Constant& c : schedule.constants)
     constants_.push_back(values_.constants().shared(c.tensor));
   arena_bytes_ = plan.arena_bytes;
 
-  size_t count = 0;
-  for (const Step& step : schedule.steps) count += step.inputs.size() + step.outputs.size();
-  arguments_.reserve(count);  // calls_ points into arguments_, which must not move
   auto add_argument = [&](int value) {
     const Location& location = plan.locations[schedule.root(value)];
     size_t index = location.index;
-    std::byte** argument = &arguments_.emplace_back(nullptr);
+    const size_t argument = arguments_.size();
+    arguments_.push_back(nullptr);
     switch (location.kind) {
       case Location::Kind::input:
-        caller_arguments_.push_back({argument, &memory_.inputs[index]});
+        input_arguments_.push_back({argument, index});
         break;
       case Location::Kind::output:
-        caller_arguments_.push_back({argument, &memory_.outputs[index]});
+        output_arguments_.push_back({argument, index});
         break;
       case Location::Kind::variable:
-        caller_arguments_.push_back({argument, &memory_.variables[index]});
+        variable_arguments_.push_back({argument, index});
         break;
       case Location::Kind::constant:
-        *argument = const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw()));
+        arguments_.back() =
+            const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw()));
         break;
       case Location::Kind::arena:
         arena_arguments_.push_back({argument, location.offset});
@@ -63,7 +59,7 @@ void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
   };
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
-    std::byte** first = arguments_.data() + arguments_.size();
+    const size_t first = arguments_.size();
     for (int value : step.inputs) add_argument(value);
     for (int value : step.outputs) add_argument(value);
     calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch[s]});
@@ -117,6 +113,7 @@ void Plan::describe(const Schedule& schedule, const std::vector<std::string>& sc
     for (int value : step.outputs) row.bytes += static_cast<double>(schedule.bytes(value));
     profile_.push_back(std::move(row));
   }
+  tallies_ = std::vector<Tally>(profile_.size());
 }
 
 void Plan::profile(bool on, bool of_parts) {
@@ -125,48 +122,65 @@ void Plan::profile(bool on, bool of_parts) {
     if (auto* composed = dynamic_cast<Composed*>(call.kernel)) composed->profile(on);
   }
   if (!on) return;
-  for (ProfileRow& row : profile_) row.calls = 0, row.seconds = 0;
-  traces_.assign(of_parts ? calls_.size() : 0, {});
+  for (Tally& tally : tallies_) tally.calls = 0, tally.seconds = 0;
+  if (of_parts) traces_.assign(calls_.size(), {});
 }
 
-void Plan::move_to(std::byte* arena) {
-  arena_ = arena;
-  for (const ArenaArgument& argument : arena_arguments_)
-    *argument.argument = arena + argument.offset;
+Plan::Frame::Frame(const Plan& plan) : arguments_(plan.arguments_) {
+  memory_.inputs.resize(plan.inputs_);
+  memory_.variables.resize(plan.writes_.size());
+  memory_.contents.resize(plan.writes_.size());
+  memory_.outputs.resize(plan.outputs_);
+  if (plan.prepack_stage_) prepacked_ = plan.prepack_stage_->new_state();
 }
 
-void Plan::place(std::byte* arena) {
-  for (const CallerArgument& argument : caller_arguments_) *argument.argument = *argument.source;
-  if (arena != arena_) move_to(arena);
+void Plan::move_to(Frame& frame, std::byte* arena) const {
+  frame.arena_ = arena;
+  for (const auto& [argument, offset] : arena_arguments_)
+    frame.arguments_[argument] = arena + offset;
+}
+
+void Plan::place(Frame& frame, std::byte* arena) const {
+  std::byte** const to = frame.arguments_.data();
+  for (const auto& [argument, i] : input_arguments_) to[argument] = frame.memory_.inputs[i];
+  for (const auto& [argument, i] : variable_arguments_) to[argument] = frame.memory_.variables[i];
+  for (const auto& [argument, i] : output_arguments_) to[argument] = frame.memory_.outputs[i];
+  if (arena != frame.arena_) move_to(frame, arena);
 }
 
 /// Runs the prepack stage if it is out of date; the caller holds an ExecutionScope.
-void Plan::update_prepacked() {
-  if (!prepack_stage_->is_valid(memory_.contents))
-    prepack_stage_->make(memory_.contents, [&](size_t s) { run(s, s + 1); });
+void Plan::update_prepacked(Frame& frame) {
+  const std::vector<Contents>& contents = frame.memory_.contents;
+  if (prepack_stage_->is_valid(frame.prepacked_, contents)) return;
+  prepack_stage_->make(frame.prepacked_, contents, frame.arguments_.data(),
+                       [&](size_t s) { run_calls(frame, s, s + 1); });
 }
 
-void Plan::prepare(std::byte* arena) {
+void Plan::prepare(Frame& frame, std::byte* arena) {
   if (!prepack_stage_) return;
   const FlushDenormals flush;
-  place(arena);
+  place(frame, arena);
   const PrepackCache::ExecutionScope scope(values_);
-  update_prepacked();
+  update_prepacked(frame);
 }
 
-void Plan::run(std::byte* arena) {
+void Plan::run(Frame& frame, std::byte* arena, bool is_observed) {
   const FlushDenormals flush;
-  place(arena);
-  if (!prepack_stage_) return run(0, calls_.size());
+  frame.is_observed_ = is_observed;
+  place(frame, arena);
+  if (!prepack_stage_) return run_calls(frame, 0, calls_.size());
   const PrepackCache::ExecutionScope scope(values_);
-  update_prepacked();
-  run(prepack_stage_->steps(), calls_.size());
+  update_prepacked(frame);
+  run_calls(frame, prepack_stage_->steps(), calls_.size());
 }
 
-void Plan::run(size_t first, size_t last) {
+void Plan::run_calls(const Frame& frame, size_t first, size_t last) {
   size_t i = first;
   try {
-    for (; i < last; ++i) observed_ ? run_observed(i) : run(calls_[i]);
+    if (frame.is_observed_) {
+      for (; i < last; ++i) run_observed(frame, i);
+    }
+    for (; i < last; ++i) run(frame, calls_[i]);
   } catch (DataError& error) {
     if (const std::string& scope = profile_[i].scope; !scope.empty())
       error.add_context(scope + ": ");
@@ -174,9 +188,9 @@ void Plan::run(size_t first, size_t last) {
   }
 }
 
-void Plan::run_observed(size_t i) {
-  profiling_ ? run_timed(i) : run(calls_[i]);
-  if (watcher_) tell(i);
+void Plan::run_observed(const Frame& frame, size_t i) {
+  profiling_ ? run_timed(frame, i) : run(frame, calls_[i]);
+  if (watcher_) tell(frame, i);
 }
 
 void Plan::watch(Executable::Watcher watcher) {
@@ -184,21 +198,21 @@ void Plan::watch(Executable::Watcher watcher) {
   observed_ = profiling_ || watcher_;
 }
 
-void Plan::tell(size_t i) const {
+void Plan::tell(const Frame& frame, size_t i) const {
   for (size_t o = 0; o < results_[i].size(); ++o)
-    watcher_(results_[i][o], calls_[i].kernel->name(), calls_[i].outputs[o]);
+    watcher_(results_[i][o], calls_[i].kernel->name(), frame.arguments_[calls_[i].outputs + o]);
 }
 
-void Plan::run_timed(size_t i) {
+void Plan::run_timed(const Frame& frame, size_t i) {
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
   {
     std::optional<WorkTrace::Recording> traced;
     if (!traces_.empty()) traced.emplace(traces_[i]);
-    run(calls_[i]);
+    run(frame, calls_[i]);
   }
-  profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-  ++profile_[i].calls;
+  tallies_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  ++tallies_[i].calls;
 }
 
 double Plan::flops() const {
@@ -209,11 +223,12 @@ double Plan::flops() const {
 
 size_t Plan::bytes() const {
   constexpr size_t kStep = 5120;  // measured size of a kernel, its step and its profile row
-  return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(ArenaArgument);
+  return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Argument);
 }
 
 ProfileRow Plan::row_of(size_t i) const {
   ProfileRow row = profile_[i];
+  row.calls = tallies_[i].calls, row.seconds = tallies_[i].seconds;
   const auto calls = static_cast<double>(row.calls);
   row.flops *= calls;
   row.bytes *= calls;

@@ -90,9 +90,9 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
           made != producer_of.end() && !cached_as.contains(root))
         step.producers.push_back(made->second);
       auto variable = variable_of.find(root);
-      auto is_it = [&](const Read& read) { return read.variable == variable->second; };
-      if (variable != variable_of.end() && std::none_of(reads_.begin(), reads_.end(), is_it))
-        reads_.push_back({variable->second, {}});
+      if (variable != variable_of.end() &&
+          std::find(reads_.begin(), reads_.end(), variable->second) == reads_.end())
+        reads_.push_back(variable->second);
     }
     for (int value : from.outputs) {
       producer_of.emplace(schedule.root(value), s);
@@ -117,13 +117,13 @@ void PrepackStage::add_cached(const Program& source, PrepackedValuePtr value, si
   cached_.push_back(std::move(cached));
 }
 
-bool PrepackStage::is_valid(const std::vector<Contents>& contents) const {
-  if (!was_made_) return false;
-  for (const Read& read : reads_) {
-    if (!(contents[read.variable] == read.contents)) return false;
+bool PrepackStage::is_valid(const State& state, const std::vector<Contents>& contents) const {
+  if (!state.was_made) return false;
+  for (size_t r = 0; r < reads_.size(); ++r) {
+    if (!(contents[reads_[r]] == state.contents[r])) return false;
   }
-  for (const CachedValue& cached : cached_) {
-    if (cached.value->version() != cached.version) return false;
+  for (size_t c = 0; c < cached_.size(); ++c) {
+    if (cached_[c].value->version() != state.versions[c]) return false;
   }
   return true;
 }
@@ -141,9 +141,8 @@ std::vector<Contents> chosen(const std::vector<Contents>& contents,
 
 /// Marks the steps that make stale values, the earlier steps that those depend on, and all steps
 /// that only check.
-void PrepackStage::find_needed(const std::vector<Contents>& contents,
+void PrepackStage::find_needed(const std::vector<Contents>& contents, std::byte** arguments,
                                PrepackCache::Update& update) {
-  was_made_ = false;  // until every step has succeeded
   for (CachedValue& cached : cached_)
     cached.is_stale = !update.is_made(*cached.value, chosen(contents, cached.variables));
   for (Step& step : steps_) step.is_needed = !step.has_results;
@@ -157,17 +156,19 @@ void PrepackStage::find_needed(const std::vector<Contents>& contents,
   for (CachedValue& cached : cached_) {
     std::byte* memory =
         cached.is_stale ? update.begin(*cached.value, cached.bytes) : update.memory(*cached.value);
-    for (std::byte** argument : cached.arguments) *argument = memory;
+    for (size_t argument : cached.arguments) arguments[argument] = memory;
   }
 }
 
-void PrepackStage::end(const std::vector<Contents>& contents, PrepackCache::Update& update) {
-  for (CachedValue& cached : cached_) {
+void PrepackStage::end(State& state, const std::vector<Contents>& contents,
+                       PrepackCache::Update& update) {
+  for (size_t c = 0; c < cached_.size(); ++c) {
+    const CachedValue& cached = cached_[c];
     if (cached.is_stale) update.end(*cached.value, chosen(contents, cached.variables));
-    cached.version = cached.value->version();
+    state.versions[c] = cached.value->version();
   }
-  for (Read& read : reads_) read.contents = contents[read.variable];
-  was_made_ = true;
+  for (size_t r = 0; r < reads_.size(); ++r) state.contents[r] = contents[reads_[r]];
+  state.was_made = true;
 }
 
 }  // namespace crescent::cpu

@@ -14,55 +14,61 @@ class PrepackStage {
   PrepackStage(const Schedule& schedule, const MemoryPlan& plan, const Program& source,
                const Options& options, PrepackCache& values);
 
+  /// The prepacked values that the arguments of one frame point to.
+  struct State {
+    bool was_made = false;
+    std::vector<uint64_t> versions;  ///< of the values, at the last make()
+    std::vector<Contents> contents;  ///< of the variables that the steps read, at the last make()
+  };
+
   size_t steps() const { return steps_.size(); }
-  /// Registers an argument of a kernel that is prepacked value `index` of the memory plan; make()
-  /// sets the pointer.
-  void add_argument(size_t index, std::byte** argument) {
+  /// Registers an argument of a kernel, by its index in a frame, that is prepacked value `index` of
+  /// the memory plan; make() sets the pointer.
+  void add_argument(size_t index, size_t argument) {
     cached_[index_[index]].arguments.push_back(argument);
+  }
+  State new_state() const {
+    return {false, std::vector<uint64_t>(cached_.size()), std::vector<Contents>(reads_.size())};
   }
   /// True when all prepacked values, whichever program made them, belong to these contents of the
   /// program's variables.
-  bool is_valid(const std::vector<Contents>& contents) const;
-  /// Makes the values that are out of date; run(s) runs step s.
+  bool is_valid(const State& state, const std::vector<Contents>& contents) const;
+  /// Makes the values that are out of date, and sets the arguments to all; run(s) runs step s.
   template <class F>
-  void make(const std::vector<Contents>& contents, F&& run) {
+  void make(State& state, const std::vector<Contents>& contents, std::byte** arguments, F&& run) {
     PrepackCache::Update update(values_);
-    find_needed(contents, update);
+    state.was_made = false;  // until every step has succeeded
+    find_needed(contents, arguments, update);
     for (size_t s = 0; s < steps_.size(); ++s) {
       if (steps_[s].is_needed) run(s);
     }
-    end(contents, update);
+    end(state, contents, update);
   }
 
  private:
   struct CachedValue {
     PrepackedValuePtr value;
     size_t bytes;
-    std::vector<size_t> variables;       ///< indices of the variables that it depends on
-    std::vector<std::byte**> arguments;  ///< arguments that read or write it
-    uint64_t version = 0;                ///< version at the last make()
-    bool is_stale = true;
+    std::vector<size_t> variables;  ///< indices of the variables that it depends on
+    std::vector<size_t> arguments;  ///< arguments that read or write it
+    bool is_stale = true;           ///< during make()
   };
   /// A step of the plan that makes prepacked values, or what those are made of.
   struct Step {
-    std::vector<size_t> cached;     ///< indices in cached_ of its outputs
-    std::vector<size_t> producers;  ///< producers of its inputs that are not cached
-    bool has_results, is_needed = false;
-  };
-  struct Read {
-    size_t variable;
-    Contents contents;  ///< contents at the last make()
+    std::vector<size_t> cached;           ///< indices in cached_ of its outputs
+    std::vector<size_t> producers;        ///< producers of its inputs that are not cached
+    bool has_results, is_needed = false;  ///< is_needed: during make()
   };
   void add_cached(const Program& source, PrepackedValuePtr value, size_t bytes);
-  void find_needed(const std::vector<Contents>& contents, PrepackCache::Update& update);
-  void end(const std::vector<Contents>& contents, PrepackCache::Update& update);
+  void find_needed(const std::vector<Contents>& contents, std::byte** arguments,
+                   PrepackCache::Update& update);
+  void end(State& state, const std::vector<Contents>& contents, PrepackCache::Update& update);
 
   PrepackCache& values_;
-  bool was_made_ = false;
   std::vector<CachedValue> cached_;
   std::vector<size_t> index_;  ///< per prepacked value of the plan: index in cached_
   std::vector<Step> steps_;
-  std::vector<Read> reads_;
+  std::vector<size_t> reads_;  ///< the variables that the steps read
 };
 
 }  // namespace crescent::cpu

@@ -2,11 +2,13 @@
 // step are read and written in place, in the sequences; states alternate between two buffers, or go
 // directly into the kept states. Values that are the same for all steps are prepared once per run.
 // Where rows of the batch are independent, parts of the batch go through time separately, without
-// barriers: each has a plan for its number of rows. The split depends on shapes alone.
+// barriers: each has a plan for its number of rows. The split depends on shapes alone. Runs at the
+// same time have plans of their own, because what is prepared once per run belongs to that run.
 #include <cstring>
 #include <utility>
 
 #include "executor/plan.h"
+#include "memory/free_list.h"
 #include "tiling/rows.h"
 
 namespace crescent::cpu {
@@ -27,9 +29,10 @@ int64_t rows_of_part(const Program& body, int64_t batch) {
   return std::clamp(pieces(batch, kParts), least, kMost * least);
 }
 
-class ScanKernel final : public Kernel {
+/// What one run at a time goes through the steps with.
+class ScanLoop {
  public:
-  ScanKernel(const Scan& scan, const Request& request, Pool& pool)
+  ScanLoop(const Scan& scan, const Request& request, Pool& pool)
       : options_(request.options),
         states_(scan.states),
         stepped_(states_ + static_cast<size_t>(scan.sequences)),
@@ -46,15 +49,16 @@ class ScanKernel final : public Kernel {
     steps_ = stacked ? stacked->shape[0] : 0;
     for (size_t s = 0; s < states_; ++s) state_bytes_ += aligned(in_bytes_[s]);
     if (!cut(*scan.body))
-      plans_.push_back(std::make_unique<Plan>(prepared(*scan.body), options_, pool, values_));
+      plans_.push_back(std::make_unique<Own>(prepared(*scan.body), *this, pool));
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) {
     if (parts_ > 1) make_plans(a.threads.threads());
     ++runs_;
     for (const auto& plan : plans_) begin(a, *plan);
     if (rest_) begin(a, *rest_);
-    if (steps_ > 0) plans_[0]->prepare(arena(a, 0));  // without steps no check may fail
+    if (steps_ > 0)
+      plans_[0]->plan.prepare(plans_[0]->frame, arena(a, 0));  // without steps no check may fail
     if (parts_ == 1) return run_part(a, *plans_[0], 0);
     a.threads.parallel(
         parts_,
@@ -65,16 +69,22 @@ class ScanKernel final : public Kernel {
         static_cast<int>(plans_.size()));
   }
 
-  std::string name() const override { return "scan"; }
-  double flops() const override {
-    const double whole = plans_[0]->flops() * static_cast<double>(parts_ - (rest_ ? 1 : 0));
-    return (whole + (rest_ ? rest_->flops() : 0)) * static_cast<double>(steps_);
+  double flops() const {
+    const double whole = plans_[0]->plan.flops() * static_cast<double>(parts_ - (rest_ ? 1 : 0));
+    return (whole + (rest_ ? rest_->plan.flops() : 0)) * static_cast<double>(steps_);
   }
-  size_t scratch_bytes() const override {
+  size_t scratch_bytes() const {
     return 2 * state_bytes_ + static_cast<size_t>(parts_) * arena_bytes();
   }
 
  private:
+  /// A plan and its only frame.
+  struct Own {
+    Own(const Program& program, ScanLoop& loop, Pool& pool)
+        : plan(program, loop.options_, pool, loop.values_) {}
+    Plan plan;
+    Plan::Frame frame{plan};
+  };
   /// Makes plans for parts of the batch, where a split is possible and worth it; true if it does.
   bool cut(const Program& body) {
     constexpr double kLittle = 60e3;  // operations of a part that are not worth a thread
@@ -88,7 +98,7 @@ class ScanKernel final : public Kernel {
     const Program rest = left > 0 ? prepared(found->of(left)) : Program();
     if (has_kernels(part_) && has_kernels(rest)) {
       make_plans(1);
-      if (left > 0) rest_ = std::make_unique<Plan>(rest, options_, alone_, values_);
+      if (left > 0) rest_ = std::make_unique<Own>(rest, *this, alone_);
       if (flops() >= kLittle * static_cast<double>(parts_)) return true;
     }
     plans_.clear(), rest_.reset();
@@ -108,8 +118,7 @@ class ScanKernel final : public Kernel {
   }
   void make_plans(int threads) {
     const auto most = static_cast<size_t>(std::min<int64_t>(threads, parts_));
-    while (plans_.size() < most)
-      plans_.push_back(std::make_unique<Plan>(part_, options_, alone_, values_));
+    while (plans_.size() < most) plans_.push_back(std::make_unique<Own>(part_, *this, alone_));
   }
 
   bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
@@ -126,17 +135,18 @@ class ScanKernel final : public Kernel {
     }
     return body;
   }
-  void begin(const Arguments& a, Plan& plan) const {
+  void begin(const Arguments& a, Own& own) const {
+    Plan::Memory& memory = own.frame.memory();
     size_t variable = 0;
     for (size_t i = stepped_; i < in_bytes_.size(); ++i) {
       if (!is_same(i)) continue;
-      plan.memory().variables[variable] = const_cast<std::byte*>(a.inputs[i]);
-      plan.memory().contents[variable++] = {1, runs_, 0};
+      memory.variables[variable] = const_cast<std::byte*>(a.inputs[i]);
+      memory.contents[variable++] = {1, runs_, 0};
     }
   }
 
   size_t arena_bytes() const {
-    return aligned(std::max(plans_[0]->arena_bytes(), rest_ ? rest_->arena_bytes() : 0));
+    return aligned(std::max(plans_[0]->plan.arena_bytes(), rest_ ? rest_->plan.arena_bytes() : 0));
   }
   std::byte* arena(const Arguments& a, int64_t part) const {
     return a.scratch + 2 * state_bytes_ + static_cast<size_t>(part) * arena_bytes();
@@ -150,8 +160,8 @@ class ScanKernel final : public Kernel {
     return const_cast<std::byte*>(a.inputs[i]) + (by_rows_[i] ? first_row(in_bytes_[i], part) : 0);
   }
 
-  void run_part(const Arguments& a, Plan& plan, int64_t part) const {
-    auto& memory = plan.memory();
+  void run_part(const Arguments& a, Own& own, int64_t part) const {
+    auto& memory = own.frame.memory();
     for (size_t s = 0; s < states_; ++s) put_first_state(a, s, part);
     size_t captured = stepped_;
     for (size_t c = stepped_; c < in_bytes_.size(); ++c) {
@@ -165,7 +175,7 @@ class ScanKernel final : public Kernel {
         memory.inputs[q] = input(a, q, part) + t * in_bytes_[q];
       for (size_t o = states_; o < out_bytes_.size(); ++o)
         memory.outputs[o] = a.outputs[o] + t * out_bytes_[o] + first_row(out_bytes_[o], part);
-      plan.run(arena(a, part));
+      own.plan.run(own.frame, arena(a, part));
     }
   }
 
@@ -196,10 +206,43 @@ class ScanKernel final : public Kernel {
   std::vector<size_t> in_bytes_, out_bytes_;  ///< bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
-  Program part_;                              ///< the body for rows_ rows
-  std::vector<std::unique_ptr<Plan>> plans_;  ///< one, or one per thread where the batch is split
-  std::unique_ptr<Plan> rest_;                ///< for the last part, if it has fewer rows
+  Program part_;                             ///< the body for rows_ rows
+  std::vector<std::unique_ptr<Own>> plans_;  ///< one, or one per thread where the batch is split
+  std::unique_ptr<Own> rest_;                ///< for the last part, if it has fewer rows
   uint64_t runs_ = 0;
+};
+
+class ScanKernel final : public Kernel {
+ public:
+  ScanKernel(const Scan& scan, const Request& request, Pool& pool)
+      : scan_(scan),
+        in_(request.inputs.begin(), request.inputs.end()),
+        out_(request.outputs.begin(), request.outputs.end()),
+        options_(request.options),
+        pool_(pool) {
+    const FreeList<ScanLoop>::Lease first(loops_, [&] { return new_loop(); });
+    flops_ = first->flops(), scratch_bytes_ = first->scratch_bytes();
+  }
+  void run(const Arguments& a) const override {
+    const FreeList<ScanLoop>::Lease loop(loops_, [&] { return new_loop(); });
+    loop->run(a);
+  }
+  std::string name() const override { return "scan"; }
+  double flops() const override { return flops_; }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+
+ private:
+  std::unique_ptr<ScanLoop> new_loop() const {
+    return std::make_unique<ScanLoop>(scan_, Request(scan_, in_, out_, options_), pool_);
+  }
+
+  Scan scan_;
+  TensorSpecs in_, out_;
+  Options options_;
+  Pool& pool_;
+  mutable FreeList<ScanLoop> loops_;
+  double flops_ = 0;
+  size_t scratch_bytes_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The kernel of Sliced: its body is a plan of its own, one per worker. Slices go to a fixed number
-// of lanes, each of which accumulates its sums; the lanes are added in a fixed order.
+// The kernel of Sliced: its body is a plan of its own, with a frame for each worker. Slices go to a
+// fixed number of lanes, each of which accumulates its sums; the lanes are added in a fixed order.
 #include "executor/sliced_kernel.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "kernel/composed.h"
 #include "kernel/loops.h"
 #include "matmul/matmul.h"
+#include "memory/free_list.h"
 #include "memory/prepack_cache.h"
 #include "threads/thread_scratch.h"
 
@@ -34,14 +35,18 @@ class SlicedKernel final : public Composed {
       if (is_own) own_bytes_ += padded;
     }
     scratch_bytes_ = scratch;
-    make_plans(1);
+    plan_ = std::make_unique<Plan>(*op_.body, options_, alone_, values_);
   }
 
-  void run(const Arguments& a) override {
-    make_plans(a.threads.threads());
+  void run(const Arguments& a) const override {
+    const FreeList<Frames>::Lease frames(frames_, [] { return std::make_unique<Frames>(); });
+    make_frames(*frames, a.threads.threads());
     a.threads.parallel(
-        lanes_, [&](int64_t lane, int worker) { run_lane(a, lane, *plans_[worker]); },
-        static_cast<int>(plans_.size()));
+        lanes_,
+        [&](int64_t lane, int worker) {
+          run_lane(a, lane, (*frames)[static_cast<size_t>(worker)]);
+        },
+        static_cast<int>(frames->size()));
     for (size_t i = 0; i < outputs_.size(); ++i) {
       if (outputs_[i].part == SliceRole::sum) add_lanes(a, i);
       if (outputs_[i].part == SliceRole::mean) combine(a, i);
@@ -49,24 +54,16 @@ class SlicedKernel final : public Composed {
   }
   std::string name() const override { return "by slices"; }
   size_t scratch_bytes() const override { return scratch_bytes_; }
-  double flops() const override { return plans_[0]->flops() * static_cast<double>(op_.slices); }
-  void profile(bool on) override {
-    profiling_ = on;
-    for (const auto& plan : plans_) plan->profile(on, false);
-  }
+  double flops() const override { return plan_->flops() * static_cast<double>(op_.slices); }
+  void profile(bool on) override { plan_->profile(on, false); }
   std::vector<ProfileRow> rows() const override {
-    std::vector<ProfileRow> rows = plans_[0]->rows();
-    for (size_t p = 1; p < plans_.size(); ++p) {
-      const std::vector<ProfileRow> others = plans_[p]->rows();
-      for (size_t i = 0; i < rows.size(); ++i)
-        rows[i].seconds += others[i].seconds, rows[i].flops += others[i].flops,
-            rows[i].bytes += others[i].bytes;
-    }
+    std::vector<ProfileRow> rows = plan_->rows();
     for (ProfileRow& row : rows) row.kernel += concat(", in ", op_.slices, " slices");
     return rows;
   }
 
  private:
+  using Frames = std::vector<Plan::Frame>;  ///< one per worker
   struct Output {
     SliceRole part;
     size_t bytes;           ///< size of the output of one slice
@@ -75,26 +72,23 @@ class SlicedKernel final : public Composed {
   };
 
   size_t bytes(int value) const { return static_cast<size_t>(bytes_of(op_.body->values[value])); }
-  /// Makes a plan for each worker; adds plans when there are more threads than ever before.
-  void make_plans(int threads) {
+  /// Makes a frame for each worker; adds frames when there are more threads than ever before.
+  void make_frames(Frames& frames, int threads) const {
     const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
-    while (plans_.size() < most) {
-      plans_.push_back(std::make_unique<Plan>(*op_.body, options_, alone_, values_));
-      if (profiling_) plans_.back()->profile(true, false);
-    }
+    while (frames.size() < most) frames.emplace_back(*plan_);
   }
 
   std::byte* copy(const Arguments& a, const Output& output, int64_t i) const {
     return a.scratch + output.offset + static_cast<size_t>(i) * output.stride;
   }
 
-  void run_lane(const Arguments& a, int64_t lane, Plan& plan) const {
-    const size_t arena = (plan.arena_bytes() + 63) / 64 * 64;
+  void run_lane(const Arguments& a, int64_t lane, Plan::Frame& frame) const {
+    const size_t arena = (plan_->arena_bytes() + 63) / 64 * 64;
     std::byte* memory = slice_scratch(arena + own_bytes_);
     const int64_t first = op_.slices * lane / lanes_, last = op_.slices * (lane + 1) / lanes_;
     for (int64_t slice = first; slice < last; ++slice) {
-      place(a, slice, memory + arena, plan.memory());
-      plan.run(memory);
+      place(a, slice, memory + arena, frame.memory());
+      plan_->run(frame, memory, plan_->is_observed());
       hand_out(a, slice, lane, slice == first, memory + arena);
     }
   }
@@ -164,13 +158,13 @@ class SlicedKernel final : public Composed {
   Sliced op_;
   Options options_;
   int64_t lanes_;
-  Pool alone_{1};        // for the plans, each of which runs on one thread
+  Pool alone_{1};        // for the plan, each run of which is on one thread
   PrepackCache values_;  // of the body, which reads no variables
-  std::vector<std::unique_ptr<Plan>> plans_;
-  std::vector<size_t> inputs_;  ///< bytes of each input
+  std::unique_ptr<Plan> plan_;
+  mutable FreeList<Frames> frames_;  ///< for each run at once
+  std::vector<size_t> inputs_;       ///< bytes of each input
   std::vector<Output> outputs_;
   size_t own_bytes_ = 0, scratch_bytes_ = 0;
-  bool profiling_ = false;
 };
 
 }  // namespace

@@ -65,7 +65,8 @@ class Converted final : public Kernel {
     scratch_ = inner_scratch_;
     for (const auto& spec : r.inputs) inputs_.push_back(make_port(spec, true, r.options));
     for (const auto& spec : r.outputs) outputs_.push_back(make_port(spec, false, r.options));
-    addresses_in_.resize(inputs_.size()), addresses_out_.resize(outputs_.size());
+    addresses_ = scratch_;
+    scratch_ += aligned((inputs_.size() + outputs_.size()) * sizeof(std::byte*));
   }
   /// True when every narrow operand has a cast loop.
   bool complete() const {
@@ -74,18 +75,20 @@ class Converted final : public Kernel {
            std::all_of(outputs_.begin(), outputs_.end(), ready);
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
+    const auto in = reinterpret_cast<const std::byte**>(a.scratch + addresses_);
+    const auto out = reinterpret_cast<std::byte**>(a.scratch + addresses_) + inputs_.size();
     for (size_t i = 0; i < inputs_.size(); ++i) {
       std::byte* widened = a.scratch + inputs_[i].offset;
       if (inputs_[i].narrow) convert(inputs_[i], a.inputs[i], widened, a);
-      addresses_in_[i] = inputs_[i].narrow ? widened : a.inputs[i];
+      in[i] = inputs_[i].narrow ? widened : a.inputs[i];
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      addresses_out_[i] = outputs_[i].narrow ? a.scratch + outputs_[i].offset : a.outputs[i];
+      out[i] = outputs_[i].narrow ? a.scratch + outputs_[i].offset : a.outputs[i];
     }
-    inner_->run({addresses_in_.data(), addresses_out_.data(), a.scratch, a.threads});
+    inner_->run({in, out, a.scratch, a.threads});
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      if (outputs_[i].narrow) convert(outputs_[i], addresses_out_[i], a.outputs[i], a);
+      if (outputs_[i].narrow) convert(outputs_[i], out[i], a.outputs[i], a);
     }
   }
   std::string name() const override { return inner_->name() + " in " + name_of(wide_); }
@@ -117,8 +120,7 @@ class Converted final : public Kernel {
   size_t inner_scratch_ = 0, scratch_ = 0;
   DType wide_{};
   std::vector<Port> inputs_, outputs_;
-  std::vector<const std::byte*> addresses_in_;
-  std::vector<std::byte*> addresses_out_;
+  size_t addresses_ = 0;  ///< offset in scratch of the inner kernel's arguments
 };
 
 template <class F>

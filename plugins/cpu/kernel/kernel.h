@@ -36,7 +36,7 @@ struct Prepared;
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  virtual void run(const Arguments& a) = 0;
+  virtual void run(const Arguments& a) const = 0;
   virtual std::string name() const = 0;  ///< shown in profiles: "onednn brg:avx512_core", "highway"
   virtual size_t scratch_bytes() const { return 0; }
   virtual double flops() const { return 0; }  ///< floating-point operations per run

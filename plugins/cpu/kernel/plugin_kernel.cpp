@@ -1,5 +1,7 @@
 #include "kernel/plugin_kernel.h"
 
+#include <mutex>
+
 #include "crescent/system/crash.h"
 
 namespace crescent::cpu {
@@ -33,7 +35,8 @@ class PluginKernelAdapter final : public Kernel {
       name_ = kernel_->name();
     });
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
+    const std::lock_guard lock(mutex_);
     const Running running("kernel", "", kernel_->info()->name, kernel_->info()->plugin);
     blaming(*kernel_, [&] { kernel_->run(a); });
   }
@@ -47,6 +50,7 @@ class PluginKernelAdapter final : public Kernel {
 
  private:
   std::shared_ptr<CpuKernel> kernel_;
+  mutable std::mutex mutex_;  // CpuKernel: one thread at a time runs an instance
   size_t scratch_bytes_ = 0;
   double flops_ = 0;
   std::string name_;

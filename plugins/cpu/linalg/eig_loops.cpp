@@ -168,7 +168,7 @@ class EigKernel final : public Kernel {
         count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 3).size()) {}
   std::string name() const override { return "complex qr algorithm"; }
   bool may_fail() const override { return true; }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     for (int64_t i = 0; i < count_; ++i) run_one(a, i);
   }
 

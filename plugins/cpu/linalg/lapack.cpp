@@ -46,7 +46,7 @@ class BatchKernel : public Kernel {
       : n_(static_cast<int>(r.inputs[0].shape[-1])),
         count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {}
   std::string name() const override { return "openblas lapack"; }
-  void run(const Arguments& a) final {
+  void run(const Arguments& a) const final {
     const BlasTurn turn;
     for (int64_t i = 0; i < count_; ++i) run_one(a, i);
   }

@@ -46,7 +46,7 @@ class SvdKernel final : public Kernel {
     return (size() + work_) * sizeof(T) + 8 * k_ * sizeof(int) + 64;
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     if (k_ == 0) return;
     const BlasTurn turn;
     for (int64_t i = 0; i < count_; ++i) run_one(a, i);

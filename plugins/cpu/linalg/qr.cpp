@@ -81,7 +81,7 @@ class QrKernel final : public Kernel {
            sizeof(T);
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     if (k_ == 0) return;
     T* free = reinterpret_cast<T*>(a.scratch);
     auto take = [&](int64_t rows, int64_t columns) {

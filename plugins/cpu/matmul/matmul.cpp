@@ -30,7 +30,7 @@ class IntegerMatmul final : public Kernel {
  public:
   explicit IntegerMatmul(const Request& r) : plan_(r) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.blocks(plan_.count() * plan_.m, 1 + 20000 / (1 + plan_.n * plan_.k),
                      [&](int64_t begin, int64_t end) {
                        for (int64_t row = begin; row < end; ++row)

@@ -48,7 +48,7 @@ class PackRight final : public Kernel {
     b_.items = items_;
   }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(b_.packing_parts(), [&](int64_t part, int) {
       b_.pack_part(a.inputs[0], part, a.out<uint16_t>(0));
     });
@@ -85,7 +85,7 @@ class AmxMatmul final : public EpilogueHost {
             concat("amx ", b_.lines, " ", b_.depth, b_.in_rows ? " rows" : " columns",
                    is_split() ? " split" : "")};
   }
-  void run(const Arguments& args) override {
+  void run(const Arguments& args) const override {
     MaybeEpilogue epilogue;
     begin(args, epilogue);
     const Partition& partition = partition_for(args.threads);

@@ -159,7 +159,7 @@ class SmallMatmul final : public Kernel {
  public:
   explicit SmallMatmul(const Request& r) : plan_(r) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     for (int64_t i = 0; i < plan_.count(); ++i) {
       T* c = a.out<T>(0) + i * plan_.m * plan_.n;
       direct_gemm<T>({plan_.transpose_a, plan_.transpose_b, plan_.m, plan_.n, plan_.k,

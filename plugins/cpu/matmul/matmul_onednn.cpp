@@ -17,11 +17,12 @@ class HalfMatmul final : public Kernel {
     }
   }
 
-  void run(const Arguments& a) override {
-    const int workers = primitives_.prepare(a.threads.threads());
+  void run(const Arguments& a) const override {
+    const onednn::Primitives::Region region(primitives_, a.threads.threads());
     a.threads.parallel(
         plan_.count() * cut_.tiles(),
-        [&](int64_t part, int worker) { compute(a, cut_.tile(part), worker); }, workers);
+        [&](int64_t part, int worker) { compute(a, cut_.tile(part), region, worker); },
+        region.workers());
   }
   std::string name() const override { return "onednn " + implementation_; }
   double flops() const override { return plan_.flops(); }
@@ -53,14 +54,15 @@ class HalfMatmul final : public Kernel {
            (t.j / cut_.columns == cut_.column_tiles - 1 ? 1 : 0);
   }
 
-  void compute(const Arguments& args, const MatmulCut::Tile& t, int worker) {
+  void compute(const Arguments& args, const MatmulCut::Tile& t,
+               const onednn::Primitives::Region& region, int worker) const {
     const int64_t row_step = plan_.transpose_a ? 1 : plan_.k,
                   column_step = plan_.transpose_b ? plan_.k : 1;
     const uint16_t* a = args.in<uint16_t>(0) + plan_.a[t.item] + t.i * row_step;
     const uint16_t* b = args.in<uint16_t>(1) + plan_.b[t.item] + t.j * column_step;
     uint16_t* c = args.out<uint16_t>(0) + (t.item * plan_.m + t.i) * plan_.n + t.j;
-    plan_.bias ? primitives_.run(worker, which(t), {a, b, c, args.in<uint16_t>(2) + t.j})
-               : primitives_.run(worker, which(t), {a, b, c});
+    plan_.bias ? region.run(worker, which(t), {a, b, c, args.in<uint16_t>(2) + t.j})
+               : region.run(worker, which(t), {a, b, c});
     if (plan_.activation != ActivationKind::relu) return;
     for (int64_t i = 0; i < t.rows; ++i) {
       onednn::apply_relu(dtype_, reinterpret_cast<std::byte*>(c + i * plan_.n), t.columns);

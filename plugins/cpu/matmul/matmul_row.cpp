@@ -179,7 +179,7 @@ template <class T>
 class PackBlocks final : public Kernel {
  public:
   explicit PackBlocks(const MatmulPlan& plan) : cut_(plan), transposed_(plan.transpose_b) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(cut_.blocks, [&](int64_t block, int) {
       const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
       const T* from = a.in<T>(0) + (transposed_ ? j * cut_.k : j);
@@ -225,7 +225,7 @@ class RowMatmul final : public Kernel {
     is_packed_ = true, plan_.transpose_b = false, cut_ = RowCut(plan_);
     return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}, std::move(form)};
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
       compute(a, part / cut_.depths, part % cut_.depths);
     });
@@ -276,7 +276,7 @@ class PackHalfBlocks final : public Kernel {
  public:
   PackHalfBlocks(const MatmulPlan& plan, DType from)
       : cut_(plan), from_(from), convert_(cast_loop(from, DType::bfloat16)) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(cut_.blocks, [&](int64_t block, int) {
       const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
       const std::byte* from = a.inputs[0] + static_cast<size_t>(j) * size_of(from_);
@@ -311,7 +311,7 @@ class HalfRowMatmul final : public Kernel {
     is_packed_ = true, b_ = DType::bfloat16;
     return {std::move(kernel), {b_, {plan_.k, plan_.n}}, row_form(plan_)};
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     auto* x = reinterpret_cast<float*>(a.scratch);
     float *bias = x + plan_.k, *sums = bias + plan_.n;
     read(a_, a.inputs[0], plan_.k, x, reinterpret_cast<BFloat16*>(sums));

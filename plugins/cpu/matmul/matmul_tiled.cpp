@@ -35,7 +35,7 @@ class PackPanels final : public Kernel {
  public:
   PackPanels(const MatmulPlan& plan, const MatmulCut& cut) : plan_(plan), cut_(cut) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(cut_.column_tiles * cut_.sums, [&](int64_t part, int) {
       const MatmulCut::Tile t = cut_.tile(part / cut_.sums);
       const int64_t q = part % cut_.sums * cut_.depth;
@@ -72,7 +72,7 @@ class TiledMatmul final : public EpilogueHost {
             concat("panels ", plan_.k, " ", plan_.n, " of ", few_.depth, " ", few_.columns,
                    plan_.transpose_b ? " transposed" : "")};
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     MaybeEpilogue epilogue;
     begin(a, epilogue);
     const MatmulCut& cut = cut_for(a.threads);

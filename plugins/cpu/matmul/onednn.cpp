@@ -76,21 +76,25 @@ Primitives::Task Primitives::make_task(const Recipe& recipe) {
   return task;
 }
 
-int Primitives::prepare(int workers) {
+Primitives::Region::Region(const Primitives& primitives, int workers)
+    : primitives_(primitives),
+      workers_(primitives.workers_, [] { return std::make_unique<Workers>(); }),
+      count_(workers) {
   checked("preparation", [&] {
-    while (static_cast<int>(workers_.size()) < workers) {
+    while (static_cast<int>(workers_->size()) < workers) {
       Worker worker{dnnl::stream(engine()), {}};
-      for (const auto& recipe : recipes_) worker.tasks.push_back(make_task(recipe));
-      workers_.push_back(std::move(worker));
+      for (const auto& recipe : primitives.recipes_) worker.tasks.push_back(make_task(recipe));
+      workers_->push_back(std::move(worker));
     }
   });
-  return workers;
 }
 
-void Primitives::run(int worker, int which, std::initializer_list<const void*> addresses) {
+void Primitives::Region::run(int worker, int which,
+                             std::initializer_list<const void*> addresses) const {
   SingleThread alone;
-  Task& task = workers_[worker].tasks[which];
-  const dnnl::primitive& primitive = recipes_[which].primitive;
+  Worker& own = (*workers_)[static_cast<size_t>(worker)];
+  Task& task = own.tasks[which];
+  const dnnl::primitive& primitive = primitives_.recipes_[which].primitive;
   const char* name = dnnl_prim_kind2str(static_cast<dnnl_primitive_kind_t>(primitive.get_kind()));
   checked(name, [&] {
     size_t i = 0;
@@ -100,7 +104,7 @@ void Primitives::run(int worker, int which, std::initializer_list<const void*> a
     scratch.set_data_handle(thread_scratch(scratch.get_desc().get_size()));
   });
   const auto status =
-      dnnl_primitive_execute(primitive.get(), workers_[worker].stream.get(),
+      dnnl_primitive_execute(primitive.get(), own.stream.get(),
                              static_cast<int>(task.arguments.size()), task.arguments.data());
   if (status != dnnl_success) fail_as(name, status);
 }

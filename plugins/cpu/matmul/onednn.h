@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "memory/free_list.h"
 
 namespace crescent::cpu::onednn {
 
@@ -74,9 +75,18 @@ bool is_reference(const char* implementation);
 
 using Arguments = std::vector<std::pair<int, dnnl::memory::desc>>;
 
-/// Primitives for the workers of a pool, each of which has its own memory objects and scratch
-/// memory.
+/// Primitives, which several threads may run at once, and which run on the workers of a pool.
 class Primitives {
+  struct Task {
+    std::vector<dnnl::memory> memory;
+    std::vector<dnnl_exec_arg_t> arguments;
+  };
+  struct Worker {
+    dnnl::stream stream;
+    std::vector<Task> tasks;  ///< one per recipe
+  };
+  using Workers = std::vector<Worker>;
+
  public:
   /// Adds a primitive and gives its number for run(), which takes addresses in the order of
   /// `arguments`.
@@ -86,28 +96,32 @@ class Primitives {
     recipes_.push_back({primitive, std::move(arguments)});
     return static_cast<int>(recipes_.size()) - 1;
   }
-  /// Prepares for run() in a region of at most `workers` workers, and gives their number; allocates
-  /// only for new workers.
-  int prepare(int workers);
-  void run(int worker, int which, std::initializer_list<const void*> addresses);
+
+  /// The primitives for a region of one thread, in which each worker has memory objects and scratch
+  /// memory of its own.
+  class Region {
+   public:
+    /// For at most `workers` workers; allocates only when there are more of them or more regions at
+    /// once than ever before.
+    Region(const Primitives& primitives, int workers);
+    int workers() const { return count_; }
+    void run(int worker, int which, std::initializer_list<const void*> addresses) const;
+
+   private:
+    const Primitives& primitives_;
+    FreeList<Workers>::Lease workers_;
+    int count_;
+  };
 
  private:
   struct Recipe {
     dnnl::primitive primitive;
     Arguments arguments;
   };
-  struct Task {
-    std::vector<dnnl::memory> memory;
-    std::vector<dnnl_exec_arg_t> arguments;
-  };
-  struct Worker {
-    dnnl::stream stream;
-    std::vector<Task> tasks;  ///< one per recipe
-  };
   static Task make_task(const Recipe& recipe);
 
   std::vector<Recipe> recipes_;
-  std::vector<Worker> workers_;
+  mutable FreeList<Workers> workers_;  ///< for each region at once
 };
 
 }  // namespace crescent::cpu::onednn

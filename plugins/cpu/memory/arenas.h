@@ -3,10 +3,10 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
-#include <vector>
+#include <optional>
 
 #include "crescent/tensor/tensor.h"
+#include "memory/free_list.h"
 #include "threads/elastic_memory.h"
 
 namespace crescent::cpu {
@@ -30,7 +30,7 @@ class Arenas {
    public:
     explicit User(Arenas& arenas) : arenas_(arenas) { ++arenas_.users_; }
     ~User() {
-      if (--arenas_.users_ == 0) arenas_.clear();
+      if (--arenas_.users_ == 0) arenas_.arenas_.clear();
     }
     User(const User&) = delete;
     User& operator=(const User&) = delete;
@@ -42,29 +42,21 @@ class Arenas {
   /// Lends `bytes` of memory, contents undefined, for the lease's lifetime.
   class Lease {
    public:
-    Lease(Arenas& arenas, size_t bytes);
-    ~Lease();
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
+    Lease(Arenas& arenas, size_t bytes) {
+      if (bytes == 0) return;
+      arena_.emplace(arenas.arenas_, [] { return std::make_unique<Arena>(); });
+      memory_ = (*arena_)->at_least(bytes);
+    }
     std::byte* memory() const { return memory_; }
 
    private:
-    Arenas& arenas_;
-    Arena* arena_ = nullptr;  ///< null for 0 bytes
+    std::optional<FreeList<Arena>::Lease> arena_;  ///< none for 0 bytes
     std::byte* memory_ = nullptr;
   };
 
  private:
-  Arena* take();
-  void give_back(Arena* arena);
-  /// Frees the arenas that are not on lease.
-  void clear();
-
   std::atomic<int> users_{0};
-  std::atomic<Arena*> latest_{nullptr};  ///< returned last, mostly the only one
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Arena>> all_;
-  std::vector<Arena*> idle_;  ///< the other arenas not on lease
+  FreeList<Arena> arenas_;
 };
 
 }  // namespace crescent::cpu

@@ -84,7 +84,7 @@ class Moments final : public Kernel {
   std::string name() const override { return "highway"; }
   size_t scratch_bytes() const override { return 2 * blocks_.values() * sizeof(S); }
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     S *means = reinterpret_cast<S*>(a.scratch), *deviations = means + blocks_.values();
     a.threads.parallel(blocks_.count, [&](int64_t i, int) {
       loops_.moments(blocks_.at(a.in<T>(0), i), means + i * blocks_.columns,
@@ -108,7 +108,7 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
   using Normalization<T, BatchNormTrain>::Normalization;
   using typename Normalization<T, BatchNormTrain>::S;
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const auto& b = this->blocks_;
     a.threads.parallel(b.count, [&](int64_t i, int) {
       this->loops_.moments(b.at(a.in<T>(0), i), this->first(a, i), this->second(a, i));
@@ -134,7 +134,7 @@ class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward>
   using Normalization<T, BatchNormBackward>::Normalization;
   using typename Normalization<T, BatchNormBackward>::S;
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const auto& b = this->blocks_;
     const T *x = a.in<T>(0), *dy = a.in<T>(4);
     const S* mean = a.in<S>(2);
@@ -176,7 +176,7 @@ class BatchNormSumsKernel final : public BatchNormPart {
  public:
   using BatchNormPart::BatchNormPart;
   size_t scratch_bytes() const override { return 2 * blocks_.values() * sizeof(float); }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     float *sums = reinterpret_cast<float*>(a.scratch), *products = sums + blocks_.values();
     a.threads.parallel(blocks_.count, [&](int64_t i, int) {
       loops_.products(blocks_.at(a.in<float>(0), i), a.in<float>(1) + blocks_.offset(i),
@@ -200,7 +200,7 @@ class BatchNormFactorsKernel final : public Kernel {
   explicit BatchNormFactorsKernel(const Request& r)
       : op_(static_cast<const BatchNormFactors&>(r.op)), channels_(r.inputs[0].shape.size()) {}
   std::string name() const override { return "loop"; }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const double share = 1 / static_cast<double>(op_.rows);
     for (int64_t c = 0; c < channels_; ++c) {
       const double rstd = 1 / std::sqrt(a.in<float>(3)[c] + op_.epsilon),
@@ -222,7 +222,7 @@ class BatchNormGradientPart final : public BatchNormPart {
  public:
   using BatchNormPart::BatchNormPart;
   bool in_place(int input) const override { return input == 1; }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.parallel(blocks_.count, [&](int64_t i, int) {
       const int64_t at = blocks_.offset(i);
       loops_.gradient(blocks_.at(a.in<float>(0), i), a.in<float>(1) + at, a.in<float>(2),
@@ -242,7 +242,7 @@ class LayerNormForward final : public Normalization<T, LayerNorm> {
   using Normalization<T, LayerNorm>::Normalization;
   using typename Normalization<T, LayerNorm>::S;
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const auto& b = this->blocks_;
     a.threads.parallel(b.count, [&](int64_t i, int) {
       const int64_t row = i * b.block;
@@ -259,7 +259,7 @@ class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
   using Normalization<T, LayerNormBackward>::Normalization;
   using typename Normalization<T, LayerNormBackward>::S;
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const auto& b = this->blocks_;
     a.threads.parallel(b.count, [&](int64_t i, int) {
       const int64_t row = i * b.block;

@@ -15,7 +15,7 @@ class PoolForward final : public Kernel {
  public:
   explicit PoolForward(const Request& r) : plan_(r, false), loops_(pool_loops<T>()) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const int64_t rows = plan_.out_rows();
     const int64_t grain = 1 + 8192 / std::max<int64_t>(plan_.out_row_size(), 1);
     a.threads.blocks(plan_.batch * rows, grain, [&](int64_t begin, int64_t end) {
@@ -41,7 +41,7 @@ class PoolGradient final : public Kernel {
  public:
   explicit PoolGradient(const Request& r) : plan_(r, true), loops_(pool_loops<T>()) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const T* x = plan_.max && !plan_.argmax_indices ? a.in<T>(0) : nullptr;
     const uint8_t* argmax_indices = plan_.argmax_indices ? a.in<uint8_t>(0) : nullptr;
     const T* dy = a.in<T>(plan_.max ? 1 : 0);

@@ -33,7 +33,7 @@ class PackPanels final : public Kernel {
                        loops_.pack(rows_, units_, gates_, weights, panel, packed);
                    });
   }
-  void run(const Arguments& a) override { pack(a.threads, a.in<T>(0), a.out<T>(0)); }
+  void run(const Arguments& a) const override { pack(a.threads, a.in<T>(0), a.out<T>(0)); }
   std::string name() const override { return "pack"; }
 
  private:

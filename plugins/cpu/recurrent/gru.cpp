@@ -11,7 +11,7 @@ class GruForward final : public RecurrentForward<T> {
  public:
   explicit GruForward(const Request& r) : RecurrentForward<T>(r, 3, 2) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     this->run_steps(a, {this->loops_.gru_input, this->loops_.gru},
                     {a.in<T>(1), nullptr, a.out<T>(0), nullptr, a.out<T>(2)});
     this->copy_last(a.in<T>(1), a.out<T>(0), a.out<T>(1));
@@ -26,7 +26,7 @@ class GruGradient final : public RecurrentGradient<T> {
   explicit GruGradient(const Request& r)
       : RecurrentGradient<T>(r, 3, 6 * r.inputs[1].shape[1], false, 9) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const int64_t units = this->units_;
     const T *gates = a.in<T>(6), *dhs = a.in<T>(7);
     this->run_back(

@@ -11,7 +11,7 @@ class LstmForward final : public RecurrentForward<T> {
  public:
   explicit LstmForward(const Request& r) : RecurrentForward<T>(r, 4, 3) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     this->run_steps(a, {this->loops_.lstm_input, this->loops_.lstm},
                     {a.in<T>(1), a.in<T>(2), a.out<T>(0), a.out<T>(4), a.out<T>(3)});
     this->copy_last(a.in<T>(1), a.out<T>(0), a.out<T>(1)),
@@ -27,7 +27,7 @@ class LstmGradient final : public RecurrentGradient<T> {
   explicit LstmGradient(const Request& r)
       : RecurrentGradient<T>(r, 4, 4 * r.inputs[1].shape[1], true, 11) {}
 
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const int64_t units = this->units_;
     T* dc = a.out<T>(2);  // dc of the current step
     std::copy_n(a.in<T>(10), this->batch_ * units, dc);

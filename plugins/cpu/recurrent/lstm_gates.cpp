@@ -40,7 +40,7 @@ class Forward final : public LstmGatesKernel<T> {
   bool may_share(int input, int output) const override {
     return input < 2 ? output == 0 : output > 0;
   }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     this->each_part(a.threads, [&](int64_t first, int64_t rows) {
       const int64_t state = first * this->units_, gates = 4 * state;
       this->loops_.lstm_gates(rows, this->units_, a.in<T>(0) + gates, a.in<T>(1) + gates,
@@ -58,7 +58,7 @@ class Gradient final : public LstmGatesKernel<T> {
   explicit Gradient(const Request& r)
       : LstmGatesKernel<T>(r.inputs[1]), has_more_(r.inputs.size() > 5) {}
   bool may_share(int input, int output) const override { return input == 3 && output == 1; }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     const int64_t units = this->units_;
     this->each_part(a.threads, [&](int64_t first, int64_t rows) {
       T* none = reinterpret_cast<T*>(thread_scratch(5 * static_cast<size_t>(units) * sizeof(T)));

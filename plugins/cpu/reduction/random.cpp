@@ -240,7 +240,7 @@ class RandomKernel final : public Kernel {
         bytes_(size_of(out.dtype)),
         loop_(loop),
         round_(bytes_ == 2 ? cast_loop(DType::float32, out.dtype) : nullptr) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     Draw draw = draw_;
     draw.seed = a.in<int64_t>(0)[0];
     draw.counter = a.in<int64_t>(0)[1];

@@ -208,7 +208,7 @@ double ReduceKernel::flops() const {
          (before_ ? before_->flops() : 0);
 }
 
-void ReduceKernel::run(const Arguments& a) {
+void ReduceKernel::run(const Arguments& a) const {
   if (geometry_.results() == 0) return;
   Elementwise::Cells cells;
   if (before_) before_->begin(a, cells);

@@ -70,7 +70,7 @@ class ReduceKernel final : public Kernel {
  public:
   ReduceKernel(const Reduce& op, const Request& request, ReduceLoops loops);
 
-  void run(const Arguments& a) override;
+  void run(const Arguments& a) const override;
   std::string name() const override;
   size_t scratch_bytes() const override;
   double flops() const override;

@@ -23,7 +23,7 @@ class SoftmaxKernel final : public Kernel {
         bytes_(size_of(r.inputs[0].dtype)),
         loops_(loops) {}
   bool complete() const { return view_.inner == 1 || loops_.lines; }
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     if (view_.length == 0) return;
     view_.inner == 1 ? run_lines(a) : run_tiles(a);
   }
@@ -116,7 +116,7 @@ template <class T>
 class CrossEntropyKernel final : public Kernel {
  public:
   explicit CrossEntropyKernel(const LogitRows& rows) : rows_(rows) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) a.out<T>(0)[row] = static_cast<T>(loss(a, row));
     });
@@ -147,7 +147,7 @@ template <class T>
 class CrossEntropyBackwardKernel final : public Kernel {
  public:
   explicit CrossEntropyBackwardKernel(const LogitRows& rows) : rows_(rows) {}
-  void run(const Arguments& a) override {
+  void run(const Arguments& a) const override {
     a.threads.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) run_row(a, row);
     });

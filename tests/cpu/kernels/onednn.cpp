@@ -25,11 +25,11 @@ TEST_CASE("a primitive that oneDNN does not run is an error") {
   const int good = whole.add(dnnl::reorder(desc), desc,
                              {{DNNL_ARG_FROM, desc.src_desc()}, {DNNL_ARG_TO, desc.dst_desc()}});
   const int bad = half.add(dnnl::reorder(desc), desc, {{DNNL_ARG_FROM, desc.src_desc()}});
-  CHECK(whole.prepare(1) == 1);
-  whole.run(0, good, {values, result});
+  const onednn::Primitives::Region in_whole(whole, 1), in_half(half, 1);
+  CHECK(in_whole.workers() == 1);
+  in_whole.run(0, good, {values, result});
   CHECK(result[1] == 4);
-  half.prepare(1);
-  CHECK_THROWS_WITH(half.run(0, bad, {values}), "oneDNN's reorder failed: invalid_arguments");
+  CHECK_THROWS_WITH(in_half.run(0, bad, {values}), "oneDNN's reorder failed: invalid_arguments");
 }
 
 TEST_CASE("a kernel that oneDNN does not know is left to others, what goes wrong is not") {

@@ -5,12 +5,13 @@
 //   List{4}}})}); model->compile({{"optimizer", "adam"}, {"loss", "mse"}}); model->fit({x}, {y},
 //   {{"epochs", 3}});
 //
-// Threads: several threads may call predict at once, also while one thread trains or evaluates; the
-// steps of one model are mutually exclusive. A second thread that trains or evaluates at the same
-// time is refused, because both would update the same metrics. Any other use of a model that other
-// threads use (assigning or saving weights, calling it as a layer, compiling or changing it) must
-// hold a StepLock. Steps of different models that share layers are not mutually exclusive: their
-// threads must synchronize.
+// Threads: several threads may call predict at once; their predictions run side by side, one at a
+// time where the model keeps states. One thread may train or evaluate beside them: its steps wait
+// for the predictions that run, so that each batch of a prediction sees the weights before or after
+// a step. A second thread that trains or evaluates at the same time is refused, because both would
+// update the same metrics. Any other use of a model that other threads use (assigning or saving
+// weights, calling it as a layer, compiling or changing it) must hold a StepLock. Steps of
+// different models that share layers are not mutually exclusive: their threads must synchronize.
 #pragma once
 #include "crescent/data/data.h"
 #include "crescent/layer/layer.h"

@@ -56,7 +56,8 @@ class CRESCENT_API Executable {
   /// with the specs of Program::outputs. All are in Device::memory(); if that is host memory,
   /// inputs may be in any memory (Tensor::raw()). A run does not allocate. It calls
   /// Storage::bump_version for what it writes. Values computed from variables that are only read
-  /// may be cached for later runs while the contents() of these variables are equal.
+  /// may be cached for later runs while the contents() of these variables are equal. Several
+  /// threads may call it at once, with different outputs and no variable that one of them writes.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values

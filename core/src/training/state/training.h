@@ -1,8 +1,8 @@
 // The state of a compiled model and the steps made from it.
 #pragma once
-#include <mutex>
 #include <thread>
 
+#include "base/readers_writer_lock.h"
 #include "random/seeding.h"
 #include "training/state/compiled_flags.h"
 #include "training/state/model_access.h"
@@ -60,11 +60,11 @@ struct OutputKeys {
   bool operator==(const OutputKeys&) const = default;
 };
 
-/// The lock for steps of a model, which run one at a time, and the owner of its metrics.
+/// The lock for steps of a model, whose readers are predictions, and the owner of its metrics.
 struct StepTurn {
-  std::recursive_mutex mutex;  ///< held by the thread that is in a step
-  std::thread::id counting;    ///< the thread that trains or evaluates, if countings > 0
-  int countings = 0;           ///< number of its MetricsScopes
+  ReadersWriterLock lock;
+  std::thread::id counting;  ///< the thread that trains or evaluates, if countings > 0
+  int countings = 0;         ///< number of its MetricsScopes
 };
 
 /// The training runs of a model and what they leave behind.
@@ -173,7 +173,8 @@ struct CompiledStep {
   int64_t key;
 };
 
-/// Makes and runs the steps of a model: builds layers, compiles, runs. Each call holds a StepLock.
+/// Makes and runs the steps of a model: builds layers, compiles, runs. Each call holds a StepLock;
+/// a prediction does until its program is found and runs.
 class Stepper {
  public:
   explicit Stepper(Model& model);

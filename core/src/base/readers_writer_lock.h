@@ -1,0 +1,59 @@
+// ReadersWriterLock: readers run side by side, a writer runs alone. Threads come in by an entrance,
+// one at a time; a reader prepares there what it needs, and leaves it to the next one.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace crescent {
+
+class ReadersWriterLock {
+ public:
+  /// Makes its thread a reader, which holds the entrance when this is made. A reader must not lock
+  /// the entrance again: a writer there may be waiting for it.
+  class Reading {
+   public:
+    explicit Reading(ReadersWriterLock& lock) : lock_(lock), around_(innermost_) {
+      innermost_ = this;
+      const uint32_t before = lock_.entered_.load(std::memory_order_relaxed);
+      lock_.entered_.store(before + 1, std::memory_order_relaxed);
+    }
+    ~Reading() {
+      innermost_ = around_;
+      lock_.left_.fetch_add(1, std::memory_order_release);
+      lock_.left_.notify_all();
+    }
+    Reading(const Reading&) = delete;
+
+   private:
+    friend class ReadersWriterLock;
+    ReadersWriterLock& lock_;
+    const Reading* around_;
+    inline static thread_local const Reading* innermost_ = nullptr;
+  };
+
+  // The entrance, which the thread that holds it may lock again.
+  void lock() { entrance_.lock(); }
+  void unlock() { entrance_.unlock(); }
+  /// Makes the holder of the entrance a writer, until it unlocks.
+  void wait_for_readers() const {
+    const uint32_t entered = entered_.load(std::memory_order_relaxed);
+    for (uint32_t left; (left = left_.load(std::memory_order_acquire)) != entered;)
+      left_.wait(left);
+  }
+  /// Whether this thread is a reader.
+  bool is_read_here() const {
+    if (left_.load(std::memory_order_acquire) == entered_.load(std::memory_order_relaxed))
+      return false;  // there is no reader
+    const Reading* reading = Reading::innermost_;
+    while (reading && &reading->lock_ != this) reading = reading->around_;
+    return reading != nullptr;
+  }
+
+ private:
+  std::recursive_mutex entrance_;
+  std::atomic<uint32_t> entered_{0};  // readers so far; written by who holds the entrance
+  std::atomic<uint32_t> left_{0};     // those of them that are done
+};
+
+}  // namespace crescent

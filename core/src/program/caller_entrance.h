@@ -1,0 +1,39 @@
+// How a caller of a function holds a lock of its own for as long as the function looks for its
+// program, which it may trace, and not while the program runs.
+#pragma once
+#include <mutex>
+#include <utility>
+
+#include "base/readers_writer_lock.h"
+
+namespace crescent {
+
+/// While alive, the next call of a function on this thread unlocks `entrance` when its program was
+/// found and has its variables.
+class CallerEntrance {
+ public:
+  explicit CallerEntrance(std::unique_lock<ReadersWriterLock>& entrance)
+      : before_(std::exchange(current_, &entrance)) {}
+  ~CallerEntrance() { current_ = before_; }
+  CallerEntrance(const CallerEntrance&) = delete;
+
+ private:
+  friend class LeavingWhenFound;
+  std::unique_lock<ReadersWriterLock>* before_;
+  inline static thread_local std::unique_lock<ReadersWriterLock>* current_ = nullptr;
+};
+
+/// In a call of a function: takes over the caller's entrance, which calls within are not to unlock.
+class LeavingWhenFound {
+ public:
+  LeavingWhenFound() : entrance_(std::exchange(CallerEntrance::current_, nullptr)) {}
+  LeavingWhenFound(const LeavingWhenFound&) = delete;
+  void leave() const {
+    if (entrance_) entrance_->unlock();
+  }
+
+ private:
+  std::unique_lock<ReadersWriterLock>* entrance_;
+};
+
+}  // namespace crescent

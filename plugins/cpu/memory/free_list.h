@@ -1,0 +1,81 @@
+// FreeList: objects that are lent to one user at a time, such as what a run of a shared plan works
+// with. There are never more of them than there were users at once.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace crescent::cpu {
+
+template <class T>
+class FreeList {
+ public:
+  FreeList() = default;
+  ~FreeList() { delete latest_.load(); }
+  FreeList(const FreeList&) = delete;
+  FreeList& operator=(const FreeList&) = delete;
+
+  /// Lends an object for the lease's lifetime; make() gives a std::unique_ptr to one where all are
+  /// on lease.
+  class Lease {
+   public:
+    template <class Make>
+    Lease(FreeList& list, Make&& make) : list_(list), object_(list.take()) {
+      if (!object_) object_ = list.added(make());
+    }
+    ~Lease() { list_.give_back(object_); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    T& operator*() const { return *object_; }
+    T* operator->() const { return object_; }
+
+   private:
+    FreeList& list_;
+    T* object_;
+  };
+
+  /// Calls f for every object that is not on lease.
+  template <class F>
+  void each_idle(F&& f) {
+    const std::lock_guard lock(mutex_);
+    if (T* object = latest_.load(std::memory_order_acquire)) f(*object);
+    for (const auto& object : idle_) f(*object);
+  }
+  /// Frees the objects that are not on lease.
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    delete latest_.exchange(nullptr, std::memory_order_acquire);
+    idle_.clear();
+  }
+
+ private:
+  T* take() {
+    if (T* object = latest_.exchange(nullptr, std::memory_order_acquire)) return object;
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return nullptr;
+    T* object = idle_.back().release();
+    idle_.pop_back();
+    return object;
+  }
+  /// Makes room, so that giving back allocates nothing.
+  T* added(std::unique_ptr<T> object) {
+    const std::lock_guard lock(mutex_);
+    idle_.reserve(++made_);
+    return object.release();
+  }
+  void give_back(T* object) {
+    T* before = latest_.exchange(object, std::memory_order_acq_rel);
+    if (!before) return;
+    const std::lock_guard lock(mutex_);
+    idle_.emplace_back(before);
+  }
+
+  std::atomic<T*> latest_{nullptr};  ///< given back last, mostly the only one
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<T>> idle_;  ///< the others that are not on lease
+  size_t made_ = 0;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,253 @@
+// Many callers of one model: their predictions run side by side, with the bits of one caller, and
+// each sees the weights of one moment.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "on_threads.h"
+#include "small_model.h"
+
+using namespace crescent;
+using namespace crescent::small;
+
+namespace {
+
+constexpr int kThreads = 8;
+const std::vector<std::string> kNoErrors(kThreads);
+
+LayerPtr layer(const char* name, const Dict& options = {}) { return make<Layer>(name, options); }
+
+/// A model of each family of kernels, and the shape of one sample.
+struct Family {
+  const char* name;
+  Shape sample;
+  std::vector<LayerPtr> (*layers)();
+};
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> families{
+      {"mlp",
+       {20},
+       [] {
+         return std::vector<LayerPtr>{layer("Dense", {{"units", 70}, {"activation", "relu"}}),
+                                      layer("Dropout", {{"rate", 0.5}}),
+                                      layer("Dense", {{"units", 10}, {"activation", "softmax"}})};
+       }},
+      {"conv",
+       {12, 12, 3},
+       [] {
+         return std::vector<LayerPtr>{
+             layer("Conv2D", {{"filters", 16}, {"kernel_size", 3}, {"activation", "relu"}}),
+             layer("BatchNormalization"),
+             layer("MaxPooling2D"),
+             layer("Conv2D", {{"filters", 32}, {"kernel_size", 3}, {"padding", "same"}}),
+             layer("Flatten"),
+             layer("Dense", {{"units", 4}})};
+       }},
+      {"half",
+       {12, 12, 8},
+       [] {
+         const char* policy = "mixed_bfloat16";
+         return std::vector<LayerPtr>{
+             layer("Conv2D", {{"filters", 16}, {"kernel_size", 3}, {"dtype", policy}}),
+             layer("Flatten"), layer("Dense", {{"units", 40}, {"dtype", policy}}),
+             layer("LayerNormalization"), layer("Dense", {{"units", 3}})};
+       }},
+      {"recurrent",
+       {9, 6},
+       [] {
+         return std::vector<LayerPtr>{
+             layer("LSTM", {{"units", 12}, {"return_sequences", true}}),
+             layer("SimpleRNN", {{"units", 7}, {"return_sequences", true}}),
+             layer("GRU", {{"units", 5}}), layer("Dense", {{"units", 2}})};
+       }},
+  };
+  return families;
+}
+
+bool are_equal(const Tensor& a, const Tensor& b) {
+  return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+Tensor samples(const Family& family, int64_t count) {
+  return SeedGenerator(count).normal(Shape{count}.concat(family.sample));
+}
+
+/// (x) -> x, when two runs are in it at once; minus x where the other one does not come.
+struct Meet final : OpOf<Meet> {
+  static constexpr const char* kName = "meet";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    ++inside;
+    while (inside < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    const float sign = inside >= 2 ? 1 : -1;
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      out[0].mutable_data<float>()[i] = sign * in[0].data<float>()[i];
+    return true;
+  }
+  inline static std::atomic<int> inside{0};
+};
+
+/// (x) -> x, after a while.
+struct Linger final : OpOf<Linger> {
+  static constexpr const char* kName = "linger";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    inside = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::memcpy(out[0].mutable_data<float>(), in[0].raw(), in[0].bytes());
+    inside = false;
+    return true;
+  }
+  inline static std::atomic<bool> inside{false};
+};
+
+template <class Operation>
+class Calling final : public Layer {
+ public:
+  Tensors call(const Tensors& inputs, const Call&) override {
+    return crescent::apply(std::make_shared<const Operation>(), inputs);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("predictions of one model run at the same time") {
+  const auto model = Sequential::make({std::make_shared<Calling<Meet>>()});
+  const Tensor x = data(4);
+  Meet::inside = 2;
+  model->predict({x});
+  Meet::inside = 0;
+  CHECK(on_threads(2, [&](int) {
+          if (!are_equal(model->predict({x})[0], x)) fail("the other thread did not come");
+        }) == std::vector<std::string>(2));
+}
+
+TEST_CASE("who takes a turn alone waits for predictions that run") {
+  const auto model = Sequential::make({std::make_shared<Calling<Linger>>()});
+  const Tensor x = data(4);
+  model->predict({x});
+  std::thread caller([&] { model->predict({x}); });
+  while (!Linger::inside) std::this_thread::yield();
+  {
+    const StepLock lock(*model);
+    CHECK_FALSE(Linger::inside);
+  }
+  caller.join();
+}
+
+TEST_CASE("many callers with random sizes get the bits of one caller") {
+  for (const Family& family : families()) {
+    INFO(family.name);
+    const auto model = Sequential::make(family.layers());
+    const auto alone = Sequential::make(family.layers());
+    model->predict({samples(family, 1)}), alone->predict({samples(family, 1)});
+    alone->set_weights(model->get_weights());
+    const auto fresh = Sequential::make(family.layers());  // the first calls of all race
+    fresh->build({Shape{-1}.concat(family.sample)});
+    fresh->set_weights(model->get_weights());
+    constexpr int64_t kSizes = 12;
+    Tensors inputs, expected;
+    for (int64_t n = 1; n <= kSizes; ++n) {
+      inputs.push_back(samples(family, n * n));
+      expected.push_back(alone->predict({inputs.back()}, {{"batch_size", 16}})[0]);
+    }
+    CHECK(on_threads(kThreads, [&](int number) {
+            SeedGenerator random(static_cast<uint64_t>(number) + 1);
+            for (int i = 0; i < 30; ++i) {
+              const auto n =
+                  static_cast<size_t>(random.uniform({1}, 0, kSizes, DType::float64).item());
+              const Tensor got = fresh->predict({inputs[n]}, {{"batch_size", 16}})[0];
+              if (!are_equal(got, expected[n]))
+                fail("other bits for ", inputs[n].dim(0), " samples");
+            }
+          }) == kNoErrors);
+  }
+}
+
+TEST_CASE("callers beside a training see the weights between two of its steps") {
+  const Tensor x = data(64), y = targets(x), seen = data(40);
+  const auto alone = small_model(), model = small_model();
+  const Dict compiled{{"optimizer", "adam"}, {"loss", "mse"}};
+  alone->compile(compiled), model->compile(compiled);
+  constexpr int kSteps = 150;
+  std::set<std::vector<double>> moments{alone->predict_on_batch({seen})[0].to_vector()};
+  for (int step = 0; step < kSteps; ++step) {
+    alone->train_on_batch({x}, {y});
+    moments.insert(alone->predict_on_batch({seen})[0].to_vector());
+  }
+  CHECK(moments.size() > kSteps / 2);
+  std::atomic<bool> ended{false};
+  CHECK(on_threads(kThreads, [&](int number) {
+          if (number > 0) {
+            while (!ended)
+              if (!moments.contains(model->predict_on_batch({seen})[0].to_vector()))
+                fail("weights of no moment");
+            return;
+          }
+          for (int step = 0; step < kSteps; ++step) model->train_on_batch({x}, {y});
+          ended = true;
+        }) == kNoErrors);
+  CHECK(model->predict_on_batch({seen})[0].to_vector() ==
+        alone->predict_on_batch({seen})[0].to_vector());
+}
+
+TEST_CASE("callers of a model that keeps states take turns") {
+  const auto make_one = [] {
+    set_random_seed(7);
+    return Sequential::make(
+        {layer("LSTM", {{"units", 3}, {"stateful", true}, {"batch_input_shape", List{4, 2, 3}}})});
+  };
+  const auto alone = make_one(), model = make_one();
+  const Tensor x = SeedGenerator(2).normal({4, 2, 3});
+  constexpr int kCalls = 20;
+  std::multiset<std::vector<double>> expected;
+  for (int i = 0; i < kThreads * kCalls; ++i)
+    expected.insert(alone->predict_on_batch({x})[0].to_vector());
+  std::vector<std::multiset<std::vector<double>>> got(kThreads);
+  CHECK(on_threads(kThreads, [&](int number) {
+          for (int i = 0; i < kCalls; ++i)
+            got[static_cast<size_t>(number)].insert(model->predict_on_batch({x})[0].to_vector());
+        }) == kNoErrors);
+  std::multiset<std::vector<double>> all;
+  for (const auto& own : got) all.insert(own.begin(), own.end());
+  CHECK(all == expected);
+}
+
+TEST_CASE("models share threads, each with callers of its own") {
+  const auto first = small_model(), second = small_model("tanh", 3);
+  const Tensor x = data(50);
+  const auto expected_first = first->predict({x})[0].to_vector(),
+             expected_second = second->predict({x})[0].to_vector();
+  CHECK(on_threads(kThreads, [&](int number) {
+          for (int i = 0; i < 100; ++i) {
+            const auto got = (number % 2 ? second : first)->predict({x})[0].to_vector();
+            if (got != (number % 2 ? expected_second : expected_first)) fail("other bits");
+          }
+        }) == kNoErrors);
+}
+
+TEST_CASE("a program has no more frames than callers, and calls allocate nothing for them") {
+  const Variable w(SeedGenerator(1).normal({64, 64}));
+  const Function f([&](const Tensors& in) { return Tensors{ops::tanh(ops::matmul(in[0], w))}; },
+                   {.inference = true});
+  const Tensor x = SeedGenerator(2).normal({32, 64});
+  const auto calls = [&](int) {
+    Tensors outputs;
+    for (int i = 0; i < 50; ++i) {
+      outputs.clear();
+      f.call({&x, 1}, outputs);
+    }
+  };
+  CHECK(on_threads(kThreads, calls) == kNoErrors);
+  const uint64_t before = allocation_count();
+  for (int round = 0; round < 20; ++round) CHECK(on_threads(kThreads, calls) == kNoErrors);
+  // Of each frame three results and an arena.
+  CHECK(allocation_count() - before <= 4 * kThreads);
+}
