@@ -3,7 +3,7 @@
 #   cpack --config build/release/CPackConfig.cmake -B FOLDER      # or SOURCE_DATE_EPOCH=0 cpack ...
 #   luarocks --lua-version 5.4 make build/release/crescent-VERSION-1.rockspec
 
-install(FILES LICENSE NOTICE README.md DESTINATION share/doc/crescent)
+install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION share/doc/crescent)
 configure_file("${PROJECT_SOURCE_DIR}/shell/crescent.rockspec.in"
   "${CMAKE_BINARY_DIR}/crescent-${PROJECT_VERSION}-1.rockspec" @ONLY)
 
