@@ -1,7 +1,7 @@
 -- Pages of the reference: one for each class, each table of functions, each type of objects, and
 -- the program's commands.
 local cr, host = ...
-local html, notes = host.part "html", host.part "notes"
+local html, notes, pictures = host.part "html", host.part "notes", host.part "pictures"
 local listing = host.listing
 local escaped, element = html.escaped, html.element
 local reference = {}
@@ -172,8 +172,8 @@ local function kind_line(class)
   local also = #class.aliases > 0 and "; also " .. table.concat(class.aliases, ", ") or ""
   local place = file_of("cr." .. plural_of(class.kind))
   local link = element("a", class.kind, ('href="%s"'):format(place))
-  return element("p", ("%s of the plugin %s%s"):format(link, escaped(class.plugin), escaped(also)),
-    'class="kind"')
+  local origin = class.plugin == "" and "the library" or "the plugin " .. class.plugin
+  return element("p", link .. escaped(" of " .. origin .. also), 'class="kind"')
 end
 
 local function notes_of(path)
@@ -200,7 +200,8 @@ local function class_page(class)
   return { section = "Reference", under = file_of("cr." .. plural_of(class.kind)), title = path,
     file = file, names = names_of(path, file, class),
     content = element("h1", class.name) .. kind_line(class) .. paragraph(class.doc)
-      .. signature(signature_of(class, own)) .. example .. options_of(class, own, shared)
+      .. signature(signature_of(class, own)) .. pictures.of(class, path) .. example
+      .. options_of(class, own, shared)
       .. arguments_of(class) .. members_of(class) .. notes_of(path) .. errors_of(class, own) }
 end
 
@@ -253,14 +254,34 @@ local function functions_by_table()
   return tables, order
 end
 
-local function classes_of(kind)
-  local rows = {}
+--- The classes of a kind by the plugins that have them, and those in order.
+local function classes_by_plugin(kind)
+  local plugins, order, count = {}, {}, 0
   for _, class in ipairs(listing.classes) do
     if class.kind == kind then
-      rows[#rows + 1] = { name = class.name, place = file_of(path_of(class)) }
+      if not plugins[class.plugin] then
+        plugins[class.plugin], order[#order + 1] = {}, class.plugin
+      end
+      local link = ('href="%s"'):format(file_of(path_of(class)))
+      count = count + 1
+      table.insert(plugins[class.plugin],
+        { element("a", element("code", class.name), link), escaped(class.doc) })
     end
   end
-  return rows
+  table.sort(order)
+  return plugins, order, count
+end
+
+--- Their names with what they are, below the names of the plugins where there are several.
+local function class_lists(kind)
+  local plugins, order, count = classes_by_plugin(kind)
+  local text = ""
+  for _, plugin in ipairs(order) do
+    local heading = #order == 1 and "Classes" or plugin == "" and "What models begin with"
+      or plugin:gsub("_", " "):gsub("^%l", string.upper)
+    text = text .. element("h2", escaped(heading)) .. html.grid({ "Name", "Is" }, plugins[plugin])
+  end
+  return text, count
 end
 
 --- Tables that stand beside others in the menu: cr.ops, not cr.ops.image or cr.Layer.
@@ -289,16 +310,15 @@ local function table_page(path, functions, namespace, order)
     texts[i] = function_text(parent_of(row.path) .. ".", row, name)
     names[i] = { row.path, file .. "#" .. name, row.doc }
   end
-  local content = element("h1", path) .. paragraph(namespace and namespace.doc or "")
-    .. tables_of(path, order)
-  local classes = namespace and classes_of(namespace.kind) or {}
-  if #classes > 0 then content = content .. element("h2", "Classes") .. name_list(classes) end
+  local classes, count = class_lists(namespace and namespace.kind)
+  local content = element("h1", path) .. paragraph(namespace and namespace.doc or "") .. classes
   if #links > 0 then content = content .. element("h2", "Functions") .. name_list(links) end
+  content = content .. tables_of(path, order)
   names[#names + 1] = { path, file, namespace and namespace.doc or "" }
-  local said = #classes > 0 and counted(#classes, "class")
+  local said = count > 0 and counted(count, "class")
     or #links > 0 and counted(#links, "function") or ""
   return { section = "Reference", title = path, menu = is_main(path) and path, said = said,
-    file = file, under = file_of(parent_of(path) or path), names = names,
+    file = file, under = not is_main(path) and file_of(parent_of(path)), names = names,
     content = content .. table.concat(texts, "\n") }
 end
 
