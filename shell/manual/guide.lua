@@ -29,6 +29,13 @@ local function with_anchors(content)
   end))
 end
 
+--- A program in Python and the same in Lua stand side by side where there is room.
+local function with_pairs(content)
+  local python = '(<pre><code class="language%-python">.-</pre>)'
+  return (content:gsub(python .. '%s*(<pre><code class="language%-lua">.-</pre>)',
+    '<div class="pair">%1%2</div>'))
+end
+
 local function with_code(content)
   content = content:gsub('<pre><code class="language%-lua">(.-)</code></pre>', function(code)
     return html.element("pre", html.element("code", html.coloured_lua(html.plain(code))))
@@ -57,7 +64,8 @@ end
 local function page(chapters, i)
   local chapter = chapters[i]
   local title, said = heading_of(chapter.text), beginning_of(chapter.text)
-  local content = with_names(with_code(with_anchors(with_links(host.markdown(chapter.text)))))
+  local content = with_anchors(with_links(host.markdown(chapter.text)))
+  content = with_names(with_code(with_pairs(content)))
   content = content:gsub("<table>", '<div class="wide"><table>'):gsub("</table>", "</table></div>")
   local file = file_of(chapter.name)
   return { section = "Guide", title = title, menu = title, said = said, file = file,
