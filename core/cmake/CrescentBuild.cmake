@@ -16,6 +16,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 # Any x86-64 or aarch64 machine runs the result: SIMD is chosen at run time, never by -march.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 add_compile_options(-Wall -Wextra)
+# What is built in another folder has the same bytes.
+add_compile_options("-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
 # GCC 12 takes a moved std::variant for uninitialised memory, which every Value in a vector would
 # say, and a std::string that is appended to for one that is overrun.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

@@ -19,9 +19,10 @@ function(crescent_add_families root)
   endforeach()
 endfunction()
 
-# Puts the examples for help, *.examples below `root`, beside the plugins.
+# Puts the examples for help, *.examples below `root`, and what the manual says of classes beside
+# their options, *.notes, beside the plugins.
 function(crescent_add_examples root)
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${root}/*.examples")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${root}/*.examples" "${root}/*.notes")
   foreach(file IN LISTS files)
     get_filename_component(name "${file}" NAME)
     configure_file("${file}" "${CRESCENT_PLUGIN_OUTPUT_DIR}/${name}" COPYONLY)

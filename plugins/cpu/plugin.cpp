@@ -2,4 +2,4 @@
 
 #include "executor/device.h"
 
-CRESCENT_PLUGIN("cpu", "0.1.0") { registry.add<crescent::cpu::CpuDevice>("cpu"); }
+CRESCENT_PLUGIN("cpu", "0.2.0") { registry.add<crescent::cpu::CpuDevice>("cpu"); }

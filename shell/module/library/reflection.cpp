@@ -38,6 +38,8 @@ List options_of(const SchemaData& schema) {
     option.set("keyword_only", field.keyword_only);
     if (!field.kind.empty()) option.set("kind", field.kind);
     if (!field.choices.empty()) option.set("choices", Value(field.choices));
+    if (field.min) option.set("min", *field.min);
+    if (field.max) option.set("max", *field.max);
     if (!field.aliases.empty()) option.set("aliases", Value(field.aliases));
     if (field.min) option.set("min", *field.min);
     if (field.max) option.set("max", *field.max);

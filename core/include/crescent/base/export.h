@@ -4,6 +4,6 @@
 #define CRESCENT_API __attribute__((visibility("default")))
 
 #define CRESCENT_VERSION_MAJOR 0
-#define CRESCENT_VERSION_MINOR 1
+#define CRESCENT_VERSION_MINOR 2
 #define CRESCENT_VERSION_PATCH 0
-#define CRESCENT_VERSION "0.1.0"
+#define CRESCENT_VERSION "0.2.0"

@@ -1,8 +1,8 @@
 // index.json beside the built-in plugins says which library has which class, so a library is loaded
 // only when it is needed.
 //
-//   {"crescent": "0.1.0", "plugins": [{"library": "losses.so", "bytes": 91234, "name": "losses",
-//   "version": "0.1.0",
+//   {"crescent": "0.2.0", "plugins": [{"library": "losses.so", "bytes": 91234, "name": "losses",
+//   "version": "0.2.0",
 //     "classes": [{"kind": "loss", "name": "MeanSquaredError", "aliases": ["mse"],
 //      "traits": {}}]}]}
 #pragma once

@@ -1,0 +1,41 @@
+# Packages: what Debian installs, a part each, and a rock for LuaRocks.
+#
+#   cpack --config build/release/CPackConfig.cmake -B FOLDER      # or SOURCE_DATE_EPOCH=0 cpack ...
+#   luarocks --lua-version 5.4 make build/release/crescent-VERSION-1.rockspec
+
+install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION share/doc/crescent)
+configure_file("${PROJECT_SOURCE_DIR}/shell/crescent.rockspec.in"
+  "${CMAKE_BINARY_DIR}/crescent-${PROJECT_VERSION}-1.rockspec" @ONLY)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME crescent)
+set(CPACK_PACKAGE_CONTACT "Crescent maintainers <crescent@example.org>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL library program lua dev examples)
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Library, plugins and file formats")
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Program, its manual and guide")
+set(CPACK_COMPONENT_LUA_DESCRIPTION "Module for Lua 5.4")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers and CMake package")
+set(CPACK_COMPONENT_EXAMPLES_DESCRIPTION "Examples with their data")
+foreach(part PROGRAM LUA DEV)
+  set(CPACK_COMPONENT_${part}_DEPENDS library)
+endforeach()
+set(CPACK_COMPONENT_EXAMPLES_DEPENDS program)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME
+  "libcrescent${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME crescent)
+set(CPACK_DEBIAN_LUA_PACKAGE_NAME lua-crescent)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libcrescent-dev)
+set(CPACK_DEBIAN_EXAMPLES_PACKAGE_NAME crescent-examples)
+set(CPACK_DEBIAN_LUA_PACKAGE_DEPENDS lua5.4)
+# What the libraries link is asked of Debian; those of this tree are in the same packages.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_BINARY_DIR}/lib")
+include(CPack)

@@ -1,0 +1,181 @@
+-- What editors know of Lua, from the listing of everything that can be called: types for LuaLS
+-- (crescent.d.lua) and snippets (crescent.code-snippets). host.folder is where they go.
+local cr, host = ...
+local listing = cr.listing()
+
+local plurals = { loss = "losses" }
+local function path_of(class)
+  return ("cr.%s.%s"):format(plurals[class.kind] or class.kind .. "s", class.name)
+end
+
+--- A type of objects as LuaLS names it.
+local function type_name(name) return "crescent." .. name:gsub(" ", "_") end
+
+local known = {
+  ["a boolean"] = "boolean", ["true or false"] = "boolean", ["a string"] = "string",
+  ["an integer"] = "integer", ["a number"] = "number", ["a function"] = "function",
+  ["a table with names"] = "table", ["a shape"] = "integer[]", ["a dtype"] = "string",
+  ["a list of dimensions"] = "integer[]", ["a list of strings"] = "string[]", ["nothing"] = "nil",
+  ["the object"] = "crescent.object", ["the class or an object"] = "any", ["null"] = "nil",
+  ["a list of integers"] = "integer[]", ["a list of numbers"] = "number[]",
+}
+for _, row in ipairs(listing.types) do
+  for _, article in ipairs { "a ", "an ", "the " } do
+    known[article .. row.name] = type_name(row.name)
+  end
+end
+
+--- "an integer or nil" is "integer|nil"; what is not known is "any".
+local function type_of(words)
+  local names = {}
+  for word in ((words or "") .. " or "):gmatch "(.-) or " do
+    names[#names + 1] = word == "nil" and "nil" or known[word] or "any"
+  end
+  local text = table.concat(names, "|")
+  return (text:find("any", 1, true) or text == "") and "any" or text
+end
+
+local reserved = {}
+for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
+  return then true until while]]):gmatch "%l+" do
+  reserved[word] = true
+end
+local function identifier(name) return reserved[name] and name .. "_" or name end
+
+local function comment(text) return "--- " .. text:gsub("\n", "\n--- ") end
+
+--- A function of this name, which may be a word of Lua: cr.ops["repeat"].
+local function definition(path, names)
+  local parent, mark, last = path:match "^(.*)([%.:])([^%.:]*)$"
+  if not reserved[last] then
+    return ("function %s(%s) end"):format(path, table.concat(names, ", "))
+  end
+  if mark == ":" then table.insert(names, 1, "self") end
+  return ("%s[%q] = function(%s) end"):format(parent, last, table.concat(names, ", "))
+end
+
+--- A function with its parameters as LuaLS reads it; `self` of methods stands before the colon.
+local function declaration(path, row, parameters, result)
+  local lines, names = { comment(row.doc) }, {}
+  for _, parameter in ipairs(parameters) do
+    if parameter.name ~= "self" and parameter.name:find "^[%a_][%w_]*$" then
+      local name = identifier(parameter.name)
+      names[#names + 1] = name
+      lines[#lines + 1] = ("---@param %s%s %s %s"):format(name, parameter.required and "" or "?",
+        type_of(parameter.type), parameter.doc:gsub("\n", " "))
+    end
+  end
+  if result ~= "nil" then lines[#lines + 1] = "---@return " .. result end
+  lines[#lines + 1] = definition(path, names)
+  return table.concat(lines, "\n")
+end
+
+--- The type of a table of a class's options.
+local function options_type(class)
+  local lines = { "---@class " .. type_name("options." .. path_of(class)) }
+  for _, option in ipairs(class.options) do
+    lines[#lines + 1] = ("---@field %s%s %s %s"):format(option.name, "?", type_of(option.type),
+      option.doc:gsub("\n", " "))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- A class is called with what is required and a table of the rest, or with a table of all.
+local function constructor(class)
+  local options = type_name("options." .. path_of(class))
+  local result = known["the " .. class.kind] or "any"
+  local parameters = {}
+  for _, option in ipairs(class.options) do
+    if option.required then parameters[#parameters + 1] = option end
+  end
+  local rest = { name = "options", type = options, doc = "By name.", required = false }
+  parameters[#parameters + 1] = rest
+  known[options] = options
+  local overload = ("---@overload fun(options: %s): %s\n"):format(options, result)
+  return options_type(class) .. "\n" .. overload
+    .. declaration(path_of(class), class, parameters, result) .. "\n"
+end
+
+local function add_objects(lines)
+  local seen = {}
+  for i, row in ipairs(listing.types) do
+    local variable = "type_" .. i
+    local parent = row.parent and row.parent ~= row.name and ": " .. type_name(row.parent) or ""
+    lines[#lines + 1] = "---@class " .. type_name(row.name) .. (seen[row.name] and "" or parent)
+    seen[row.name] = true
+    for _, property in ipairs(row.properties) do
+      lines[#lines + 1] = ("---@field %s %s %s"):format(property.name, type_of(property.type),
+        property.doc:gsub("\n", " "))
+    end
+    lines[#lines + 1] = ("local %s = {}\n"):format(variable)
+    for _, method in ipairs(row.methods) do
+      lines[#lines + 1] = declaration(variable .. ":" .. method.name, method, method.parameters,
+        type_of(method.result)) .. "\n"
+    end
+  end
+end
+
+--- The tables on the way to the names, each before what is in it.
+local function add_tables(lines)
+  local made = {}
+  local function make(path)
+    local parent = path:match "^(.*)%.[^%.]*$"
+    if parent then make(parent) end
+    if not made[path] then lines[#lines + 1] = path .. " = {}" end
+    made[path] = true
+  end
+  for _, row in ipairs(listing.functions) do make(row.path:match "^(.*)%.[^%.]*$") end
+  for _, class in ipairs(listing.classes) do make(path_of(class):match "^(.*)%.[^%.]*$") end
+  lines[#lines + 1] = ""
+  return made
+end
+
+local function types()
+  local lines = { "---@meta crescent", "-- Written by `crescent editor`.", "" }
+  add_objects(lines)
+  lines[#lines + 1] = "---@class crescent\ncr = {}"
+  local made = add_tables(lines)
+  for _, row in ipairs(listing.functions) do
+    if not made[row.path] then -- else it is a table that can be called
+      lines[#lines + 1] = declaration(row.path, row, row.parameters, type_of(row.result)) .. "\n"
+    end
+  end
+  for _, class in ipairs(listing.classes) do
+    lines[#lines + 1] = constructor(class)
+  end
+  lines[#lines + 1] = "return cr\n"
+  return table.concat(lines, "\n")
+end
+
+local function quoted(text)
+  return '"' .. text:gsub('[\\"]', "\\%0"):gsub("%c+", " ") .. '"'
+end
+
+--- A class as an editor writes it: a place for each option that is required.
+local function snippet(class)
+  local places = {}
+  for _, option in ipairs(class.options) do
+    if option.required then
+      places[#places + 1] = ("${%d:%s}"):format(#places + 1, option.name)
+    end
+  end
+  local body = ("%s(%s)$0"):format(path_of(class), table.concat(places, ", "))
+  return ("  %s: {\"scope\": \"lua\", \"prefix\": %s, \"body\": %s, \"description\": %s}"):format(
+    quoted(path_of(class)), quoted(class.name), quoted(body), quoted(class.doc))
+end
+
+local function snippets()
+  local rows = {}
+  for i, class in ipairs(listing.classes) do rows[i] = snippet(class) end
+  return "{\n" .. table.concat(rows, ",\n") .. "\n}\n"
+end
+
+local function write(name, text)
+  local file = assert(io.open(host.folder .. "/" .. name, "w"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+write("crescent.d.lua", types())
+write("crescent.code-snippets", snippets())
+print(host.folder .. ": crescent.d.lua for LuaLS, crescent.code-snippets")

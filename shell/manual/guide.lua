@@ -1,0 +1,81 @@
+-- Pages of the guide, out of its chapters in Markdown. A block of code is followed by the block
+-- `text` that it prints. Names in backticks lead to the reference.
+local _, host = ...
+local html, reference = host.part "html", host.part "reference"
+local guide = {}
+
+--- The first heading, and the first paragraph without marks.
+local function heading_of(text)
+  return assert(text:match "^# ([^\n]+)", "a chapter has no title")
+end
+
+local function beginning_of(text)
+  local paragraph = text:match "^# [^\n]+\n\n(.-)\n\n" or ""
+  return (paragraph:gsub("%[([^%]]*)%]%b()", "%1"):gsub("[`*]", ""):gsub("\n", " "))
+end
+
+local function file_of(name) return "guide-" .. name:gsub("%.md$", ".html") end
+
+--- Links between chapters lead to their pages.
+local function with_links(content)
+  return (content:gsub('href="([%w%-]+%.md)(#?[^"]*)"', function(name, anchor)
+    return ('href="%s%s"'):format(file_of(name), anchor)
+  end))
+end
+
+local function with_anchors(content)
+  return (content:gsub("<h([23])>(.-)</h%1>", function(level, heading)
+    return ('<h%s id="%s">%s</h%s>'):format(level, html.anchor(html.plain(heading)), heading, level)
+  end))
+end
+
+--- A program in Python and the same in Lua stand side by side where there is room.
+local function with_pairs(content)
+  local python = '(<pre><code class="language%-python">.-</pre>)'
+  return (content:gsub(python .. '%s*(<pre><code class="language%-lua">.-</pre>)',
+    '<div class="pair">%1%2</div>'))
+end
+
+local function with_code(content)
+  content = content:gsub('<pre><code class="language%-lua">(.-)</code></pre>', function(code)
+    return html.element("pre", html.element("code", html.coloured_lua(html.plain(code))))
+  end)
+  return (content:gsub('<pre><code class="language%-text">(.-)</code></pre>',
+    '<pre class="output"><code>%1</code></pre>'))
+end
+
+local function with_names(content)
+  return (content:gsub("<code>([%w_%.:]+)</code>", function(name)
+    local page = reference.page_of(name)
+    return page and html.element("a", html.element("code", name), ('href="%s"'):format(page))
+  end))
+end
+
+--- Links to the chapters before and behind.
+local function turn(chapters, i)
+  local function link(chapter, words)
+    return chapter and html.element("a", words:format(html.escaped(heading_of(chapter.text))),
+      ('href="%s"'):format(file_of(chapter.name))) or "<span></span>"
+  end
+  local links = link(chapters[i - 1], "&larr; %s") .. link(chapters[i + 1], "%s &rarr;")
+  return html.element("div", links, 'class="turn"')
+end
+
+local function page(chapters, i)
+  local chapter = chapters[i]
+  local title, said = heading_of(chapter.text), beginning_of(chapter.text)
+  local content = with_anchors(with_links(host.markdown(chapter.text)))
+  content = with_names(with_code(with_pairs(content)))
+  content = content:gsub("<table>", '<div class="wide"><table>'):gsub("</table>", "</table></div>")
+  local file = file_of(chapter.name)
+  return { section = "Guide", title = title, menu = title, said = said, file = file,
+    content = content .. turn(chapters, i), names = { { title, file, said } } }
+end
+
+function guide.pages()
+  local pages = {}
+  for i in ipairs(host.chapters) do pages[i] = page(host.chapters, i) end
+  return pages
+end
+
+return guide

@@ -1,0 +1,133 @@
+-- Pieces of pages: escaped texts, code in colours, a page around its content.
+local html = {}
+
+local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
+
+function html.escaped(text) return (tostring(text):gsub('[&<>"]', entities)) end
+
+--- The text of a piece of HTML.
+function html.plain(code)
+  return (code:gsub("<[^>]*>", ""):gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&quot;", '"')
+    :gsub("&amp;", "&"))
+end
+
+function html.element(tag, content, attributes)
+  return ("<%s%s>%s</%s>"):format(tag, attributes and " " .. attributes or "", content, tag)
+end
+
+--- An anchor: "Keras' files" is "keras-files", as in documents.
+function html.anchor(heading)
+  return (heading:lower():gsub("[^%w%-_ ]", ""):gsub(" ", "-"))
+end
+
+local keywords = {}
+for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
+  return then true until while]]):gmatch "%l+" do
+  keywords[word] = true
+end
+
+local function coloured(class, text)
+  return html.element("span", html.escaped(text), 'class="' .. class .. '"')
+end
+
+--- The word at `at`, coloured where it is a keyword or a number.
+local function word_at(code, at)
+  local word = code:match("^[%a_][%w_]*", at)
+  if word then return word, keywords[word] and coloured("k", word) or html.escaped(word) end
+  word = code:match("^%d[%w%.]*", at)
+  if word then return word, coloured("n", word) end
+end
+
+--- The comment or the text at `at`, coloured.
+local function quoted_at(code, at)
+  local comment = code:match("^%-%-[^\n]*", at)
+  if comment then return comment, coloured("c", comment) end
+  local quote = code:match("^[\"']", at)
+  local text = quote and (code:match("^" .. quote .. "[^" .. quote .. "\n]*" .. quote, at))
+  if text then return text, coloured("s", text) end
+end
+
+--- Lua with spans around keywords, numbers, texts and comments.
+function html.coloured_lua(code)
+  local pieces, at = {}, 1
+  while at <= #code do
+    local text, piece = quoted_at(code, at)
+    if not text then text, piece = word_at(code, at) end
+    if not text then text = code:sub(at, at) end
+    pieces[#pieces + 1] = piece or html.escaped(text)
+    at = at + #text
+  end
+  return table.concat(pieces)
+end
+
+--- An example: entries behind "> ", and their answers.
+function html.session(text)
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do
+    local mark, code = line:match "^(>+ )(.*)$"
+    lines[#lines + 1] = mark and coloured("p", mark) .. html.coloured_lua(code)
+      or coloured("o", line)
+  end
+  return html.element("pre", table.concat(lines, "\n"))
+end
+
+function html.list(items, attributes)
+  local rows = {}
+  for i, item in ipairs(items) do rows[i] = html.element("li", item) end
+  return html.element("ul", table.concat(rows, "\n"), attributes)
+end
+
+--- A table with a heading; rows are lists of HTML.
+function html.grid(heading, rows)
+  local lines = {}
+  for i, row in ipairs(rows) do
+    local cells = {}
+    for j, cell in ipairs(row) do cells[j] = html.element("td", cell) end
+    lines[i] = html.element("tr", table.concat(cells))
+  end
+  local names = {}
+  for i, name in ipairs(heading) do names[i] = html.element("th", name) end
+  local head = html.element("thead", html.element("tr", table.concat(names)))
+  local body = html.element("tbody", table.concat(lines, "\n"))
+  return html.element("div", html.element("table", head .. body), 'class="wide"')
+end
+
+local frame = [[
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>@TITLE@</title>
+<link rel="stylesheet" href="style.css">
+</head>
+<body>
+<header>
+<a class="home" href="index.html">&#9790; Crescent <small>@VERSION@</small></a>
+<div class="search">
+<input id="search" type="search" placeholder="Search (press /)" aria-label="Search"
+  autocomplete="off" spellcheck="false">
+<ol id="found" hidden></ol>
+</div>
+</header>
+<div class="columns">
+<nav aria-label="Pages">
+<details><summary>Pages</summary>@MENU@</details>
+</nav>
+<main>
+@CONTENT@
+</main>
+</div>
+<script src="names.js"></script>
+<script src="search.js"></script>
+</body>
+</html>
+]]
+
+--- A whole page; @WORDS@ of the frame are given by name.
+function html.page(values)
+  return (frame:gsub("@(%u+)@", function(name) return values[name:lower()] end))
+end
+
+return html

@@ -1,0 +1,103 @@
+-- Writes the manual, pages of HTML with a search that no server answers: the guide's chapters, and
+-- a reference from the listing of everything that can be called. Nothing here names a layer, a
+-- function or a chapter.
+--
+-- host.folder is where the pages go, host.chapters the guide, host.notes what is said of classes
+-- beside their options, host.commands the program's; host.markdown(text) gives HTML,
+-- host.text(name) a part of this folder.
+local cr, host = ...
+
+local loaded = {}
+function host.part(name)
+  if not loaded[name] then
+    loaded[name] = assert(load(host.text(name .. ".lua"), "=manual/" .. name))(cr, host)
+  end
+  return loaded[name]
+end
+
+host.listing = cr.listing()
+local html, reference, guide = host.part "html", host.part "reference", host.part "guide"
+
+local function write(name, text)
+  local file = assert(io.open(host.folder .. "/" .. name, "w"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+--- The pages in their order; each has a section, title, file and content.
+local function all_pages()
+  local pages = guide.pages()
+  for _, page in ipairs(reference.pages()) do pages[#pages + 1] = page end
+  return pages
+end
+
+local function menu_of(pages, current)
+  local pieces, section = {}, nil
+  for _, page in ipairs(pages) do
+    if page.menu then
+      if page.section ~= section then
+        if section then pieces[#pieces + 1] = "</ul>" end
+        section = page.section
+        pieces[#pieces + 1] = html.element("h2", html.escaped(section)) .. "<ul>"
+      end
+      local here = page.file == current.file or page.file == current.under
+      local mark = here and ' aria-current="page"' or ""
+      local attributes = ('href="%s"%s'):format(page.file, mark)
+      local link = html.element("a", html.escaped(page.menu), attributes)
+      pieces[#pieces + 1] = html.element("li", link)
+    end
+  end
+  return table.concat(pieces, "\n") .. "</ul>"
+end
+
+local function cards(pages, section)
+  local items = {}
+  for _, page in ipairs(pages) do
+    if page.menu and page.section == section then
+      local said = html.element("b", html.escaped(page.menu))
+        .. html.element("small", html.escaped(page.said))
+      items[#items + 1] = html.element("a", said, ('href="%s"'):format(page.file))
+    end
+  end
+  return html.list(items, 'class="cards"')
+end
+
+local function first_page(pages)
+  local content = html.element("h1", "Crescent")
+    .. html.element("p", "Deep learning in C++20 with the object model of Keras and a Lua shell.")
+  for _, section in ipairs { "Guide", "Reference" } do
+    content = content .. html.element("h2", section) .. cards(pages, section)
+  end
+  return { title = "Crescent", file = "index.html", content = content }
+end
+
+--- A text in double quotes for JavaScript; no markup of it ends a script.
+local function quoted(text)
+  local escaped = text:gsub('[\\"]', "\\%0"):gsub("%c+", " "):gsub("</", "<\\/")
+  return '"' .. escaped .. '"'
+end
+
+local function names_for_search(pages)
+  local rows = {}
+  for _, page in ipairs(pages) do
+    for _, name in ipairs(page.names or {}) do
+      rows[#rows + 1] = ("[%s,%s,%s]"):format(quoted(name[1]), quoted(name[2]), quoted(name[3]))
+    end
+  end
+  return "const names = [\n" .. table.concat(rows, ",\n") .. "\n];\n"
+end
+
+local pages = all_pages()
+table.insert(pages, first_page(pages))
+for _, page in ipairs(pages) do
+  write(page.file, html.page {
+    title = html.escaped(page.title == "Crescent" and page.title or page.title .. " · Crescent"),
+    version = host.listing.version,
+    menu = menu_of(pages, page),
+    content = page.content,
+  })
+end
+write("names.js", names_for_search(pages))
+write("style.css", host.text "style.css")
+write("search.js", host.text "search.js")
+print(("%s/index.html: %d pages"):format(host.folder, #pages))

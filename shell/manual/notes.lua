@@ -1,0 +1,33 @@
+-- What is said of classes and functions beside their options: files *.notes beside the plugins have
+-- lines "cr.optimizers.Adam paper: Kingma and Ba 2015, arXiv:1412.6980" and "... keras: it ...".
+local _, host = ...
+local html = host.part "html"
+local notes = {}
+
+local headings = { paper = "Paper", keras = "Where it differs from Keras" }
+local rows = {} -- lists of notes by full names
+
+local function with_links(text)
+  return (html.escaped(text):gsub("arXiv:(%d+%.%d+)", '<a href="https://arxiv.org/abs/%1">%0</a>'))
+end
+
+local function read(text, file)
+  for line in text:gmatch "[^\n]+" do
+    local path, word, said = line:match "^(cr%.%S+) (%l+): (.+)$"
+    local heading = headings[word]
+    assert(heading, file .. ": this is no note: " .. line)
+    rows[path] = rows[path] or {}
+    table.insert(rows[path], { heading = heading, html = with_links(said) })
+  end
+end
+
+for _, file in ipairs(host.notes) do read(file.text, file.name) end
+
+function notes.of(path) return rows[path] or {} end
+
+--- Each note is about something that is there.
+function notes.check(places)
+  for path in pairs(rows) do assert(places[path], path .. " has a note and is not there") end
+end
+
+return notes

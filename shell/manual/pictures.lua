@@ -1,0 +1,63 @@
+-- Pictures of what people would rather look at: the curve of an activation, the rates of a
+-- schedule, how an initializer's values are spread.
+local cr, host = ...
+local html = host.part "html"
+local pictures = {}
+
+local x = cr.ops.linspace(-6, 6, 121)
+
+--- Whether an element of the result follows from the one element at its place.
+local function is_elementwise(f)
+  local good, same = pcall(function()
+    local some = x:slice(31, 91)
+    return cr.ops.all(cr.ops.equal(f(some), f(x):slice(31, 91))):item()
+  end)
+  return good and same
+end
+
+local kinds = {}
+
+function kinds.activation(class, file)
+  local f = cr.activations[class.name]
+  if not is_elementwise(f) then return end
+  cr.plot(x, f(x), { file = file })
+  return "Its values from -6 to 6."
+end
+
+function kinds.initializer(class, file)
+  local good, values = pcall(function() return cr.initializers[class.name]() { 64, 64 } end)
+  local varies = good and #cr.ops.unique(values:reshape { -1 }) > 2
+  if not varies then return end
+  cr.hist(values, { file = file })
+  return "How the elements of a kernel of 64 by 64 are spread."
+end
+
+local rates = { initial_learning_rate = 0.1, decay_steps = 100, first_decay_steps = 50,
+  decay_rate = 0.5, boundaries = { 50, 120 }, values = { 0.1, 0.05, 0.01 } }
+
+function kinds.schedule(class, file)
+  local config = {}
+  for _, option in ipairs(class.options) do
+    if option.required then config[option.name] = rates[option.name] end
+  end
+  local schedule, steps, values = cr.schedules[class.name](config), {}, {}
+  for step = 0, 200 do
+    steps[#steps + 1], values[#values + 1] = step, schedule(step)
+  end
+  cr.plot(cr.tensor(steps), cr.tensor(values), { file = file, xlabel = "step" })
+  return "The rate by the step, for what is required set to "
+    .. html.element("code", html.escaped(cr.show(config):gsub("%s+", " "))) .. "."
+end
+
+--- The picture of a class as a part of its page; empty where there is nothing to look at.
+function pictures.of(class, path)
+  local draw = kinds[class.kind]
+  local name = path .. ".svg"
+  local said = draw and draw(class, host.folder .. "/" .. name)
+  if not said then return "" end
+  return ('<figure><img src="%s" alt="%s" width="640" height="400"><figcaption>%s</figcaption>'
+    .. "</figure>"):format(name, html.escaped(path), said)
+end
+
+cr.random.seed(1)
+return pictures

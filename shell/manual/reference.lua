@@ -1,0 +1,416 @@
+-- Pages of the reference: one for each class, each table of functions, each type of objects, and
+-- the program's commands.
+local cr, host = ...
+local html, notes, pictures = host.part "html", host.part "notes", host.part "pictures"
+local listing = host.listing
+local escaped, element = html.escaped, html.element
+local reference = {}
+
+-- ---- where names are
+
+local plurals = { loss = "losses" }
+local function plural_of(kind) return plurals[kind] or kind .. "s" end
+local function path_of(class) return ("cr.%s.%s"):format(plural_of(class.kind), class.name) end
+
+local function file_of(path) return path:gsub("[^%w%.]", "-") .. ".html" end
+local function type_file(name) return file_of("type." .. name) end
+
+local function parent_of(path) return path:match "^(.*)%.[^%.]*$" end
+local function last_of(path) return path:match "[^%.]*$" end
+
+--- What bases of classes have, cr.Layer.build, is what methods of their objects are.
+local members = {}
+for _, type in ipairs(listing.types) do
+  for _, method in ipairs(type.methods) do members[method.name] = true end
+end
+local function is_member(path)
+  return parent_of(path):find "%.%u[%w]*$" and members[last_of(path)]
+end
+
+local places = {} -- the page and anchor of each full name
+for _, class in ipairs(listing.classes) do places[path_of(class)] = file_of(path_of(class)) end
+for _, row in ipairs(listing.functions) do
+  if not is_member(row.path) then
+    places[row.path] = file_of(parent_of(row.path)) .. "#" .. last_of(row.path)
+  end
+end
+for _, row in ipairs(listing.namespaces) do places[row.path] = file_of(row.path) end
+for _, type in ipairs(listing.types) do
+  for _, method in ipairs(type.methods) do
+    places[type.name .. ":" .. method.name] = type_file(type.name) .. "#" .. method.name
+  end
+end
+
+--- The page of a name as it is written in code: cr.layers.Dense, layers.Dense, model:fit.
+function reference.page_of(name) return places[name] or places["cr." .. name] end
+
+-- ---- pieces
+
+local function literal(value)
+  if type(value) == "string" then return '"' .. value .. '"' end
+  if math.type(value) == "float" then return ("%.12g"):format(value) end
+  return type(value) == "table" and cr.show(value) or tostring(value)
+end
+
+local function default_of(row)
+  return row.required and "required" or element("code", escaped(literal(row.default)))
+end
+
+--- The type; kinds of classes lead to their pages.
+local function type_of(row)
+  local text = escaped(row.type == "" and "anything" or row.type)
+  if row.kind and places["cr." .. plural_of(row.kind)] then
+    local link = element("a", row.kind, ('href="%s"'):format(places["cr." .. plural_of(row.kind)]))
+    text = text:gsub("of kind " .. row.kind, "of kind " .. link:gsub("%%", "%%%%"))
+  end
+  return text
+end
+
+local function range_of(row)
+  local text = ""
+  if row.min and row.max then
+    text = (" From %s to %s."):format(literal(row.min), literal(row.max))
+  elseif row.min or row.max then
+    text = (row.min and " At least %s." or " At most %s."):format(literal(row.min or row.max))
+  end
+  if row.choices then text = text .. " One of: " .. table.concat(row.choices, ", ") .. "." end
+  if row.aliases then text = text .. " Also: " .. table.concat(row.aliases, ", ") .. "." end
+  return text
+end
+
+local function option_grid(rows)
+  local lines = {}
+  for i, row in ipairs(rows) do
+    lines[i] = { element("code", escaped(row.name)), type_of(row), default_of(row),
+      escaped(row.doc .. range_of(row)) }
+  end
+  return html.grid({ "Name", "Type", "Default", "Meaning" }, lines)
+end
+
+local function paragraph(text) return text == "" and "" or element("p", escaped(text)) end
+local function example_of(row) return row.example and html.session(row.example) or "" end
+
+local function signature(text)
+  return element("pre", html.coloured_lua(text), 'class="signature"')
+end
+
+-- ---- classes
+
+local function own_and_shared(options)
+  local own, shared = {}, {}
+  for _, option in ipairs(options) do
+    local list = option.keyword_only and shared or own
+    list[#list + 1] = option
+  end
+  return own, shared
+end
+
+local function signature_of(class, own)
+  local words = {}
+  for i, option in ipairs(own) do
+    words[i] = option.required and option.name or option.name .. "=" .. literal(option.default)
+  end
+  return ("%s(%s)"):format(path_of(class), table.concat(words, ", "))
+end
+
+--- The message of a call that is wrong, where it is about the option.
+local function message_of(class, config, name)
+  local good, message = pcall(cr[plural_of(class.kind)][class.name], config)
+  message = not good and tostring(message):match "[^\n]+"
+  return message and message:find("'" .. name .. "'", 1, true) and message
+end
+
+--- A value that the option refuses.
+local function refused(option)
+  if option.min then return option.min - 1 end
+  if option.max then return option.max + 1 end
+  return option.choices and "something"
+end
+
+local function errors_of(class, own)
+  local lines = {}
+  for _, option in ipairs(own) do
+    local value = refused(option)
+    local config = value and { [option.name] = value }
+    local message = option.required and message_of(class, {}, option.name)
+    lines[#lines + 1] = message or nil
+    message = config and message_of(class, config, option.name)
+    lines[#lines + 1] = message or nil
+  end
+  if #lines == 0 then return "" end
+  return element("h2", "Errors") .. element("pre", escaped(table.concat(lines, "\n")))
+end
+
+local function arguments_of(class)
+  if #class.arguments == 0 then return "" end
+  local rows = {}
+  for i, row in ipairs(class.arguments) do
+    rows[i] = { element("code", escaped(row.name)), element("code", escaped(literal(row.default))),
+      escaped(row.doc) }
+  end
+  return element("h2", "Arguments of calls")
+    .. html.grid({ "Name", "Default", "Meaning" }, rows)
+end
+
+local function members_of(class)
+  if #class.members == 0 then return "" end
+  local rows = {}
+  for i, row in ipairs(class.members) do
+    rows[i] = { element("code", escaped(row.text)), escaped(row.doc) }
+  end
+  return element("h2", "Methods and properties") .. html.grid({ "Name", "Meaning" }, rows)
+end
+
+local function options_of(class, own, shared)
+  local text = #own > 0 and element("h2", "Options") .. option_grid(own) or ""
+  if #shared == 0 then return text end
+  local summary = ("Options of every %s, by name"):format(class.kind)
+  return text .. element("details", element("summary", summary) .. option_grid(shared))
+end
+
+local function kind_line(class)
+  local also = #class.aliases > 0 and "; also " .. table.concat(class.aliases, ", ") or ""
+  local place = file_of("cr." .. plural_of(class.kind))
+  local link = element("a", class.kind, ('href="%s"'):format(place))
+  local origin = class.plugin == "" and "the library" or "the plugin " .. class.plugin
+  return element("p", link .. escaped(" of " .. origin .. also), 'class="kind"')
+end
+
+local function notes_of(path)
+  local text = ""
+  for _, note in ipairs(notes.of(path)) do
+    text = text .. element("h2", escaped(note.heading)) .. element("p", note.html)
+  end
+  return text
+end
+
+local function names_of(path, file, row)
+  local names = { { path, file, row.doc } }
+  for _, alias in ipairs(row.aliases or {}) do
+    names[#names + 1] = { parent_of(path) .. "." .. alias, file, row.doc }
+  end
+  return names
+end
+
+local function class_page(class)
+  local path = path_of(class)
+  local own, shared = own_and_shared(class.options)
+  local example = class.example and element("h2", "Example") .. example_of(class) or ""
+  local file = file_of(path)
+  return { section = "Reference", under = file_of("cr." .. plural_of(class.kind)), title = path,
+    file = file, names = names_of(path, file, class),
+    content = element("h1", class.name) .. kind_line(class) .. paragraph(class.doc)
+      .. signature(signature_of(class, own)) .. pictures.of(class, path) .. example
+      .. options_of(class, own, shared)
+      .. arguments_of(class) .. members_of(class) .. notes_of(path) .. errors_of(class, own) }
+end
+
+-- ---- functions
+
+local function parameters_of(row)
+  for _, parameter in ipairs(row.parameters) do
+    if parameter.type ~= "" or parameter.doc ~= "" then return option_grid(row.parameters) end
+  end
+  return ""
+end
+
+--- "sum(x, axis=nil)" with the path of what has it.
+local function full_signature(prefix, row)
+  return signature(prefix .. (row.signature or row.name .. "()"))
+end
+
+local function result_of(row)
+  local result = row.result or ""
+  return result == "" and "" or element("p", "Gives " .. escaped(result) .. ".")
+end
+
+local function function_text(prefix, row, name)
+  return element("h3", escaped(name), ('id="%s" class="name"'):format(escaped(name)))
+    .. full_signature(prefix, row) .. paragraph(row.doc) .. parameters_of(row) .. result_of(row)
+    .. example_of(row) .. notes_of(row.path or "")
+end
+
+local function name_list(rows)
+  local links = {}
+  for i, row in ipairs(rows) do
+    links[i] = element("a", element("code", escaped(row.name)), ('href="%s"'):format(row.place))
+  end
+  return html.list(links, 'class="names"')
+end
+
+--- The functions by the table that they are in, and the tables in order.
+local function functions_by_table()
+  local tables, order = {}, {}
+  for _, row in ipairs(listing.functions) do
+    local parent = parent_of(row.path)
+    if not is_member(row.path) then
+      if not tables[parent] then
+        tables[parent] = {}
+        order[#order + 1] = parent
+      end
+      table.insert(tables[parent], row)
+    end
+  end
+  return tables, order
+end
+
+--- The classes of a kind by the plugins that have them, and those in order.
+local function classes_by_plugin(kind)
+  local plugins, order, count = {}, {}, 0
+  for _, class in ipairs(listing.classes) do
+    if class.kind == kind then
+      if not plugins[class.plugin] then
+        plugins[class.plugin], order[#order + 1] = {}, class.plugin
+      end
+      local link = ('href="%s"'):format(file_of(path_of(class)))
+      count = count + 1
+      table.insert(plugins[class.plugin],
+        { element("a", element("code", class.name), link), escaped(class.doc) })
+    end
+  end
+  table.sort(order)
+  return plugins, order, count
+end
+
+--- Their names with what they are, below the names of the plugins where there are several.
+local function class_lists(kind)
+  local plugins, order, count = classes_by_plugin(kind)
+  local text = ""
+  for _, plugin in ipairs(order) do
+    local heading = #order == 1 and "Classes" or plugin == "" and "What models begin with"
+      or plugin:gsub("_", " "):gsub("^%l", string.upper)
+    text = text .. element("h2", escaped(heading)) .. html.grid({ "Name", "Is" }, plugins[plugin])
+  end
+  return text, count
+end
+
+--- Tables that stand beside others in the menu: cr.ops, not cr.ops.image or cr.Layer.
+local function is_main(path) return not path:find "%..+%." and not path:find "%.%u" end
+
+--- The tables below this one.
+local function tables_of(path, order)
+  local rows = {}
+  for _, other in ipairs(order) do
+    if other ~= path and parent_of(other) == path and not is_main(other) then
+      rows[#rows + 1] = { name = other, place = file_of(other) }
+    end
+  end
+  return #rows > 0 and element("h2", "Tables in it") .. name_list(rows) or ""
+end
+
+local function counted(count, word)
+  return ("%d %s%s"):format(count, word, count == 1 and "" or word:find "ss$" and "es" or "s")
+end
+
+local function table_page(path, functions, namespace, order)
+  local file, links, texts, names = file_of(path), {}, {}, {}
+  for i, row in ipairs(functions) do
+    local name = last_of(row.path)
+    links[i] = { name = name, place = "#" .. name }
+    texts[i] = function_text(parent_of(row.path) .. ".", row, name)
+    names[i] = { row.path, file .. "#" .. name, row.doc }
+  end
+  local classes, count = class_lists(namespace and namespace.kind)
+  local content = element("h1", path) .. paragraph(namespace and namespace.doc or "") .. classes
+  if #links > 0 then content = content .. element("h2", "Functions") .. name_list(links) end
+  content = content .. tables_of(path, order)
+  names[#names + 1] = { path, file, namespace and namespace.doc or "" }
+  local said = count > 0 and counted(count, "class")
+    or #links > 0 and counted(#links, "function") or ""
+  return { section = "Reference", title = path, menu = is_main(path) and path, said = said,
+    file = file, under = not is_main(path) and file_of(parent_of(path)), names = names,
+    content = content .. table.concat(texts, "\n") }
+end
+
+local function table_pages(pages)
+  local tables, order = functions_by_table()
+  local namespaces = {}
+  for _, row in ipairs(listing.namespaces) do
+    namespaces[row.path] = row
+    if not tables[row.path] then order[#order + 1], tables[row.path] = row.path, {} end
+  end
+  for _, path in ipairs(order) do -- what holds only tables
+    local parent = parent_of(path)
+    if parent and not tables[parent] then order[#order + 1], tables[parent] = parent, {} end
+  end
+  table.sort(order)
+  for _, path in ipairs(order) do
+    pages[#pages + 1] = table_page(path, tables[path], namespaces[path], order)
+  end
+end
+
+-- ---- objects
+
+--- The types by their names: some have several rows.
+local function merged_types()
+  local types, order = {}, {}
+  for _, row in ipairs(listing.types) do
+    local type = types[row.name]
+    if not type then
+      type = { name = row.name, parent = row.parent, methods = {}, properties = {} }
+      types[row.name], order[#order + 1] = type, type
+    end
+    type.example = type.example or row.example
+    table.move(row.methods, 1, #row.methods, #type.methods + 1, type.methods)
+    table.move(row.properties, 1, #row.properties, #type.properties + 1, type.properties)
+  end
+  return order
+end
+
+local function properties_of(type)
+  if #type.properties == 0 then return "" end
+  local rows = {}
+  for i, row in ipairs(type.properties) do
+    rows[i] = { element("code", escaped(row.name)), escaped(row.type),
+      row.settable and "settable" or "", escaped(row.doc) }
+  end
+  return element("h2", "Properties", 'id="properties"')
+    .. html.grid({ "Name", "Type", "", "Meaning" }, rows)
+end
+
+local function type_page(type)
+  local file, links, texts, names = type_file(type.name), {}, {}, {}
+  for i, row in ipairs(type.methods) do
+    links[i] = { name = row.name, place = "#" .. row.name }
+    texts[i] = function_text(type.name:gsub(" ", "_") .. ":", row, row.name)
+    names[i] = { type.name .. ":" .. row.name, file .. "#" .. row.name, row.doc }
+  end
+  for _, row in ipairs(type.properties) do
+    names[#names + 1] = { type.name .. "." .. row.name, file .. "#properties", row.doc }
+  end
+  local parent = type.parent and element("p", "Has all that "
+    .. element("a", escaped(type.parent), ('href="%s"'):format(type_file(type.parent)))
+    .. " has.", 'class="kind"') or ""
+  local methods = #links > 0 and element("h2", "Methods") .. name_list(links) or ""
+  return { section = "Objects", title = type.name, menu = type.name, said = "", file = file,
+    names = names, content = element("h1", escaped(type.name)) .. parent .. example_of(type)
+      .. properties_of(type) .. methods .. table.concat(texts, "\n") }
+end
+
+-- ---- the program
+
+local function command_page()
+  local rows, names = {}, {}
+  for i, command in ipairs(host.commands) do
+    rows[i] = { element("code", escaped(command.usage)), escaped(command.doc) }
+    names[i] = { "crescent " .. command.name, "commands.html", command.doc }
+  end
+  local said = "What the program does beside running scripts."
+  return { section = "Reference", title = "Commands", menu = "Commands", said = said,
+    file = "commands.html", names = names,
+    content = element("h1", "Commands") .. paragraph(said)
+      .. html.grid({ "Command", "Does" }, rows) }
+end
+
+function reference.pages()
+  local pages = { command_page() }
+  table_pages(pages)
+  for _, class in ipairs(listing.classes) do pages[#pages + 1] = class_page(class) end
+  for _, type in ipairs(merged_types()) do
+    if #type.methods + #type.properties > 0 then pages[#pages + 1] = type_page(type) end
+  end
+  notes.check(places)
+  return pages
+end
+
+return reference

@@ -1,0 +1,146 @@
+// crescent manual and crescent editor: what writes them is Lua (shell/manual); it is given the
+// folder, texts, the table of commands and what Lua lacks.
+#include "manual_texts.h"
+
+#include <md4c-html.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "../command_table.h"
+#include "../commands.h"
+#include "../lua/lua_state.h"
+#include "crescent/base/error.h"
+#include "crescent/registry/loader.h"
+#include "crescent/system/file.h"
+
+namespace crescent::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+void append(const MD_CHAR* text, MD_SIZE size, void* to) {
+  static_cast<std::string*>(to)->append(text, size);
+}
+
+/// The HTML of a text in Markdown, with tables.
+int markdown(lua_State* L) {
+  size_t size = 0;
+  const char* text = luaL_checklstring(L, 1, &size);
+  bool good = false;
+  {
+    std::string html;
+    good = md_html(text, static_cast<MD_SIZE>(size), append, &html, MD_DIALECT_GITHUB, 0) == 0;
+    lua_pushlstring(L, html.data(), html.size());
+  }
+  return good ? 1 : luaL_error(L, "this is no Markdown");
+}
+
+/// The text of the manual's part with this name.
+int text(lua_State* L) {
+  const ManualText& part = manual_text(luaL_checkstring(L, 1));
+  lua_pushlstring(L, part.text.data(), part.text.size());
+  return 1;
+}
+
+/// Sets the field of the table on top.
+void set(lua_State* L, const char* name, const std::string& value) {
+  lua_pushlstring(L, value.data(), value.size());
+  lua_setfield(L, -2, name);
+}
+
+void set_functions(lua_State* L) {
+  lua_pushcfunction(L, markdown);
+  lua_setfield(L, -2, "markdown");
+  lua_pushcfunction(L, text);
+  lua_setfield(L, -2, "text");
+}
+
+void set_commands(lua_State* L) {
+  lua_newtable(L);
+  for (const Command& command : commands()) {
+    lua_newtable(L);
+    set(L, "name", command.name), set(L, "usage", usage_of(command)), set(L, "doc", command.doc);
+    lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
+  }
+  lua_setfield(L, -2, "commands");
+}
+
+std::vector<std::string> files_in(const fs::path& folder, const char* ending) {
+  std::vector<std::string> files;
+  std::error_code missing;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, missing))
+    if (file.path().extension() == ending) files.push_back(file.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Sets the field of the table on top to the texts of the files, in the order of their names.
+void set_files(lua_State* L, const char* field, const std::vector<std::string>& files) {
+  lua_newtable(L);
+  for (const std::string& path : files) {
+    lua_newtable(L);
+    set(L, "name", fs::path(path).filename().string()), set(L, "text", read_file(path));
+    lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
+  }
+  lua_setfield(L, -2, field);
+}
+
+std::vector<std::string> notes() {
+  std::vector<std::string> files;
+  for (const std::string& folder : plugin_search_path())
+    for (std::string& file : files_in(folder, ".notes")) files.push_back(std::move(file));
+  return files;
+}
+
+/// Of the tree that the program belongs to: guide and plugins have the same root.
+fs::path guide_folder() {
+  return fs::path(plugin_search_path().back()) / "../../../share/doc/crescent/guide";
+}
+
+struct ManualRequest {
+  const char* part;  ///< which text writes it
+  std::string folder;
+};
+
+/// The protected part: the argument is a ManualRequest.
+int write_in_lua(lua_State* L) {
+  const auto& request = *static_cast<const ManualRequest*>(lua_touserdata(L, 1));
+  open_libraries(L);
+  const std::string_view code = manual_text(request.part).text;
+  if (luaL_loadbuffer(L, code.data(), code.size(), request.part) != LUA_OK) return lua_error(L);
+  lua_getglobal(L, "cr");
+  lua_newtable(L);
+  set(L, "folder", request.folder);
+  set_functions(L), set_commands(L);
+  set_files(L, "chapters", files_in(guide_folder(), ".md")), set_files(L, "notes", notes());
+  lua_call(L, 2, 0);
+  return 0;
+}
+
+int write_files(const char* part, const char* command, const std::vector<std::string>& folders) {
+  if (folders.size() != 1) fail_usage(command, "expected a folder");
+  fs::create_directories(folders[0]);
+  ManualRequest request{part, folders[0]};
+  lua_State* L = luaL_newstate();
+  if (!L) fail("not enough memory for Lua");
+  lua_pushcfunction(L, write_in_lua);
+  lua_pushlightuserdata(L, &request);
+  const bool good = lua_pcall(L, 1, 0, 0) == LUA_OK;
+  const std::string message = good ? "" : lua_tostring(L, -1);
+  lua_close(L);
+  if (!good) fail(message);
+  return 0;
+}
+
+}  // namespace
+
+int make_manual(const std::vector<std::string>& folders) {
+  return write_files("manual.lua", "manual", folders);
+}
+
+int make_editor_files(const std::vector<std::string>& folders) {
+  return write_files("editor.lua", "editor", folders);
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,14 @@
+// The texts that write the manual and the files for editors (shell/manual).
+#pragma once
+#include <string_view>
+
+namespace crescent::program {
+
+struct ManualText {
+  std::string_view name;  ///< "reference.lua"
+  std::string_view text;
+};
+/// The text of this name; fails without one.
+const ManualText& manual_text(std::string_view name);
+
+}  // namespace crescent::program

@@ -1,0 +1,127 @@
+-- The code of the guide (examples/guide), run as it stands there: what a block of Lua prints is what
+-- the block of text behind it says; a block of C++ that is a whole plugin is that of an example.
+--
+--   crescent tests/documents/guide.lua [--write] [CHAPTER.md ...]
+--
+-- --write puts what is printed now into the chapters. Numbers are compared within roundings. Files
+-- that the chapters write go to the current folder.
+local cr = require "crescent"
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = here .. "/../.."
+
+local function contents(path)
+  local file <close> = assert(io.open(path))
+  return file:read "a"
+end
+
+--- What the code prints, in these globals.
+local function printed(code, name, globals)
+  local lines = {}
+  function globals.print(...)
+    local words = table.pack(...)
+    for i = 1, words.n do words[i] = cr.show(words[i]):gsub("\n<%l+%d*%([%d, ]*%)>$", "") end
+    lines[#lines + 1] = table.concat(words, "\t")
+  end
+  local chunk = assert(load(code:gsub('"examples/', '"' .. root .. "/examples/"), name, "t", globals))
+  chunk()
+  return table.concat(lines, "\n")
+end
+
+local number = "[+-]?%d+%.?%d*[eE]?[+-]?%d*"
+local function parts(text)
+  local values = {}
+  local words = text:gsub(number, function(word)
+    values[#values + 1] = tonumber(word)
+    return tonumber(word) and "#" or word
+  end)
+  return words:gsub("%s+", " "):match "^%s*(.-)%s*$", values
+end
+
+local function is_same(a, b)
+  local words, values = parts(a)
+  local others, expected = parts(b)
+  if words ~= others or #values ~= #expected then return false end
+  for i, value in ipairs(values) do
+    if math.abs(value - expected[i]) > 1e-5 * math.max(1e-2, math.abs(expected[i])) then
+      return false
+    end
+  end
+  return true
+end
+
+local write, chapters = false, {}
+for _, word in ipairs(arg) do
+  if word == "--write" then write = true else chapters[#chapters + 1] = word end
+end
+if #chapters == 0 then
+  for path in io.popen("ls '" .. root .. "'/examples/guide/*.md"):lines() do
+    chapters[#chapters + 1] = path
+  end
+end
+assert(#chapters > 0, "there is no chapter")
+
+local wrong, blocks = {}, 0
+
+--- A block of the lines from `first`, "```lua" or "```text", and the number of the line behind it.
+local function block_at(lines, first)
+  local last = first + 1
+  while lines[last] ~= "```" do
+    assert(lines[last], "a block never ends")
+    last = last + 1
+  end
+  return table.concat(lines, "\n", first + 1, last - 1), last + 1
+end
+
+local function lines_of(text)
+  local lines = {}
+  for line in text:gmatch "([^\n]*)\n" do lines[#lines + 1] = line end
+  return lines
+end
+
+--- Runs a block, compares what it prints and returns that and the number of the line behind both.
+local function run_block(lines, first, name, globals)
+  local code, behind = block_at(lines, first)
+  local expected = ""
+  local answer = printed(code, "=" .. name, globals)
+  if lines[behind] == "```text" then expected, behind = block_at(lines, behind) end
+  blocks = blocks + 1
+  if not is_same(answer, expected) then
+    table.insert(wrong, ("%s:%d: prints\n%s\nand not\n%s"):format(name, first, answer, expected))
+  end
+  return code, answer, behind
+end
+
+--- Runs the blocks of a chapter; the chapter with what they print now.
+local function run(path)
+  local globals = setmetatable({ cr = cr }, { __index = _G })
+  local name, lines, new, i = path:match "[^/]*$", lines_of(contents(path)), {}, 1
+  while i <= #lines do
+    if lines[i] == "```lua" then
+      local code, answer, behind = run_block(lines, i, name, globals)
+      new[#new + 1] = "```lua\n" .. code .. "\n```"
+      if answer ~= "" then new[#new + 1] = "```text\n" .. answer .. "\n```" end
+      i = behind
+    else
+      if lines[i]:find "^```cpp" and lines[i + 1]:find "plugin.h" then
+        local example = contents(root .. "/examples/plugin/scale.cpp")
+        assert(block_at(lines, i) .. "\n" == example, name .. ": this is not scale.cpp")
+      end
+      new[#new + 1] = lines[i]
+      i = i + 1
+    end
+  end
+  return table.concat(new, "\n") .. "\n"
+end
+
+for _, path in ipairs(chapters) do
+  local text = run(path)
+  if write then
+    local file <close> = assert(io.open(path, "w"))
+    file:write(text)
+  end
+end
+if #wrong > 0 and not write then
+  print(table.concat(wrong, "\n\n"))
+  os.exit(1)
+end
+print(("ok %d blocks of %d chapters"):format(blocks, #chapters))

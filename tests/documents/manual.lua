@@ -1,0 +1,82 @@
+-- The manual that the program writes: every link leads to a page and an anchor that are there, every
+-- name of the listing can be searched for, every chapter of the guide has a page, and the files for
+-- editors can be read by what reads them.
+--
+--   lua5.4 tests/documents/manual.lua PROGRAM FOLDER        FOLDER: where the pages go
+local program, folder = arg[1], arg[2]
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+
+local function output_of(command)
+  local pipe <close> = assert(io.popen(command))
+  return pipe:read "a"
+end
+
+local function contents(path)
+  local file <close> = assert(io.open(path))
+  return file:read "a"
+end
+
+assert(os.execute(("rm -rf '%s' && '%s' manual '%s' && '%s' editor '%s/editor'"):format(folder,
+  program, folder, program, folder)))
+
+local pages, wrong, links = {}, {}, 0
+for name in output_of(("ls '%s'"):format(folder)):gmatch "[^\n]+" do
+  if name ~= "editor" then pages[name] = contents(folder .. "/" .. name) end
+end
+
+local anchors = {}
+for name, text in pairs(pages) do
+  anchors[name] = {}
+  for anchor in text:gmatch 'id="([^"]*)"' do anchors[name][anchor] = true end
+end
+
+local function check_link(from, target)
+  if target:find "^https?:" then return end
+  links = links + 1
+  local file, anchor = target:match "^([^#]*)#?(.*)$"
+  file = file == "" and from or file
+  if not pages[file] or anchor ~= "" and not anchors[file][anchor] then
+    table.insert(wrong, ("%s: %s leads nowhere"):format(from, target))
+  end
+end
+
+for name, text in pairs(pages) do
+  for target in text:gmatch '[hs][rr][ec]f?="([^"]*)"' do check_link(name, target) end
+end
+
+local names = {}
+for name, place in pages["names.js"]:gmatch '%["([^"]*)","([^"]*)"' do
+  names[name] = true
+  check_link("names.js", place)
+end
+
+-- What describe lists, but members of bases, which are those of the objects.
+local count = 0
+for line in output_of(("'%s' describe"):format(program)):gmatch "[^\n]+" do
+  local name = line:match "^cr%.[^(]*"
+  local is_member = name and name:find "%.%u[%w]*%.[%l_]+$"
+  if name and not is_member then
+    count = count + 1
+    if not names[name] then table.insert(wrong, "the search does not know " .. name) end
+  end
+end
+
+for name in output_of(("ls '%s'/../../examples/guide"):format(here)):gmatch "([^\n]+)%.md\n" do
+  if not pages["guide-" .. name .. ".html"] then table.insert(wrong, name .. " has no page") end
+end
+for _, name in ipairs { "cr.optimizers.Adam.html", "cr.layers.LSTM.html" } do
+  assert(pages[name]:find "Paper", name .. " names no paper")
+end
+assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors")
+
+-- LuaLS reads Lua; nothing in the file does what it says.
+local types = assert(loadfile(folder .. "/editor/crescent.d.lua"))()
+assert(types.layers.Dense and types.ops["repeat"])
+assert(contents(folder .. "/editor/crescent.code-snippets"):find 'layers%.Dense%(%${1:units}%)')
+
+if #wrong > 0 then
+  print(table.concat(wrong, "\n"))
+  os.exit(1)
+end
+assert(links > 10000 and count > 900, "the pages or the listing are read wrongly")
+print(("ok %d links, %d names"):format(links, count))
