@@ -1,6 +1,7 @@
 #include "registry/loader/class_of_plugin.h"
 
 #include "crescent/registry/loader.h"
+#include "registry/loader/plugin_loader.h"
 
 namespace crescent {
 
@@ -11,5 +12,7 @@ std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::str
   }
   return registry().get(kind, name);
 }
+
+void look_for_plugins() { PluginLoader::instance().look_around(); }
 
 }  // namespace crescent
