@@ -8,10 +8,11 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"info", "", "kernels, threads, libraries and plugins in use", show_info},
-    {"plugins", "[NAME...]", "plugins and their classes", show_plugins},
+    {"plugins", "[NAME or CLASS...] [--json]", "plugins and their classes, or who has a class",
+     show_plugins},
     {"describe", "[NAME...] [--json]", "what can be called, with parameters and defaults",
      describe},
-    {"new-plugin", "NAME", "a project for a plugin of your own", make_plugin},
+    {"new-plugin", "NAME [--kind KIND]", "a project for a plugin of your own", make_plugin},
     {"check-plugin", "NAME [--options JSON]", "whether its classes keep the rules that all keep",
      check_plugin_command},
     {"inspect", "FILE [--json]", "what a file of a model or of arrays says about itself", inspect},
