@@ -10,6 +10,7 @@
 #include "crescent/registry/loader.h"
 #include "crescent/system/process.h"
 #include "file_commands.h"
+#include "plugin_listing.h"
 
 namespace crescent::program {
 namespace {
@@ -27,11 +28,6 @@ void print_dict(const Dict& dict, const std::string& indent) {
     print(indent + entry.key + "\n");
     print_dict(entry.value.as_dict(), indent + "  ");
   }
-}
-
-std::string state_of(const PluginRecord& plugin) {
-  if (!plugin.refused.empty()) return "refused: " + plugin.refused;
-  return plugin.loaded ? "loaded" : "loaded on first use";
 }
 
 /// The text that `work` gives in a process of its own, so that a crashing library is reported and
@@ -54,16 +50,6 @@ std::string in_child(const std::function<std::string()>& work, bool& survived) {
   survived = process.wait() == 0;
   return process.signal() ? "crashed while loading: " + signal_name(process.signal())
                           : contents_of(answer);
-}
-
-std::string classes_text(const PluginRecord& plugin) {
-  std::string text, kind;
-  for (const auto& [class_kind, name] : plugin.classes) {
-    text += class_kind == kind ? ", " + name
-                               : (kind.empty() ? "" : "\n") + concat("  ", class_kind, ": ", name);
-    kind = class_kind;
-  }
-  return text + "\n";
 }
 
 std::string describe_class(const std::string& kind, const std::string& name) {
@@ -91,19 +77,6 @@ std::string describe_plugin(const std::string& name) {
   return text;
 }
 
-void print_plugin(const PluginRecord& plugin) {
-  print(concat(plugin.name, " ", plugin.version, "  (", state_of(plugin), ")\n  ", plugin.path,
-               "\n"));
-  if (!plugin.classes.empty()) {
-    print(classes_text(plugin));
-  } else if (plugin.refused.empty()) {
-    bool survived = false;
-    const std::string text =
-        in_child([&] { return classes_text(load_plugin(plugin.path)); }, survived);
-    print(survived ? text : "  " + text + "\n");
-  }
-}
-
 }  // namespace
 
 int show_info(const std::vector<std::string>& arguments) {
@@ -114,28 +87,13 @@ int show_info(const std::vector<std::string>& arguments) {
   print_dict(device().information(), "");
   print_row("plugin path", join(plugin_search_path(), ":"));
   for (const PluginRecord& plugin : list_plugins())
-    print_row("plugin",
-              concat(plugin.name, " ", plugin.version, ", ", state_of(plugin), ", ", plugin.path));
+    print_row("plugin", concat(plugin.name, " ", plugin.version, ", ", state_of_plugin(plugin),
+                               ", ", plugin.path));
   return 0;
 }
 
-int show_plugins(const std::vector<std::string>& names) {
-  if (names.empty()) {
-    for (const PluginRecord& plugin : list_plugins()) print_plugin(plugin);
-    return 0;
-  }
-  int status = 0;
-  for (const std::string& name : names) {
-    bool survived = false;
-    const std::string text = in_child([&] { return describe_plugin(name); }, survived);
-    if (survived) {
-      print(text);
-    } else {
-      print(concat("crescent: plugin '", name, "': ", text, "\n"), stderr);
-      status = 1;
-    }
-  }
-  return status;
+std::string describe_in_child(const std::string& plugin, bool& survived) {
+  return in_child([&] { return describe_plugin(plugin); }, survived);
 }
 
 }  // namespace crescent::program
