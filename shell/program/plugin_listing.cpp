@@ -13,7 +13,7 @@ namespace crescent::program {
 namespace {
 
 /// A plugin as the listing has it, in C++ or in Lua.
-struct Row {
+struct ListedPlugin {
   PluginRecord record;
   std::string origin, doc;
 };
@@ -29,8 +29,8 @@ std::string origin_of(const std::string& path) {
   return path.find("/crescent/plugins/") != std::string::npos ? "user" : "path";
 }
 
-std::vector<Row> rows() {
-  std::vector<Row> all;
+std::vector<ListedPlugin> rows() {
+  std::vector<ListedPlugin> all;
   for (const PluginRecord& record : list_plugins())
     all.push_back({record, origin_of(record.path), ""});
   for (const lua::LuaPlugin& plugin : lua::lua_plugins()) {
@@ -53,13 +53,13 @@ std::string classes_text(const PluginRecord& plugin) {
   return text.empty() ? text : text + "\n";
 }
 
-std::string title(const Row& row) {
+std::string title(const ListedPlugin& row) {
   return concat(row.record.name, " ", row.record.version, "  (", row.origin, ", ",
                 state_of_plugin(row.record), ")\n  ", row.record.path, "\n",
                 row.doc.empty() ? "" : "  " + row.doc + "\n");
 }
 
-Dict to_dict(const Row& row) {
+Dict to_dict(const ListedPlugin& row) {
   Dict dict{{"name", row.record.name},
             {"version", row.record.version},
             {"origin", row.origin},
@@ -76,7 +76,7 @@ Dict to_dict(const Row& row) {
 
 /// The kinds in which a plugin has a class of this name, of classes of the registry also by an
 /// alias.
-std::vector<std::string> kinds_of(const Row& row, const std::string& name) {
+std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& name) {
   std::vector<std::string> found;
   for (const KindInfo& kind : kinds()) {
     const auto& classes = row.record.classes;
@@ -92,9 +92,9 @@ std::vector<std::string> kinds_of(const Row& row, const std::string& name) {
 }
 
 /// Tells which plugins have a class of this name; false if none has.
-bool print_providers(const std::vector<Row>& all, const std::string& name, List* json) {
+bool print_providers(const std::vector<ListedPlugin>& all, const std::string& name, List* json) {
   bool any = false;
-  for (const Row& row : all)
+  for (const ListedPlugin& row : all)
     for (const std::string& kind : kinds_of(row, name)) {
       any = true;
       if (json) {
@@ -108,9 +108,9 @@ bool print_providers(const std::vector<Row>& all, const std::string& name, List*
   return any;
 }
 
-bool print_named(const std::vector<Row>& all, const std::string& name, List* json) {
-  const auto named =
-      std::find_if(all.begin(), all.end(), [&](const Row& row) { return row.record.name == name; });
+bool print_named(const std::vector<ListedPlugin>& all, const std::string& name, List* json) {
+  const auto named = std::find_if(all.begin(), all.end(),
+                                  [&](const ListedPlugin& row) { return row.record.name == name; });
   if (named == all.end() && print_providers(all, name, json)) return true;
   if (named != all.end() && json) return json->push_back(to_dict(*named)), true;
   if (named != all.end() && named->record.path.ends_with(".lua"))
@@ -134,12 +134,12 @@ int show_plugins(const std::vector<std::string>& arguments) {
   const bool as_json = std::erase(names, "--json") > 0;
   for (const std::string& name : names)
     if (name.starts_with("-")) fail_usage("plugins", concat("no option '", name, "'"));
-  const std::vector<Row> all = rows();
+  const std::vector<ListedPlugin> all = rows();
   List json;
   bool well = true;
   for (const std::string& name : names) well &= print_named(all, name, as_json ? &json : nullptr);
   if (names.empty())
-    for (const Row& row : all)
+    for (const ListedPlugin& row : all)
       as_json ? json.push_back(to_dict(row)) : print(title(row) + classes_text(row.record));
   if (as_json) print(to_json(json) + "\n");
   return well ? 0 : 1;

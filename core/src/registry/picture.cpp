@@ -2,7 +2,6 @@
 #include "crescent/io/picture.h"
 
 #include "crescent/system/file.h"
-#include "registry/loader/class_of_plugin.h"
 
 namespace crescent {
 
@@ -27,7 +26,6 @@ std::string ending_of(const Dict& traits) {
 
 /// The class whose ending the path has.
 std::string class_for(const std::string& path) {
-  look_for_plugins();
   for (const std::string& name : registry().names(Picture::kKind)) {
     const std::string ending = ending_of(registry().traits(Picture::kKind, name));
     if (!ending.empty() && path.ends_with(ending)) return name;

@@ -152,13 +152,13 @@ bool load_lua_plugin_for(lua_State* L, const std::string& kind, const std::strin
 }
 
 int as_called_by_lua(lua_State* L, const std::function<int()>& work) {
-  struct Run {
+  struct LuaWork {
     const std::function<int()>& work;
     int result;
     std::exception_ptr error;
   } run{work, 0, nullptr};
   const auto body = [](lua_State*, const void* object) {
-    auto& inside = *static_cast<Run*>(const_cast<void*>(object));
+    auto& inside = *static_cast<LuaWork*>(const_cast<void*>(object));
     try {
       inside.result = inside.work();
     } catch (...) {

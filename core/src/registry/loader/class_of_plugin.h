@@ -4,8 +4,8 @@
 
 namespace crescent {
 
-/// The class of this name; if it is not registered, the plugin of the same name is loaded first.
-/// Fails with a suggestion for an unknown name.
+/// The class of this name, or the first of the kind that the plugin of this name has. Fails with a
+/// suggestion for an unknown name.
 std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::string_view name);
 
 /// Makes the names of classes in plugins on the search path known (Registry::names), for which
