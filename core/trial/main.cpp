@@ -11,6 +11,8 @@ int main(int argc, char** argv) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (int i = 1; i < argc; ++i) crescent::load_untried(argv[i]);
-  return write(crescent::kTrialDescriptor, "loaded", 6) == 6 ? 0 : 1;
+  std::string report;
+  for (int i = 1; i < argc; ++i) report = crescent::load_untried(argv[i]);
+  const ssize_t written = write(crescent::kTrialDescriptor, report.data(), report.size());
+  return written == static_cast<ssize_t>(report.size()) ? 0 : 1;
 }

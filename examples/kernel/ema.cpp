@@ -1,34 +1,34 @@
 #include "crescent/device/cpu_kernel.h"
 #include "crescent/plugin.h"
 
-using namespace crescent;
-
 /// Moving averages of rows: y[t] = decay y[t-1] + (1 - decay) x[t]; reversed, from the end.
-struct Ema final : OpOf<Ema> {
+struct Ema final : crescent::OpOf<Ema> {
   static constexpr const char* kName = "acme.ema";
   double decay;
   bool reverse;
   explicit Ema(double d = 0.9, bool r = false) : decay(d), reverse(r) {}
   auto fields() const { return std::tie(decay, reverse); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    if (in[0].shape.rank() != 2 || in[0].dtype != DType::float32)
-      fail("ema: expected float32 of shape (batch, time), got ", in[0]);
+  crescent::TensorSpecs infer(std::span<const crescent::TensorSpec> in) const override {
+    if (in[0].shape.rank() != 2 || in[0].dtype != crescent::DType::float32)
+      crescent::fail("ema: expected float32 of shape (batch, time), got ", in[0]);
     return {in[0]};
   }
-  Tensors vjp(const Vjp& v) const override {
-    return {apply1(Ema(decay, !reverse), {v.gradients[0]})};
+  crescent::Tensors vjp(const crescent::Vjp& v) const override {
+    return {crescent::apply1(Ema(decay, !reverse), {v.gradients[0]})};
   }
 };
 
-class EmaKernel final : public CpuKernel {
+class EmaKernel final : public crescent::CpuKernel {
  public:
-  static void describe(Schema<EmaKernel>& s) { s.doc("Moving averages, some rows a thread."); }
-  bool prepare(const CpuRequest& r) override {
+  static void describe(crescent::Schema<EmaKernel>& s) {
+    s.doc("Moving averages, some rows a thread.");
+  }
+  bool prepare(const crescent::CpuRequest& r) override {
     const auto* op = r.op_as<Ema>();
     if (op) op_ = *op, rows_ = r.inputs[0].shape[0], time_ = r.inputs[0].shape[1];
     return op;
   }
-  void run(const CpuArguments& a) override {
+  void run(const crescent::CpuArguments& a) override {
     const auto decay = static_cast<float>(op_.decay);
     a.threads.blocks(rows_, 8, [&](int64_t begin, int64_t end) {
       float average = 0;
@@ -45,11 +45,13 @@ class EmaKernel final : public CpuKernel {
   int64_t rows_ = 0, time_ = 0;
 };
 
-struct EmaLayer final : UnaryLayer {
-  static void describe(Schema<EmaLayer>& s) {
+struct EmaLayer final : crescent::UnaryLayer {
+  static void describe(crescent::Schema<EmaLayer>& s) {
     s.doc("Moving averages.").field("decay", &EmaLayer::decay, "What of the average stays.");
   }
-  Tensor call(const Tensor& x, const Call&) override { return apply1(Ema(decay), {x}); }
+  crescent::Tensor call(const crescent::Tensor& x, const crescent::Call&) override {
+    return crescent::apply1(Ema(decay), {x});
+  }
   double decay = 0.9;
 };
 

@@ -1,8 +1,7 @@
 local cr = require "crescent"
-cr.plugins.load "acme.ema"
-local ema, x, direction = cr.layers.Ema { decay = 0.75 }, cr.random.normal { 50, 7 },
+local layer, x, direction = cr.layers.Ema { decay = 0.75 }, cr.random.normal { 50, 7 },
   cr.random.normal { 50, 7 }
-local y = ema(x)
+local y = layer(x)
 for i, row in ipairs(x:totable()) do -- a loop
   local average = 0
   for t, value in ipairs(row) do
@@ -11,14 +10,14 @@ for i, row in ipairs(x:totable()) do -- a loop
   end
 end
 -- differences
-local function loss(step) return cr.ops.sum(cr.ops.square(ema(x + direction * step))) end
+local function loss(step) return cr.ops.sum(cr.ops.square(layer(x + direction * step))) end
 local tape = cr.GradientTape(function(tape) tape:watch(x) value = loss(0) end)
 local slope, difference = cr.ops.sum(tape:gradient(value, x) * direction):item(),
   (loss(0.01) - loss(-0.01)):item() / 0.02
 assert(math.abs(slope - difference) < 0.01 * math.abs(slope) + 0.01)
 for threads = 1, 3 do -- bits
   cr.config.set_threads(threads)
-  assert(cr.ops.max(cr.ops.abs(ema(x) - y)):item() == 0)
+  assert(cr.ops.max(cr.ops.abs(layer(x) - y)):item() == 0)
 end
 local model = cr.Sequential { cr.layers.Ema { input_shape = { 7 } } }
 local rows = model:profile(x, { by = "instruction", print_fn = function() end }).rows

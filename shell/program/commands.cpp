@@ -12,6 +12,7 @@
 #include "crescent/system/process.h"
 #include "file_commands.h"
 #include "lua/whole_state.h"
+#include "plugin_listing.h"
 #include "prompt/tour.h"
 
 namespace crescent::program {
@@ -30,11 +31,6 @@ void print_dict(const Dict& dict, const std::string& indent) {
     print(indent + entry.key + "\n");
     print_dict(entry.value.as_dict(), indent + "  ");
   }
-}
-
-std::string state_of(const PluginRecord& plugin) {
-  if (!plugin.refused.empty()) return "refused: " + plugin.refused;
-  return plugin.loaded ? "loaded" : "loaded on first use";
 }
 
 /// The text that `work` gives in a process of its own, so that a crashing library is reported and
@@ -57,16 +53,6 @@ std::string in_child(const std::function<std::string()>& work, bool& survived) {
   survived = process.wait() == 0;
   return process.signal() ? "crashed while loading: " + signal_name(process.signal())
                           : contents_of(answer);
-}
-
-std::string classes_text(const PluginRecord& plugin) {
-  std::string text, kind;
-  for (const auto& [class_kind, name] : plugin.classes) {
-    text += class_kind == kind ? ", " + name
-                               : (kind.empty() ? "" : "\n") + concat("  ", class_kind, ": ", name);
-    kind = class_kind;
-  }
-  return text + "\n";
 }
 
 std::string describe_class(const std::string& kind, const std::string& name) {
@@ -94,19 +80,6 @@ std::string describe_plugin(const std::string& name) {
   return text;
 }
 
-void print_plugin(const PluginRecord& plugin) {
-  print(concat(plugin.name, " ", plugin.version, "  (", state_of(plugin), ")\n  ", plugin.path,
-               "\n"));
-  if (!plugin.classes.empty()) {
-    print(classes_text(plugin));
-  } else if (plugin.refused.empty()) {
-    bool survived = false;
-    const std::string text =
-        in_child([&] { return classes_text(load_plugin(plugin.path)); }, survived);
-    print(survived ? text : "  " + text + "\n");
-  }
-}
-
 /// What show_info tells, for programs.
 Value info() {
   Dict all{{"crescent", CRESCENT_VERSION}, {"toolchain", CRESCENT_TOOLCHAIN}};
@@ -117,7 +90,7 @@ Value info() {
   for (const PluginRecord& plugin : list_plugins())
     plugins.emplace_back(Dict{{"name", plugin.name},
                               {"version", plugin.version},
-                              {"state", state_of(plugin)},
+                              {"state", state_of_plugin(plugin)},
                               {"path", plugin.path}});
   all.set("plugin_path", std::move(folders));
   all.set("plugins", std::move(plugins));
@@ -136,31 +109,13 @@ int show_info(const std::vector<std::string>& arguments) {
   print_dict(device().information(), "");
   print_row("plugin path", join(plugin_search_path(), ":"));
   for (const PluginRecord& plugin : list_plugins())
-    print_row("plugin",
-              concat(plugin.name, " ", plugin.version, ", ", state_of(plugin), ", ", plugin.path));
+    print_row("plugin", concat(plugin.name, " ", plugin.version, ", ", state_of_plugin(plugin),
+                               ", ", plugin.path));
   return 0;
 }
 
-int show_plugins(const std::vector<std::string>& names) {
-  if (names.empty()) {
-    for (const PluginRecord& plugin : list_plugins()) print_plugin(plugin);
-    return 0;
-  }
-  int status = 0;
-  for (const std::string& name : names) {
-    bool survived = false;
-    const std::string text = in_child([&] { return describe_plugin(name); }, survived);
-    if (survived) {
-      print(text);
-    } else {
-      const bool is_unknown = text.starts_with("no plugin ");
-      print(is_unknown ? concat("crescent: ", text, "; 'crescent plugins' lists what there is\n")
-                       : concat("crescent: plugin '", name, "': ", text, "\n"),
-            stderr);
-      status = 1;
-    }
-  }
-  return status;
+std::string describe_in_child(const std::string& plugin, bool& survived) {
+  return in_child([&] { return describe_plugin(plugin); }, survived);
 }
 
 int show_demo(const std::vector<std::string>& arguments) {

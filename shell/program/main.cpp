@@ -19,6 +19,7 @@
 #include "lua/signals.h"
 #include "lua/sources.h"
 #include "lua/whole_state.h"
+#include "module/library/lua_plugins.h"
 #include "prompt/entry.h"
 #include "prompt/prompt.h"
 #include "usage.h"
@@ -28,14 +29,16 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr const char* kPlugin = "--plugin";
+
 /// Options end where the script's name begins: what follows is the script's.
 int count_options(int argc, char** argv) {
   int i = 1;
   while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
     const std::string option = argv[i];
     if (option == "--") return i + 1;
-    const bool takes_value =
-        option == "-e" || option == "-l" || option == "--execute" || option == "--library";
+    const bool takes_value = option == "-e" || option == "-l" || option == "--execute" ||
+                             option == "--library" || option == kPlugin;
     i += takes_value ? 2 : 1;
   }
   return std::min(i, argc);
@@ -84,11 +87,24 @@ bool execute(lua_State* L, const std::string& text, Variables* variables) {
   return run_text(L, entry.code, kName, variables);
 }
 
-/// -e and -l in their order.
+/// cr.plugins.load(name)
+bool load_plugin_in(lua_State* L, const std::string& name) {
+  lua_getglobal(L, "cr");
+  lua_getfield(L, -1, "plugins");
+  lua_getfield(L, -1, "load");
+  lua_remove(L, -2);
+  lua_remove(L, -2);
+  lua_pushlstring(L, name.data(), name.size());
+  if (call(L, 1, 0) != LUA_OK) return report(L), false;
+  return true;
+}
+
+/// -e, -l and --plugin in their order.
 bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
   for (const po::option& option : call.options) {
     if (option.string_key == "execute" && !execute(L, option.value.at(0), variables)) return false;
     if (option.string_key == "library" && !require(L, option.value.at(0))) return false;
+    if (option.string_key == "plugin" && !load_plugin_in(L, option.value.at(0))) return false;
   }
   return true;
 }
@@ -127,12 +143,60 @@ void check_environment() {
   if (std::getenv("CRESCENT_COMMUNICATOR")) communicator();
 }
 
-int run_command(const Command& command, const std::vector<std::string>& arguments) {
+/// Takes --plugin NAME out of the arguments of a command.
+std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
+  std::vector<std::string> plugins;
+  for (auto at = arguments.begin(); at != arguments.end();) {
+    if (*at != kPlugin) {
+      ++at;
+      continue;
+    }
+    if (at + 1 == arguments.end()) throw UsageError("expected a name or a path after --plugin");
+    plugins.push_back(at[1]);
+    at = arguments.erase(at, at + 2);
+  }
+  return plugins;
+}
+
+int load_plugins_in_lua(lua_State* L) {
+  const auto& plugins = *static_cast<const std::vector<std::string>*>(lua_touserdata(L, 1));
+  lua_settop(L, 0);
+  open_libraries(L);
+  bool good = true;
+  for (const std::string& name : plugins) good = good && load_plugin_in(L, name);
+  lua_pushboolean(L, good);
+  return 1;
+}
+
+/// Loads plugins for a command into a Lua state of its own, which classes that are written in Lua
+/// need until the program ends; null if one could not be loaded, which is reported.
+lua_State* load_for_command(const std::vector<std::string>& plugins) {
+  lua_State* L = luaL_newstate();
+  if (!L) fail("not enough memory for Lua");
+  lua_pushcfunction(L, load_plugins_in_lua);
+  lua_pushlightuserdata(L, const_cast<std::vector<std::string>*>(&plugins));
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) return report(L), nullptr;
+  return lua_toboolean(L, -1) ? L : nullptr;
+}
+
+/// The plugins of the options before a command.
+std::vector<std::string> plugins_of(const Invocation& call) {
+  std::vector<std::string> plugins;
+  for (const po::option& option : call.options)
+    if (option.string_key == "plugin") plugins.push_back(option.value.at(0));
+  return plugins;
+}
+
+int run_command(const Command& command, std::vector<std::string> arguments,
+                std::vector<std::string> plugins) {
   for (const std::string& argument : arguments)
     if (argument == "--help" || argument == "-h")
       return std::printf("usage: %s\n  %s\n", usage_of(command).c_str(), command.doc), 0;
   check_environment();
-  return command.run(arguments);
+  for (std::string& plugin : take_plugins(arguments)) plugins.push_back(std::move(plugin));
+  if (plugins.empty()) return command.run(arguments);
+  lua_State* L = load_for_command(plugins);
+  return L ? lua::as_called_by_lua(L, [&] { return command.run(arguments); }) : 1;
 }
 
 int show_usage() { return std::cout << usage() << description() << variables_text(), 0; }
@@ -146,7 +210,7 @@ bool asks_for_help(const Invocation& call) {
 int show_help(const char* name) {
   if (!name) return show_usage();
   const Command* command = find_command(name);
-  if (command) return run_command(*command, {"--help"});
+  if (command) return run_command(*command, {"--help"}, {});
   std::vector<std::string> names;
   for (const Command& each : commands()) names.push_back(each.name);
   throw UsageError(concat("there is no command '", name, "'", did_you_mean(name, names),
@@ -162,7 +226,7 @@ int run(int argc, char** argv) {
     return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
   if (call.script < argc) {
     if (const Command* command = find_command(argv[call.script]))
-      return run_command(*command, {argv + call.script + 1, argv + argc});
+      return run_command(*command, {argv + call.script + 1, argv + argc}, plugins_of(call));
     refuse_misspelt_command(argv[call.script]);
   }
   check_environment();

@@ -1,140 +1,160 @@
-// crescent new-plugin NAME: a project of one's own around one layer, ready to build, test and
-// change.
+// crescent new-plugin NAME [--kind KIND]: a project of one's own around one class, ready to build,
+// test and change. It is the example of its kind (examples/plugins) with other names.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "command_table.h"
 #include "commands.h"
+#include "crescent/registry/registry.h"
 #include "crescent/system/file.h"
+#include "plugin_names.h"
+#include "plugin_templates.h"
 
 namespace crescent::program {
 namespace {
 
-constexpr const char* kBuild = R"(# Build against an installed Crescent:
-#   cmake -S . -B build -DCMAKE_PREFIX_PATH=/where/crescent/is
-#   cmake --build build && ctest --test-dir build
-cmake_minimum_required(VERSION 3.25)
-project(@TARGET@ LANGUAGES CXX)
-find_package(Crescent REQUIRED)
+namespace fs = std::filesystem;
 
-crescent_add_plugin(NAME @NAME@ SOURCES @FILE@.cpp)
-
-enable_testing()
-add_test(NAME @FILE@ COMMAND "${Crescent_PROGRAM}" "${CMAKE_CURRENT_SOURCE_DIR}/test.lua")
-set_tests_properties(@FILE@ PROPERTIES
-  TIMEOUT 300 ENVIRONMENT "CRESCENT_PLUGIN_PATH=${CMAKE_CURRENT_BINARY_DIR}")
-)";
-
-constexpr const char* kSource = R"(#include "crescent/plugin.h"
-
-using namespace crescent;
-
-/// Options, weights and call: everything else (gradients, files, Lua, help) follows.
-class @CLASS@ final : public UnaryLayer {
- public:
-  static void describe(Schema<@CLASS@>& s) {
-    s.doc("Multiplies each feature by a learned factor.")
-        .field("initializer", &@CLASS@::initializer_, "How the factors start.");
-  }
-  void build(const Shape& input) override {
-    factor_ = add_weight("factor", {input[-1]}, initializer_);
-  }
-  Tensor call(const Tensor& x, const Call&) override { return x * factor_; }
-
- private:
-  Ref<Initializer> initializer_ = "ones";
-  Variable factor_;
+/// An example: the kind that the user names, the names in its files, and the kind of its class.
+struct Example {
+  const char *kind, *file, *class_name, *class_kind;
 };
+constexpr Example kExamples[] = {{"layer", "swish", "Swish", "layer"},
+                                 {"op", "ema", "Ema", "layer"},
+                                 {"loss", "quartic", "Quartic", "loss"},
+                                 {"metric", "within", "Within", "metric"},
+                                 {"optimizer", "signs", "Signs", "optimizer"},
+                                 {"callback", "target", "Target", "callback"},
+                                 {"format", "plain", "Plain", "format"},
+                                 {"device", "relay", "Relay", "device"},
+                                 {"communicator", "alone", "Alone", "communicator"},
+                                 {"dataset", "spirals", "Spirals", "operation"},
+                                 {"lua", "gate", "Gate", "layer"}};
 
-CRESCENT_PLUGIN("@NAME@", "0.1.0") { registry.add<@CLASS@>("@CLASS@"); }
-)";
-
-constexpr const char* kTest =
-    R"(-- Loads the plugin, checks its layer (gradients, shapes, files, precisions, ...), trains.
---   CRESCENT_PLUGIN_PATH=build crescent test.lua
-local cr = require "crescent"
-cr.plugins.load "@NAME@"
-
-print(cr.check.layer(cr.layers.@CLASS@, { initializer = "normal" }, { 3 }))
-
-local x = cr.random.normal { 4, 3 }
-local model = cr.Sequential { cr.layers.@CLASS@ { input_shape = { 3 } }, cr.layers.Dense(1) }
-model:compile { optimizer = "adam", loss = "mse" }
-model:fit(x, cr.zeros { 4, 1 }, { epochs = 3, verbose = 0 })
-print "ok @NAME@"
-)";
-
-constexpr const char* kReadme = R"(# @NAME@
-
-A plugin of Crescent with the layer `@CLASS@`.
-
-    cmake -S . -B build -DCMAKE_PREFIX_PATH=/where/crescent/is
-    cmake --build build
-    ctest --test-dir build
-
-`CRESCENT_PLUGIN_PATH=build crescent check-plugin @NAME@` checks every class that it has.
-
-Then, with `CRESCENT_PLUGIN_PATH` set to `build` (or the library copied to a folder of
-`crescent plugins`):
-
-    cr.plugins.load "@NAME@"
-    layer = cr.layers.@CLASS@()
-)";
-
-struct Names {
-  std::string name, file, class_name, target;
-};
-
-/// "acme.scale" -> file scale, class Scale, target acme_scale.
-Names names_of(const std::string& name) {
-  for (char c : name)
-    if (!(std::islower(static_cast<unsigned char>(c)) ||
-          std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '_'))
-      fail(
-          "new-plugin: a name has lower-case letters, digits, '_' and '.', such as 'acme.scale'; "
-          "got '",
-          name, "'");
-  Names names{name, name.substr(name.rfind('.') + 1), "", name};
-  if (names.file.empty() || !std::islower(static_cast<unsigned char>(names.file[0])))
-    fail("new-plugin: the last part of a name starts with a letter, got '", name, "'");
-  bool upper = true;
-  for (char c : names.file) {
-    if (c != '_')
-      names.class_name +=
-          upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-    upper = c == '_';
+const Example& example_of(const std::string& kind) {
+  std::vector<std::string> known;
+  for (const Example& example : kExamples) {
+    if (example.kind == kind) return example;
+    known.emplace_back(example.kind);
   }
-  for (char& c : names.target) c = c == '.' ? '_' : c;
-  return names;
+  fail_usage("new-plugin", concat("no kind '", kind, "'", did_you_mean(kind, known), "; there are ",
+                                  join(known)));
 }
 
-std::string filled(std::string text, const Names& names) {
-  const std::pair<const char*, const std::string&> words[] = {{"@NAME@", names.name},
-                                                              {"@FILE@", names.file},
-                                                              {"@CLASS@", names.class_name},
-                                                              {"@TARGET@", names.target}};
-  for (const auto& [word, replacement] : words)
-    for (size_t at; (at = text.find(word)) != std::string::npos;)
-      text.replace(at, std::strlen(word), replacement);
+struct Arguments {
+  std::string name, kind = "layer";
+};
+
+Arguments read_arguments(const std::vector<std::string>& arguments) {
+  Arguments read;
+  for (auto at = arguments.begin(); at != arguments.end(); ++at) {
+    if (*at == "--kind") {
+      if (++at == arguments.end()) fail_usage("new-plugin", "expected a kind after --kind");
+      read.kind = *at;
+    } else if (at->starts_with("-")) {
+      fail_usage("new-plugin", concat("no option '", *at, "'"));
+    } else if (!read.name.empty()) {
+      fail_usage("new-plugin", "expected one name, such as 'acme.swish'");
+    } else {
+      read.name = *at;
+    }
+  }
+  if (read.name.empty()) fail_usage("new-plugin", "expected one name, such as 'acme.swish'");
+  return read;
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Replaces a word where it begins a word, and, unless more may follow, ends one.
+void replace_word(std::string& text, const std::string& word, const std::string& by, bool more) {
+  for (size_t at = 0; (at = text.find(word, at)) != text.npos;) {
+    const size_t end = at + word.size();
+    const bool begins = at == 0 || !is_word(text[at - 1]);
+    const bool ends = more || end == text.size() || !is_word(text[end]);
+    if (begins && ends) text.replace(at, word.size(), by);
+    at += begins && ends ? by.size() : word.size();
+  }
+}
+
+std::string filled(std::string text, const Example& example, const PluginNames& names) {
+  const std::string file = example.file;
+  replace_word(text, "acme." + file, names.name, false);
+  replace_word(text, "acme_" + file, names.target, false);
+  replace_word(text, "acme", names.prefix, false);
+  replace_word(text, example.class_name, names.class_name, true);
+  replace_word(text, file, names.file, false);
   return text;
+}
+
+/// The name of a file of the example in the project.
+std::string file_name(const std::string& name, const Example& example, const PluginNames& names) {
+  const fs::path path(name);
+  return path.stem() == example.file ? names.file + path.extension().string() : name;
+}
+
+/// Fails if the class would be refused: another one of its kind has the name.
+void check_class(const Example& example, const PluginNames& names) {
+  const auto there = registry().find(example.class_kind, names.class_name);
+  if (there)
+    fail("new-plugin: ", example.class_kind, " '", names.class_name, "' is there already, from '",
+         there->plugin, "'; take another last part of the name");
+}
+
+/// A path as a word of a shell.
+std::string quoted(const std::string& path) {
+  const bool plain = std::all_of(path.begin(), path.end(),
+                                 [](char c) { return is_word(c) || std::strchr("./-+", c); });
+  return plain ? path : "'" + path + "'";
+}
+
+/// The folder in which this program is installed, with what CMake needs; else a word for one.
+std::string installation() {
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const fs::path prefix = program.parent_path().parent_path();
+  return fs::exists(prefix / "lib/cmake/Crescent") ? quoted(prefix.string()) : "/where/crescent/is";
+}
+
+std::string commands_for(const Example& example, const PluginNames& names) {
+  const std::string folder = names.name;
+  if (example.kind == std::string("lua"))
+    return concat("  CRESCENT_PLUGIN_PATH=", folder, " crescent ", folder, "/test.lua\n");
+  return concat("  cmake -S ", folder, " -B ", folder,
+                "/build -DCMAKE_PREFIX_PATH=", installation(), "\n  cmake --build ", folder,
+                "/build\n  ctest --test-dir ", folder, "/build --output-on-failure\n");
+}
+
+std::string readme(const Example& example, const PluginNames& names) {
+  return concat("# ", names.name, "\n\nA plugin of Crescent (", example.kind, "): `",
+                names.class_name, "`. From the folder above:\n\n```sh\n",
+                commands_for(example, names), "```\n\nIts classes are found by name when ",
+                "`CRESCENT_PLUGIN_PATH` names the folder of the plugin, or when the plugin\n",
+                "is in `~/.local/share/crescent/plugins`. `crescent plugins ", names.name,
+                "` tells what it has, `crescent check-plugin\n", names.name,
+                "` whether its classes keep the rules.\n");
 }
 
 }  // namespace
 
 int make_plugin(const std::vector<std::string>& arguments) {
-  if (arguments.size() != 1) fail_usage("new-plugin", "expected one name, such as 'acme.scale'");
-  const Names names = names_of(arguments[0]);
-  if (mkdir(names.name.c_str(), 0777) != 0)
+  const Arguments given = read_arguments(arguments);
+  const Example& example = example_of(given.kind);
+  const PluginNames names = plugin_names(given.name);
+  check_class(example, names);
+  if (mkdir(names.name.c_str(), 0755) != 0)
     fail("new-plugin: cannot make the folder ", names.name, ": ", std::strerror(errno));
-  replace_file(names.name + "/CMakeLists.txt", filled(kBuild, names));
-  replace_file(names.name + "/" + names.file + ".cpp", filled(kSource, names));
-  replace_file(names.name + "/test.lua", filled(kTest, names));
-  replace_file(names.name + "/README.md", filled(kReadme, names));
-  std::printf("Written to %s; README.md there says how to build it.\n", names.name.c_str());
+  for (const PluginTemplate& file : plugin_templates())
+    if (example.kind == std::string(file.kind))
+      replace_file(names.name + "/" + file_name(file.file, example, names),
+                   filled(file.text, example, names));
+  replace_file(names.name + "/README.md", readme(example, names));
+  std::printf("Written to %s. To build and test it:\n%s", names.name.c_str(),
+              commands_for(example, names).c_str());
   return 0;
 }
 

@@ -46,6 +46,7 @@ po::options_description description() {
   all.add_options()("help,h", "this text")("version,v", "the version")(
       "execute,e", po::value<std::vector<std::string>>(), "run a text and print what it gives")(
       "library,l", po::value<std::vector<std::string>>(), "require a library")(
+      "plugin", po::value<std::vector<std::string>>(), "load a plugin; of commands too")(
       "interactive,i", "the prompt after the script, also when that fails")(
       "no-init", "the prompt without the user's startup file");
   return all;

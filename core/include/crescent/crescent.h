@@ -23,6 +23,7 @@
 #include "crescent/layer/training.h"
 #include "crescent/model/callback.h"
 #include "crescent/model/check.h"
+#include "crescent/model/flops.h"
 #include "crescent/model/inspection.h"
 #include "crescent/model/model.h"
 #include "crescent/model/quantize.h"

@@ -98,6 +98,15 @@ CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
         "which options and shapes it wants has to be said; of the usual ones it said: " + said}}};
 }
 
+/// The options that a class requires and that are not given.
+std::string missing_options(const CheckedClass& checked) {
+  std::vector<std::string> names;
+  const auto info = registry().get(checked.kind, checked.name);
+  for (const Field& field : info->schema.fields)
+    if (field.required && !checked.options.contains(field.name)) names.push_back(field.name);
+  return join(names);
+}
+
 CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) {
   if (checked.kind == Layer::kKind) return check_layer_class(checked, given);
   CheckReport report{concat(checked.name, " (", checked.kind, ")"), {}};
@@ -105,6 +114,11 @@ CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) 
                                 [&](const KindRow& r) { return checked.kind == r.kind; });
   if (row == std::end(kKindRows)) {
     report.rows.push_back({"", CheckOutcome::skipped, "there are no checks of this kind"});
+    return report;
+  }
+  if (const std::string missing = missing_options(checked); !missing.empty()) {
+    report.rows.push_back({"options", CheckOutcome::skipped,
+                           "which options it wants has to be said; it requires " + missing});
     return report;
   }
   try {

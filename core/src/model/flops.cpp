@@ -74,11 +74,4 @@ double flops_of(const Model& model) {
   return sum;
 }
 
-void ExtendedSummaryOptions::describe(Schema<ExtendedSummaryOptions>& s) {
-  using O = ExtendedSummaryOptions;
-  s.base(&SummaryOptions::describe)
-      .field("flops", &O::flops,
-             "Say for each layer how many floating-point operations one sample takes forwards.");
-}
-
 }  // namespace crescent

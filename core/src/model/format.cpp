@@ -11,6 +11,7 @@
 #include "model/careful_format.h"
 #include "model/config.h"
 #include "registry/first_bytes.h"
+#include "registry/loader/class_of_plugin.h"
 
 namespace crescent {
 
@@ -59,6 +60,7 @@ Texts texts_in(const Dict& traits, std::string_view name) {
 
 std::vector<IndexedFormat> known_formats() {
   std::vector<IndexedFormat> formats;
+  look_for_plugins();
   for (const std::string& name : registry().names(Format::kKind)) {
     const Dict traits = registry().traits(Format::kKind, name);
     IndexedFormat format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities"), ""};

@@ -75,7 +75,7 @@ struct FurtherColumn {
   int width;
 };
 
-std::vector<FurtherColumn> further_columns(const ExtendedSummaryOptions& options) {
+std::vector<FurtherColumn> further_columns(const SummaryOptions& options) {
   std::vector<FurtherColumn> columns;
   if (options.flops) columns.push_back({"FLOPs", 10});
   if (options.show_trainable) columns.push_back({"Trainable", 11});
@@ -95,7 +95,7 @@ std::string short_count(double count) {
 
 class SummaryTable {
  public:
-  SummaryTable(const Model& model, const ExtendedSummaryOptions& options)
+  SummaryTable(const Model& model, const SummaryOptions& options)
       : options_(options), further_(further_columns(options)) {
     if (const auto* functional = dynamic_cast<const Functional*>(&model))
       graph_ = ModelAccess::graph(*functional);
@@ -219,7 +219,7 @@ class SummaryTable {
     return texts;
   }
 
-  const ExtendedSummaryOptions& options_;
+  const SummaryOptions& options_;
   const std::vector<FurtherColumn> further_;
   LayerFlops flops_;
   const ModelAccess::Graph* graph_ = nullptr;
@@ -233,8 +233,8 @@ class SummaryTable {
 }  // namespace
 
 std::vector<std::string> Model::summary(const Dict& given) const {
-  ExtendedSummaryOptions options;
-  schema_of<ExtendedSummaryOptions>("summary").configure(&options, given);
+  SummaryOptions options;
+  schema_of<SummaryOptions>("summary").configure(&options, given);
   if (!built())
     fail(
         "This model has not yet been built. Build the model first by calling build() or calling "

@@ -69,11 +69,12 @@ void Registry::State::erase(const ClassInfoPtr& info) {
   std::erase(classes, info);
 }
 
-/// Collects words by `from` of two tables: that of registered classes and that of the index.
+/// Collects words by `from` of all tables: those of registered classes, of the index and of plugins
+/// on the search path.
 template <class From>
 std::vector<std::string> Registry::State::collect(From from) const {
   std::set<std::string> words;
-  if (loader) from(loader->indexed_classes(), words);
+  if (loader) from(loader->indexed_classes(), words), from(*loader->found_classes(), words);
   std::lock_guard lock(mutex);
   from(table, words);
   return {words.begin(), words.end()};
@@ -146,7 +147,8 @@ std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::strin
     table.collect_words(kind, words);
     table.collect_spellings(kind, words);
   });
-  fail("unknown ", kind, " '", name, "'", did_you_mean(name, known));
+  fail("unknown ", kind, " '", name, "'", did_you_mean(name, known),
+       state_->loader ? state_->loader->why_missing(kind, name) : "");
 }
 
 std::vector<std::string> Registry::names(std::string_view kind) {

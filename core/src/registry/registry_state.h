@@ -7,6 +7,7 @@
 namespace crescent {
 
 struct IndexedPlugin;
+using FoundClasses = std::shared_ptr<const NameTable<std::shared_ptr<const IndexedPlugin>>>;
 using ClassInfoPtr = std::shared_ptr<const ClassInfo>;
 
 /// The origin of a class: "plugin 'acme.scale' (/path/acme.scale.so)", "Lua", "the program".
@@ -20,11 +21,16 @@ std::vector<std::string> words_of(const ClassInfo& info);
 class ClassSource {
  public:
   virtual ~ClassSource() = default;
-  /// Registers the class if a built-in plugin has it.
+  /// Registers the class if a built-in plugin has it, or one that is found on the search path.
   virtual void load_for(std::string_view kind, std::string_view word) = 0;
   /// The classes of built-in plugins by the index, loaded or not.
   virtual const NameTable<const IndexedPlugin*>& indexed_classes() = 0;
-  /// The traits (Schema::trait) of a class of the index.
+  /// The classes of plugins on the search path, as far as they are known without running any code.
+  virtual FoundClasses found_classes() = 0;
+  /// The end of a message: the plugin on the search path that has the class, and why it is refused;
+  /// empty without one.
+  virtual std::string why_missing(std::string_view kind, std::string_view word) = 0;
+  /// The traits (Schema::trait) of a class of the index or of a plugin on the search path.
   virtual Dict indexed_traits(std::string_view kind, std::string_view name) = 0;
   /// Fails if a built-in plugin, loaded or not, has a class with this name and `origin` is not that
   /// plugin.

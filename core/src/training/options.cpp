@@ -149,7 +149,9 @@ void SummaryOptions::describe(Schema<SummaryOptions>& s) {
       .min(20)
       .field("positions", &O::positions, "Where columns end, as shares of the line.")
       .field("expand_nested", &O::expand_nested, "Show the layers of models inside the model.")
-      .field("show_trainable", &O::show_trainable, "Say for each layer whether it trains.");
+      .field("show_trainable", &O::show_trainable, "Say for each layer whether it trains.")
+      .field("flops", &O::flops,
+             "Say for each layer how many floating-point operations one sample takes forwards.");
 }
 
 void ValidateOptions::describe(Schema<ValidateOptions>& s) {

@@ -205,6 +205,14 @@ void keep_masks_of_keras2(const ClassInfo& info, const List& nodes, Dict& layer)
     layer["config"].as_dict().set(kMaskWithStates, true);
 }
 
+/// Fails for an operation that is not there, with the plugin that had it.
+void check_operation(const Dict& object, const ClassNames& names) {
+  const Dict config = config_of(object);
+  const std::string* function = text_at(config, "operation");
+  if (class_of(object) == kOperationLayer && function && !registry().find("operation", *function))
+    names.fail_unknown("operation", *function, concat("layer '", name_of_layer(object), "'"));
+}
+
 }  // namespace
 
 Dict ConfigIn::functional(const Dict& config) const {
@@ -225,6 +233,7 @@ Dict ConfigIn::functional(const Dict& config) const {
       continue;
     }
     if (is_operation(object)) {
+      check_operation(object, names_);
       layers.push_back(operation_in(object));
       continue;
     }

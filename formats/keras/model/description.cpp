@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "crescent/layer/operation.h"
 #include "crescent/model/model.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/incompatibilities.h"
 #include "keras/configs/training_config_out.h"
+#include "keras/graphs/operation_nodes.h"
 #include "keras/model/own_attribute.h"
 #include "keras/vocabulary/code_names.h"
 #include "keras/vocabulary/objects.h"
@@ -16,15 +18,27 @@
 namespace crescent::keras {
 namespace {
 
+/// The operation that a layer of the graph calls stands among the classes by its own name, if
+/// Crescent alone does not have it.
+void collect_operation(const Dict& object, Dict& plugins) {
+  const Dict config = config_of(object);
+  const std::string* name =
+      class_of(object) == kOperationLayer ? text_at(config, "operation") : nullptr;
+  const auto info = name ? registry().find(Operation::kKind, *name) : nullptr;
+  if (info && is_foreign(*info)) plugins.set(*name, List{info->plugin, info->plugin_version});
+}
+
 /// Collects [plugin, version] by class name for all objects, for the error if the file is loaded
 /// without the plugin.
 void collect_plugins(const Value& value, Dict& plugins) {
   if (value.is_list())
     for (const Value& item : value.as_list()) collect_plugins(item, plugins);
   if (!value.is_dict()) return;
-  if (is_object(value))
+  if (is_object(value)) {
     if (const auto info = find_class(class_of(value)); info && !info->plugin.empty())
       plugins.set(info->name, List{info->plugin, info->plugin_version});
+    collect_operation(value.as_dict(), plugins);
+  }
   for (const DictEntry& entry : value.as_dict()) collect_plugins(entry.value, plugins);
 }
 

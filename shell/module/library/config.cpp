@@ -1,4 +1,6 @@
 // The functions of cr.config, cr.utils and cr.plugins.
+#include <unistd.h>
+
 #include <chrono>
 
 #include "crescent/data/encoding.h"
@@ -10,6 +12,7 @@
 #include "crescent/registry/loader.h"
 #include "crescent/system/file.h"
 #include "library/libraries.h"
+#include "library/lua_plugins.h"
 
 namespace crescent::lua {
 namespace {
@@ -114,16 +117,23 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Loads a plugin by its name, a library by its path, or a Lua file that defines classes.
+/// Loads a plugin by its name, a library by its path, a Lua file that defines classes, or a folder
+/// with such a file.
 OnStack load(const std::string& name) {
   lua_State* L = current();
-  if (ends_with(name, ".lua")) {
+  const bool path = name.find('/') != std::string::npos || ends_with(name, ".so");
+  const std::string inside = name + "/init.lua";
+  const bool folder = path && access(system_path(inside), F_OK) == 0;
+  if (folder || ends_with(name, ".lua")) {
     push_global(L, "dofile");
-    push(L, system_path(name));
+    push(L, system_path(folder ? inside : name));
     protected_call(L, 1, 1);
     return {};
   }
-  const bool path = name.find('/') != std::string::npos || ends_with(name, ".so");
+  if (!path && load_lua_plugin(L, name)) {
+    for (const LuaPlugin& plugin : lua_plugins())
+      if (plugin.name == name) return push(L, described(plugin)), OnStack();
+  }
   push(L, described(path ? load_plugin(name) : load_plugin_by_name(name)));
   return {};
 }
@@ -131,6 +141,7 @@ OnStack load(const std::string& name) {
 List list() {
   List all;
   for (const PluginRecord& record : list_plugins()) all.push_back(described(record));
+  for (const LuaPlugin& plugin : lua_plugins()) all.push_back(described(plugin));
   return all;
 }
 
@@ -226,8 +237,9 @@ const std::vector<CallablePtr>& plugins_functions() {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("load -> a table with names", &load, {"name"},
-              "A plugin by name, a library by path, or a Lua file that defines classes."));
-    add(bound("list", &list, {}, "Loaded, known and refused plugins."));
+              "A plugin by name, a library by path, or a file of Lua, or a folder with init.lua, "
+              "that defines classes."));
+    add(bound("list", &list, {}, "Loaded, known and refused plugins, those in Lua too."));
     add(bound("path", &plugin_search_path, {}, "Folders in which plugins are looked for."));
     return all;
   }();

@@ -64,12 +64,21 @@ struct ArrayOptions {
 using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& place);
 constexpr Take kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
+/// Whether a format holds tables, by what its class declares: one of somebody else's plugin is
+/// given behind an interface that has all abilities.
+bool holds_tables(const Format& format) {
+  const Value* abilities = format.info()->schema.traits.find("abilities");
+  if (!abilities) return false;
+  const List& all = abilities->as_list();
+  return std::find(all.begin(), all.end(), Value(ReadsTables::kAbility)) != all.end();
+}
+
 /// Pushes the content of a file, a table of arrays or an array.
 int push_content(lua_State* L, const char* function, Take take) {
   Interruptible interruptible;
   const std::string path = path_at(L, 1, function);
-  if (auto tables = std::dynamic_pointer_cast<ReadsTables>(format_to_read(path)))
-    return push_table(L, path, *tables);
+  if (holds_tables(*format_to_read(path)))
+    return push_table(L, path, *format_to_read<ReadsTables>(path));
   auto arrays = format_to_read<ReadsArrays>(path);
   const SchemaData& schema = schema_of<ArrayOptions>("an array in a file");
   const auto options = read_options<ArrayOptions>(schema, options_at(L, 1, schema));

@@ -27,7 +27,7 @@ namespace {
 
 int summary(lua_State* L) {
   auto model = self(L);
-  Dict options = options_from(L, 2, schema<ExtendedSummaryOptions>("summary"));
+  Dict options = options_from(L, 2, schema<SummaryOptions>("summary"));
   const Value print_fn = take(options, "print_fn");
   print_lines(L, model->summary(options), print_fn);
   return 0;
@@ -121,7 +121,7 @@ void add_structure(Type& model) {
               "A layer by name or position (from 1).")
       .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
                   "Prints the layers, or hands the lines to print_fn.",
-                  &schema<ExtendedSummaryOptions>("summary"))
+                  &schema<SummaryOptions>("summary"))
       .method("flops", &rounded_flops, {},
               "The floating-point operations of a forward pass with one sample.")
       .raw_method("plot -> a path, or nothing", plot_model,

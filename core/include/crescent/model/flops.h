@@ -9,10 +9,4 @@ namespace crescent {
 /// The sum over all layers; fails where a size of an input is unknown.
 CRESCENT_API double flops_of(const Model& model);
 
-/// The options of Model::summary.
-struct CRESCENT_API ExtendedSummaryOptions : SummaryOptions {
-  bool flops = false;
-  static void describe(Schema<ExtendedSummaryOptions>& s);
-};
-
 }  // namespace crescent

@@ -72,6 +72,7 @@ struct CRESCENT_API SummaryOptions {
   std::optional<int64_t> line_length;
   std::vector<double> positions;
   bool expand_nested = false, show_trainable = false;
+  bool flops = false;
   static void describe(Schema<SummaryOptions>& s);
 };
 struct CRESCENT_API ProfileOptions {  // after x and y

@@ -26,8 +26,8 @@ CRESCENT_API PluginRecord load_plugin_by_name(const std::string& name);
 /// The folders of $CRESCENT_PLUGIN_PATH, the folder of the user and the installed one; folders to
 /// which other users may write are left out.
 CRESCENT_API std::vector<std::string> plugin_search_path();
-/// The loaded, indexed and refused plugins. It reads the stamps of files on the search path and
-/// runs no code of them.
+/// The loaded, indexed, found and refused plugins. Libraries on the search path that were never
+/// seen are tried in processes of their own, unless their files or stamps already refuse them.
 CRESCENT_API std::vector<PluginRecord> list_plugins();
 /// Loads every library of `directory` and writes index.json, which maps class names to libraries;
 /// the build calls it.

@@ -1,15 +1,20 @@
 #include "registry/loader/class_of_plugin.h"
 
 #include "crescent/registry/loader.h"
+#include "registry/loader/plugin_loader.h"
 
 namespace crescent {
 
 std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::string_view name) {
   if (auto info = registry().find(kind, name)) return info;
   for (const PluginRecord& plugin : list_plugins()) {
-    if (plugin.name == name && !plugin.loaded && plugin.refused.empty()) load_plugin(plugin.path);
+    if (plugin.name != name || !plugin.refused.empty()) continue;
+    for (const auto& [its_kind, its_class] : load_plugin(plugin.path).classes)
+      if (its_kind == kind) return registry().get(kind, its_class);
   }
   return registry().get(kind, name);
 }
+
+void look_for_plugins() { PluginLoader::instance().look_around(); }
 
 }  // namespace crescent

@@ -19,7 +19,21 @@ int64_t bytes_of(const std::string& path) {
   return error ? -1 : static_cast<int64_t>(bytes);
 }
 
-Value to_value(const IndexedPlugin& plugin) {
+std::vector<IndexedPlugin> parse_index(const std::string& text, const std::string& directory) {
+  std::vector<IndexedPlugin> plugins;
+  const Value index = parse_json(text);
+  if (index.as_dict().at("crescent") != Value(CRESCENT_VERSION)) return plugins;
+  for (const Value& item : index.as_dict().at("plugins").as_list()) {
+    IndexedPlugin plugin = plugin_of_entry(item.as_dict(), directory);
+    if (bytes_of(plugin.path) == item.as_dict().at("bytes").as_int())
+      plugins.push_back(std::move(plugin));
+  }
+  return plugins;
+}
+
+}  // namespace
+
+Dict index_entry(const IndexedPlugin& plugin) {
   List classes;
   for (const IndexedClass& c : plugin.classes) {
     Dict entry{{"kind", c.kind}, {"name", c.name}};  // short, because every start reads it
@@ -34,7 +48,7 @@ Value to_value(const IndexedPlugin& plugin) {
               {"classes", classes}};
 }
 
-IndexedPlugin from_value(const Dict& entry, const std::string& directory) {
+IndexedPlugin plugin_of_entry(const Dict& entry, const std::string& directory) {
   const fs::path library = fs::path(entry.at("library").as_string()).filename();
   IndexedPlugin plugin{(directory / library).string(),
                        entry.at("name").as_string(),
@@ -52,20 +66,6 @@ IndexedPlugin from_value(const Dict& entry, const std::string& directory) {
   return plugin;
 }
 
-std::vector<IndexedPlugin> parse_index(const std::string& text, const std::string& directory) {
-  std::vector<IndexedPlugin> plugins;
-  const Value index = parse_json(text);
-  if (index.as_dict().at("crescent") != Value(CRESCENT_VERSION)) return plugins;
-  for (const Value& item : index.as_dict().at("plugins").as_list()) {
-    IndexedPlugin plugin = from_value(item.as_dict(), directory);
-    if (bytes_of(plugin.path) == item.as_dict().at("bytes").as_int())
-      plugins.push_back(std::move(plugin));
-  }
-  return plugins;
-}
-
-}  // namespace
-
 std::vector<IndexedPlugin> read_index(const std::string& directory) {
   const std::string path = (fs::path(directory) / kIndexName).string();
   if (std::error_code error; !fs::exists(path, error)) return {};
@@ -79,7 +79,7 @@ std::vector<IndexedPlugin> read_index(const std::string& directory) {
 
 void write_index(const std::string& directory, const std::vector<IndexedPlugin>& plugins) {
   List entries;
-  for (const IndexedPlugin& plugin : plugins) entries.push_back(to_value(plugin));
+  for (const IndexedPlugin& plugin : plugins) entries.push_back(index_entry(plugin));
   replace_file((fs::path(directory) / kIndexName).string(),
                to_json(Dict{{"crescent", CRESCENT_VERSION}, {"plugins", entries}}) + '\n');
 }

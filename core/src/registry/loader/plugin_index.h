@@ -24,6 +24,11 @@ struct IndexedPlugin {
   std::vector<IndexedClass> classes;
 };
 
+/// The entry of a plugin, in which the library stands without its folder, and the plugin of an
+/// entry for a library in `directory`.
+Dict index_entry(const IndexedPlugin& plugin);
+IndexedPlugin plugin_of_entry(const Dict& entry, const std::string& directory);
+
 /// The entries that still describe the libraries in `directory` (same size, same version of
 /// Crescent); empty without an index.
 std::vector<IndexedPlugin> read_index(const std::string& directory);

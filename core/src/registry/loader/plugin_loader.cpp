@@ -56,6 +56,31 @@ PluginRecord judge(const std::string& path) try {
   return record;
 }
 
+Dict traits_in(const IndexedPlugin& plugin, std::string_view kind, std::string_view name) {
+  for (const IndexedClass& c : plugin.classes)
+    if (c.name == name && c.kind == kind) return c.traits;
+  return {};
+}
+
+bool has_class(const IndexedPlugin& plugin, std::string_view kind, std::string_view word) {
+  return std::any_of(plugin.classes.begin(), plugin.classes.end(), [&](const IndexedClass& c) {
+    const bool alias = std::find(c.aliases.begin(), c.aliases.end(), word) != c.aliases.end();
+    return c.kind == kind && (c.name == word || alias);
+  });
+}
+
+/// Counts the plugins that are being loaded.
+class Counted {
+ public:
+  explicit Counted(int& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  int& count_;
+};
+
 /// Removes the path with which messages of the dynamic linker start, since ours contain it already.
 std::string without_path(std::string message, const std::string& path) {
   const std::string prefix = path + ": ";
@@ -178,15 +203,72 @@ const IndexedPlugin* PluginLoader::find_indexed(std::string_view kind, std::stri
 }
 
 Dict PluginLoader::indexed_traits(std::string_view kind, std::string_view name) {
-  const IndexedPlugin* plugin = find_indexed(kind, name);
-  if (plugin)
-    for (const IndexedClass& c : plugin->classes)
-      if (c.name == name && c.kind == kind) return c.traits;
-  return {};
+  if (const IndexedPlugin* plugin = find_indexed(kind, name)) return traits_in(*plugin, kind, name);
+  const FoundClasses found = found_classes();
+  const auto* plugin = found->find(kind, name);
+  return plugin ? traits_in(**plugin, kind, name) : Dict();
 }
 
 void PluginLoader::load_for(std::string_view kind, std::string_view word) {
-  if (const IndexedPlugin* plugin = find_indexed(kind, word)) load(plugin->path);
+  if (const IndexedPlugin* plugin = find_indexed(kind, word)) {
+    load(plugin->path);
+  } else if (!registry_.state_->find(kind, word)) {
+    if (const std::string path = path_found_for(kind, word); !path.empty()) load_found(path);
+  }
+}
+
+// ---- plugins on the search path
+
+/// While a plugin is loaded, in a trial too, no library is tried: it could wait for itself.
+void PluginLoader::look(bool trials) {
+  prepare();
+  found_.look(built_in_, indexed_classes_, trials && trials_ && loading_ == 0);
+}
+
+void PluginLoader::look_around() {
+  std::lock_guard lock(mutex_);
+  look(true);
+}
+
+FoundClasses PluginLoader::found_classes() {
+  std::lock_guard lock(mutex_);
+  look(false);
+  return found_.classes();
+}
+
+/// The library on the search path that has the class; empty without one, or if it was refused and
+/// has not changed since.
+std::string PluginLoader::path_found_for(std::string_view kind, std::string_view word) {
+  std::lock_guard lock(mutex_);
+  look(true);
+  const auto* plugin = found_.classes()->find(kind, word);
+  if (!plugin) return "";
+  const auto refused = unloadable_.find((*plugin)->path);
+  const bool again = refused == unloadable_.end() || refused->second != state_of((*plugin)->path);
+  return again ? (*plugin)->path : "";
+}
+
+/// A plugin that is refused is one that is not there; why_missing() tells of it.
+void PluginLoader::load_found(const std::string& path) try {
+  load(path);
+} catch (const Interrupted&) {
+  throw;
+} catch (const Error&) {
+  std::lock_guard lock(mutex_);
+  unloadable_[path] = state_of(path);
+}
+
+std::string PluginLoader::why_missing(std::string_view kind, std::string_view word) {
+  std::lock_guard lock(mutex_);
+  for (const FoundPlugin& found : found_.plugins()) {
+    if (!has_class(*found.plugin, kind, word)) continue;
+    const auto refused = refused_.find(real_path(found.plugin->path));
+    const std::string reason = refused == refused_.end() ? found.refused : refused->second.refused;
+    if (!reason.empty())
+      return concat("; plugin '", found.plugin->name, "' (", found.plugin->path,
+                    ") has it, but is refused: ", reason);
+  }
+  return "";
 }
 
 void PluginLoader::refuse_indexed(std::string_view kind, std::string_view word,
@@ -205,6 +287,7 @@ PluginRecord PluginLoader::load(const std::string& path) {
   const bool there = stat(system_path(path), &status) == 0;
   const FileId id{status.st_dev, status.st_ino};
   if (auto known = loaded_.find(id); there && known != loaded_.end()) return known->second;
+  const Counted counted(loading_);
   try {
     PluginRecord record = load_new(path);
     refused_.erase(record.path);
@@ -227,6 +310,7 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
     const bool foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
       return plugin.path == path || plugin.path == real;
     });
+    if (!installed) check_plugin_name(stamp.name, built_in_);
     if (foreign) try_first(real, file, stamp);
     return take_in(real, stamp);
   } catch (const Error& error) {
@@ -245,7 +329,8 @@ void PluginLoader::try_first(const std::string& path, const ElfFile& file,
     for (const auto& [other, state] : foreign_)
       if (state_of(other) == state) libraries.push_back(other);
     libraries.push_back(path);
-    if (const std::string reason = failure_in_trial(libraries); !reason.empty()) fail(reason);
+    if (const std::string reason = Trial(libraries).outcome().failure; !reason.empty())
+      fail(reason);
     const std::string reason = failure_in_copy([&] { take_in(path, stamp); });
     if (!reason.empty()) fail(reason);
   }
@@ -306,15 +391,30 @@ std::vector<PluginRecord> PluginLoader::list() {
   std::map<std::string, PluginRecord> records = refused_;  // by path
   for (const auto& [id, record] : loaded_) records.emplace(record.path, record);
   for (const IndexedPlugin& plugin : built_in_) records.emplace(plugin.path, to_record(plugin));
-  for (const std::string& directory : plugin_search_path())
-    for (const std::string& path : libraries_in(directory))
-      if (!records.contains(real_path(path))) records.emplace(real_path(path), judge(path));
+  look(true);
+  for (const FoundPlugin& found : found_.plugins()) {
+    PluginRecord record = to_record(*found.plugin);
+    record.refused = found.refused;
+    records.emplace(real_path(record.path), std::move(record));
+  }
   std::vector<PluginRecord> list;
   for (auto& [path, record] : records) list.push_back(std::move(record));
   return list;
 }
 
 // ---- the index of built-in plugins
+
+IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
+  std::lock_guard lock(mutex_);
+  stop_trials();
+  const PluginRecord record = load(path);
+  IndexedPlugin plugin{path, record.name, record.version, {}};
+  for (const auto& [kind, name] : record.classes) {
+    const ClassInfoPtr info = registry_.state_->find_exact(kind, name);
+    plugin.classes.push_back({kind, name, info->aliases, info->schema.traits});
+  }
+  return plugin;
+}
 
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
@@ -324,13 +424,7 @@ void PluginLoader::write_index_of(const std::string& directory) {
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;
   for (const std::string& path : libraries_in(directory)) try {
-      const PluginRecord record = load(path);
-      IndexedPlugin plugin{path, record.name, record.version, {}};
-      for (const auto& [kind, name] : record.classes) {
-        const ClassInfoPtr info = registry_.state_->find_exact(kind, name);
-        plugin.classes.push_back({kind, name, info->aliases, info->schema.traits});
-      }
-      plugins.push_back(std::move(plugin));
+      plugins.push_back(load_to_index(path));
     } catch (const Error& error) {
       refusals.push_back(error.what());
     }
@@ -345,10 +439,10 @@ PluginRecord load_plugin_by_name(const std::string& name) {
   return PluginLoader::instance().load_by_name(name);
 }
 std::vector<PluginRecord> list_plugins() { return PluginLoader::instance().list(); }
-void load_untried(const std::string& library) try {
-  PluginLoader::instance().stop_trials();
-  PluginLoader::instance().load(library);
-} catch (const Error&) {
+std::string load_untried(const std::string& library) try {
+  return to_json(index_entry(PluginLoader::instance().load_to_index(library)));
+} catch (const Error& error) {
+  return to_json(Dict{{"refused", error.what()}});
 }
 void write_plugin_index(const std::string& directory) {
   PluginLoader::instance().write_index_of(directory);

@@ -5,6 +5,7 @@
 #include "crescent/registry/loader.h"
 #include "crescent/registry/stamp.h"
 #include "registry/loader/elf_file.h"
+#include "registry/loader/found_plugins.h"
 #include "registry/loader/loading_lock.h"
 #include "registry/loader/plugin_index.h"
 #include "registry/name_table.h"
@@ -21,19 +22,24 @@ class PluginLoader final : public ClassSource {
   void prepare();
   void load_for(std::string_view kind, std::string_view word) override;
   const NameTable<const IndexedPlugin*>& indexed_classes() override;
+  FoundClasses found_classes() override;
+  std::string why_missing(std::string_view kind, std::string_view word) override;
   Dict indexed_traits(std::string_view kind, std::string_view name) override;
   void refuse_indexed(std::string_view kind, std::string_view word,
                       std::string_view origin) override;
 
   PluginRecord load(const std::string& path);
-  /// Turns trials in another process off: this is that process, or the plugins are known to be
-  /// good.
-  void stop_trials() { trials_ = false; }
+  /// Looks through the search path, with trials of libraries that are not known yet.
+  void look_around();
+  /// Loads a library and gives its entry for an index. No library is tried from then on: this is
+  /// the process of a trial, or the libraries are known to be good.
+  IndexedPlugin load_to_index(const std::string& path);
   PluginRecord load_by_name(const std::string& name);
   std::vector<PluginRecord> list();
   void write_index_of(const std::string& directory);
 
  private:
+  void stop_trials() { trials_ = false; }
   struct Process;
   static Process& process();
   friend Registry& registry();
@@ -47,6 +53,9 @@ class PluginLoader final : public ClassSource {
   void take_over(Registry& staging);
   void read_built_in_index();
   const IndexedPlugin* find_indexed(std::string_view kind, std::string_view word);
+  std::string path_found_for(std::string_view kind, std::string_view word);
+  void load_found(const std::string& path);
+  void look(bool trials);
 
   Registry& registry_;
   LoadingLock mutex_;
@@ -57,6 +66,9 @@ class PluginLoader final : public ClassSource {
   /// The libraries outside of the index that were tried and mapped, in order.
   std::vector<std::pair<std::string, FileState>> foreign_;
   std::map<std::string, PluginRecord> refused_;  // by path
+  FoundPlugins found_;
+  std::map<std::string, FileState> unloadable_;  // found libraries that were refused, by path
+  int loading_ = 0;  // the number of plugins that are being loaded, one by the setup of another
 };
 
 }  // namespace crescent

@@ -86,10 +86,16 @@ std::string distrust(const std::string& path) {
   }
 }
 
+std::vector<std::string> search_directories() {
+  std::vector<std::string> directories = environment_entries();
+  if (std::string user = user_directory(); !user.empty()) directories.push_back(std::move(user));
+  return directories;
+}
+
 std::vector<SearchPlace> search_places() {
   std::vector<SearchPlace> places;
-  for (const std::string& entry : environment_entries()) places.push_back({entry, distrust(entry)});
-  if (std::string user = user_directory(); !user.empty()) places.push_back({user, distrust(user)});
+  for (const std::string& directory : search_directories())
+    places.push_back({directory, distrust(directory)});
   places.push_back({installed_plugin_directory(), ""});
   return places;
 }

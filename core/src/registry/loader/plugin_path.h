@@ -12,12 +12,15 @@ std::vector<std::string> libraries_in(const std::string& directory);
 /// of libcrescent.so can change it or a folder above it. Empty if it is trusted or does not exist.
 std::string distrust(const std::string& path);
 
+/// The folders of $CRESCENT_PLUGIN_PATH (unless the process has more rights than its user) and the
+/// folder of the user, whether or not they are there.
+std::vector<std::string> search_directories();
+
 struct SearchPlace {
   std::string directory;
   std::string left_out;  ///< the reason why it is not searched; empty if it is
 };
-/// The folders of $CRESCENT_PLUGIN_PATH (unless the process has more rights than its user), the
-/// folder of the user and the installed one.
+/// These folders and the installed one.
 std::vector<SearchPlace> search_places();
 
 }  // namespace crescent

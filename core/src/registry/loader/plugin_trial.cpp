@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/installation.h"
 #include "crescent/base/error.h"
-#include "crescent/system/process.h"
 
 namespace crescent {
 namespace {
@@ -29,32 +29,49 @@ std::string last_words(std::string text) {
   return line.empty() ? "" : concat("; its last words: ", line);
 }
 
+Process start_trial(const std::vector<std::string>& libraries, const Descriptor& said,
+                    const Descriptor& report) {
+  std::vector<std::string> words{helper()};
+  words.insert(words.end(), libraries.begin(), libraries.end());
+  constexpr int kNowhere = ProcessOptions::kNowhere;
+  return Process::program(words, {.descriptors = {{kNowhere, STDIN_FILENO},
+                                                  {kNowhere, STDOUT_FILENO},
+                                                  {said, STDERR_FILENO},
+                                                  {report, kTrialDescriptor}}});
+}
+
 }  // namespace
 
 /// The process stays in the process group, so Ctrl-C ends the trial.
-std::string failure_in_trial(const std::vector<std::string>& libraries) {
-  std::vector<std::string> words{helper()};
-  words.insert(words.end(), libraries.begin(), libraries.end());
-  const Descriptor said = memory_file(kMemory), report = memory_file(kMemory);
-  constexpr int kNowhere = ProcessOptions::kNowhere;
-  Process process = Process::program(words, {.descriptors = {{kNowhere, STDIN_FILENO},
-                                                             {kNowhere, STDOUT_FILENO},
-                                                             {said, STDERR_FILENO},
-                                                             {report, kTrialDescriptor}}});
-  const bool in_time = process.wait(kTimeout), loaded = !contents_of(report).empty();
-  const std::string words_left = last_words(contents_of(said));
+Trial::Trial(const std::vector<std::string>& libraries)
+    : said_(memory_file(kMemory)),
+      report_(memory_file(kMemory)),
+      process_(start_trial(libraries, said_, report_)),
+      end_(std::chrono::steady_clock::now() + kTimeout) {}
+
+TrialOutcome Trial::outcome() {
+  std::string reason = failure();
+  return {std::move(reason), contents_of(report_)};
+}
+
+std::string Trial::failure() {
+  const auto left = end_ - std::chrono::steady_clock::now();
+  const bool in_time =
+      process_.wait(std::chrono::ceil<Process::Timeout>(std::max(left, left.zero())));
+  const bool loaded = !contents_of(report_).empty();
+  const std::string words_left = last_words(contents_of(said_));
   const char* when = loaded ? "when the process ends" : "while it is loaded";
   if (!in_time)
     return concat("it does not come to an end ", when, ": it was given ", kTimeout.count(),
                   " seconds", words_left);
-  if (process.signal())
-    return concat("it crashes ", when, ": ", signal_name(process.signal()), words_left);
+  if (process_.signal())
+    return concat("it crashes ", when, ": ", signal_name(process_.signal()), words_left);
   if (!loaded)
-    return concat("it ends the process ", when, ", with exit status ", process.exit_status(),
+    return concat("it ends the process ", when, ", with exit status ", process_.exit_status(),
                   words_left);
-  return process.exit_status() ? concat("it makes the process end with exit status ",
-                                        process.exit_status(), words_left)
-                               : "";
+  return process_.exit_status() ? concat("it makes the process end with exit status ",
+                                         process_.exit_status(), words_left)
+                                : "";
 }
 
 /// A copy that waits for other threads, which it does not have, is no failure of the library; nor

@@ -1,18 +1,35 @@
 // The trial of a plugin: it is mapped, initialized and set up in another process first, so a plugin
 // that crashes, exits or never ends is refused.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "crescent/base/export.h"
+#include "crescent/system/process.h"
 
 namespace crescent {
 
-/// Loads these libraries in order in another process. Returns the failure that the last one causes:
-/// "it crashes while it is loaded: SIGSEGV (Segmentation fault)"; empty if the process ends
-/// normally, also if the setup of the library throws.
-std::string failure_in_trial(const std::vector<std::string>& libraries);
+struct TrialOutcome {
+  /// "it crashes while it is loaded: SIGSEGV (Segmentation fault)"; empty if the process ends
+  /// normally, also if the setup of the library throws.
+  std::string failure;
+  std::string report;  ///< the text of load_untried()
+};
+
+/// Another process, which loads these libraries in order: its outcome is that of the last one.
+/// Several run side by side, each for a limited time from its start.
+class Trial {
+ public:
+  explicit Trial(const std::vector<std::string>& libraries);
+  TrialOutcome outcome();
+
+ private:
+  std::string failure();
+  Descriptor said_, report_;
+  Process process_;
+  std::chrono::steady_clock::time_point end_;
+};
 
 /// Runs `load` in a copy of this process. Returns the failure, for example "it crashes in this
 /// process: SIGSEGV (Segmentation fault)", or empty. Damaged code cannot be found by checks as
@@ -20,11 +37,12 @@ std::string failure_in_trial(const std::vector<std::string>& libraries);
 /// it may read memory beside the library.
 std::string failure_in_copy(const std::function<void()>& load);
 
-/// Loads a library in the process that failure_in_trial() starts; its errors are ignored, since
-/// loading it for good would raise them again.
-CRESCENT_API void load_untried(const std::string& library);
+/// Loads a library in the process of a trial. Returns a text of JSON: its entry for an index of
+/// plugins (plugin_index.h), or {"refused": "the reason"}.
+CRESCENT_API std::string load_untried(const std::string& library);
 
-/// The descriptor on which that process reports that all libraries are loaded.
+/// The descriptor on which that process reports, when all libraries are loaded, the text for the
+/// last one.
 constexpr int kTrialDescriptor = 3;
 
 }  // namespace crescent

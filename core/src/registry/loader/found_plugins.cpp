@@ -1,0 +1,187 @@
+#include "registry/loader/found_plugins.h"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "registry/loader/elf_tables.h"
+#include "registry/loader/plugin_path.h"
+#include "registry/loader/plugin_stamp.h"
+#include "registry/loader/plugin_trial.h"
+
+namespace crescent {
+namespace fs = std::filesystem;
+
+struct FoundPlugins::Candidate {
+  std::string path;
+  FileState state;
+  std::string distrusted;
+};
+
+namespace {
+
+constexpr size_t kTrialsAtOnce = 8;
+constexpr const char* kCoreName = "core";  // of the classes of libcrescent
+
+using FoundTable = NameTable<std::shared_ptr<const IndexedPlugin>>;
+
+std::string described(const IndexedPlugin& plugin) {
+  return concat("plugin '", plugin.name, "' (", plugin.path, ")");
+}
+
+/// What is known of a library by its file alone; it may be tried if nothing refuses it.
+TriedLibrary by_stamp(const std::string& path, const FileState& state) {
+  TriedLibrary library{state, {path, fs::path(path).stem().string(), "", {}}, ""};
+  try {
+    const ElfFile file(path);
+    const PluginInfo stamp = read_stamp(file);
+    library.plugin.name = stamp.name, library.plugin.version = stamp.version;
+    library.refused = mismatch(stamp);
+    check_tables(file);
+  } catch (const Error& error) {
+    library.refused = error.what();
+  }
+  return library;
+}
+
+/// What a trial gave; a report that is none comes from the library.
+void take_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
+  library.refused = outcome.failure;
+  if (!outcome.failure.empty()) return;
+  const Value report = parse_json(outcome.report);
+  if (const Value* reason = report.as_dict().find("refused")) {
+    library.refused = reason->as_string();
+    return;
+  }
+  const std::string folder = fs::path(library.plugin.path).parent_path().string();
+  library.plugin.classes = plugin_of_entry(report.as_dict(), folder).classes;
+} catch (const std::exception& error) {
+  library.refused = concat("its trial gave no list of classes: ", error.what());
+}
+
+void try_side_by_side(const std::vector<TriedLibrary*>& libraries) {
+  for (size_t begin = 0; begin < libraries.size(); begin += kTrialsAtOnce) {
+    const size_t end = std::min(begin + kTrialsAtOnce, libraries.size());
+    std::vector<Trial> trials;
+    for (size_t i = begin; i < end; ++i)
+      trials.emplace_back(std::vector<std::string>{libraries[i]->plugin.path});
+    for (size_t i = begin; i < end; ++i) take_outcome(trials[i - begin].outcome(), *libraries[i]);
+  }
+}
+
+/// The class of a plugin that has the name of another class; empty without one.
+std::string clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltIn& built_in,
+                     const FoundTable& found) {
+  for (const IndexedClass& c : plugin.classes) {
+    std::vector<std::string> words = c.aliases;
+    words.insert(words.begin(), c.name);
+    for (const std::string& word : words) {
+      const auto* ours = built_in.find_exact(c.kind, word);
+      const auto* other = found.find_exact(c.kind, word);
+      if (ours || other)
+        return concat(c.kind, " '", word, "' is there already, from ",
+                      described(ours ? **ours : **other));
+    }
+  }
+  return "";
+}
+
+std::string name_refusal(const std::string& name, const std::vector<IndexedPlugin>& built_in) {
+  const bool taken = name == kCoreName || std::any_of(built_in.begin(), built_in.end(),
+                                                      [&](auto& own) { return own.name == name; });
+  return taken ? concat("'", name, "' is the name of a built-in plugin") : "";
+}
+
+/// Whether a change from now on changes the states of folders: the clock of files is coarse.
+bool are_settled(const std::vector<std::pair<std::string, FileState>>& folders) {
+  const int64_t now = std::time(nullptr);
+  return std::all_of(folders.begin(), folders.end(),
+                     [&](const auto& folder) { return folder.second.seconds + 1 < now; });
+}
+
+}  // namespace
+
+void check_plugin_name(const std::string& name, const std::vector<IndexedPlugin>& built_in) {
+  if (const std::string reason = name_refusal(name, built_in); !reason.empty()) fail(reason);
+}
+
+/// One file under several names is one candidate.
+std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
+  std::vector<Candidate> candidates;
+  std::set<std::pair<uint64_t, uint64_t>> files;
+  for (const std::string& directory : search_directories()) {
+    const std::vector<std::string> libraries = libraries_in(directory);
+    const std::string left_out = libraries.empty() ? "" : distrust(directory);
+    for (const std::string& path : libraries) {
+      const FileState state = state_of(path);
+      if (!files.emplace(state.device, state.inode).second) continue;
+      candidates.push_back({path, state, left_out.empty() ? distrust(path) : left_out});
+    }
+  }
+  return candidates;
+}
+
+void FoundPlugins::look(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes,
+                        bool trials) {
+  Folders folders;
+  for (std::string& directory : search_directories()) {
+    FileState state = state_of(directory);
+    folders.emplace_back(std::move(directory), state);
+  }
+  if (looked_ && folders == folders_ && (complete_ || !trials)) return;
+  const std::vector<Candidate> libraries = candidates();
+  if (const std::string cache = trial_cache_path(); !libraries.empty() && cache_read_ != cache)
+    tried_ = read_trial_cache(), cache_read_ = cache;
+  complete_ = try_libraries(libraries, trials);
+  arrange(libraries, built_in, classes);
+  looked_ = are_settled(folders);
+  folders_ = std::move(folders);
+}
+
+/// Learns what is not known of trusted libraries. Returns whether all is known then.
+bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool trials) {
+  std::vector<TriedLibrary*> left;
+  bool learned = false;
+  for (const Candidate& candidate : candidates) {
+    const auto known = tried_.find(candidate.path);
+    if (known != tried_.end() && known->second.state == candidate.state) continue;
+    TriedLibrary library = by_stamp(candidate.path, candidate.state);
+    const bool may_run = library.refused.empty() && candidate.distrusted.empty();
+    if (may_run && !trials) return false;
+    if (!may_run && !candidate.distrusted.empty()) continue;
+    TriedLibrary& place = tried_[candidate.path] = std::move(library);
+    learned = true;
+    if (may_run) left.push_back(&place);
+  }
+  try_side_by_side(left);
+  if (learned) write_trial_cache(tried_);
+  return true;
+}
+
+/// Refuses those whose name or classes are taken and makes the table of the others.
+void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
+                           const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes) {
+  plugins_.clear();
+  auto table = std::make_shared<FoundTable>();
+  std::map<std::string, std::string> names;
+  for (const Candidate& candidate : candidates) {
+    const auto known = tried_.find(candidate.path);
+    const bool is_known = known != tried_.end() && known->second.state == candidate.state;
+    const TriedLibrary library =
+        is_known ? known->second : by_stamp(candidate.path, candidate.state);
+    std::string refused = candidate.distrusted.empty() ? library.refused : candidate.distrusted;
+    auto plugin = std::make_shared<const IndexedPlugin>(library.plugin);
+    if (refused.empty()) refused = name_refusal(plugin->name, built_in);
+    if (refused.empty() && !names.emplace(plugin->name, plugin->path).second)
+      refused = concat("'", plugin->name, "' is the name of ", names[plugin->name]);
+    if (refused.empty()) refused = clash_of(*plugin, classes, *table);
+    if (refused.empty())
+      for (const IndexedClass& c : plugin->classes) table->add(c.kind, c.name, c.aliases, plugin);
+    plugins_.push_back({std::move(plugin), std::move(refused)});
+  }
+  classes_ = std::move(table);
+}
+
+}  // namespace crescent

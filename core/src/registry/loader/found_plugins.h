@@ -1,0 +1,52 @@
+// The plugins on the search path beside the built-in ones, with the classes that they have, so that
+// a class is found by its name before its plugin is loaded.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "registry/loader/trial_cache.h"
+#include "registry/name_table.h"
+#include "registry/registry_state.h"
+
+namespace crescent {
+
+struct FoundPlugin {
+  std::shared_ptr<const IndexedPlugin> plugin;
+  std::string refused;  ///< the reason why its classes are not found; empty if they are
+};
+
+class FoundPlugins {
+ public:
+  using BuiltIn = NameTable<const IndexedPlugin*>;
+
+  /// Looks through the folders if they have changed since the last look. Files are read, and
+  /// libraries that are not known are tried, in processes of their own, if `trials` says so; a
+  /// library that must not be trusted or has no fitting stamp is never run.
+  void look(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes, bool trials);
+  const std::vector<FoundPlugin>& plugins() const { return plugins_; }
+  const FoundClasses& classes() const { return classes_; }
+
+ private:
+  // the folders with their states, which change with the names in them
+  using Folders = std::vector<std::pair<std::string, FileState>>;
+  struct Candidate;
+
+  static std::vector<Candidate> candidates();
+  bool try_libraries(const std::vector<Candidate>& candidates, bool trials);
+  void arrange(const std::vector<Candidate>& candidates, const std::vector<IndexedPlugin>& built_in,
+               const BuiltIn& classes);
+
+  Folders folders_;
+  bool looked_ = false, complete_ = false;
+  std::string cache_read_;  // the path of the file that tried_ starts from
+  TriedLibraries tried_;
+  std::vector<FoundPlugin> plugins_;
+  FoundClasses classes_ = std::make_shared<const NameTable<std::shared_ptr<const IndexedPlugin>>>();
+};
+
+/// Fails if a built-in plugin has this name.
+void check_plugin_name(const std::string& name, const std::vector<IndexedPlugin>& built_in);
+
+}  // namespace crescent

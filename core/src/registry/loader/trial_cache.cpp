@@ -1,0 +1,82 @@
+#include "registry/loader/trial_cache.h"
+
+#include <sys/auxv.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/installation.h"
+#include "crescent/registry/stamp.h"
+#include "crescent/system/file.h"
+#include "registry/loader/plugin_path.h"
+
+namespace crescent {
+namespace fs = std::filesystem;
+namespace {
+
+Value state_to_value(const FileState& state) {
+  return List{std::to_string(state.device), std::to_string(state.inode), state.seconds,
+              state.nanoseconds};
+}
+
+/// What this Crescent must have in common with the one that wrote the file: a library that was
+/// built anew may judge otherwise.
+Value written_by() {
+  return List{CRESCENT_VERSION, CRESCENT_TOOLCHAIN, std::to_string(CRESCENT_HEADERS_HASH),
+              state_to_value(state_of(core_library_path()))};
+}
+
+Dict to_entry(const TriedLibrary& library) {
+  Dict entry = index_entry(library.plugin);
+  entry.set("folder", fs::path(library.plugin.path).parent_path().string());
+  entry.set("state", state_to_value(library.state));
+  entry.set("refused", library.refused);
+  return entry;
+}
+
+/// An entry counts if its file is still as it was.
+void read_entry(const Dict& entry, TriedLibraries& libraries) {
+  TriedLibrary library;
+  library.plugin = plugin_of_entry(entry, entry.at("folder").as_string());
+  library.state = state_of(library.plugin.path);
+  library.refused = entry.at("refused").as_string();
+  if (entry.at("state") == state_to_value(library.state))
+    libraries[library.plugin.path] = std::move(library);
+}
+
+}  // namespace
+
+std::string trial_cache_path() {
+  if (getauxval(AT_SECURE)) return "";
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  if (cache && *cache == '/') return std::string(cache) + "/crescent/plugins.json";
+  return home && *home == '/' ? std::string(home) + "/.cache/crescent/plugins.json" : "";
+}
+
+TriedLibraries read_trial_cache() {
+  TriedLibraries libraries;
+  try {
+    const std::string path = trial_cache_path();
+    if (path.empty() || !fs::exists(path) || !distrust(path).empty()) return libraries;
+    const Value content = parse_json(read_file(path));
+    if (content.as_dict().at("crescent") != written_by()) return libraries;
+    for (const Value& entry : content.as_dict().at("libraries").as_list())
+      read_entry(entry.as_dict(), libraries);
+  } catch (const std::exception&) {  // a damaged file is written again
+    libraries.clear();
+  }
+  return libraries;
+}
+
+void write_trial_cache(const TriedLibraries& libraries) try {
+  const std::string path = trial_cache_path();
+  if (path.empty()) return;
+  List entries;
+  for (const auto& [library, tried] : libraries)
+    if (state_of(library) == tried.state) entries.push_back(to_entry(tried));
+  fs::create_directories(fs::path(path).parent_path());
+  replace_file(path, to_json(Dict{{"crescent", written_by()}, {"libraries", entries}}) + '\n');
+} catch (const std::exception&) {
+}
+
+}  // namespace crescent

@@ -1,0 +1,13 @@
+-- A model trains by the communicator, which is found by its class and by its plugin.
+--   CRESCENT_PLUGIN_PATH=build crescent test.lua, or CRESCENT_COMMUNICATOR=acme.alone crescent ...
+local cr = require "crescent"
+
+cr.config.set_communicator "acme.alone"
+local found = cr.config.communicator()
+assert(found.name == "Alone" and found.rank == 0 and found.size == 1)
+local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+model:compile { optimizer = "adam", loss = "mse" }
+model:fit(cr.random.normal { 4, 3 }, cr.zeros { 4, 1 }, { epochs = 3, verbose = 0 })
+cr.config.set_communicator "single"
+cr.config.set_communicator "Alone"
+print "ok acme.alone"

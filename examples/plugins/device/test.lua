@@ -1,0 +1,13 @@
+-- A model trains on the device, which is found by its class and by its plugin.
+--   CRESCENT_PLUGIN_PATH=build crescent test.lua, or CRESCENT_DEVICE=acme.relay crescent ...
+local cr = require "crescent"
+
+cr.config.set_device "acme.relay"
+assert(cr.config.device() == "Relay")
+local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+model:compile { optimizer = "adam", loss = "mse" }
+model:fit(cr.random.normal { 4, 3 }, cr.zeros { 4, 1 }, { epochs = 3, verbose = 0 })
+assert(cr.config.information().compiled > 0)
+cr.config.set_device "cpu"
+cr.config.set_device "Relay"
+print "ok acme.relay"

@@ -1,0 +1,50 @@
+#include <fstream>
+#include <iomanip>
+
+#include "crescent/io/format.h"
+#include "crescent/plugin.h"
+
+/// A format is found by the ending of a name, where it writes, and by the first bytes of a file,
+/// where it reads. Files of this one are a line "numbers", the shape, and the numbers.
+class Plain final : public crescent::Format,
+                    public crescent::ReadsArrays,
+                    public crescent::WritesArrays {
+ public:
+  static void describe(crescent::Schema<Plain>& s) {
+    s.doc("One array of float32 as text.")
+        .trait("endings", crescent::List{".plain"})
+        .trait("signatures",
+               crescent::List{"6e756d626572730a"});  // "numbers" and the end of a line
+  }
+  crescent::Tensor read_array(const std::string& path, const std::string&) override {
+    std::ifstream file(path);
+    std::string word;
+    size_t rank = 0;
+    file >> word >> rank;
+    if (!file || rank > 8) crescent::fail("'", path, "': expected at most 8 axes");
+    std::vector<int64_t> sizes(rank);
+    for (int64_t& size : sizes)
+      if (!(file >> size) || size < 0) crescent::fail("'", path, "': expected sizes of axes");
+    std::vector<float> numbers;
+    for (float number; file >> number;) numbers.push_back(number);
+    const crescent::Shape shape(sizes);
+    if (static_cast<int64_t>(numbers.size()) != shape.size())
+      crescent::fail("'", path, "': expected ", shape.size(), " numbers, got ", numbers.size());
+    return crescent::Tensor::from(numbers, shape);
+  }
+  crescent::Tensor open_array(const std::string& path, const std::string& place) override {
+    return read_array(path, place);
+  }
+  void write_arrays(const std::string& path, const crescent::NamedTensors& arrays) override {
+    if (arrays.size() != 1) crescent::fail("expected one array, got ", arrays.size());
+    const crescent::Tensor& array = arrays[0].second;
+    std::ofstream file(path);
+    file << "numbers\n" << array.rank();
+    for (int axis = 0; axis < array.rank(); ++axis) file << " " << array.dim(axis);
+    file << "\n" << std::setprecision(9);
+    for (const double number : array.to_vector()) file << number << "\n";
+    if (!file.flush()) crescent::fail("cannot write '", path, "'");
+  }
+};
+
+CRESCENT_PLUGIN("acme.plain", "0.1.0") { registry.add<Plain>("Plain"); }

@@ -1,0 +1,12 @@
+-- Compares the metric with what it should count, and measures a run.
+--   CRESCENT_PLUGIN_PATH=build crescent test.lua
+local cr = require "crescent"
+
+local metric = cr.metrics.Within { tolerance = 0.25 }
+metric:update_state(cr.tensor { 0, 0, 0, 0 }, cr.tensor { 0.1, -0.2, 0.5, 3 })
+assert(metric:result():item() == 0.5)
+
+local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+model:compile { optimizer = "adam", loss = "mse", metrics = { cr.metrics.Within() } }
+model:fit(cr.random.normal { 4, 3 }, cr.zeros { 4, 1 }, { epochs = 2, verbose = 0 })
+print "ok acme.within"

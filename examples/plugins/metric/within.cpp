@@ -1,0 +1,29 @@
+#include "crescent/plugin.h"
+
+/// A metric adds up in variables; its result is read at the end of a batch or an epoch.
+class Within final : public crescent::Metric {
+ public:
+  Within() : hits_(add_variable("hits", {})), count_(add_variable("count", {})) {}
+  static void describe(crescent::Schema<Within>& s) {
+    s.doc("How many predictions are near the truth.")
+        .field("tolerance", &Within::tolerance_, "How near.")
+        .min(0);
+  }
+  void update_state(const crescent::Tensor& y_true, const crescent::Tensor& y_pred,
+                    const crescent::Tensor&) override {
+    const crescent::Tensor distance =
+        crescent::ops::abs(y_pred - crescent::ops::cast(y_true, y_pred.dtype()));
+    const crescent::Tensor near = crescent::ops::cast(
+        crescent::ops::less_equal(distance, tolerance_), crescent::DType::float32);
+    hits_.assign_add(crescent::ops::sum(near));
+    count_.assign_add(crescent::ops::sum(crescent::ops::ones_like(near)));
+  }
+  crescent::Tensor result() const override { return hits_ / crescent::ops::maximum(count_, 1.0); }
+  crescent::Direction direction() const override { return crescent::Direction::up; }
+
+ private:
+  double tolerance_ = 0.5;
+  crescent::Variable hits_, count_;
+};
+
+CRESCENT_PLUGIN("acme.within", "0.1.0") { registry.add<Within>("Within"); }

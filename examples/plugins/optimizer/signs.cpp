@@ -1,0 +1,20 @@
+#include "crescent/plugin.h"
+
+/// An optimizer says how one variable changes; the base clips, decays and averages.
+class Signs final : public crescent::Optimizer {
+ public:
+  static void describe(crescent::Schema<Signs>& s) {
+    s.doc("Steps of one size: w -= learning_rate * sign(gradient).")
+        .field("learning_rate", &Signs::learning_rate_, "The size of a step, or a schedule.");
+  }
+
+ protected:
+  void update(const crescent::Variable& variable, const crescent::Tensor& gradient,
+              const crescent::Tensor& rate, const crescent::Tensor&,
+              std::span<const crescent::Variable>) override {
+    variable.assign_sub(crescent::ops::sign(gradient) *
+                        crescent::ops::cast(rate, gradient.dtype()));
+  }
+};
+
+CRESCENT_PLUGIN("acme.signs", "0.1.0") { registry.add<Signs>("Signs"); }

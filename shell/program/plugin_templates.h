@@ -1,0 +1,13 @@
+// The files of examples/plugins, which the build puts into the program.
+#pragma once
+#include <span>
+
+namespace crescent::program {
+
+struct PluginTemplate {
+  const char *kind, *file, *text;  ///< "layer", "swish.cpp", its content
+};
+
+std::span<const PluginTemplate> plugin_templates();
+
+}  // namespace crescent::program

@@ -1,0 +1,47 @@
+-- Files find what they need in plugins on the search path: formats by the names of files, layers and
+-- operations by what a model is made of. Without the plugin the error says which one it was.
+local cr = require "crescent"
+local here = arg[0]:match "^(.*)/[^/]*$"
+package.path = here .. "/../shell/support/?.lua;" .. package.path
+
+local folder = os.tmpname()
+os.remove(folder)
+assert(os.execute(("mkdir -m 700 '%s' && cp '%s'/unchecked.so '%s'"):format(folder,
+  os.getenv "TEST_PLUGINS", folder)))
+local model = folder .. "/m.keras"
+
+-- What a program in this language says, with and without the folder among those that are searched.
+local program = arg[-1]
+local function says(text, path)
+  local file = folder .. "/script.lua"
+  local script = assert(io.open(file, "w"))
+  script:write('local cr = require "crescent"\n', text)
+  script:close()
+  local pipe = io.popen(("CRESCENT_PLUGIN_PATH='%s' XDG_CACHE_HOME='%s' '%s' '%s' 2>&1"):format(
+    path or "", folder, program, file))
+  local said = pipe:read "a"
+  pipe:close()
+  return said
+end
+
+local saves = ([[
+local input = cr.Input { shape = { 3 } }
+local model = cr.Model { inputs = input, outputs = cr.ops.failing(input) }
+model:save "%s"
+model:save_weights "%s/w.halfway"
+print "saved"
+]]):format(model, folder)
+local said = says(saves, folder)
+assert(said == "saved\n", said)
+assert(says(saves):find "no function 'failing'")
+
+local loads = ([[print(cr.models.load_model("%s"):predict(cr.ones { 1, 3 }, { verbose = 0 }):item(1))]])
+  :format(model)
+said = says(loads:gsub(":item%(1%)", ":totable()[1][1]"), folder)
+assert(said:find "1%.0\n$", said)
+said = says(loads)
+assert(said:find("Unknown operation: failing", 1, true), said)
+assert(said:find("It was saved from plugin \"unchecked\", version \"1.0.0\"", 1, true), said)
+
+os.execute(("rm -r '%s'"):format(folder))
+print "ok files of plugins"

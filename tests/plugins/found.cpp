@@ -1,0 +1,181 @@
+// Classes of plugins on the search path are found by their names; what was learned of a library is
+// kept in a file of the user's cache.
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "crescent/registry/registry.h"
+#include "crescent/system/file.h"
+#include "crescent/system/process.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::plugin_tests;
+using Catch::Contains;
+
+namespace {
+
+/// A search path of one folder with these libraries, and a cache of its own.
+class SearchPath {
+ public:
+  explicit SearchPath(const std::vector<std::string>& names) {
+    for (const std::string& name : names) fs::copy(library(name), folder_ / (name + ".so"));
+    set("CRESCENT_PLUGIN_PATH", folder_.path());
+    set("XDG_CACHE_HOME", cache_.path());
+    set("XDG_DATA_HOME", data_.path());
+  }
+  ~SearchPath() {
+    for (const auto& [name, value] : before_)
+      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+  }
+  SearchPath(const SearchPath&) = delete;
+  SearchPath& operator=(const SearchPath&) = delete;
+  std::string path() const { return folder_.path(); }
+  std::string operator/(const std::string& name) const { return folder_ / name; }
+  std::string cache() const { return cache_ / "crescent/plugins.json"; }
+  std::string user() const { return data_ / "crescent/plugins"; }
+
+ private:
+  void set(const std::string& name, const std::string& value) {
+    const char* before = std::getenv(name.c_str());
+    before_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  Folder folder_, cache_, data_;
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+};
+
+/// Whether the check holds in a copy of this process, whose registry stays as it was in this one.
+bool holds(const std::function<bool()>& check) {
+  return Process::copy([&] { return check() ? 0 : 1; }).wait() == 0;
+}
+
+bool finds(const char* name) { return registry().find("regularizer", name) != nullptr; }
+
+/// The reason why the list refuses a library; empty if it does not.
+std::string listed_refusal(const std::string& path) {
+  for (const PluginRecord& record : list_plugins())
+    if (record.path == fs::canonical(path).string()) return record.refused;
+  return "it is not listed";
+}
+
+/// What a search of this name tells.
+std::string search_message(const char* name) {
+  try {
+    registry().get("regularizer", name);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("A class of a plugin on the search path is found by its name, and no other is run") {
+  const SearchPath path({"sought", "no_stamp", "wrong_abi", "missing_symbol"});
+  CHECK(holds([] { return finds("Sought") && !finds("NobodyHasIt"); }));
+  CHECK(holds([] { return finds("sought"); }));  // as built-in ones are
+}
+
+TEST_CASE("A plugin in the folder of the user is found") {
+  const SearchPath path({});
+  fs::create_directories(path.user());
+  fs::copy(library("sought"), path.user() + "/sought.so");
+  CHECK(holds([] { return finds("Sought"); }));
+}
+
+TEST_CASE("A plugin that appears while the process runs is found") {
+  const SearchPath path({});
+  CHECK(holds([&] {
+    if (finds("Sought")) return false;
+    fs::copy(library("sought"), path / "sought.so");
+    return finds("Sought");
+  }));
+}
+
+TEST_CASE("What was learned is kept; a damaged or foreign file of it is made anew") {
+  const SearchPath path({"sought"});
+  REQUIRE(holds([] { return finds("Sought"); }));
+  const std::string learned = read_file(path.cache());
+  CHECK_THAT(learned, Contains("\"Sought\"") && Contains(path.path()));
+  const std::string wrong[] = {"",
+                               "{",
+                               "[1]",
+                               "{\"crescent\": 3}",
+                               learned.substr(0, learned.size() / 2),
+                               std::string(100'000, '['),
+                               std::string(300, '\xff')};
+  for (const std::string& text : wrong) {
+    std::ofstream(path.cache()) << text;
+    CHECK(holds([] { return finds("Sought"); }));
+    CHECK(read_file(path.cache()) == learned);
+  }
+}
+
+TEST_CASE("A library that has changed is tried again") {
+  const SearchPath path({"sought"});
+  REQUIRE(holds([] { return finds("Sought"); }));
+  fs::remove(path / "sought.so");
+  fs::copy(library("sought_other"), path / "sought.so");
+  CHECK(holds([] { return finds("SoughtOther") && !finds("Sought"); }));
+}
+
+TEST_CASE("A known library is not tried again") {
+  const SearchPath path({"sought"});
+  REQUIRE(holds([] { return finds("Sought"); }));
+  std::string text = read_file(path.cache());
+  text.replace(text.find("\"Sought\""), 8, "\"Fought\"");
+  std::ofstream(path.cache()) << text;
+  CHECK(holds([] {
+    const auto names = registry().names("regularizer");
+    return std::find(names.begin(), names.end(), "Fought") != names.end();
+  }));
+}
+
+TEST_CASE("Names are listed without running code, and with what was learned") {
+  const SearchPath path({"sought"});
+  const auto listed = [] {
+    const auto names = registry().names("regularizer");
+    return std::find(names.begin(), names.end(), "Sought") != names.end();
+  };
+  CHECK(holds([&] { return !listed() && !finds("Nobody") && listed(); }));
+  CHECK(holds(listed));
+}
+
+TEST_CASE("A library that others may write is neither run nor found, and listed with the reason") {
+  const SearchPath path({"sought"});
+  fs::permissions(path / "sought.so", fs::perms::all);
+  CHECK(holds([] { return !finds("Sought"); }));
+  CHECK_FALSE(fs::exists(path.cache()));
+  CHECK_THAT(listed_refusal(path / "sought.so"), Contains("others may write"));
+  fs::permissions(path / "sought.so", fs::perms::owner_all);
+  fs::permissions(path.path(), fs::perms::all);
+  CHECK(holds([] { return !finds("Sought"); }));
+}
+
+TEST_CASE("The list says why a plugin is refused") {
+  const SearchPath path({"no_stamp", "wrong_abi", "clash_builtin", "setup_throws", "sought"});
+  fs::copy(path / "sought.so", path / "sought_again.so");
+  std::ofstream(path / "short.so") << "\x7f"
+                                      "ELF";
+  CHECK_THAT(listed_refusal(path / "no_stamp.so"), Contains("not a Crescent plugin"));
+  CHECK_THAT(listed_refusal(path / "wrong_abi.so"), Contains("plugin interface"));
+  CHECK_THAT(listed_refusal(path / "clash_builtin.so"), Contains("L2"));
+  CHECK_THAT(listed_refusal(path / "setup_throws.so"), Contains("the licence server is asleep"));
+  CHECK(listed_refusal(path / "sought.so").empty());
+  CHECK_THAT(listed_refusal(path / "sought_again.so"),
+             Contains("'sought' is the name of " + path / "sought.so"));
+  CHECK_FALSE(listed_refusal(path / "short.so").empty());
+}
+
+TEST_CASE("A name that a refused plugin has is unknown, and the message says why") {
+  const SearchPath path({"crashes_here"});
+  CHECK(holds([] {
+    return !finds("CrashesHere") &&
+           Contains("plugin 'bad.here'").match(search_message("CrashesHere")) &&
+           Contains("SIGABRT").match(search_message("CrashesHere"));
+  }));
+}
+
+TEST_CASE("The names of built-in plugins are reserved") {
+  CHECK_THAT(refusal(library("reserved")), Contains("'losses' is the name of a built-in plugin"));
+}

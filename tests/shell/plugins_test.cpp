@@ -1,0 +1,147 @@
+// Plugins as the command line has them: listed, found by a class, made, and given by --plugin.
+#include <fstream>
+
+#include "called.h"
+#include "crescent/base/value.h"
+
+namespace {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+constexpr const char* kGate = R"(-- acme.gate 0.3.0: Lets through.
+-- provides: layer Gate
+local cr = require "crescent"
+local Gate = cr.Layer:subclass "Gate"
+function Gate:call(x) return x * 2 end
+)";
+
+/// A folder of plugins in Lua, and the environment in which it is searched.
+struct LuaFolder {
+  Folder folder;
+  LuaFolder() { std::ofstream(folder / "gate.lua") << kGate; }
+  std::string environment() const { return "CRESCENT_PLUGIN_PATH=" + folder / "."; }
+};
+
+TEST_CASE("crescent plugins lists every plugin, as JSON too") {
+  const Outcome all = crescent_says("plugins");
+  CHECK(all.status == 0);
+  CHECK_THAT(all.text, Contains("losses ") && Contains("(built-in, loaded on first use)") &&
+                           Contains("MeanSquaredError"));
+  const crescent::Value rows = crescent::parse_json(crescent_says("plugins --json").text);
+  bool found = false;
+  for (const crescent::Value& row : rows.as_list())
+    if (row.as_dict().at("name") == crescent::Value("losses")) {
+      found = true;
+      CHECK(row.as_dict().at("origin").as_string() == "built-in");
+      CHECK_FALSE(row.as_dict().at("classes").as_list().empty());
+    }
+  CHECK(found);
+}
+
+TEST_CASE("crescent plugins CLASS tells who has it") {
+  for (const char* name : {"MeanSquaredError", "mse"}) {
+    const Outcome one = crescent_says(std::string("plugins ") + name);
+    CHECK(one.status == 0);
+    CHECK_THAT(one.text, Contains(std::string(name) + " (loss) is in losses "));
+  }
+  CHECK(crescent_says("plugins NobodyHasThis").status == 1);
+  CHECK(crescent_says("plugins --jsn").status == 2);
+}
+
+TEST_CASE("A plugin in Lua is listed without being run, found by its class, and run once") {
+  const LuaFolder lua;
+  const Outcome listed = crescent_says("plugins acme.gate", lua.environment());
+  CHECK(listed.status == 0);
+  CHECK_THAT(listed.text,
+             Contains("acme.gate 0.3.0") && Contains("Lets through.") && Contains("layer: Gate"));
+  CHECK_THAT(crescent_says("plugins Gate", lua.environment()).text,
+             StartsWith("Gate (layer) is in acme.gate 0.3.0"));
+  CHECK(crescent_says("-e 'cr.layers.Gate()(cr.ones { 1 }):item()'", lua.environment()).text ==
+        "2.0\n");
+  CHECK(crescent_says("-e 'cr.plugins.load(\"acme.gate\").version'", lua.environment()).text ==
+        "0.3.0\n");
+}
+
+TEST_CASE("A plugin in Lua that others may write is not run") {
+  const LuaFolder lua;
+  fs::permissions(lua.folder / "gate.lua", fs::perms::all);
+  CHECK_THAT(crescent_says("plugins", lua.environment()).text, Contains("others may write"));
+  CHECK(crescent_says("-e 'cr.layers.Gate()'", lua.environment()).status == 1);
+  const Outcome named = crescent_says("-e 'cr.plugins.load \"acme.gate\"'", lua.environment());
+  CHECK_THAT(named.text, Contains("others may write"));
+}
+
+TEST_CASE("--plugin loads for scripts and for commands") {
+  const LuaFolder lua;
+  const std::string model = lua.folder / "m.keras", path = lua.folder / "gate.lua";
+  const std::string script =
+      "-e 'cr.Sequential { cr.layers.Gate { input_shape = { 2 } } }:save \"" + model + "\"'";
+  REQUIRE(crescent_says("--plugin " + path + " " + script).status == 0);
+  const std::string files = model + " " + model;
+  CHECK(crescent_says("verify " + files).status == 1);
+  const Outcome verified = crescent_says("verify " + files + " --plugin " + path);
+  INFO(verified.text);
+  CHECK(verified.status == 0);
+  CHECK(crescent_says("--plugin " + path + " verify " + files).status == 0);
+  CHECK(crescent_says("verify " + files + " --plugin").status == 2);
+  CHECK(crescent_says("verify " + files + " --plugin nobody.has.it").status == 1);
+}
+
+TEST_CASE("new-plugin refuses names that no plugin can have") {
+  const std::pair<const char*, const char*> rows[] = {
+      {"a..b", "each part of a name starts with a letter"},
+      {".a", "each part of a name starts with a letter"},
+      {"a.", "each part of a name starts with a letter"},
+      {"acme.2x", "each part of a name starts with a letter"},
+      {"Acme.x", "lower-case letters"},
+      {"a/b", "lower-case letters"},
+      {"''", "expected one name"},
+      {"losses", "is the name of a plugin that is there already"},
+      {"acme.dense", "layer 'Dense' is there already"},
+      {"acme.huber --kind loss", "loss 'Huber' is there already"}};
+  for (const auto& [arguments, says] : rows) {
+    const Outcome refused = crescent_says(std::string("new-plugin ") + arguments);
+    INFO(arguments << ": " << refused.text);
+    CHECK(refused.status != 0);
+    CHECK_THAT(refused.text, Contains(says));
+  }
+  const Outcome longest = crescent_says("new-plugin " + std::string(80, 'a'));
+  CHECK_THAT(longest.text, Contains("at most 63 letters, got 80"));
+}
+
+TEST_CASE("new-plugin refuses what it does not know") {
+  for (const char* wrong : {"new-plugin --hlp", "new-plugin a.b --kind", "new-plugin a.b c.d",
+                            "new-plugin acme.x --kind los"})
+    CHECK(crescent_says(wrong).status == 2);
+  CHECK_THAT(crescent_says("new-plugin acme.x --kind los").text, Contains("did you mean 'loss'"));
+}
+
+TEST_CASE("new-plugin puts the names of the plugin in the place of the example's") {
+  const Folder folder;
+  const std::string in_folder = "cd " + folder / "." + " &&";
+  for (const char* kind : {"layer", "op", "loss", "metric", "optimizer", "callback", "format",
+                           "device", "communicator", "dataset", "lua"}) {
+    const std::string name = std::string("own.my_") + kind;
+    const Outcome made = crescent_says("new-plugin " + name + " --kind " + kind, in_folder);
+    INFO(kind << ": " << made.text);
+    CHECK(made.status == 0);
+    CHECK_THAT(made.text, Contains("CRESCENT_PLUGIN_PATH=" + name) || Contains("cmake -S " + name));
+    for (const fs::directory_entry& file : fs::directory_iterator(folder / name.c_str())) {
+      std::ifstream in(file.path());
+      const std::string text(std::istreambuf_iterator<char>(in), {});
+      CHECK_THAT(text, !Contains("acme") && !Contains("using namespace"));
+    }
+  }
+}
+
+TEST_CASE("check-plugin passes activations that halve an axis and penalties of matrices alone") {
+  for (const char* plugin : {"activations", "regularizers"}) {
+    const Outcome checked = crescent_says(std::string("check-plugin ") + plugin);
+    INFO(checked.text);
+    CHECK(checked.status == 0);
+    CHECK_THAT(checked.text, Contains("0 failed"));
+  }
+}
+
+}  // namespace
