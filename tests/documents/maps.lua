@@ -43,7 +43,7 @@ for _, path in ipairs(found("examples", "-maxdepth 1 -type f ! -name README.md")
 end
 for _, path in ipairs(found("examples", "-mindepth 2 -name CMakeLists.txt")) do
   local folder = path:match "^(.*)/"
-  demand("examples/README.md", examples, folder, "| [" .. folder .. "](")
+  demand("examples/README.md", examples, folder, "](" .. folder .. "/")
 end
 
 for _, line in ipairs(missing) do io.stderr:write(line, "\n") end

@@ -34,10 +34,9 @@ TEST_CASE("--help of a command tells its arguments") {
 }
 
 TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
-  for (const char* wrong :
-       {"--nope", "inspct m.h5", "convert", "convert a", "verify a b c", "validate --data",
-        "inspect --jsn m.h5", "new-plugin", "describe --x", "info --jsn", "help nothing_here",
-         "demo --slow"}) {
+  for (const char* wrong : {"--nope", "inspct m.h5", "convert", "convert a", "verify a b c",
+                            "validate --data", "inspect --jsn m.h5", "new-plugin", "describe --x",
+                            "info --jsn", "help nothing_here", "demo --slow"}) {
     INFO(wrong);
     CHECK(crescent_says(wrong).status == 2);
   }
