@@ -123,7 +123,7 @@ enum crescent_part {
 
 // ---- versions, errors, texts
 
-/// The version of Crescent: "0.1.0".
+/// The version of Crescent: "0.2.0".
 CRESCENT_C_API const char* crescent_version(void);
 /// CRESCENT_C_VERSION of the library; a program that needs later functions compares it.
 CRESCENT_C_API int crescent_c_version(void);
