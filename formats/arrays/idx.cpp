@@ -1,6 +1,7 @@
 // The format "idx": the arrays of MNIST, also compressed with gzip.
+#include <unistd.h>
+
 #include <bit>
-#include <fstream>
 
 #include "array_file.h"
 #include "crescent/plugin.h"
@@ -53,9 +54,10 @@ FileArray idx_header(const std::string& path, std::string_view data) {
 }
 
 bool is_packed(const std::string& path) {
-  char start[2] = {};
-  std::ifstream(path, std::ios::binary).read(start, sizeof start);
-  return start[0] == '\x1f' && start[1] == '\x8b';
+  const Descriptor file(open_regular_file(path));
+  char start[2];
+  return read(file, start, sizeof start) == sizeof start && start[0] == '\x1f' &&
+         start[1] == '\x8b';
 }
 
 }  // namespace
