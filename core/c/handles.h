@@ -1,6 +1,6 @@
-// Handles: the numbers that stand for objects of C++ at the border to C. A number is never used
+// Handles: the numbers that stand for objects of C++ at the C boundary. A number is never used
 // twice, and its lowest bits say what it stands for, so a freed handle and one of another kind are
-// known; an object that another thread works with lives on when its handle is freed.
+// detected; an object that another thread works with lives on when its handle is freed.
 #pragma once
 #include <memory>
 

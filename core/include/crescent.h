@@ -4,9 +4,9 @@
 //   crescent_error* error = crescent_model_load("digits.keras", NULL, &model);
 //   if (error) { puts(crescent_error_message(error)); crescent_error_free(error); }
 //
-// Programs link libcrescent_c.so.1. Its number stays while the interface only grows: functions and
-// codes are added, none changes its meaning or goes. Structs that may grow start with struct_size,
-// which the caller sets to sizeof the struct that it was compiled with.
+// Programs link libcrescent_c.so.1. The number in its soname stays while the interface only grows:
+// functions and codes are added, none changes its meaning or goes. Structs that may grow start with
+// struct_size, which the caller sets to sizeof the struct that it was compiled with.
 //
 // Errors. A function that can fail returns NULL or an error, which the caller frees; its results
 // are then untouched. No exception leaves a function, and no function ends the process.
@@ -15,7 +15,7 @@
 // is never used twice. NULL, a freed handle and a handle of another kind are errors, not crashes.
 // The crescent_..._free functions ignore NULL and what was freed before.
 //
-// Texts are UTF-8 and end with a zero. A char** result belongs to the caller, who frees it by
+// Strings are null-terminated UTF-8. A char** result belongs to the caller, who frees it by
 // crescent_text_free. Options are JSON objects ("{\"epochs\": 3}") with the names of Keras; NULL
 // stands for none, and a wrong name is an error with the right one. `verbose` is 0 unless given.
 //
@@ -41,7 +41,8 @@
 extern "C" {
 #endif
 
-/// The number of this header; crescent_c_version() has that of the library. It counts additions.
+/// The interface version of this header; crescent_c_version() has that of the library. It counts
+/// additions.
 #define CRESCENT_C_VERSION 1
 
 typedef struct crescent_tensor crescent_tensor;

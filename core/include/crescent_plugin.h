@@ -1,4 +1,5 @@
-// Plugins of another age: a plugin as a table of C, which one binary keeps for every later host.
+// Plugins with a stable C ABI: a table of C structs, so that one binary loads into every later
+// host.
 //
 // A plugin in C++ (crescent/plugin.h) has the whole interface and is built along with Crescent. One
 // that exports this table links nothing of Crescent: it gets the functions of its host in a struct,
@@ -23,7 +24,7 @@
 extern "C" {
 #endif
 
-/// Changes never, unless tables of before can no longer be read.
+/// Incremented only if hosts can no longer read tables of earlier versions.
 #define CRESCENT_TABLE_VERSION 1
 #define CRESCENT_TABLE_MAGIC "crescent-table"
 #define CRESCENT_TABLE_SECTION ".crescent.table"

@@ -72,7 +72,7 @@ class Idx final : public Format, public ReadsArrays {
     refuse_place(path, place);
     return load(path, read_file_unpacked(path), idx_header);
   }
-  /// The values of a packed file cannot stay in it, so it is read whole.
+  /// A compressed file cannot be mapped, so it is read whole.
   Tensor open_array(const std::string& path, const std::string& place) override {
     if (is_packed(path)) return read_array(path, place);
     refuse_place(path, place);

@@ -15,7 +15,7 @@ using Names = std::vector<std::string>;
 /// Dimensions; a negative one is the code of an open size (OpenSize).
 using Sizes = std::vector<int64_t>;
 
-/// Axes of inputs whose sizes may be open; the first is the batch.
+/// The most input axes that may have a dynamic size; the first is the batch.
 inline constexpr int kOpenAxes = 4;
 
 /// An open size: times * (product of the sizes of these open axes) + more.

@@ -120,7 +120,7 @@ void take_old_seals(const std::string& path, const std::string& said,
   for (size_t i = 0; i < entries.size(); ++i) entries[i].seal = seals[i];
 }
 
-/// Sets the seals by name; fails unless exactly the saved arrays exist.
+/// Sets the checksums by name; fails unless exactly the saved arrays exist.
 void take_named_seals(const std::string& path, const Dict& seals,
                       std::vector<ArrayEntry>& entries) {
   std::set<std::string> there;

@@ -208,7 +208,7 @@ class ProgbarLogger final : public Callback {
   std::string title_;   // of the epoch, while it is not shown
   int64_t total_ = 0, done_ = 0;
   int64_t before_ = -1;  // steps that were done when the clock started: a run goes on
-  int64_t drawn_ = 0;    // columns of the line that the cursor is in
+  int64_t drawn_ = 0;    // width in columns of the progress line on the screen; 0 when none is
   Clock::time_point started_, last_;
 };
 

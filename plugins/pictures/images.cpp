@@ -57,7 +57,7 @@ struct Grid {
   int64_t across = 1, down = 1;
   double width = 0, height = 0;  ///< of an image
   double gap = 0, label = 0, top = 0, left = 0;
-  double beside = 0, below = 0;  ///< what the bar of colours and the legend need
+  double beside = 0, below = 0;  ///< what the colour bar and the legend need
   double named = 0;              ///< the width that labels need in cells
 
   Point place(int64_t number) const {

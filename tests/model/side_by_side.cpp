@@ -1,5 +1,5 @@
-// Many callers of one model: their predictions run side by side, with the bits of one caller, and
-// each sees the weights of one moment.
+// Many callers of one model: their predictions run side by side, bit-identical to a single
+// caller's, and each sees the weights of one moment.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>

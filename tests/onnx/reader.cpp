@@ -13,7 +13,7 @@ namespace {
 struct Field {
   int number;
   uint64_t integer;       ///< of a varint or a fixed32
-  std::string_view text;  ///< of what has a length
+  std::string_view text;  ///< of a length-delimited field
 };
 
 uint64_t varint(std::string_view& bytes) {

@@ -173,7 +173,7 @@ TEST_CASE("names are as many as what they name") {
   fails(images, "labels", List{"a"}, "labels: expected 2 texts, got 1");
 }
 
-TEST_CASE("a histogram has an interval at least") {
+TEST_CASE("a histogram has from 1 to 10000 bins") {
   for (const int64_t bins : {-1, 0, 10'001}) {
     const Dict series{{"y", List{1, 2}}, {"style", "histogram"}, {"bins", bins}};
     CHECK_THROWS_WITH(layout({{"kind", "axes"}, {"series", List{series}}}, Metrics(), {}),

@@ -71,7 +71,8 @@ TEST_CASE("the reference computes what ops compute in float64") {
   CHECK(compared > 10);
 }
 
-/// But for those that have complex numbers in between, or points, which are float32.
+/// Except for programs with complex numbers or points (coordinates, float32) as intermediate
+/// values.
 TEST_CASE("the reference computes what ops of special fields compute in float64") {
   constexpr int kWideRows = 30;
   int wide_rows = 0;

@@ -47,7 +47,9 @@ struct Node {
 struct Recipe {
   std::vector<Node> nodes;
   std::vector<int> outputs;
-  bool gradients = false;  ///< of the floating outputs by the floating inputs
+  /// whether to also compute the gradients of the floating outputs with respect to the floating
+  /// inputs
+  bool gradients = false;
 
   std::vector<int> inputs() const;
   bool calls(std::string_view function) const;

@@ -133,7 +133,7 @@ class Rewriter {
     return call("stack", {{"x", stacked}, {"axis", Value(0)}});
   }
 
-  /// The value itself in another way.
+  /// The same value, computed by other ops.
   int same(int x) {
     const TensorSpec own = spec(x);
     const Shape& shape = own.shape;
@@ -206,7 +206,7 @@ class Rewriter {
         const int padded = call("pad", {{"x", x}, {"pad_width", Value(widths)}});
         return part(padded, axis, 2, 2 + shape[axis]);
       }
-      case 13:  // the larger of NaN and NaN has no slope
+      case 13:  // maximum(NaN, NaN) has no gradient
         return is_bool || from_.gradients ? x : call("maximum", {{"x1", x}, {"x2", x}});
       default: {
         if (rank == 0) return x;

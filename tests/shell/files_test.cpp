@@ -125,7 +125,7 @@ TEST_CASE("convert writes weights in several files, and messages name the target
   CHECK(done.status == 0);
   CHECK_THAT(done.text, Catch::Contains("weights alone"));
   CHECK_THAT(done.text, !Catch::Contains(".convert-"));
-  CHECK(folder.count() == before + 2);  // the list and one file of weights
+  CHECK(folder.count() == before + 2);  // the index file and one weight shard
   auto again = trained_model(0.5);
   load_weights(*again, to);
   const ModelPtr first = load_model(folder / "a.h5");

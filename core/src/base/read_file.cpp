@@ -57,8 +57,8 @@ int open_regular_file(const std::string& path) {
   fail_kind(path, status.st_mode);
 }
 
-/// Memory for as many bytes as the file has is touched, and for one more, behind which the end is
-/// found without another piece.
+/// The buffer for a file smaller than a chunk has one byte more than the file, so that the end is
+/// found without growing it by another chunk.
 std::string read_file(const std::string& path) {
   constexpr size_t kChunk = size_t{1} << 20;
   const Descriptor file(open_regular_file(path));

@@ -1,5 +1,6 @@
-// ReadersWriterLock: readers run side by side, a writer runs alone. Threads come in by an entrance,
-// one at a time; a reader prepares there what it needs, and leaves it to the next one.
+// ReadersWriterLock: readers run side by side, a writer runs alone. Every thread first locks a
+// mutex, the entrance; a reader unlocks it as soon as it has what it needs, a writer holds it and
+// waits for the readers.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -278,7 +278,8 @@ class ArrayDataset final : public Dataset {
   std::optional<SeedGenerator> order_;
   Shard shard_;
   Tensor drawn_from_;          ///< the state of order_ before it drew the order of the epoch
-  int64_t samples_, at_ = 0;   ///< samples of all shards; batches of the epoch so far
+  int64_t samples_;            ///< number of samples in all shards
+  int64_t at_ = 0;             ///< number of batches read in this epoch
   int64_t buffered_ = 0;       ///< rows taken from the buffer in this epoch
   int64_t expected_ = 0;       ///< batches that are read ahead
   std::vector<int64_t> rows_;  ///< the indices of samples, or of batches, in the drawn order

@@ -29,7 +29,7 @@ TensorSpecs sample_of(const TensorSpecs& inputs) {
   return sample;
 }
 
-/// The samples that count, which a fixed size of the batch tells.
+/// The batch size of the inputs; 1 for scalars.
 double samples_in(const TensorSpecs& sample) {
   return sample[0].shape.rank() == 0 ? 1 : static_cast<double>(sample[0].shape[0]);
 }

@@ -214,7 +214,7 @@ Tensor all(const Tensor& x, const Axes& axes, bool keepdims) {
   return reduce(ReduceKind::all, cast(x, DType::boolean), axes, keepdims);
 }
 
-/// That of complex numbers is real: the mean of squared distances from the mean.
+/// The variance of complex numbers is real: the mean of squared distances from the mean.
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
   if (x.dtype() == DType::complex64)
     return mean(square(abs(x - mean(x, axes, true))), axes, keepdims);

@@ -8,8 +8,8 @@
 
 namespace crescent {
 
-/// While alive, the next call of a function on this thread unlocks `entrance` when its program was
-/// found and has its variables.
+/// While alive, the next function call on this thread unlocks `entrance` once it has found its
+/// program and read the variables.
 class CallerEntrance {
  public:
   explicit CallerEntrance(std::unique_lock<ReadersWriterLock>& entrance)

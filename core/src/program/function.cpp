@@ -81,7 +81,8 @@ class Compiled final : public CachedProgram {
 
   bool has_effects() const { return has_effects_; }
 
-  /// A frame for a run; it is taken, and the variables are read, where one thread at a time is.
+  /// A frame lent for one run. Constructed while the entrance is held: it takes the frame and reads
+  /// the variables.
   class FrameLease {
    public:
     explicit FrameLease(Compiled& program) : program_(program), frame_(program.take_frame()) {
@@ -101,7 +102,7 @@ class Compiled final : public CachedProgram {
     RunFrame& frame_;
   };
 
-  /// Frees the memory of results, but for runs that go on, when another signature is called.
+  /// Frees the memory of results when another signature is called, except of runs in progress.
   void release_results() {
     for (const auto& frame : frames_) {
       if (frame->in_use.load(std::memory_order_acquire)) continue;

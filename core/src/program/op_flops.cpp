@@ -30,8 +30,8 @@ double of_matmul(const OpCall& call) {
   return 2 * elements(call.out[0]) * size_from_end(call.in[0], transposed ? 2 : 1);
 }
 
-/// Each element with the channels that the last axis of the kernel counts meets the whole kernel of
-/// its channel.
+/// Each element of the tensor that has the kernel's last axis as channels takes one multiply-add
+/// per kernel element of its channel.
 double of_kernel(const TensorSpec& outputs, const TensorSpec& kernel) {
   return 2 * elements(outputs) * elements(kernel) / size_from_end(kernel, 1);
 }

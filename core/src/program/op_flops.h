@@ -1,4 +1,4 @@
-// How much arithmetic the ops of a program are.
+// The floating-point operations of the ops of a program.
 #pragma once
 #include <map>
 #include <string>

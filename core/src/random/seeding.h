@@ -1,4 +1,4 @@
-// What set_random_seed was told, for generators that were made before.
+// The seed of set_random_seed, for generators that were created before it was called.
 #pragma once
 #include <cstdint>
 

@@ -51,7 +51,7 @@ float Codec<float>::decode(const Value& value) {
     fail("expected a number of 32 bits, got ", number);
   return static_cast<float>(number);
 }
-/// The number that is written as the member is: 0.1, not 0.10000000149011612.
+/// The double with the same shortest decimal text as the float: 0.1, not 0.10000000149011612.
 Value Codec<float>::encode(const float& member) {
   if (!std::isfinite(member)) return static_cast<double>(member);
   char text[32];
@@ -71,7 +71,8 @@ Value Codec<Value>::encode(const Value& member) { return member; }
 std::string Codec<Value>::type() { return "anything"; }
 
 Dict Codec<Dict>::decode(const Value& value) {
-  const bool empty_list = value.is_list() && value.as_list().empty();  // Lua cannot tell {} from {}
+  // In Lua an empty list and an empty dictionary are both {}.
+  const bool empty_list = value.is_list() && value.as_list().empty();
   return empty_list ? Dict() : value.as_dict();
 }
 Value Codec<Dict>::encode(const Dict& member) { return member; }

@@ -96,7 +96,8 @@ RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
   return plan;
 }
 
-/// An order of which nothing was drawn yet follows a seed that the process was given meanwhile.
+/// The shuffle generator; restarted from the process seed if that has changed and nothing was drawn
+/// from it.
 const SeedGenerator& seeded_order(RunRecord& runs) {
   const int64_t seed = last_random_seed();
   const bool is_fresh = runs.order.state().value().data<int64_t>()[1] == 0;

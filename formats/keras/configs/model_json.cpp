@@ -14,7 +14,7 @@ namespace crescent::keras {
 namespace {
 
 /// The writer of a configuration: Keras 2 and tf.keras write their version, Keras 3 the modules of
-/// classes; the form of core and the first versions of Keras 1 have neither.
+/// classes; Crescent's own configurations and the first versions of Keras 1 have neither.
 Origin origin_of(const Dict& model) {
   Origin origin;
   const std::string* version = text_at(model, "keras_version");

@@ -8,7 +8,7 @@
 
 namespace crescent::keras {
 
-/// A dataset and its variable.
+/// A dataset (saved array) and the model variable that it is loaded into.
 struct Match {
   using Convert = Tensor (*)(const Tensor& saved);
   using ShapeOf = Shape (*)(const Shape& saved);

@@ -139,7 +139,8 @@ class PackKernel final : public Kernel {
  private:
   Flat flat_;
   bool gradient_;
-  int64_t run_, strip_;  ///< values under a kernel row; packed values of a strip
+  int64_t run_;    ///< input values that one row of the kernel covers
+  int64_t strip_;  ///< packed values of a strip
 };
 
 /// The forward pass, and backward data as a forward convolution of dy with the flipped kernel.
@@ -266,7 +267,7 @@ class AmxImageConvolution final : public Kernel {
   Flat flat_;
   PackKernel pack_;
   bool is_packed_ = false;
-  int64_t run_;    ///< values under a kernel row
+  int64_t run_;    ///< input values that one row of the kernel covers
   int64_t strip_;  ///< packed values of 16 output channels
   int64_t strips_;
   amx::Block block_;

@@ -53,8 +53,8 @@ class Plan {
   size_t arena_bytes() const { return arena_bytes_; }
   /// The approximate memory that the plan itself takes.
   size_t bytes() const;
-  /// Whether runs are to be timed or watched. How the work of a call is split, and what a watcher
-  /// wants, is known of one observed run at a time.
+  /// Whether runs are to be timed or watched. Only one run at a time is observed when the split of
+  /// calls is timed or a watcher is set.
   bool is_observed() const { return observed_.load(std::memory_order_relaxed); }
   /// Starts timing each call from zero, or stops; with `of_parts` also how its work is split. No
   /// run that is observed goes on meanwhile.

@@ -58,8 +58,9 @@ namespace {
 constexpr int64_t kChunkElements = 32768;  // least elements per chunk
 constexpr int64_t kMaxChunks = 32;
 constexpr int64_t kNeighbourParts = 32;
-constexpr int64_t kEnoughUnits = 16;              // results that need no split
-constexpr int64_t kFewParts = 8;                  // parts of a kernel that fewer may replace
+constexpr int64_t kEnoughUnits = 16;  // results that need no split
+// A kernel with more parts is not fused into a reduction with fewer parts than this.
+constexpr int64_t kFewParts = 8;
 constexpr int64_t kFoldedWidth = 512;             // up to this width, narrow rows are folded
 constexpr int64_t kTile = 512, kWideTile = 2048;  // columns
 constexpr int64_t kMade = 4096;  // elements computed at a time, which fit the first-level cache

@@ -28,7 +28,8 @@ Tensor mel_weights(int64_t frequencies, int64_t bins, double sampling_rate, doub
 
 Tensor decibels(const Tensor& power) { return ops::log(power) * (10 / std::log(10.0)); }
 
-/// power^(exponent / 2); where that has no finite slope at silence, silence has none.
+/// power^(exponent / 2); for exponents between 0 and 2, whose gradient at 0 is infinite, the
+/// gradient there is set to 0.
 Tensor raised(const Tensor& power, double exponent) {
   if (exponent == 2) return power;
   if (exponent <= 0 || exponent > 2) return ops::power(power, exponent / 2);

@@ -8,7 +8,7 @@ namespace {
 
 using Numbers = std::vector<std::vector<int>>;
 
-/// A walk along links from every item that was not met before.
+/// A depth-first search along links, from every item that was not met before.
 class CycleSearch {
  public:
   CycleSearch(size_t items, std::vector<Link>& links)
@@ -17,7 +17,7 @@ class CycleSearch {
       outgoing_[static_cast<size_t>(links[i].from)].push_back(i);
   }
 
-  /// Marks the links that lead back to an item that is on the way.
+  /// Marks the back edges: links to an item that is on the way.
   void mark() {
     for (size_t first = 0; first < states_.size(); ++first) {
       if (states_[first] == kNew) enter(first);
@@ -106,7 +106,7 @@ void raise_to_followers(std::vector<Item>& items, size_t number, const std::vect
 
 }  // namespace
 
-/// Exchanges the ends of links that lead back to an item that is on the way.
+/// Exchanges the ends of back edges.
 void Level::turn_cycles() {
   CycleSearch(items.size(), links).mark();
   for (Link& link : links)

@@ -8,7 +8,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// Numbers that have become one, their weighted mean.
+/// A block of the pool-adjacent-violators algorithm: values replaced by their weighted mean.
 struct Pool {
   double mean, weight;
   size_t count;
@@ -53,7 +53,7 @@ double shift_into(const std::vector<double>& places, double least, double most) 
 
 }  // namespace
 
-/// Between the middles of two items that stand side by side.
+/// The least distance between the centres of two neighbouring items.
 double Level::distance(int left, int right) const {
   const Item &a = items[static_cast<size_t>(left)], &b = items[static_cast<size_t>(right)];
   const double gap = a.bend || b.bend ? spacing_.bends : spacing_.items;

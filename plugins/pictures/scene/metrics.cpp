@@ -20,7 +20,7 @@ constexpr short kOther = 650, kEllipsis = 1000;
 
 bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
-/// That of the first letter.
+/// The width of the first letter, in thousandths of the font size.
 short first_width(std::string_view text) {
   if (text[0] >= ' ' && text[0] < 127) return kWidths[text[0] - ' '];
   return text.starts_with("…") ? kEllipsis : kOther;

@@ -25,8 +25,8 @@ struct Frame {
   int column = 0;
 };
 
-/// Rows below the place where the terminal's cursor was at first. The bytes use no more than
-/// relative movements, erasing and colours of ANSI terminals.
+/// The rows from the terminal row where the cursor was at first. The output uses only relative
+/// cursor movements, erasing and ANSI colours.
 class Screen {
  public:
   explicit Screen(bool colours) : colours_(colours) {}

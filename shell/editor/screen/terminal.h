@@ -41,8 +41,7 @@ class Terminal {
   termios before_{};
 };
 
-/// While it lives, a new size of the terminal and a continuation after a stop make its file
-/// readable.
+/// While it lives, SIGWINCH and SIGCONT make its file descriptor readable.
 class Wakeups {
  public:
   Wakeups();

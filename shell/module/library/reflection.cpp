@@ -171,7 +171,8 @@ Value describe_library_function(lua_State* L, int index) {
               {"result", signature.result}};
 }
 
-/// The description of a callable table, which names its function by __describe.
+/// The description of a callable table, whose metamethod __describe returns the function to
+/// describe.
 Value describe_callable_table(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !luaL_getmetafield(L, index, "__describe")) return {};
   protected_call(L, 0, 1);

@@ -33,7 +33,8 @@ Tensor offsets_of_mask(const Tensor& given, int64_t stride) {
   return Tensor::from(offsets, {static_cast<int64_t>(offsets.size())});
 }
 
-/// The elements of a tensor that a key selects, in the order and shape in which it reads them.
+/// The elements of a tensor that a key selects, in the order and shape in which reading with that
+/// key returns them.
 class Selection {
  public:
   Selection(const Selectors& selectors, const Shape& shape) {

@@ -145,8 +145,8 @@ int do_text_file(lua_State* L) {
   return results_behind_path(L, LUA_OK, 0);
 }
 
-/// Makes load, loadfile and dofile take texts alone unless they are told: Lua trusts compiled
-/// chunks, so that one that is made up can do anything.
+/// Makes load and loadfile accept only source unless their mode says otherwise, and dofile always:
+/// a crafted bytecode chunk can corrupt memory.
 void refuse_compiled_chunks(lua_State* L) {
   for (const auto& [name, place] : {std::pair("load", 3), std::pair("loadfile", 2)}) {
     lua_getglobal(L, name);

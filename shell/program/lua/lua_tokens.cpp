@@ -202,7 +202,8 @@ size_t open_lua_string(std::string_view text) {
 std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
   std::vector<size_t> starts;
   int depth = 0;
-  bool begins = false, may_begin = false;  // a statement; one that begins with a name
+  bool begins = false;     // a statement begins here
+  bool may_begin = false;  // a statement that starts with a name may begin here
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
     const bool is_code = token.kind != Kind::blank && token.kind != Kind::comment;

@@ -10,8 +10,8 @@ namespace crescent::program {
 /// The number of the entry stands in front of it; other lines begin in the same column.
 editor::Prompts prompts(int number);
 
-/// The status that the program ends with, unless a signal ended it. `has_startup`: the user's
-/// startup file runs first.
+/// Runs the prompt and returns the exit status of the program; a signal may end the program
+/// instead. `has_startup`: the user's startup file runs first.
 int run_prompt(lua_State* L, Variables& variables, bool has_startup);
 
 }  // namespace crescent::program

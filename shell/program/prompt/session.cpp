@@ -199,7 +199,7 @@ void Session::run(const std::string& text) {
   tell_time(seconds);
 }
 
-/// Lua asks nobody when it compares a tensor with a number: they are different.
+/// Lua calls no __eq to compare a tensor with a number: they are always different.
 void Session::warn_of_comparisons(const std::string& text) const {
   for (const std::string& name : lua_names_compared_with_numbers(text)) {
     push("warn_of_comparison");

@@ -1,5 +1,5 @@
-// A plugin of a later age: its structs have members that this host does not know, and it asks for
-// what the host may have.
+// A plugin built against a later header: its structs have members that this host does not know, and
+// it asks for what the host may have.
 #include "common.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
-// A plugin of an older age: its structs end before members that were added since, and what lies
-// behind them is not theirs.
+// A plugin built against an earlier header: its structs end before members that were added since,
+// and what lies behind them is not theirs.
 #include "common.h"
 
 static const struct {

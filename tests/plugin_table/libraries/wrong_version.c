@@ -1,4 +1,4 @@
-// A table that no host of today can read.
+// A table of a version that no host can read.
 #include "common.h"
 
 CRESCENT_EXPORT_TABLE = {CRESCENT_TABLE_MAGIC,

@@ -7,10 +7,10 @@
 namespace crescent {
 
 /// Thrown for an element of input data that a kernel rejects, such as a label. Training adds the
-/// row of the data, which shuffling has put elsewhere in the batch.
+/// row of the data, which differs from the row of the batch after shuffling.
 class CRESCENT_API RowError final : public DataError {
  public:
-  /// `row` is the place of the element on the first axis of its tensor, `rows` the size of that.
+  /// `row` is the index along the first axis of the tensor, `rows` that axis's size.
   RowError(std::string_view message, int64_t row, int64_t rows)
       : DataError(message), row_(row), rows_(rows) {}
   ~RowError() override;

@@ -4,7 +4,7 @@
 
 namespace crescent::ops {
 
-CRESCENT_API Tensor relu6(const Tensor& x);           ///< between 0 and 6
+CRESCENT_API Tensor relu6(const Tensor& x);           ///< min(max(x, 0), 6)
 CRESCENT_API Tensor sparse_sigmoid(const Tensor& x);  ///< clip((x + 1) / 2, 0, 1)
 CRESCENT_API Tensor softsign(const Tensor& x);        ///< x / (1 + |x|)
 CRESCENT_API Tensor soft_shrink(const Tensor& x, double threshold = 0.5);

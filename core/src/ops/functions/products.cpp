@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-/// Those of zero have no slope.
+/// The distances between rows; the gradient of a distance of zero is zero.
 Tensor by_broadcasting(const Tensor& x, const Tensor& y) {
   const Tensor difference = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
   const Tensor square = ops::sum(ops::square(difference), {-1});

@@ -94,7 +94,8 @@ std::string name_refusal(const std::string& name, const std::vector<IndexedPlugi
   return taken ? concat("'", name, "' is the name of a built-in plugin") : "";
 }
 
-/// Whether a change from now on changes the states of folders: the clock of files is coarse.
+/// Whether all folders were modified more than a second ago: a later change then shows in their
+/// modification times, which are coarse.
 bool are_settled(const std::vector<std::pair<std::string, FileState>>& folders) {
   const int64_t now = std::time(nullptr);
   return std::all_of(folders.begin(), folders.end(),

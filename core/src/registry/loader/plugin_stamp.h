@@ -1,4 +1,5 @@
-// Reading and comparing the stamp in the file of a plugin, without mapping or running the library.
+// A stamp is the build record in a plugin's file that is read before loading: it is read and
+// compared without mapping or running the library.
 #pragma once
 #include <string>
 

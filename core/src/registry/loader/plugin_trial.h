@@ -1,5 +1,5 @@
-// The trial of a plugin: it is mapped, initialized and set up in another process first, so a plugin
-// that crashes, exits or never ends is refused.
+// A trial loads a library in a child process to see whether it crashes: a plugin is mapped,
+// initialized and set up there first, and refused if it crashes, exits or never ends.
 #pragma once
 #include <chrono>
 #include <functional>

@@ -19,8 +19,8 @@ using TriedLibraries = std::map<std::string, TriedLibrary>;  // by path
 
 /// plugins.json in $XDG_CACHE_HOME/crescent; empty where a process has no cache of its user.
 std::string trial_cache_path();
-/// The content of that file. It is empty if the file is damaged, of
-/// another Crescent, or writable for others.
+/// The content of that file. It is empty if the file is damaged, of another Crescent, or writable
+/// for others.
 TriedLibraries read_trial_cache();
 /// Writes those whose files are unchanged; nothing is said where it cannot be written.
 void write_trial_cache(const TriedLibraries& libraries);

@@ -119,7 +119,7 @@ std::map<int64_t, double> class_weights(const Value& value) {
   return weights;
 }
 
-/// The number of classes of an output; empty when it is known from the data alone.
+/// The number of classes of an output; nullopt if only the data can tell.
 std::optional<int64_t> class_count(const Model& model, size_t output, const Tensors& targets) {
   const Tensor& y = targets[output];
   if (y.rank() == 2 && y.dim(1) > 1) return y.dim(1);
