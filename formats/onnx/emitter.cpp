@@ -63,7 +63,7 @@ void Emitter::run() {
   now_ = nullptr;
 }
 
-/// Computes an instruction whose inputs are all known, unless its shape has an open size.
+/// Computes an instruction whose inputs are all known, unless its shape has a symbolic size.
 bool Emitter::fold() {
   if (now_->op->effect() != Effect::none) return false;
   for (int value : now_->outputs)
@@ -108,7 +108,7 @@ std::string Emitter::rows_of(const RowProgression& counted) {
   return node("Add", {constant(counted.first), node("Mul", {rows, step})});
 }
 
-/// The name of a tensor with an open size as every element.
+/// The name of a tensor with a symbolic size as every element.
 std::string Emitter::filled_with(int64_t code, const TensorSpec& spec) {
   const std::string number = node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
   const std::string scalar = node("Squeeze", {number, integers({0})});
@@ -212,11 +212,11 @@ std::string Emitter::number(double value, DType dtype) {
   return constant(Tensor::full({}, value, dtype));
 }
 
-/// The size of an open axis, taken from the first input that has it, before all other nodes.
-const std::string& Emitter::open_axis(int axis) {
-  std::string& name = file_.open_axes[axis];
+/// The size of a dynamic axis, taken from the first input that has it, before all other nodes.
+const std::string& Emitter::dynamic_axis(int axis) {
+  std::string& name = file_.dynamic_axes[axis];
   if (!name.empty()) return name;
-  const OpenSize wanted{1, 0, 1 << axis};
+  const SymbolicSize wanted{1, 0, 1 << axis};
   name = unique_name(file_, text_of(wanted));
   const auto at = static_cast<size_t>(axis);
   for (const End& end : file_.main.inputs) {
@@ -232,13 +232,13 @@ const std::string& Emitter::open_axis(int axis) {
 /// A size as a tensor of shape (1,).
 std::string Emitter::size(int64_t size) {
   if (size >= 0) return integers({size});
-  const OpenSize open = open_size(size);
+  const SymbolicSize symbolic = symbolic_size(size);
   std::string name;
-  for (int axis = 0; axis < kOpenAxes; ++axis)
-    if (open.axes >> axis & 1)
-      name = name.empty() ? open_axis(axis) : node("Mul", {name, open_axis(axis)});
-  if (open.times != 1) name = node("Mul", {name, integers({open.times})});
-  return open.more == 0 ? name : node("Add", {name, integers({open.more})});
+  for (int axis = 0; axis < kMaxDynamicAxes; ++axis)
+    if (symbolic.axes >> axis & 1)
+      name = name.empty() ? dynamic_axis(axis) : node("Mul", {name, dynamic_axis(axis)});
+  if (symbolic.times != 1) name = node("Mul", {name, integers({symbolic.times})});
+  return symbolic.more == 0 ? name : node("Add", {name, integers({symbolic.more})});
 }
 
 std::string Emitter::shape(const Sizes& sizes) {

@@ -14,8 +14,8 @@ namespace crescent::onnx {
 struct File {
   Graph main;
   std::set<std::string> names;
-  /// The names of the sizes of open axes, int64 (1,); "" before first use.
-  std::string open_axes[kOpenAxes];
+  /// The names of the sizes of dynamic axes, int64 (1,); "" before first use.
+  std::string dynamic_axes[kMaxDynamicAxes];
 };
 
 class Emitter {
@@ -61,7 +61,7 @@ class Emitter {
   std::string integers(const std::vector<int64_t>& values);
   /// A scalar constant of this dtype.
   std::string number(double value, DType dtype);
-  /// A shape as a tensor; open sizes are computed from the inputs.
+  /// A shape as a tensor; symbolic sizes are computed from the inputs.
   std::string shape(const Sizes& sizes);
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -78,7 +78,7 @@ class Emitter {
   size_t position() const { return static_cast<size_t>(now_ - traced_.program.code.data()); }
   std::string first_name_of(int value);
   std::string unique(const std::string& wanted);
-  const std::string& open_axis(int axis);
+  const std::string& dynamic_axis(int axis);
   std::string size(int64_t size);
   std::string rows_of(const RowProgression& counted);
   std::string filled_with(int64_t code, const TensorSpec& spec);

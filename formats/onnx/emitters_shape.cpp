@@ -8,7 +8,7 @@
 namespace crescent::onnx {
 namespace {
 
-/// A single open size is -1, which follows from the others.
+/// A single symbolic size is -1, which follows from the others.
 void write_reshape(Emitter& e, const Reshape&) {
   Sizes sizes = e.result_sizes();
   const bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;

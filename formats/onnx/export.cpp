@@ -24,16 +24,16 @@ class Vocabulary final : public Device {
   Dict information() const override { return {}; }
 };
 
-/// The input specs with these sizes for open axes.
-TensorSpecs input_specs(const Model& model, const int64_t (&sizes)[kOpenAxes]) {
+/// The input specs with these sizes for dynamic axes.
+TensorSpecs input_specs(const Model& model, const int64_t (&sizes)[kMaxDynamicAxes]) {
   TensorSpecs specs;
   for (const Symbol& symbol : model.inputs()) {
     TensorSpec spec = symbol.spec();
-    for (int axis = 0; axis < std::min(spec.shape.rank(), kOpenAxes); ++axis)
+    for (int axis = 0; axis < std::min(spec.shape.rank(), kMaxDynamicAxes); ++axis)
       if (spec.shape[axis] < 0) spec.shape.set(axis, sizes[axis]);
     if (!spec.shape.is_known())
       fail("input '", symbol.layer()->name(), "' has shape ", symbol.shape(),
-           ": ONNX export needs every size but those of the first ", kOpenAxes,
+           ": ONNX export needs every size but those of the first ", kMaxDynamicAxes,
            " axes; make the model with an Input of known shape");
     specs.push_back(spec);
   }
@@ -78,7 +78,7 @@ void drop_unread(Program& program) {
   });
 }
 
-Program program_of(Model& model, const int64_t (&sizes)[kOpenAxes]) {
+Program program_of(Model& model, const int64_t (&sizes)[kMaxDynamicAxes]) {
   auto call = [&](const Tensors& x) { return model(x, CallOptions{}); };
   Program program = trace(call, input_specs(model, sizes));
   drop_metrics(program, model);

@@ -58,7 +58,7 @@ Message end_message(const End& end) {
     if (size >= 0)
       dim.integer(1, size);
     else
-      dim.text(2, text_of(open_size(size)));
+      dim.text(2, text_of(symbolic_size(size)));
     shape.message(1, dim);
   }
   Message tensor, type, message;
@@ -87,19 +87,19 @@ constexpr int64_t kMoreZero = int64_t{1} << (kMoreBits - 1), kMoreMask = 2 * kMo
 
 }  // namespace
 
-int64_t code_of(const OpenSize& size) {
-  return -((size.times << kMoreBits | (size.more + kMoreZero)) << kOpenAxes | size.axes);
+int64_t code_of(const SymbolicSize& size) {
+  return -((size.times << kMoreBits | (size.more + kMoreZero)) << kMaxDynamicAxes | size.axes);
 }
 
-OpenSize open_size(int64_t code) {
-  const int64_t numbers = -code >> kOpenAxes;
+SymbolicSize symbolic_size(int64_t code) {
+  const int64_t numbers = -code >> kMaxDynamicAxes;
   return {numbers >> kMoreBits, (numbers & kMoreMask) - kMoreZero,
-          static_cast<int>(-code & ((1 << kOpenAxes) - 1))};
+          static_cast<int>(-code & ((1 << kMaxDynamicAxes) - 1))};
 }
 
-std::string text_of(const OpenSize& size) {
+std::string text_of(const SymbolicSize& size) {
   std::string text = size.times == 1 ? "" : concat(size.times);
-  for (int axis = 0; axis < kOpenAxes; ++axis)
+  for (int axis = 0; axis < kMaxDynamicAxes; ++axis)
     if (size.axes >> axis & 1)
       text += concat(text.empty() ? "" : "*", axis == 0 ? "batch" : concat("size", axis));
   if (size.more != 0) text += concat(size.more > 0 ? "+" : "", size.more);

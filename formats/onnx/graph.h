@@ -12,21 +12,21 @@
 namespace crescent::onnx {
 
 using Names = std::vector<std::string>;
-/// Dimensions; a negative one is the code of an open size (OpenSize).
+/// Dimensions; a negative one is the code of a symbolic size (SymbolicSize).
 using Sizes = std::vector<int64_t>;
 
 /// The most input axes that may have a dynamic size; the first is the batch.
-inline constexpr int kOpenAxes = 4;
+inline constexpr int kMaxDynamicAxes = 4;
 
-/// An open size: times * (product of the sizes of these open axes) + more.
-struct OpenSize {
+/// A symbolic size: times * (product of the sizes of these dynamic axes) + more.
+struct SymbolicSize {
   int64_t times = 1, more = 0;
-  int axes = 0;  ///< a bit for each open axis
+  int axes = 0;  ///< a bit for each dynamic axis
 };
-int64_t code_of(const OpenSize& size);
-OpenSize open_size(int64_t code);
+int64_t code_of(const SymbolicSize& size);
+SymbolicSize symbolic_size(int64_t code);
 /// "batch", "2*batch*size1", "size1-2".
-std::string text_of(const OpenSize& size);
+std::string text_of(const SymbolicSize& size);
 
 struct Graph;
 using Attribute =

@@ -17,28 +17,28 @@ namespace {
 }
 
 /// The product of the sizes of these axes.
-int64_t product(const int64_t (&sizes)[kOpenAxes], int axes) {
+int64_t product(const int64_t (&sizes)[kMaxDynamicAxes], int axes) {
   int64_t product = 1;
-  for (int axis = 0; axis < kOpenAxes; ++axis)
+  for (int axis = 0; axis < kMaxDynamicAxes; ++axis)
     if (axes >> axis & 1) product *= sizes[axis];
   return product;
 }
 
-/// The code of the open size that is `a` in one program and `b` in the other: a multiple of open
-/// sizes, or an affine function of one that is not the batch, as windows give.
+/// The code of the symbolic size that is `a` in one program and `b` in the other: a multiple of
+/// symbolic sizes, or an affine function of one that is not the batch, as windows give.
 int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& place) {
   if (a == b) return a;
   const auto& [one, other] = kTracedSizes;
-  for (int axes = 1; axes < 1 << kOpenAxes; ++axes) {
+  for (int axes = 1; axes < 1 << kMaxDynamicAxes; ++axes) {
     const int64_t times = a / product(one, axes);
     if (times > 0 && a == times * product(one, axes) && b == times * product(other, axes))
       return code_of({times, 0, axes});
   }
   constexpr int64_t kMostMore = 64;
-  std::optional<OpenSize> best;
-  for (int axis = 1; axis < kOpenAxes; ++axis) {
+  std::optional<SymbolicSize> best;
+  for (int axis = 1; axis < kMaxDynamicAxes; ++axis) {
     const int64_t step = other[axis] - one[axis], times = (b - a) / step;
-    const OpenSize size{times, a - times * one[axis], 1 << axis};
+    const SymbolicSize size{times, a - times * one[axis], 1 << axis};
     if (times < 1 || (b - a) % step != 0 || std::abs(size.more) > kMostMore) continue;
     if (!best || std::abs(size.more) < std::abs(best->more)) best = size;
   }
@@ -68,7 +68,7 @@ Tensor only_value(const Tensor& tensor) {
   return value;
 }
 
-/// The code of the open size that a number is in both programs; 0 if it is none.
+/// The code of the symbolic size that a number is in both programs; 0 if it is none.
 int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& place) {
   const Tensor one = only_value(a), other = only_value(b);
   if (!one || !other) return 0;
@@ -77,7 +77,7 @@ int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& pla
   return sizes ? size_by_two_traces(std::llround(x), std::llround(y), place) : 0;
 }
 
-bool counts(const Tensor& numbers, const Tensor& first, const Tensor& step) {
+bool is_arithmetic_sequence(const Tensor& numbers, const Tensor& first, const Tensor& step) {
   Shape column = step.shape();
   for (int i = 0; i < column.rank(); ++i) column.set(i, i == 0 ? numbers.dim(0) : 1);
   const Tensor places = ops::reshape(ops::arange(numbers.dim(0), step.dtype()), column);
@@ -96,8 +96,8 @@ RowProgression counting(const Tensor& a, const Tensor& b, const std::string& pla
   if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(place);
   const Tensor first = a.view_rows(0, 1), other_first = b.view_rows(0, 1),
                step = a.view_rows(1, 1) - first, other_step = b.view_rows(1, 1) - other_first;
-  if (!same_bytes(first, other_first) || !counts(a, first, step) ||
-      !counts(b, other_first, other_step))
+  if (!same_bytes(first, other_first) || !is_arithmetic_sequence(a, first, step) ||
+      !is_arithmetic_sequence(b, other_first, other_step))
     refuse(place);
   RowProgression counted{first, step, size_by_two_traces(a.dim(0), b.dim(0), place), 0};
   if (!same_bytes(step, other_step)) counted.step_size = size_of_numbers(step, other_step, place);
@@ -149,8 +149,8 @@ std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   return ends;
 }
 
-/// Whether open sizes in attributes of the op also show in the shapes of its results, or are not in
-/// the graph.
+/// Whether symbolic sizes in attributes of the op also show in the shapes of its results, or are
+/// not in the graph.
 bool says_shapes(const Op& op) {
   return dynamic_cast<const Reshape*>(&op) || dynamic_cast<const BroadcastTo*>(&op) ||
          dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op) ||

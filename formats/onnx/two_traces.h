@@ -1,5 +1,5 @@
 // Programs for batches, sequences and images of any size: a function is recorded for two sizes of
-// each open axis of its inputs, and the dimensions that differ determine the open sizes.
+// each dynamic axis of its inputs, and the dimensions that differ determine the symbolic sizes.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,29 +13,30 @@ namespace crescent::onnx {
 struct RowProgression {
   Tensor first, step;  ///< (1, ...)
   int64_t rows;        ///< the code of the number of rows
-  /// the code of the open size that every element of `step` is; 0 if it is none
+  /// the code of the symbolic size that every element of `step` is; 0 if it is none
   int64_t step_size;
 };
 
-/// A program for certain sizes of the open axes, and the parts of it that depend on them.
+/// A program for certain sizes of the dynamic axes, and the parts of it that depend on them.
 struct Traced {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
-  /// The number in all elements of values that have an axis of open size.
+  /// The number in all elements of values that have an axis of symbolic size.
   std::map<int, Tensor> filled;
   std::map<int, RowProgression> counted;
-  /// The code of the open size in all elements of values.
+  /// The code of the symbolic size in all elements of values.
   std::map<int, int64_t> sized;
   /// The axes along which slices are counted from the end, by the position of the instruction.
   std::map<size_t, std::vector<bool>> from_end;
   std::map<size_t, Traced> bodies;  ///< bodies of scans, by the position of the instruction
 };
 
-/// The sizes of the open axes in each program: primes that are not likely to occur elsewhere.
-inline constexpr int64_t kTracedSizes[2][kOpenAxes] = {{499, 211, 307, 401}, {503, 223, 317, 419}};
+/// The sizes of the dynamic axes in each program: primes that are not likely to occur elsewhere.
+inline constexpr int64_t kTracedSizes[2][kMaxDynamicAxes] = {{499, 211, 307, 401},
+                                                             {503, 223, 317, 419}};
 
 /// Compares two programs that differ in these sizes alone, after dropping what outputs do not need.
-/// Fails, naming the place, for a dependency on sizes that OpenSize cannot express.
+/// Fails, naming the place, for a dependency on sizes that SymbolicSize cannot express.
 Traced compared(Program a, Program b);
 
 /// The place of an instruction for messages: "'dense_1' (matmul)"

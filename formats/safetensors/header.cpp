@@ -81,9 +81,9 @@ const char* code_of(DType dtype) {
   return row->name;
 }
 
-/// The seal of an array: the CRC-32C of its description and its bytes.
-uint32_t sealed(const std::string& name, const TensorSpec& spec,
-                const std::vector<uint32_t>& pieces, uint64_t bytes) {
+/// The checksum of an array: the CRC-32C of its description and its bytes.
+uint32_t checksum_of(const std::string& name, const TensorSpec& spec,
+                     const std::vector<uint32_t>& pieces, uint64_t bytes) {
   const std::string said = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
   return files::crc32c_joined(files::crc32c(said.data(), said.size()),
                               files::joined_pieces(pieces, bytes), bytes);
@@ -100,8 +100,8 @@ Dict dict_in(const std::string& path, const std::string& text, const char* what)
   }
 }
 
-constexpr const char *kMetadata = "__metadata__", *kSeals = "crescent_seals",
-                     *kOldSeals = "crescent_crc32c";
+constexpr const char *kMetadata = "__metadata__", *kChecksums = "crescent_seals",
+                     *kOldChecksums = "crescent_crc32c";
 
 /// The checksums in a text such as "1a2b3c4d 5e6f7081".
 std::vector<uint32_t> checksums_in(const std::string& text) {
@@ -111,51 +111,53 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
   return files::pieces_of_texts(texts);
 }
 
-/// Sets the seals without names of earlier versions; there must be one per array.
-void take_old_seals(const std::string& path, const std::string& said,
-                    std::vector<ArrayEntry>& entries) {
-  const std::vector<uint32_t> seals = checksums_in(said);
-  if (seals.size() != entries.size())
-    refuse(path, concat("it was saved with ", seals.size(), " arrays and has ", entries.size()));
-  for (size_t i = 0; i < entries.size(); ++i) entries[i].seal = seals[i];
+/// Sets the checksums without names of earlier versions; there must be one per array.
+void take_unnamed_checksums(const std::string& path, const std::string& said,
+                            std::vector<ArrayEntry>& entries) {
+  const std::vector<uint32_t> checksums = checksums_in(said);
+  if (checksums.size() != entries.size())
+    refuse(path,
+           concat("it was saved with ", checksums.size(), " arrays and has ", entries.size()));
+  for (size_t i = 0; i < entries.size(); ++i) entries[i].checksum = checksums[i];
 }
 
 /// Sets the checksums by name; fails unless exactly the saved arrays exist.
-void take_named_seals(const std::string& path, const Dict& seals,
-                      std::vector<ArrayEntry>& entries) {
+void take_named_checksums(const std::string& path, const Dict& checksums,
+                          std::vector<ArrayEntry>& entries) {
   std::set<std::string> there;
   for (ArrayEntry& place : entries) {
     there.insert(place.name);
-    const Value* said = seals.find(place.name);
+    const Value* said = checksums.find(place.name);
     if (!said)
       refuse(path,
              concat("'", place.name, "' was added since it was saved (whoever changes such a ",
-                    "file removes '", kSeals, "' from its metadata)"));
+                    "file removes '", kChecksums, "' from its metadata)"));
     std::vector<uint32_t> sums = checksums_in(said->is_string() ? said->as_string() : "");
     if (sums.empty()) refuse(path, concat("'", place.name, "' has no seal"));
-    place.seal = sums.front();
+    place.checksum = sums.front();
     place.pieces.assign(sums.begin() + 1, sums.end());
   }
-  for (const DictEntry& entry : seals)
+  for (const DictEntry& entry : checksums)
     if (!there.contains(entry.key)) refuse(path, concat("'", entry.key, "' is missing"));
 }
 
-/// Sets the seals of arrays; files of other programs have none.
-void take_seals(const std::string& path, const Value& metadata, std::vector<ArrayEntry>& entries) {
+/// Sets the checksums of arrays; files of other programs have none.
+void take_checksums(const std::string& path, const Value& metadata,
+                    std::vector<ArrayEntry>& entries) {
   if (!metadata.is_dict()) return;
   const auto text = [&](const char* key) {
     const Value* said = metadata.as_dict().find(key);
     return said && said->is_string() ? &said->as_string() : nullptr;
   };
-  if (const std::string* old = text(kOldSeals)) take_old_seals(path, *old, entries);
-  if (const std::string* said = text(kSeals))
-    take_named_seals(path, dict_in(path, *said, "the list of its seals"), entries);
+  if (const std::string* old = text(kOldChecksums)) take_unnamed_checksums(path, *old, entries);
+  if (const std::string* said = text(kChecksums))
+    take_named_checksums(path, dict_in(path, *said, "the list of its seals"), entries);
 }
 
 /// Fails if a piece of the array does not match its checksum.
 void check_pieces(const std::string& path, const ArrayEntry& place,
                   const std::vector<uint32_t>& pieces) {
-  if (place.seal != sealed(place.name, place.spec, pieces, place.bytes()))
+  if (place.checksum != checksum_of(place.name, place.spec, pieces, place.bytes()))
     fail("'", path, "' is damaged: '", place.name, "' is not what was saved; nothing was loaded");
 }
 
@@ -198,12 +200,12 @@ std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file
     entries.push_back(std::move(each.place));
   }
   if (at != file.bytes()) refuse(path, "its arrays do not end where it does");
-  if (const Value* metadata = header.find(kMetadata)) take_seals(path, *metadata, entries);
+  if (const Value* metadata = header.find(kMetadata)) take_checksums(path, *metadata, entries);
   return entries;
 }
 
-void check_seal(const std::string& path, const Storage& file, const ArrayEntry& place) {
-  if (!place.seal) return;
+void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& place) {
+  if (!place.checksum) return;
   std::vector<uint32_t> pieces;
   std::vector<std::byte> piece(std::min(files::kPiece, place.bytes()));
   for (uint64_t at = 0; at < place.bytes(); at += piece.size()) {
@@ -217,7 +219,7 @@ void check_seal(const std::string& path, const Storage& file, const ArrayEntry& 
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const ArrayEntry& place) {
   if (place.pieces.empty()) {
-    check_seal(path, *file, place);
+    verify_checksum(path, *file, place);
     return Tensor::on(file, place.start, place.spec);
   }
   check_pieces(path, place, place.pieces);
@@ -226,23 +228,23 @@ Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& fi
                     0, place.spec);
 }
 
-/// The text of the seal and the checksums of pieces of an array: "1a2b3c4d ...".
-std::string seals_of(const std::string& name, const Tensor& array) {
+/// The text of the checksum and the checksums of pieces of an array: "1a2b3c4d ...".
+std::string checksum_text(const std::string& name, const Tensor& array) {
   const auto* bytes = static_cast<const std::byte*>(array.raw());
   std::vector<uint32_t> pieces;
   for (uint64_t at = 0; at < array.bytes(); at += files::kPiece)
     pieces.push_back(
         files::crc32c(bytes + at, std::min<uint64_t>(files::kPiece, array.bytes() - at)));
-  std::vector<uint32_t> sums{sealed(name, array.spec(), pieces, array.bytes())};
+  std::vector<uint32_t> sums{checksum_of(name, array.spec(), pieces, array.bytes())};
   if (pieces.size() > 1) sums.insert(sums.end(), pieces.begin(), pieces.end());
   return join(files::texts_of_pieces(sums), " ");
 }
 
 std::string header_of(const NamedTensors& arrays) {
-  Dict header{{kMetadata, Dict()}}, seals;
+  Dict header{{kMetadata, Dict()}}, checksums;
   int64_t at = 0;
   for (const auto& [name, tensor] : arrays) {
-    seals.set(name, seals_of(name, tensor));
+    checksums.set(name, checksum_text(name, tensor));
     const int64_t end = at + static_cast<int64_t>(tensor.bytes());
     List dims(tensor.shape().begin(), tensor.shape().end());
     header.set(name, Dict{{"dtype", code_of(tensor.dtype())},
@@ -250,7 +252,7 @@ std::string header_of(const NamedTensors& arrays) {
                           {"data_offsets", List{at, end}}});
     at = end;
   }
-  header.set(kMetadata, Dict{{"format", "keras"}, {kSeals, to_json(seals)}});
+  header.set(kMetadata, Dict{{"format", "keras"}, {kChecksums, to_json(checksums)}});
   std::string text = to_json(header);
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   const uint64_t length = text.size();

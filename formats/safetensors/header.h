@@ -1,11 +1,11 @@
 // The header of a safetensors file: its length (8 bytes), and JSON with the type, shape and offset
 // of every array.
 //
-// In files of Crescent `__metadata__` has a seal for every array, the CRC-32C of its name, type,
-// shape and bytes, and those of the pieces of large ones: "crescent_seals": "{\"kernel\":
+// In files of Crescent `__metadata__` has a checksum for every array, the CRC-32C of its name,
+// type, shape and bytes, and those of the pieces of large ones: "crescent_seals": "{\"kernel\":
 // \"1a2b3c4d\", ...}". So errors name an array that is missing, was added or was changed. Other
-// readers ignore it. Files of earlier versions have seals without names, in the order of offsets:
-// "crescent_crc32c": "1a2b3c4d 5e6f7081".
+// readers ignore it. Files of earlier versions have checksums without names, in the order of
+// offsets: "crescent_crc32c": "1a2b3c4d 5e6f7081".
 #pragma once
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ struct ArrayEntry {
   std::string name;
   TensorSpec spec;
   size_t start;  ///< the offset in the file
-  std::optional<uint32_t> seal{};
+  std::optional<uint32_t> checksum{};
   /// the CRC-32C of each piece, for arrays that are larger than a piece
   std::vector<uint32_t> pieces{};
   uint64_t bytes() const { return static_cast<uint64_t>(spec.shape.size()) * size_of(spec.dtype); }
@@ -29,10 +29,10 @@ struct ArrayEntry {
 /// to its end, and each has the size that its type and shape need.
 std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file);
 
-/// Fails if the array does not match its seal.
-void check_seal(const std::string& path, const Storage& file, const ArrayEntry& place);
+/// Fails if the array does not match its checksum.
+void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& place);
 /// An array whose values stay in the file. They are compared with the checksums of pieces when they
-/// are first read, or now with the seal if there are none.
+/// are first read, or now with the checksum if there are none.
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const ArrayEntry& place);
 

@@ -118,16 +118,16 @@ Process Process::copy(const std::function<int()>& work, const ProcessOptions& op
 }
 
 Process::Process(Process&& other) noexcept
-    : id_(std::exchange(other.id_, -1)), status_(other.status_) {}
+    : pid_(std::exchange(other.pid_, -1)), status_(other.status_) {}
 
 Process::~Process() { kill(); }
 
 bool Process::has_ended(int options) {
-  if (id_ < 0) return true;
+  if (pid_ < 0) return true;
   pid_t ended;
-  do ended = waitpid(id_, &status_, options);
+  do ended = waitpid(pid_, &status_, options);
   while (ended < 0 && errno == EINTR);
-  if (ended != 0) id_ = -1;
+  if (ended != 0) pid_ = -1;
   return ended != 0;
 }
 
@@ -148,8 +148,8 @@ bool Process::wait(Timeout timeout) {
 bool Process::runs() { return !has_ended(WNOHANG); }
 
 void Process::kill() {
-  if (id_ < 0) return;
-  ::kill(id_, SIGKILL);
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
   wait();
 }
 

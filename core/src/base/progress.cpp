@@ -10,7 +10,7 @@
 namespace crescent {
 namespace {
 
-constexpr std::chrono::milliseconds kFirst{1000}, kBetween{200};
+constexpr std::chrono::milliseconds kFirstUpdateAfter{1000}, kUpdateInterval{200};
 
 std::string plural(std::string_view unit) {
   const bool hisses = unit.ends_with("ch") || unit.ends_with("s") || unit.ends_with("x");
@@ -25,7 +25,7 @@ Progress::Progress(std::string_view what, std::string_view unit, int64_t total)
       total_(total),
       on_terminal_(isatty(STDOUT_FILENO) == 1),
       begin_(Clock::now()),
-      next_(begin_ + kFirst) {}
+      next_(begin_ + kFirstUpdateAfter) {}
 
 Progress::~Progress() {
   if (!shown_) return;
@@ -39,7 +39,7 @@ void Progress::come_to(int64_t done) {
   if (!on_terminal_) return;
   const auto now = Clock::now();
   if (now < next_) return;
-  next_ = now + kBetween;
+  next_ = now + kUpdateInterval;
   shown_ = true;
   show(now);
 }

@@ -10,25 +10,25 @@ namespace crescent {
 
 /// While alive, the next function call on this thread unlocks `entrance` once it has found its
 /// program and read the variables.
-class CallerEntrance {
+class UnlockOnLookup {
  public:
-  explicit CallerEntrance(std::unique_lock<ReadersWriterLock>& entrance)
+  explicit UnlockOnLookup(std::unique_lock<ReadersWriterLock>& entrance)
       : before_(std::exchange(current_, &entrance)) {}
-  ~CallerEntrance() { current_ = before_; }
-  CallerEntrance(const CallerEntrance&) = delete;
+  ~UnlockOnLookup() { current_ = before_; }
+  UnlockOnLookup(const UnlockOnLookup&) = delete;
 
  private:
-  friend class LeavingWhenFound;
+  friend class TakenCallerLock;
   std::unique_lock<ReadersWriterLock>* before_;
   inline static thread_local std::unique_lock<ReadersWriterLock>* current_ = nullptr;
 };
 
 /// In a call of a function: takes over the caller's entrance, which calls within are not to unlock.
-class LeavingWhenFound {
+class TakenCallerLock {
  public:
-  LeavingWhenFound() : entrance_(std::exchange(CallerEntrance::current_, nullptr)) {}
-  LeavingWhenFound(const LeavingWhenFound&) = delete;
-  void leave() const {
+  TakenCallerLock() : entrance_(std::exchange(UnlockOnLookup::current_, nullptr)) {}
+  TakenCallerLock(const TakenCallerLock&) = delete;
+  void unlock() const {
     if (entrance_) entrance_->unlock();
   }
 

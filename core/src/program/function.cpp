@@ -228,19 +228,19 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
     outputs = state_->body(Tensors(inputs.begin(), inputs.end()));
     return;
   }
-  const LeavingWhenFound leaving;
+  const TakenCallerLock caller;
   std::unique_lock entrance = state_->enter();
   const std::shared_ptr<Compiled> compiled = state_->find(inputs, key);
   if (compiled->has_effects()) {
     state_->lock.wait_for_readers();
     Compiled::FrameLease frame(*compiled);
-    leaving.leave();
+    caller.unlock();
     return frame.run(inputs, outputs);
   }
   const ReadersWriterLock::Reading reading(state_->lock);
   Compiled::FrameLease frame(*compiled);
   entrance.unlock();
-  leaving.leave();
+  caller.unlock();
   frame.run(inputs, outputs);
 }
 

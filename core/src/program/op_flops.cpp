@@ -21,9 +21,9 @@ double size_from_end(const TensorSpec& spec, int axis) {
   return static_cast<double>(spec.shape[spec.shape.rank() - axis]);
 }
 
-double one_an_output(const OpCall& call) { return elements(call.out[0]); }
-double one_an_input(const OpCall& call) { return elements(call.in[0]); }
-double one_an_update(const OpCall& call) { return elements(call.in[1]); }
+double per_output_element(const OpCall& call) { return elements(call.out[0]); }
+double per_input_element(const OpCall& call) { return elements(call.in[0]); }
+double per_update_element(const OpCall& call) { return elements(call.in[1]); }
 
 double of_matmul(const OpCall& call) {
   const bool transposed = static_cast<const Matmul&>(call.op).transpose_a;
@@ -100,17 +100,17 @@ using Rule = double (*)(const OpCall&);
 /// The rules of the families of ops.
 const std::map<std::string_view, Rule>& rules() {
   static const std::map<std::string_view, Rule> rules{
-      {Unary::kName, one_an_output},
-      {Binary::kName, one_an_output},
-      {SpecialFunction::kName, one_an_output},
-      {Reduce::kName, one_an_input},
-      {ArgReduce::kName, one_an_input},
-      {Cumulative::kName, one_an_input},
-      {Cumprod::kName, one_an_input},
-      {Diff::kName, one_an_output},
-      {"segment_reduce", one_an_input},
-      {ScatterAdd::kName, one_an_update},
-      {PatchSum::kName, one_an_input},
+      {Unary::kName, per_output_element},
+      {Binary::kName, per_output_element},
+      {SpecialFunction::kName, per_output_element},
+      {Reduce::kName, per_input_element},
+      {ArgReduce::kName, per_input_element},
+      {Cumulative::kName, per_input_element},
+      {Cumprod::kName, per_input_element},
+      {Diff::kName, per_output_element},
+      {"segment_reduce", per_input_element},
+      {ScatterAdd::kName, per_update_element},
+      {PatchSum::kName, per_input_element},
       {Matmul::kName, of_matmul},
       {BandedMatmul::kName, of_banded_matmul},
       {Conv::kName, of_convolution},

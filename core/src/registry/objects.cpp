@@ -19,8 +19,8 @@ std::string type_name(const std::type_info& type) {
 /// The name of a class without the package that Keras writes before it ("acme>Scale"), unless the
 /// class is registered with the package.
 std::string_view known_name(std::string_view kind, std::string_view name) {
-  const size_t package = name.rfind('>');
-  return package == name.npos || registry().find(kind, name) ? name : name.substr(package + 1);
+  const size_t separator = name.rfind('>');
+  return separator == name.npos || registry().find(kind, name) ? name : name.substr(separator + 1);
 }
 
 /// A kind whose objects may replace those of another kind.

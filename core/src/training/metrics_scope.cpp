@@ -5,7 +5,7 @@
 namespace crescent {
 
 std::unique_lock<ReadersWriterLock> enter_steps(const Model& model) {
-  ReadersWriterLock& lock = ModelAccess::training(model).turn.lock;
+  ReadersWriterLock& lock = ModelAccess::training(model).ownership.lock;
   if (lock.is_read_here())
     fail("model '", model.name(), "' was used by what its own prediction computes");
   return std::unique_lock(lock);
@@ -14,11 +14,12 @@ std::unique_lock<ReadersWriterLock> enter_steps(const Model& model) {
 StepLock::StepLock(const Model& model) : model_(model) {
   enter_steps(model).release()->wait_for_readers();
 }
-StepLock::~StepLock() { ModelAccess::training(model_).turn.lock.unlock(); }
+StepLock::~StepLock() { ModelAccess::training(model_).ownership.lock.unlock(); }
 
 void expect_to_count_alone(const Model& model, const char* what) {
   const ModelAccess::Training& state = ModelAccess::training(model);
-  if (state.turn.countings > 0 && state.turn.counting != std::this_thread::get_id())
+  if (state.ownership.metrics_scopes > 0 &&
+      state.ownership.metrics_owner != std::this_thread::get_id())
     fail(what, ": another thread trains or evaluates model '", model.name(),
          "' now, and both would count in its metrics: do one after the other, or use a clone "
          "(predict may run beside it)");
@@ -28,13 +29,13 @@ MetricsScope::MetricsScope(const Model& model, const char* what) : model_(model)
   const StepLock lock(model);
   expect_to_count_alone(model, what);
   ModelAccess::Training& state = ModelAccess::training(model);
-  state.turn.counting = std::this_thread::get_id();
-  ++state.turn.countings;
+  state.ownership.metrics_owner = std::this_thread::get_id();
+  ++state.ownership.metrics_scopes;
 }
 
 MetricsScope::~MetricsScope() {
   const StepLock lock(model_);
-  --ModelAccess::training(model_).turn.countings;
+  --ModelAccess::training(model_).ownership.metrics_scopes;
 }
 
 }  // namespace crescent

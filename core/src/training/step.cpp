@@ -297,14 +297,14 @@ void Stepper::predict(const Tensors& x, Tensors& outputs) {
   check_inputs(x);
   auto entrance = enter_steps(model_);
   if (state_.spec.compiled && state_.spec.options.run_eagerly) {
-    state_.turn.lock.wait_for_readers();
+    state_.ownership.lock.wait_for_readers();
     outputs = steps_of(model_).predict_step(model_, x);
     return;
   }
   const Function function = predict_function(x);
   const int64_t key = state_.steps.predict_key;
-  const ReadersWriterLock::Reading reading(state_.turn.lock);
-  const CallerEntrance until_found(entrance);  // a trace looks at layers
+  const ReadersWriterLock::Reading reading(state_.ownership.lock);
+  const UnlockOnLookup until_found(entrance);  // a trace looks at layers
   outputs.clear();  // lets the function reuse their memory for this batch
   function.call(x, outputs, key);
 }

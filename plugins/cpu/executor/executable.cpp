@@ -23,8 +23,8 @@ void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variab
                         std::span<Tensor> outputs) {
   std::unique_lock observing(observing_, std::defer_lock);
   if (plan_.is_observed()) observing.lock();
-  const FreeList<Plan::Frame>::Lease frame(frames_,
-                                           [&] { return std::make_unique<Plan::Frame>(plan_); });
+  const ObjectPool<Plan::Frame>::Lease frame(frames_,
+                                             [&] { return std::make_unique<Plan::Frame>(plan_); });
   bind(*frame, inputs, variables, outputs);
   const Arenas::Lease arena(arenas_, plan_.arena_bytes());
   plan_.run(*frame, arena.memory(), observing.owns_lock() && plan_.is_observed());

@@ -5,7 +5,7 @@
 
 #include "executor/plan.h"
 #include "memory/arenas.h"
-#include "memory/free_list.h"
+#include "memory/object_pool.h"
 
 namespace crescent::cpu {
 
@@ -30,7 +30,7 @@ class CpuExecutable final : public Executable {
   Arenas::User user_;
   mutable std::mutex observing_;  // held by runs that are observed and by who observes
   Plan plan_;
-  FreeList<Plan::Frame> frames_;
+  ObjectPool<Plan::Frame> frames_;
 };
 
 }  // namespace crescent::cpu

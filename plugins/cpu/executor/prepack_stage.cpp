@@ -13,10 +13,10 @@ std::string unique_form() {
 }
 
 /// The prepacked value, found by its key, of each value that a prepack stage reads or makes.
-class PrepackKeys {
+class PrepackedByKey {
  public:
-  PrepackKeys(const Schedule& schedule, const Program& source, const Options& options,
-              PrepackCache& values)
+  PrepackedByKey(const Schedule& schedule, const Program& source, const Options& options,
+                 PrepackCache& values)
       : schedule_(schedule), options_(options), values_(values) {
     for (const Program::Constant& c : schedule.constants) add_constant(c);
     for (size_t v = 0; v < schedule.variables.size(); ++v) {
@@ -73,12 +73,12 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
                            const Options& options, PrepackCache& values)
     : values_(values) {
   if (schedule.prepack_steps == 0) return;
-  const PrepackKeys keys(schedule, source, options, values);
+  const PrepackedByKey prepacked(schedule, source, options, values);
   std::unordered_map<int, size_t> cached_as, producer_of, variable_of;  // by root
   for (size_t v = 0; v < schedule.variables.size(); ++v)
     variable_of.emplace(schedule.root(schedule.variables[v].value), v);
   for (int value : plan.prepacked) {
-    add_cached(source, keys.of(value), schedule.bytes(value));
+    add_cached(source, prepacked.of(value), schedule.bytes(value));
     cached_as.emplace(schedule.root(value), index_.back());
   }
   for (size_t s = 0; s < schedule.prepack_steps; ++s) {

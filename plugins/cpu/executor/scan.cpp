@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "executor/plan.h"
-#include "memory/free_list.h"
+#include "memory/object_pool.h"
 #include "tiling/rows.h"
 
 namespace crescent::cpu {
@@ -220,11 +220,11 @@ class ScanKernel final : public Kernel {
         out_(request.outputs.begin(), request.outputs.end()),
         options_(request.options),
         pool_(pool) {
-    const FreeList<ScanLoop>::Lease first(loops_, [&] { return new_loop(); });
+    const ObjectPool<ScanLoop>::Lease first(loops_, [&] { return new_loop(); });
     flops_ = first->flops(), scratch_bytes_ = first->scratch_bytes();
   }
   void run(const Arguments& a) const override {
-    const FreeList<ScanLoop>::Lease loop(loops_, [&] { return new_loop(); });
+    const ObjectPool<ScanLoop>::Lease loop(loops_, [&] { return new_loop(); });
     loop->run(a);
   }
   std::string name() const override { return "scan"; }
@@ -240,7 +240,7 @@ class ScanKernel final : public Kernel {
   TensorSpecs in_, out_;
   Options options_;
   Pool& pool_;
-  mutable FreeList<ScanLoop> loops_;
+  mutable ObjectPool<ScanLoop> loops_;
   double flops_ = 0;
   size_t scratch_bytes_ = 0;
 };

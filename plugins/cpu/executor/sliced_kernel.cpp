@@ -8,7 +8,7 @@
 #include "kernel/composed.h"
 #include "kernel/loops.h"
 #include "matmul/matmul.h"
-#include "memory/free_list.h"
+#include "memory/object_pool.h"
 #include "memory/prepack_cache.h"
 #include "threads/thread_scratch.h"
 
@@ -39,7 +39,7 @@ class SlicedKernel final : public Composed {
   }
 
   void run(const Arguments& a) const override {
-    const FreeList<Frames>::Lease frames(frames_, [] { return std::make_unique<Frames>(); });
+    const ObjectPool<Frames>::Lease frames(frames_, [] { return std::make_unique<Frames>(); });
     make_frames(*frames, a.threads.threads());
     a.threads.parallel(
         lanes_,
@@ -161,8 +161,8 @@ class SlicedKernel final : public Composed {
   Pool alone_{1};        // for the plan, each run of which is on one thread
   PrepackCache values_;  // of the body, which reads no variables
   std::unique_ptr<Plan> plan_;
-  mutable FreeList<Frames> frames_;  ///< for each run at once
-  std::vector<size_t> inputs_;       ///< bytes of each input
+  mutable ObjectPool<Frames> frames_;  ///< for each run at once
+  std::vector<size_t> inputs_;         ///< bytes of each input
   std::vector<Output> outputs_;
   size_t own_bytes_ = 0, scratch_bytes_ = 0;
 };

@@ -150,22 +150,22 @@ struct RowCut {
     constexpr int64_t kFew = 16;  // fewer columns are stored as long rows
     // A power of two divides evenly among 2, 4, ... threads.
     if (!p.transpose_b || n < kFew)
-      depths = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+      k_parts = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
   }
-  int64_t first(int64_t depth) const { return k * depth / depths; }
+  int64_t first_k(int64_t part) const { return k * part / k_parts; }
   int64_t width(int64_t block) const { return std::min(kColumns, n - block * kColumns); }
 
   static constexpr int64_t kColumns = 128, kPart = 32768;  // elements of b: about 2 us
-  int64_t n, k, blocks, depths = 1;
+  int64_t n, k, blocks, k_parts = 1;
 };
 
-/// out = the product of range `depth` of the row x with that range of rows of a block of b (k,n),
+/// out = the product of range `k_part` of the row x with that range of rows of a block of b (k,n),
 /// which is packed into blocks or not.
 template <class T, class B>
 void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, int64_t block,
-                    int64_t depth, T* out) {
+                    int64_t k_part, T* out) {
   const int64_t j = block * RowCut::kColumns, width = cut.width(block);
-  const int64_t q = cut.first(depth), rows = cut.first(depth + 1) - q;
+  const int64_t q = cut.first_k(k_part), rows = cut.first_k(k_part + 1) - q;
   row_product(x + q, rows, is_packed ? b + j * cut.k + q * width : b + q * cut.n + j,
               is_packed ? width : cut.n, width, out);
 }
@@ -226,36 +226,36 @@ class RowMatmul final : public Kernel {
     return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}, std::move(form)};
   }
   void run(const Arguments& a) const override {
-    a.threads.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
-      compute(a, part / cut_.depths, part % cut_.depths);
+    a.threads.parallel(cut_.blocks * cut_.k_parts, [&](int64_t part, int) {
+      compute(a, part / cut_.k_parts, part % cut_.k_parts);
     });
-    if (cut_.depths == 1) return;
+    if (cut_.k_parts == 1) return;
     T* out = a.out<T>(0);
     const T* partial = reinterpret_cast<const T*>(a.scratch);
     std::copy_n(partial, plan_.n, out);
-    for (int64_t i = 1; i < cut_.depths; ++i) accumulate(out, partial + i * plan_.n, plan_.n);
+    for (int64_t i = 1; i < cut_.k_parts; ++i) accumulate(out, partial + i * plan_.n, plan_.n);
     finish_columns(a, 0, plan_.n);
   }
   std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }
   size_t scratch_bytes() const override {
-    return cut_.depths > 1 ? cut_.depths * plan_.n * sizeof(T) : 0;
+    return cut_.k_parts > 1 ? cut_.k_parts * plan_.n * sizeof(T) : 0;
   }
   double flops() const override { return plan_.flops(); }
 
  private:
-  void compute(const Arguments& a, int64_t block, int64_t depth) const {
+  void compute(const Arguments& a, int64_t block, int64_t k_part) const {
     const int64_t j = block * RowCut::kColumns, width = cut_.width(block);
     T* out =
-        (cut_.depths > 1 ? reinterpret_cast<T*>(a.scratch) + depth * plan_.n : a.out<T>(0)) + j;
+        (cut_.k_parts > 1 ? reinterpret_cast<T*>(a.scratch) + k_part * plan_.n : a.out<T>(0)) + j;
     const T *x = a.in<T>(1 - matrix_), *b = a.in<T>(matrix_);
     if (plan_.transpose_b) {
-      const int64_t q = cut_.first(depth), count = cut_.first(depth + 1) - q;
+      const int64_t q = cut_.first_k(k_part), count = cut_.first_k(k_part + 1) - q;
       direct_gemm<T>({false, true, 1, width, count, x + q, plan_.k, b + j * plan_.k + q, plan_.k, 0,
                       out, plan_.n});
     } else {
-      multiply_block(cut_, x, b, is_packed_, block, depth, out);
+      multiply_block(cut_, x, b, is_packed_, block, k_part, out);
     }
-    if (cut_.depths == 1) finish_columns(a, j, width);
+    if (cut_.k_parts == 1) finish_columns(a, j, width);
   }
   void finish_columns(const Arguments& a, int64_t j, int64_t width) const {
     T* out = a.out<T>(0) + j;
@@ -315,15 +315,15 @@ class HalfRowMatmul final : public Kernel {
     auto* x = reinterpret_cast<float*>(a.scratch);
     float *bias = x + plan_.k, *sums = bias + plan_.n;
     read(a_, a.inputs[0], plan_.k, x, reinterpret_cast<BFloat16*>(sums));
-    a.threads.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
-      const int64_t block = part / cut_.depths, depth = part % cut_.depths;
-      float* out = sums + depth * plan_.n + block * RowCut::kColumns;
+    a.threads.parallel(cut_.blocks * cut_.k_parts, [&](int64_t part, int) {
+      const int64_t block = part / cut_.k_parts, k_part = part % cut_.k_parts;
+      float* out = sums + k_part * plan_.n + block * RowCut::kColumns;
       if (b_ == DType::bfloat16)
-        multiply_block(cut_, x, a.in<BFloat16>(1), is_packed_, block, depth, out);
+        multiply_block(cut_, x, a.in<BFloat16>(1), is_packed_, block, k_part, out);
       else
-        multiply_block(cut_, x, a.in<Rounded>(1), is_packed_, block, depth, out);
+        multiply_block(cut_, x, a.in<Rounded>(1), is_packed_, block, k_part, out);
     });
-    for (int64_t i = 1; i < cut_.depths; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
+    for (int64_t i = 1; i < cut_.k_parts; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
     if (plan_.bias)
       cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
     if (plan_.combine != Combine::none)
@@ -333,7 +333,7 @@ class HalfRowMatmul final : public Kernel {
   }
   std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(plan_.k + plan_.n + std::max(cut_.depths * plan_.n, plan_.k)) *
+    return static_cast<size_t>(plan_.k + plan_.n + std::max(cut_.k_parts * plan_.n, plan_.k)) *
            sizeof(float);
   }
   double flops() const override { return plan_.flops(); }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernel/kernel.h"
-#include "memory/free_list.h"
+#include "memory/object_pool.h"
 
 namespace crescent::cpu::onednn {
 
@@ -109,7 +109,7 @@ class Primitives {
 
    private:
     const Primitives& primitives_;
-    FreeList<Workers>::Lease workers_;
+    ObjectPool<Workers>::Lease workers_;
     int count_;
   };
 
@@ -121,7 +121,7 @@ class Primitives {
   static Task make_task(const Recipe& recipe);
 
   std::vector<Recipe> recipes_;
-  mutable FreeList<Workers> workers_;  ///< for each region at once
+  mutable ObjectPool<Workers> workers_;  ///< for each region at once
 };
 
 }  // namespace crescent::cpu::onednn

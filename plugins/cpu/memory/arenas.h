@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "crescent/tensor/tensor.h"
-#include "memory/free_list.h"
+#include "memory/object_pool.h"
 #include "threads/elastic_memory.h"
 
 namespace crescent::cpu {
@@ -50,13 +50,13 @@ class Arenas {
     std::byte* memory() const { return memory_; }
 
    private:
-    std::optional<FreeList<Arena>::Lease> arena_;  ///< none for 0 bytes
+    std::optional<ObjectPool<Arena>::Lease> arena_;  ///< none for 0 bytes
     std::byte* memory_ = nullptr;
   };
 
  private:
   std::atomic<int> users_{0};
-  FreeList<Arena> arenas_;
+  ObjectPool<Arena> arenas_;
 };
 
 }  // namespace crescent::cpu

@@ -60,7 +60,7 @@ constexpr int64_t kMaxChunks = 32;
 constexpr int64_t kNeighbourParts = 32;
 constexpr int64_t kEnoughUnits = 16;  // results that need no split
 // A kernel with more parts is not fused into a reduction with fewer parts than this.
-constexpr int64_t kFewParts = 8;
+constexpr int64_t kMinFusedParts = 8;
 constexpr int64_t kFoldedWidth = 512;             // up to this width, narrow rows are folded
 constexpr int64_t kTile = 512, kWideTile = 2048;  // columns
 constexpr int64_t kMade = 4096;  // elements computed at a time, which fit the first-level cache
@@ -162,7 +162,8 @@ bool ReduceKernel::take(std::unique_ptr<Kernel>& before, int output) {
   auto* made = dynamic_cast<Elementwise*>(before.get());
   if (!made || !made->can_be_cut() || made->outputs() > static_cast<int>(kMostResults))
     return false;
-  if (before_ || (units_ * chunks_ < kFewParts && made->parts() > kFewParts)) return false;
+  if (before_ || (units_ * chunks_ < kMinFusedParts && made->parts() > kMinFusedParts))
+    return false;
   static_cast<void>(before.release());
   before_.reset(made);
   made_bytes_.resize(made->outputs());

@@ -8,16 +8,16 @@ namespace {
 
 using Numbers = std::vector<std::vector<int>>;
 
-/// A depth-first search along links, from every item that was not met before.
+/// A depth-first search along edges, from every item that was not met before.
 class CycleSearch {
  public:
-  CycleSearch(size_t items, std::vector<Link>& links)
-      : links_(links), outgoing_(items), states_(items, kNew) {
-    for (size_t i = 0; i < links.size(); ++i)
-      outgoing_[static_cast<size_t>(links[i].from)].push_back(i);
+  CycleSearch(size_t items, std::vector<Edge>& edges)
+      : edges_(edges), outgoing_(items), states_(items, kNew) {
+    for (size_t i = 0; i < edges.size(); ++i)
+      outgoing_[static_cast<size_t>(edges[i].from)].push_back(i);
   }
 
-  /// Marks the back edges: links to an item that is on the way.
+  /// Marks the back edges: those to an item that is on the way.
   void mark() {
     for (size_t first = 0; first < states_.size(); ++first) {
       if (states_[first] == kNew) enter(first);
@@ -38,34 +38,34 @@ class CycleSearch {
 
   void go_on() {
     Visit& at = way_.back();
-    if (at.next < outgoing_[at.item].size()) return follow(links_[outgoing_[at.item][at.next++]]);
+    if (at.next < outgoing_[at.item].size()) return follow(edges_[outgoing_[at.item][at.next++]]);
     states_[at.item] = kDone;
     way_.pop_back();
   }
 
-  void follow(Link& link) {
-    const auto to = static_cast<size_t>(link.to);
-    if (states_[to] == kOpen) link.turned = true;
+  void follow(Edge& edge) {
+    const auto to = static_cast<size_t>(edge.to);
+    if (states_[to] == kOpen) edge.reversed = true;
     if (states_[to] == kNew) enter(to);
   }
 
-  std::vector<Link>& links_;
+  std::vector<Edge>& edges_;
   std::vector<std::vector<size_t>> outgoing_;
   std::vector<State> states_;
   std::vector<Visit> way_;
 };
 
-/// The items that links of each item lead to.
-Numbers followers(size_t items, const std::vector<Link>& links) {
+/// The items that edges of each item lead to.
+Numbers followers(size_t items, const std::vector<Edge>& edges) {
   Numbers after(items);
-  for (const Link& link : links) after[static_cast<size_t>(link.from)].push_back(link.to);
+  for (const Edge& edge : edges) after[static_cast<size_t>(edge.from)].push_back(edge.to);
   return after;
 }
 
-/// How many links lead to each item.
-std::vector<int> arrivals(size_t items, const std::vector<Link>& links) {
+/// How many edges lead to each item.
+std::vector<int> arrivals(size_t items, const std::vector<Edge>& edges) {
   std::vector<int> arriving(items);
-  for (const Link& link : links) ++arriving[static_cast<size_t>(link.to)];
+  for (const Edge& edge : edges) ++arriving[static_cast<size_t>(edge.to)];
   return arriving;
 }
 
@@ -107,16 +107,16 @@ void raise_to_followers(std::vector<Item>& items, size_t number, const std::vect
 }  // namespace
 
 /// Exchanges the ends of back edges.
-void Level::turn_cycles() {
-  CycleSearch(items.size(), links).mark();
-  for (Link& link : links)
-    if (link.turned) std::swap(link.from, link.to), std::swap(link.in, link.out);
+void Level::break_cycles() {
+  CycleSearch(items.size(), edges).mark();
+  for (Edge& edge : edges)
+    if (edge.reversed) std::swap(edge.from, edge.to), std::swap(edge.in, edge.out);
 }
 
 /// An item is below all that lead to it; one to which nothing leads is just above what follows.
 void Level::assign_layers() {
-  const Numbers after = followers(items.size(), links);
-  const std::vector<int> arriving = arrivals(items.size(), links);
+  const Numbers after = followers(items.size(), edges);
+  const std::vector<int> arriving = arrivals(items.size(), edges);
   set_first_layers(items);
   int last = 0;
   for (const int i : lowered(items, after, arriving)) {
@@ -130,69 +130,69 @@ void Level::assign_layers() {
     if (item.pin == Item::kLast) item.layer = last;
 }
 
-/// Adds the bend of a link in a layer that it passes through.
-int Level::add_bend(int layer) {
-  Item bend;
-  bend.bend = true;
-  bend.layer = layer;
-  items.push_back(bend);
+/// Adds the dummy of an edge in a layer that it passes through.
+int Level::add_dummy(int layer) {
+  Item dummy;
+  dummy.dummy = true;
+  dummy.layer = layer;
+  items.push_back(dummy);
   return static_cast<int>(items.size()) - 1;
 }
 
-/// Pieces that begin at a bend have a trunk of their own.
-Level::Piece Level::piece_of(int number, int from, int to) const {
-  const Link& link = links[static_cast<size_t>(number)];
-  Piece piece;
-  piece.from = from, piece.to = to, piece.link = number;
-  piece.trunk = items[static_cast<size_t>(from)].bend ? -1 - from : link.trunk;
-  if (from == link.from && link.out) piece.out = *link.out;
-  if (to == link.to && link.in) piece.in = *link.in, piece.fixed_in = true;
-  return piece;
+/// Segments that begin at a dummy have a trunk of their own.
+Level::Segment Level::segment_of(int number, int from, int to) const {
+  const Edge& edge = edges[static_cast<size_t>(number)];
+  Segment segment;
+  segment.from = from, segment.to = to, segment.edge = number;
+  segment.trunk = items[static_cast<size_t>(from)].dummy ? -1 - from : edge.trunk;
+  if (from == edge.from && edge.out) segment.out = *edge.out;
+  if (to == edge.to && edge.in) segment.in = *edge.in, segment.fixed_in = true;
+  return segment;
 }
 
-/// Cuts links into pieces between layers that follow each other.
-void Level::add_bends() {
-  for (size_t i = 0; i < links.size(); ++i) {
-    int from = links[i].from;
-    const int last = items[static_cast<size_t>(links[i].to)].layer;
+/// Cuts edges into segments between layers that follow each other.
+void Level::add_dummies() {
+  for (size_t i = 0; i < edges.size(); ++i) {
+    int from = edges[i].from;
+    const int last = items[static_cast<size_t>(edges[i].to)].layer;
     for (int layer = items[static_cast<size_t>(from)].layer + 1; layer <= last; ++layer) {
-      const int to = layer < last ? add_bend(layer) : links[i].to;
-      pieces_.push_back(piece_of(static_cast<int>(i), from, to));
+      const int to = layer < last ? add_dummy(layer) : edges[i].to;
+      segments_.push_back(segment_of(static_cast<int>(i), from, to));
       from = to;
     }
   }
-  note_pieces();
+  note_segments();
 }
 
-/// Notes the pieces that begin and end at each item.
-void Level::note_pieces() {
+/// Notes the segments that begin and end at each item.
+void Level::note_segments() {
   above_.resize(items.size());
   below_.resize(items.size());
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    below_[static_cast<size_t>(pieces_[i].from)].push_back(static_cast<int>(i));
-    above_[static_cast<size_t>(pieces_[i].to)].push_back(static_cast<int>(i));
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    below_[static_cast<size_t>(segments_[i].from)].push_back(static_cast<int>(i));
+    above_[static_cast<size_t>(segments_[i].to)].push_back(static_cast<int>(i));
   }
 }
 
-/// The mean place of what an item is linked with in the layer before it; `place` where there is
-/// nothing.
-double Level::mean_place(int item, bool from_above, double place) const {
+/// The barycenter of an item: the mean place of its neighbours in the layer before it; `place` if
+/// it has none.
+double Level::barycenter(int item, bool from_above, double place) const {
   const std::vector<int>& linked = (from_above ? above_ : below_)[static_cast<size_t>(item)];
   double sum = 0;
   for (const int k : linked) {
-    const Piece& piece = pieces_[static_cast<size_t>(k)];
-    const Item& other = items[static_cast<size_t>(from_above ? piece.from : piece.to)];
+    const Segment& segment = segments_[static_cast<size_t>(k)];
+    const Item& other = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
     const double width = std::max(other.width, 1.0);
-    sum += other.x + 0.5 * (from_above ? piece.out : piece.in) / width;
+    sum += other.x + 0.5 * (from_above ? segment.out : segment.in) / width;
   }
   return linked.empty() ? place : sum / static_cast<double>(linked.size());
 }
 
-/// Sorts a layer by the mean places of what its items are linked with in the layer before it.
+/// Sorts a layer by the barycenters of its items.
 void Level::sort_layer(std::vector<int>& layer, bool from_above) {
   std::vector<double> keys(items.size());
   for (size_t i = 0; i < layer.size(); ++i)
-    keys[static_cast<size_t>(layer[i])] = mean_place(layer[i], from_above, static_cast<double>(i));
+    keys[static_cast<size_t>(layer[i])] = barycenter(layer[i], from_above, static_cast<double>(i));
   std::stable_sort(layer.begin(), layer.end(), [&](int a, int b) {
     return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)];
   });
@@ -200,19 +200,19 @@ void Level::sort_layer(std::vector<int>& layer, bool from_above) {
     items[static_cast<size_t>(layer[i])].x = static_cast<double>(i);
 }
 
-/// Where the pieces below a layer begin and end.
+/// Where the segments below a layer begin and end.
 std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>& layer) const {
   std::vector<std::pair<double, double>> ends;
   for (const int item : layer)
     for (const int k : below_[static_cast<size_t>(item)]) {
-      const Piece& piece = pieces_[static_cast<size_t>(k)];
-      ends.emplace_back(items[static_cast<size_t>(piece.from)].x,
-                        items[static_cast<size_t>(piece.to)].x);
+      const Segment& segment = segments_[static_cast<size_t>(k)];
+      ends.emplace_back(items[static_cast<size_t>(segment.from)].x,
+                        items[static_cast<size_t>(segment.to)].x);
     }
   return ends;
 }
 
-/// How many pairs of pieces cross, by the order in which x counts items.
+/// How many pairs of segments cross, by the order in which x counts items.
 int Level::crossings() const {
   int count = 0;
   for (const std::vector<int>& layer : layers_) {

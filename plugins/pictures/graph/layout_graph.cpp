@@ -76,8 +76,8 @@ class GraphLayout {
   Spacing spacing() const {
     if (!metrics_.cells) return {};
     if (across_)
-      return {.items = 1, .layers = 5, .tracks = 2, .ports = 2, .bends = 1, .cells = true};
-    return {.items = 3, .layers = 3, .tracks = 1, .ports = 4, .bends = 2, .cells = true};
+      return {.items = 1, .layers = 5, .tracks = 2, .ports = 2, .dummies = 1, .cells = true};
+    return {.items = 3, .layers = 3, .tracks = 1, .ports = 4, .dummies = 2, .cells = true};
   }
 
   bool is_within(int node, int group) const {
@@ -100,13 +100,13 @@ class GraphLayout {
     std::map<int, int> of_node, of_group;  // items
     std::map<int, int> entries, exits;     // items by edge, by node
     std::map<int, Block> blocks;           // of groups
-    std::vector<bool> ends;                // of links: whether they end at a node
+    std::vector<bool> ends;                // of edges of the level: whether they end at a node
   };
 
   Block block_of(int group) {
     Parts parts{Level(spacing()), {}, {}, {}, {}, {}, {}};
     add_items(parts, group);
-    add_links(parts, group);
+    add_edges(parts, group);
     parts.level.arrange();
     return collected(parts, group);
   }
@@ -138,38 +138,38 @@ class GraphLayout {
     }
   }
 
-  void add_links(Parts& parts, int group) {
+  void add_edges(Parts& parts, int group) {
     std::map<int, bool> left;  // nodes whose way out is there
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
       const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
       const bool inside = is_within(from, group), ends_inside = is_within(to, group);
       if (!inside && !ends_inside) continue;
       if (inside && !ends_inside && std::exchange(left[from], true)) continue;
-      Link link;
-      link.trunk = inside ? from : static_cast<int>(graph_.nodes.size()) + edge;
-      link.from = inside ? begin_of(parts, from, group, link) : parts.entries[edge];
-      link.to = ends_inside ? end_of(parts, edge, to, group, link) : parts.exits[from];
-      if (link.from == link.to) continue;
-      parts.level.links.push_back(link);
+      Edge part;
+      part.trunk = inside ? from : static_cast<int>(graph_.nodes.size()) + edge;
+      part.from = inside ? begin_of(parts, from, group, part) : parts.entries[edge];
+      part.to = ends_inside ? end_of(parts, edge, to, group, part) : parts.exits[from];
+      if (part.from == part.to) continue;
+      parts.level.edges.push_back(part);
       parts.ends.push_back(ends_inside && inner_group(to, group) < 0);
     }
   }
 
-  int begin_of(Parts& parts, int node, int group, Link& link) const {
+  int begin_of(Parts& parts, int node, int group, Edge& part) const {
     const int inner = inner_group(node, group);
     if (inner < 0) return parts.of_node[node];
     const Block& block = parts.blocks[inner];
     if (const auto exit = block.exits.find(node); exit != block.exits.end())
-      link.out = exit->second - block.width / 2;
+      part.out = exit->second - block.width / 2;
     return parts.of_group[inner];
   }
 
-  int end_of(Parts& parts, int edge, int node, int group, Link& link) const {
+  int end_of(Parts& parts, int edge, int node, int group, Edge& part) const {
     const int inner = inner_group(node, group);
     if (inner < 0) return parts.of_node[node];
     const Block& block = parts.blocks[inner];
     if (const auto entry = block.entries.find(edge); entry != block.entries.end())
-      link.in = entry->second - block.width / 2;
+      part.in = entry->second - block.width / 2;
     return parts.of_group[inner];
   }
 
@@ -202,14 +202,14 @@ class GraphLayout {
       block.entries[edge] = moved({parts.level.items[static_cast<size_t>(item)].x, 0}).x;
     for (const auto& [node, item] : parts.exits)
       block.exits[node] = moved({parts.level.items[static_cast<size_t>(item)].x, 0}).x;
-    for (size_t i = 0; i < parts.level.links.size(); ++i) {
-      const Link& link = parts.level.links[i];
+    for (size_t i = 0; i < parts.level.edges.size(); ++i) {
+      const Edge& part = parts.level.edges[i];
       Line line{.points = {}, .rule = true, .arrow = parts.ends[i]};
-      for (const Point& p : link.route) line.points.push_back(moved(p));
+      for (const Point& p : part.route) line.points.push_back(moved(p));
       // Lines that come in and go out begin and end at the frame.
-      if (parts.level.items[static_cast<size_t>(link.from)].pin == Item::kFirst)
+      if (parts.level.items[static_cast<size_t>(part.from)].pin == Item::kFirst)
         line.points.front().y = 0;
-      if (parts.level.items[static_cast<size_t>(link.to)].pin == Item::kLast)
+      if (parts.level.items[static_cast<size_t>(part.to)].pin == Item::kLast)
         line.points.back().y = block.height;
       block.lines.push_back(std::move(line));
     }

@@ -1,4 +1,4 @@
-// Where the items of layers are, and how links go between them.
+// Where the items of layers are, and how edges go between them.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -56,19 +56,20 @@ double shift_into(const std::vector<double>& places, double least, double most) 
 /// The least distance between the centres of two neighbouring items.
 double Level::distance(int left, int right) const {
   const Item &a = items[static_cast<size_t>(left)], &b = items[static_cast<size_t>(right)];
-  const double gap = a.bend || b.bend ? spacing_.bends : spacing_.items;
+  const double gap = a.dummy || b.dummy ? spacing_.dummies : spacing_.items;
   return (a.width + b.width) / 2 + gap;
 }
 
-/// The mean of the places that make the pieces of an item straight; those of long edges count more.
+/// The mean of the places that make the segments of an item straight; those of long edges count
+/// more.
 double Level::wish(int number, bool from_above) const {
   const auto item = static_cast<size_t>(number);
   double sum = 0, weights = 0;
   for (const int k : from_above ? above_[item] : below_[item]) {
-    const Piece& piece = pieces_[static_cast<size_t>(k)];
-    const Item& other = items[static_cast<size_t>(from_above ? piece.from : piece.to)];
-    const double shift = from_above ? piece.out - piece.in : piece.in - piece.out;
-    const double weight = other.bend && items[item].bend ? 8 : other.bend ? 0.5 : 1;
+    const Segment& segment = segments_[static_cast<size_t>(k)];
+    const Item& other = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
+    const double shift = from_above ? segment.out - segment.in : segment.in - segment.out;
+    const double weight = other.dummy && items[item].dummy ? 8 : other.dummy ? 0.5 : 1;
     sum += weight * (other.x + shift);
     weights += weight;
   }
@@ -81,7 +82,7 @@ void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
     const auto item = static_cast<size_t>(layer[i]);
     const bool linked = !(from_above ? above_[item] : below_[item]).empty();
     wishes.push_back(wish(layer[i], from_above));
-    weights.push_back(items[item].bend ? 4 : linked ? 1 : 0.1);
+    weights.push_back(items[item].dummy ? 4 : linked ? 1 : 0.1);
     if (i > 0) distances.push_back(distance(layer[i - 1], layer[i]));
   }
   const std::vector<double> places = spread(wishes, weights, distances);
@@ -128,28 +129,29 @@ void Level::snap() {
   for (const Item& item : items) width = std::max(width, item.x + item.width / 2);
 }
 
-double Level::begin_of(const Piece& piece) const {
-  return items[static_cast<size_t>(piece.from)].x + piece.out;
+double Level::begin_of(const Segment& segment) const {
+  return items[static_cast<size_t>(segment.from)].x + segment.out;
 }
 
-double Level::end_of(const Piece& piece) const {
-  return items[static_cast<size_t>(piece.to)].x + piece.in;
+double Level::end_of(const Segment& segment) const {
+  return items[static_cast<size_t>(segment.to)].x + segment.in;
 }
 
-/// The pieces that may end anywhere on an item, from left to right by where they begin.
-std::vector<Level::Piece*> Level::free_pieces(size_t number) {
-  std::vector<Piece*> free;
+/// The segments that may end anywhere on an item, from left to right by where they begin.
+std::vector<Level::Segment*> Level::free_segments(size_t number) {
+  std::vector<Segment*> free;
   for (const int k : above_[number])
-    if (!pieces_[static_cast<size_t>(k)].fixed_in) free.push_back(&pieces_[static_cast<size_t>(k)]);
+    if (!segments_[static_cast<size_t>(k)].fixed_in)
+      free.push_back(&segments_[static_cast<size_t>(k)]);
   std::stable_sort(free.begin(), free.end(),
-                   [&](const Piece* a, const Piece* b) { return begin_of(*a) < begin_of(*b); });
+                   [&](const Segment* a, const Segment* b) { return begin_of(*a) < begin_of(*b); });
   return free;
 }
 
-/// Pieces end beside each other on top of a box, below where they come from if they can.
+/// Segments end beside each other on top of a box, below where they come from if they can.
 void Level::choose_ports_of(size_t number) {
   const Item& item = items[number];
-  const std::vector<Piece*> free = free_pieces(number);
+  const std::vector<Segment*> free = free_segments(number);
   if (free.empty()) return;
   const double margin =
       spacing_.cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);  // beside the corners
@@ -157,7 +159,7 @@ void Level::choose_ports_of(size_t number) {
   const double gap =
       std::min(spacing_.ports, (item.width - 2 * margin) / std::max<double>(1, free.size() - 1.0));
   std::vector<double> wishes;
-  for (const Piece* piece : free) wishes.push_back(std::clamp(begin_of(*piece), least, most));
+  for (const Segment* segment : free) wishes.push_back(std::clamp(begin_of(*segment), least, most));
   const std::vector<double> places =
       spread(wishes, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
   const double shift = shift_into(places, 2 * item.x - most, most);
@@ -169,14 +171,14 @@ void Level::choose_ports_of(size_t number) {
 
 void Level::choose_ports() {
   for (size_t i = 0; i < items.size(); ++i)
-    if (!items[i].bend && items[i].width > 0) choose_ports_of(i);
+    if (!items[i].dummy && items[i].width > 0) choose_ports_of(i);
 }
 
-std::vector<Level::Piece*> Level::pieces_after(int layer) {
-  std::vector<Piece*> found;
+std::vector<Level::Segment*> Level::segments_after(int layer) {
+  std::vector<Segment*> found;
   for (const int item : layers_[static_cast<size_t>(layer)])
     for (const int k : below_[static_cast<size_t>(item)])
-      found.push_back(&pieces_[static_cast<size_t>(k)]);
+      found.push_back(&segments_[static_cast<size_t>(k)]);
   return found;
 }
 
@@ -185,18 +187,18 @@ bool Level::Bundle::ends_at(double x, double near) const {
                      [&](double end) { return std::abs(end - x) < near; });
 }
 
-/// The pieces below a layer that are not straight. Those that go to the right are nested from the
+/// The segments below a layer that are not straight. Those that go to the right are nested from the
 /// right, the others from the left.
 std::vector<Level::Bundle> Level::bundles_below(int layer) {
   std::map<int, Bundle> by_trunk;
-  for (Piece* piece : pieces_after(layer)) {
-    const double begin = begin_of(*piece), end = end_of(*piece);
+  for (Segment* segment : segments_after(layer)) {
+    const double begin = begin_of(*segment), end = end_of(*segment);
     if (std::abs(begin - end) < 0.25) continue;
-    Bundle& bundle = by_trunk[piece->trunk];
-    if (bundle.pieces.empty()) bundle.begin = bundle.least = bundle.most = begin;
+    Bundle& bundle = by_trunk[segment->trunk];
+    if (bundle.segments.empty()) bundle.begin = bundle.least = bundle.most = begin;
     bundle.least = std::min(bundle.least, end);
     bundle.most = std::max(bundle.most, end);
-    bundle.pieces.push_back(piece);
+    bundle.segments.push_back(segment);
     bundle.ends.push_back(end);
   }
   std::vector<Bundle> bundles;
@@ -208,11 +210,11 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
   return bundles;
 }
 
-/// Gives the horizontal parts of the pieces below a layer tracks, so that no two lie on each other,
-/// and that no vertical part lies on another: what leaves a place is above what arrives there.
-/// Returns the number of tracks.
+/// Gives the horizontal parts of the segments below a layer tracks, so that no two lie on each
+/// other, and that no vertical part lies on another: what leaves a place is above what arrives
+/// there. Returns the number of tracks.
 int Level::assign_tracks(int layer) {
-  const double near = spacing_.cells ? 0.9 : 0.75 * spacing_.bends;
+  const double near = spacing_.cells ? 0.9 : 0.75 * spacing_.dummies;
   std::vector<Bundle> waiting = bundles_below(layer), done;
   const auto is_next = [&](const Bundle& bundle) {
     return std::none_of(waiting.begin(), waiting.end(), [&](const Bundle& other) {
@@ -226,7 +228,7 @@ int Level::assign_tracks(int layer) {
     Bundle bundle = std::move(*next);
     waiting.erase(next);
     bundle.track = bundle.track_below(done, near);
-    for (Piece* piece : bundle.pieces) piece->track = bundle.track;
+    for (Segment* segment : bundle.segments) segment->track = bundle.track;
     tracks = std::max(tracks, bundle.track + 1);
     done.push_back(std::move(bundle));
   }
@@ -249,13 +251,13 @@ double Level::highest_in(const std::vector<int>& layer) const {
   return highest;
 }
 
-/// Items stand in the middle of their layer; bends pass through all of it.
+/// Items stand in the middle of their layer; dummies pass through all of it.
 void Level::place_layer(const std::vector<int>& layer, double top, double highest) {
   for (const int k : layer) {
     Item& item = items[static_cast<size_t>(k)];
     const double room = highest - item.height;
     item.top = top + (spacing_.cells ? std::floor(room / 2) : room / 2);
-    if (item.bend) item.top = top, item.height = highest;
+    if (item.dummy) item.top = top, item.height = highest;
   }
 }
 
@@ -273,38 +275,38 @@ void Level::place_along() {
   height = y;
 }
 
-void Level::route_piece(const Piece& piece) {
-  const Item &from = items[static_cast<size_t>(piece.from)],
-             &to = items[static_cast<size_t>(piece.to)];
-  std::vector<Point>& route = links[static_cast<size_t>(piece.link)].route;
-  const Point begin{begin_of(piece), from.top + from.height}, end{end_of(piece), to.top};
+void Level::route_segment(const Segment& segment) {
+  const Item &from = items[static_cast<size_t>(segment.from)],
+             &to = items[static_cast<size_t>(segment.to)];
+  std::vector<Point>& route = edges[static_cast<size_t>(segment.edge)].route;
+  const Point begin{begin_of(segment), from.top + from.height}, end{end_of(segment), to.top};
   if (route.empty()) route.push_back(begin);
-  if (piece.track >= 0) {
+  if (segment.track >= 0) {
     const double first = spacing_.cells ? 0.5 : spacing_.layers / 2 - 4;
     const double y =
-        bottoms_[static_cast<size_t>(from.layer)] + first + piece.track * spacing_.tracks;
+        bottoms_[static_cast<size_t>(from.layer)] + first + segment.track * spacing_.tracks;
     route.push_back({begin.x, y});
     route.push_back({end.x, y});
   }
   route.push_back(end);
 }
 
-/// Joins the pieces of links to lines.
-void Level::route_links() {
-  for (const Piece& piece : pieces_) route_piece(piece);
-  for (Link& link : links)
-    if (link.turned) std::reverse(link.route.begin(), link.route.end());
+/// Joins the segments of edges to lines.
+void Level::route_edges() {
+  for (const Segment& segment : segments_) route_segment(segment);
+  for (Edge& edge : edges)
+    if (edge.reversed) std::reverse(edge.route.begin(), edge.route.end());
 }
 
 void Level::arrange() {
-  turn_cycles();
+  break_cycles();
   assign_layers();
-  add_bends();
+  add_dummies();
   order_layers();
   place_across();
   choose_ports();
   place_along();
-  route_links();
+  route_edges();
 }
 
 }  // namespace crescent::pictures

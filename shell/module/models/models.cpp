@@ -44,7 +44,7 @@ LayerPtr get_layer(Model& model, Value name, std::optional<int64_t> index) {
   return model.get_layer(*index - 1);
 }
 
-ModelPtr read_config(Value config, Names objects) {
+ModelPtr make_from_config(Value config, Names objects) {
   return model_from_config(config, custom_objects(objects.dict));
 }
 ModelPtr from_json(const std::string& json, Names objects) {
@@ -165,10 +165,10 @@ const std::vector<CallablePtr>& model_functions() {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add_file_functions(all);
-    add(bound("from_config -> an object of the class", &read_config,
+    add(bound("from_config -> an object of the class", &make_from_config,
               {"config: a table with names", "custom_objects=nil"},
               "A model from what get_config gave."));
-    add(bound("model_from_config", &read_config,
+    add(bound("model_from_config", &make_from_config,
               {"config: a table with names", "custom_objects=nil"},
               "A model from its configuration."));
     add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"},

@@ -118,9 +118,10 @@ class Copied::Reader {
     lua_dump(L_, append, &node.text, 0);
     lua_pop(L_, 1);
     for (int i = 1; const char* name = lua_getupvalue(L_, index, i); ++i) {
-      const bool globals = is_globals(-1);
-      node.upvalues.push_back(globals ? add_globals(node.text)
-                                      : read(-1, concat("the variable '", name, "' of ", what)));
+      const bool is_globals_table = is_globals(-1);
+      node.upvalues.push_back(is_globals_table
+                                  ? add_globals(node.text)
+                                  : read(-1, concat("the variable '", name, "' of ", what)));
       lua_pop(L_, 1);
     }
     return node;
@@ -163,11 +164,11 @@ class Copied::Reader {
   }
 
   /// Functions and tables in the one on top of the stack; of the module's own those below, too.
-  void find_members(const std::string& path, bool globals) {
+  void find_members(const std::string& path, bool is_globals_table) {
     reserve(L_, 4);
     const int table = lua_gettop(L_);
     for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
-      const bool member = lua_iscfunction(L_, -1) || (!globals && lua_istable(L_, -1));
+      const bool member = lua_iscfunction(L_, -1) || (!is_globals_table && lua_istable(L_, -1));
       if (!member || lua_type(L_, -2) != LUA_TSTRING || to_callable(L_, -1)) continue;
       const std::string name = path + "." + text_of(L_, -2);
       const bool added = libraries_.emplace(lua_topointer(L_, -1), name).second;
@@ -184,9 +185,9 @@ class Copied::Reader {
     for (lua_pushnil(L_); lua_next(L_, loaded); lua_pop(L_, 1)) {
       if (lua_type(L_, -2) != LUA_TSTRING || lua_type(L_, -1) != LUA_TTABLE) continue;
       const std::string module = text_of(L_, -2);
-      const bool globals = is_globals(-1);
-      if (!globals) libraries_.emplace(lua_topointer(L_, -1), module);
-      find_members(module, globals);
+      const bool is_globals_table = is_globals(-1);
+      if (!is_globals_table) libraries_.emplace(lua_topointer(L_, -1), module);
+      find_members(module, is_globals_table);
     }
   }
 

@@ -33,7 +33,7 @@ int threads();
 void add_products();
 void add_convolutions();
 void add_elementwise();
-void add_layers();
+void add_layer_benchmarks();
 void add_overheads();
 
 }  // namespace crescent::bench

@@ -96,7 +96,7 @@ void add_recurrence() {
 
 }  // namespace
 
-void add_layers() {
+void add_layer_benchmarks() {
   add_pooling();
   add_normalization();
   add_attention();

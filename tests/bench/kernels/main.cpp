@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   bench::add_products();
   bench::add_convolutions();
   bench::add_elementwise();
-  bench::add_layers();
+  bench::add_layer_benchmarks();
   bench::add_overheads();
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -187,12 +187,13 @@ TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu]
       whole.append(extent), cut.append(kept), size.push_back(kept);
       start.push_back(below(extent - kept + 1));
     }
-    Shape beside = cut;  // the other operand decides how the slice is stretched
+    Shape other_shape = cut;  // the other operand decides how the slice is stretched
     for (int axis = 0; axis < cut.rank(); ++axis)
-      if (cut[axis] == 1 && beside.size() < 1000 && below(2) == 0) beside.set(axis, 1 + below(300));
-    CAPTURE(round, to_text(whole), to_text(cut), to_text(beside), start);
+      if (cut[axis] == 1 && other_shape.size() < 1000 && below(2) == 0)
+        other_shape.set(axis, 1 + below(300));
+    CAPTURE(round, to_text(whole), to_text(cut), to_text(other_shape), start);
     const auto slice = [&](const Tensors& in) { return Tensors{ops::slice(in[0], start, size)}; };
-    const Tensor other = sines(beside, 2);
+    const Tensor other = sines(other_shape, 2);
     const auto add = [&](const Tensors& made) {
       return Tensors{ops::relu(made[0]) * other, ops::square(made[0])};
     };

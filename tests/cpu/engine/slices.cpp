@@ -151,9 +151,10 @@ TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
   const int64_t stride = GENERATE(1, 2);
   Shape shape = GENERATE(Shape{40, 33, 36, 25}, Shape{40, 36, 33, 24}, Shape{560, 5, 1, 400});
   shape.set(0, shape[0] * stride * stride);  // results are large, too
-  const int lesser = GENERATE(0, 1, 2);
-  CAPTURE(to_text(shape), stride, lesser);
-  cpu::test::Machine machine(lesser);
+  const cpu::test::Simd simd =
+      GENERATE(cpu::test::kNative, cpu::test::kNoAvx512, cpu::test::kNoAvx2);
+  CAPTURE(to_text(shape), stride, simd);
+  cpu::test::SimdLimit limit(simd);
   const Tensors in = operands(shape);
   const Program program = lowered(in, stride, false);
   CHECK(count_in_slices(program, "depthwise_forward") == 1);

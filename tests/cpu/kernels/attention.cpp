@@ -128,7 +128,7 @@ void check_gradient(const Sizes& z, DType dtype, const Array* mask = nullptr) {
 }  // namespace
 
 TEST_CASE("attention agrees with plain loops", "[cpu][attention]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Sizes& z :
        {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 5, 7, 3, 4, 6}, Sizes{2, 64, 64, 2, 32, 32},
         Sizes{1, 3, 600, 2, 20, 33}, Sizes{1, 150, 1100, 1, 9, 17}}) {
@@ -138,7 +138,7 @@ TEST_CASE("attention agrees with plain loops", "[cpu][attention]") {
 }
 
 TEST_CASE("attention looks where the mask lets it", "[cpu][attention]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const Sizes z{2, 9, 21, 3, 8, 5};
   for (const Shape& shape :
        {Shape{2, 3, 9, 21}, Shape{2, 1, 1, 21}, Shape{1, 1, 9, 21}, Shape{2, 1, 9, 1}}) {
@@ -149,7 +149,7 @@ TEST_CASE("attention looks where the mask lets it", "[cpu][attention]") {
 }
 
 TEST_CASE("keys that no query of a block may see are left out", "[cpu][attention]") {
-  const Machine machine(GENERATE(0, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx2));
   const Sizes z{2, 150, 150, 2, 8, 5};
   for (const Array& mask :
        {band(150, 150, 150, 0), band(150, 150, 20, 0), band(150, 150, 9, 30), padding(2, 150)}) {
@@ -179,7 +179,7 @@ TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
 }
 
 TEST_CASE("gradients of attention agree with finite differences", "[cpu][attention]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const Array mask = some({2, 1, 5, 7});
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
     check_gradient({2, 5, 7, 3, 4, 6}, dtype);
@@ -190,7 +190,7 @@ TEST_CASE("gradients of attention agree with finite differences", "[cpu][attenti
 
 TEST_CASE("gradients of attention with weights that only nearly sum to 1 lose no more than that",
           "[cpu][attention]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const Sizes z{2, 5, 70, 2, 4, 3};
   for (DType dtype : {DType::float32, DType::float64}) {
     std::vector<Array> in = operands(z, dtype);

@@ -127,7 +127,7 @@ TEST_CASE("convolution and its gradients agree with plain loops", "[cpu][conv]")
 }
 
 TEST_CASE("convolution of bfloat16, with tiles and without", "[cpu][conv]") {
-  const Machine machine(GENERATE(0, 1));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512));
   for (const auto& c : kCases) check_case(c, DType::bfloat16, true, ActivationKind::relu, 1);
   check_case({{1, 80, 70, 3}, {3, 5, 3, 33}, spec({1, 1}, {1, 1}, {2, 1}, {0, 4})}, DType::bfloat16,
              false, ActivationKind::none, 1);
@@ -158,14 +158,14 @@ TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
        {3, 3, 64, 40},
        spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // four tiles, if prepared
   };
-  const int lesser = GENERATE(0, 1, 2);
-  Machine machine(lesser);
+  const Simd simd = GENERATE(kNative, kNoAvx512, kNoAvx2);
+  SimdLimit limit(simd);
   for (const auto& c : cases) check_case(c, DType::float32, true, ActivationKind::relu, 3);
   check_case(cases[0], DType::float32, true, ActivationKind::sigmoid, 3);
 }
 
 TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const Case cases[] = {{{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
                         {{7, 13, 11, 12}, {3, 3, 12, 21}, spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},
                         {{40, 9, 30, 16}, {3, 3, 16, 33}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})}};
@@ -191,7 +191,7 @@ TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]")
 }
 
 TEST_CASE("Winograd's algorithm adds a residual", "[cpu][conv]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const Case cases[] = {{{1, 8, 8, 64}, {3, 3, 64, 64}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
                         {{5, 13, 11, 12}, {3, 3, 12, 21}, spec({1, 1}, {1, 1}, {0, 2}, {1, 0})}};
   for (const Case& c : cases) {
@@ -208,7 +208,7 @@ TEST_CASE("Winograd's algorithm adds a residual", "[cpu][conv]") {
 }
 
 TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const Case cases[] = {{{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
                         {{8, 13, 11, 12}, {3, 3, 12, 21}, spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},
                         {{3, 26, 26, 32}, {3, 3, 32, 64}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})}};

@@ -95,7 +95,7 @@ void check_geometry(const Geometry& g) {
 }  // namespace
 
 TEST_CASE("depthwise convolutions by rows agree with plain loops at every border", "[cpu][conv]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (int64_t step : {1, 2})
     for (int64_t before : {0, 1})
       for (int64_t column_before : {0, 1})

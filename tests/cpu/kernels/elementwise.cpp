@@ -140,7 +140,7 @@ DType result_of(BinaryKind kind, DType dtype) {
 }  // namespace
 
 TEST_CASE("unary functions agree with double over their whole range") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int k = 0; k < kUnaryCount; ++k) {
       const UnaryKind kind = static_cast<UnaryKind>(k);
@@ -168,7 +168,7 @@ TEST_CASE("unary functions agree with double over their whole range") {
 }
 
 TEST_CASE("unary functions answer like IEEE at the edges") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const std::vector<double> edges = {0,    -0.0, 1,     -1,   kInfinity, -kInfinity, NAN, 100,
                                      -100, 1e30, -1e30, 88.8, -104,      2,          0.5, 1e-30};
   for (DType dtype : {DType::float32, DType::float64}) {
@@ -196,7 +196,7 @@ TEST_CASE("unary functions answer like IEEE at the edges") {
 }
 
 TEST_CASE("binary functions broadcast in every pattern, for every number of threads") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const std::pair<Shape, Shape> shapes[] = {{{}, {}},
                                             {{7}, {7}},
                                             {{1000}, {}},
@@ -290,7 +290,7 @@ TEST_CASE("columns and rows are read by steps of every kind") {
 }
 
 TEST_CASE("NaN wins in maximum and minimum, on either side") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   Array a = zeros({40}), b = zeros({40});
   a.values[7] = NAN, b.values[20] = NAN;
   for (BinaryKind kind : {BinaryKind::maximum, BinaryKind::minimum}) {
@@ -301,7 +301,7 @@ TEST_CASE("NaN wins in maximum and minimum, on either side") {
 }
 
 TEST_CASE("select takes its condition in any broadcast") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (Shape condition : {Shape{}, Shape{6}, Shape{5, 1}, Shape{5, 6}}) {
     Array c = zeros(condition, DType::boolean), a = random({5, 6}, DType::float32, 1),
           b = random({}, DType::float32, 2);
@@ -319,7 +319,7 @@ TEST_CASE("select takes its condition in any broadcast") {
 }
 
 TEST_CASE("cast converts between all dtypes as core converts single values") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const std::vector<double> numbers = {0,     1,      2,    100.75,  3.5,    65504, 65519, 65520,
                                        70000, 6.1e-5, 1e-6, 5.96e-8, 2.9e-8, 1e-8,  0.333, 250};
   constexpr int kDTypes = static_cast<int>(DType::boolean) + 1;  // the others: shell/dtypes.lua
@@ -375,7 +375,7 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
 }
 
 TEST_CASE("rounding to half width agrees with core for many floats") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   std::mt19937 generator(3);
   for (DType half : {DType::float16, DType::bfloat16}) {
     std::vector<float> x(200000);

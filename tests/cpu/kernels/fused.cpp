@@ -8,7 +8,7 @@ using namespace crescent::cpu::test;
 
 TEST_CASE(
     "a fused chain gives what its steps give, with scalars, rows, columns and several outputs") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
   Fused op;
   op.shape = {37, 50};
@@ -39,7 +39,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
   constexpr DType kHalf = DType::bfloat16;
   Fused op;  // 0 x, 1 y, 2 number, 3 float32
@@ -70,7 +70,7 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
 }
 
 TEST_CASE("what a fused kernel compares is what others read in its memory") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
   const DType half = GENERATE(DType::float16, DType::bfloat16);
   Fused op;  // 0 x, 1 one: whether 1 + x^2 is 1, and the sum
@@ -98,7 +98,7 @@ TEST_CASE("what a fused kernel compares is what others read in its memory") {
 }
 
 TEST_CASE("steps compiled as one give the bits of single steps") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using B = BinaryKind;
   auto binary = [](B kind, int a, int b) {
     return FusedStep{FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}};
@@ -132,7 +132,7 @@ TEST_CASE("steps compiled as one give the bits of single steps") {
 }
 
 TEST_CASE("a fused scatter sums rows where they are needed") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
   const int64_t rows = GENERATE(1, 7, 300), width = GENERATE(1, 33);
   const DType dtype = GENERATE(DType::float32, DType::float64, DType::bfloat16);
@@ -216,7 +216,7 @@ void check_outputs(const Fused& op, const std::vector<Array>& inputs, const Tens
 }
 
 TEST_CASE("what is compiled as one loop gives the bits of its steps") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Chain& chain : chains()) {
     // An array, and rows of columns in which what is no stream repeats.
     for (const Shape& shape : {Shape{7}, Shape{19}, Shape{5000}, Shape{9, 7}, Shape{3, 50, 33},
@@ -248,7 +248,7 @@ TEST_CASE("what is compiled as one loop gives the bits of its steps") {
 }
 
 TEST_CASE("steps that read their own results are no loop that reads inputs in their place") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Chain& chain : chains()) {
     const size_t count = chain.scalar.size();
     Fused op;

@@ -98,7 +98,7 @@ Product matmul(bool ta, bool tb, bool bias = false, ActivationKind e = Activatio
 }  // namespace
 
 TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][matmul]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const int64_t sizes[][3] = {{1, 1, 1},       {1, 17, 3},     {3, 5, 7},     {4, 16, 33},
                               {17, 31, 64},    {1, 257, 300},  {1, 9, 5000},  {128, 10, 65},
                               {33, 130, 129},  {130, 7, 2100}, {64, 64, 64},  {5, 1, 4000},
@@ -113,7 +113,7 @@ TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][
 }
 
 TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto e : {ActivationKind::none, ActivationKind::relu, ActivationKind::sigmoid,
                  ActivationKind::tanh}) {
     for (DType dtype : {DType::float32, DType::float64}) {
@@ -127,7 +127,7 @@ TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
 }
 
 TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto combine : {Combine::add, Combine::mask}) {
     for (bool bias : {false, true}) {
       if (bias && combine == Combine::mask) continue;
@@ -148,7 +148,7 @@ TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
 }
 
 TEST_CASE("small products are not lost beside what they are added to", "[cpu][matmul]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto [m, n, k] : {std::array<int64_t, 3>{20, 64, 100}, {20, 70, 465}, {130, 64, 1000}}) {
     for (int form = 0; form < 4; ++form) {
       CAPTURE(m, n, k, form);
@@ -236,7 +236,7 @@ TEST_CASE("matmul of empty operands", "[cpu][matmul]") {
 }
 
 TEST_CASE("matmul in every dtype it claims", "[cpu][matmul]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float64, DType::bfloat16, DType::float16}) {
     CAPTURE(name_of(dtype));
     CHECK(check_product(matmul(false, false, true), {}, {}, {}, 3, 5, 7, dtype) >= 2);

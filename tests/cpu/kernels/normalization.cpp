@@ -76,7 +76,7 @@ void check_gradients(const Shape& shape, DType dtype, Reference reference) {
 }  // namespace
 
 TEST_CASE("moments of batches agree with plain loops", "[cpu][norm]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Shape& shape : {Shape{3, 1}, Shape{40, 17}, Shape{32, 9, 9, 3}, Shape{4, 30, 30, 64},
                              Shape{3, 9, 9, 119}, Shape{2, 600}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
@@ -87,7 +87,7 @@ TEST_CASE("moments of batches agree with plain loops", "[cpu][norm]") {
 }
 
 TEST_CASE("batch normalization agrees with plain loops", "[cpu][norm]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Shape& shape :
        {Shape{3, 1}, Shape{40, 17}, Shape{32, 9, 9, 3}, Shape{4, 30, 30, 64}, Shape{2, 615}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
@@ -110,7 +110,7 @@ TEST_CASE("moments of batches keep their accuracy far from zero", "[cpu][norm]")
 }
 
 TEST_CASE("layer normalization agrees with plain loops", "[cpu][norm]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Shape& shape : {Shape{3, 2}, Shape{40, 17}, Shape{8, 9, 128}, Shape{2, 5000}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
       const auto in = operands(shape, dtype);
@@ -120,7 +120,7 @@ TEST_CASE("layer normalization agrees with plain loops", "[cpu][norm]") {
 }
 
 TEST_CASE("gradients of normalizations agree with finite differences", "[cpu][norm]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Shape& shape : {Shape{7, 3}, Shape{30, 17}, Shape{2, 3, 4, 5}, Shape{3, 115}}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
       check_gradients<BatchNormTrain, BatchNormBackward>(shape, dtype, batch_norm);

@@ -95,7 +95,7 @@ const PoolCase kPoolCases[] = {
 }  // namespace
 
 TEST_CASE("pooling and its gradients agree with plain loops", "[cpu][pool]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const auto& c : kPoolCases) {
     for (bool max : {true, false}) check_case(c, DType::float32, max);
   }
@@ -126,7 +126,7 @@ TEST_CASE("pooling in other float types", "[cpu][pool]") {
 }
 
 TEST_CASE("max pooling passes on what is not a number", "[cpu][pool]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (int place = 0; place < 4; ++place) {
     Array x = random({1, 2, 2, 1}, DType::float32, 1);

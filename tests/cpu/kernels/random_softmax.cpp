@@ -48,7 +48,7 @@ Spread spread_of(const Array& x) {
 }  // namespace
 
 TEST_CASE("uniform numbers are the words of Philox, for any number of threads") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const Random op = draw(RandomKind::uniform, {30001}, DType::float32);
   const Outcome one = sample(op, 1234567890123, 7, 1);
   for (int64_t i : {0, 1, 5, 1023, 1024, 8192, 20000, 30000}) {
@@ -62,7 +62,7 @@ TEST_CASE("uniform numbers are the words of Philox, for any number of threads") 
 }
 
 TEST_CASE("every number of a long draw is that of its own word") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const int64_t count = 300001;  // of blocks too, which are of four, more than 65,536
   const Array uniform =
                   sample(draw(RandomKind::uniform, {count}, DType::float32), 9, 1, 3).outputs[0],
@@ -77,7 +77,7 @@ TEST_CASE("every number of a long draw is that of its own word") {
 }
 
 TEST_CASE("every float64 of a long draw is that of its own two words") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const int64_t count = 20001;
   const Array u = sample(draw(RandomKind::uniform, {count}, DType::float64), 9, 1, 3).outputs[0];
   int64_t wrong = 0;
@@ -89,7 +89,7 @@ TEST_CASE("every float64 of a long draw is that of its own two words") {
 }
 
 TEST_CASE("normal numbers of a long draw are pairs of the uniform ones") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int64_t count : {1, 2, 15, 513, 1024, 1027, 20001}) {
       const Array u = sample(draw(RandomKind::uniform, {count + 1}, dtype), 9, 1, 3).outputs[0],
@@ -114,7 +114,7 @@ TEST_CASE("bits are the words") {
 }
 
 TEST_CASE("distributions have their moments and bounds") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64}) {
     const Array u = sample(draw(RandomKind::uniform, {200000}, dtype, -1, 3), 1, 2, 2).outputs[0];
     CHECK(spread_of(u).mean == Approx(1).margin(0.02));
@@ -137,7 +137,7 @@ TEST_CASE("distributions have their moments and bounds") {
 }
 
 TEST_CASE("softmax along any axis") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
     const std::pair<Shape, int> cases[] = {{{5, 10}, -1},  {{3, 7, 4}, 1},  {{3, 70, 129}, 1},
                                            {{200, 33}, 0}, {{64, 1000}, 1}, {{4, 1}, 1},
@@ -169,7 +169,7 @@ TEST_CASE("softmax along any axis") {
 }
 
 TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int64_t n : {1, 10, 100}) {
       Array z = random({50, n}, dtype, 1, -5, 5),
@@ -206,7 +206,7 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
 }
 
 TEST_CASE("what large logits share is no part of what is left of them") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
     // 1 more than the others, which are as large as their distance of 1 is exact.
     const double large = dtype == DType::bfloat16 ? 255 : dtype == DType::float32 ? 0x1p23 : 0x1p50;
@@ -234,7 +234,7 @@ TEST_CASE("what large logits share is no part of what is left of them") {
 }
 
 TEST_CASE("cross entropy of a label that is none of the classes is no number") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const int64_t n = 3;  // behind each row but the last there is another
   Array z = random({5, n}, DType::float32, 1), labels = zeros({5}, DType::int64),
         up = random({5}, DType::float32, 2);

@@ -141,7 +141,7 @@ std::vector<Array> lstm_gates(const std::vector<Array>& in) {
 }  // namespace
 
 TEST_CASE("LSTM and GRU agree with plain loops", "[cpu][recurrent]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto [b, t, f, u] : kSizes) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
       CAPTURE(b, t, f, u, name_of(dtype));
@@ -155,7 +155,7 @@ TEST_CASE("LSTM and GRU agree with plain loops", "[cpu][recurrent]") {
 }
 
 TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recurrent]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto [b, t, f, u] : {std::array<int64_t, 4>{1, 1, 1, 1},
                             {3, 4, 5, 7},
                             {9, 3, 2, 17},
@@ -188,7 +188,7 @@ TEST_CASE("gradients of LSTM and GRU agree with finite differences", "[cpu][recu
 }
 
 TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto [b, t, f, u] : {std::array<int64_t, 4>{1, 3, 2, 1},
                             {3, 4, 5, 7},
                             {9, 3, 2, 17},
@@ -241,7 +241,7 @@ TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurr
 }
 
 TEST_CASE("gates of an LSTM agree with plain loops and finite differences", "[cpu][recurrent]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (auto [rows, units] : {std::array<int64_t, 2>{1, 1}, {7, 16}, {5, 19}, {300, 33}}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       CAPTURE(rows, units, name_of(dtype));

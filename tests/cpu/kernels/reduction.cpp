@@ -75,7 +75,7 @@ Array reduced(ReduceKind kind, const Array& x, const std::vector<int>& axes) {
 }  // namespace
 
 TEST_CASE("reductions over any axes and dtypes") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const std::pair<Shape, std::vector<int>> cases[] = {{{10}, {0}},
                                                       {{1}, {0}},
                                                       {{}, {}},
@@ -129,7 +129,7 @@ TEST_CASE("reductions over any axes and dtypes") {
 }
 
 TEST_CASE("a sum of a million floats is as good as one in double") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   Array x = random({1 << 20}, DType::float32, 1, 0, 1);
   for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean}) {
     Reduce op;
@@ -143,7 +143,7 @@ TEST_CASE("a sum of a million floats is as good as one in double") {
 }
 
 TEST_CASE("NaN wins in max and min") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (Shape shape : {Shape{100, 70}, Shape{7000, 1}, Shape{1, 7000}}) {
     for (int axis : {0, 1}) {
       Array x = random(shape, DType::float32, 1);

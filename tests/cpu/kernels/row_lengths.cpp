@@ -85,7 +85,7 @@ Array turned(const Array& x) {
 }  // namespace
 
 TEST_CASE("reductions of rows of any length take in the last element", "[cpu][lengths]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Reduction& row : kReductions) {
     const bool logical = row.kind == ReduceKind::any || row.kind == ReduceKind::all;
     const bool divides = row.kind == ReduceKind::mean, product = row.kind == ReduceKind::prod;
@@ -127,7 +127,7 @@ TEST_CASE("reductions over the rows of arrays of any width", "[cpu][lengths]") {
 }
 
 TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu][lengths]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
     // The exponential of what is not known as the largest overflows.
     const double largest = dtype == DType::float64 ? 900 : 200;
@@ -173,7 +173,7 @@ TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu
 }
 
 TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[cpu][lengths]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   std::vector<int64_t> lengths = kLengths;
   lengths.insert(lengths.end(), {65537, 131075});  // cut into pieces
   for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::uint8}) {
@@ -203,7 +203,7 @@ TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[
 
 TEST_CASE("argmax and argmin of rows of any length give the first that is no number",
           "[cpu][lengths]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64})
     for (int64_t n : {3, 17, 257, 2049, 6147})
       for (bool max : {true, false}) {
@@ -246,7 +246,7 @@ TEST_CASE("cumulative sums of any length", "[cpu][lengths]") {
 }
 
 TEST_CASE("layer normalization of rows of any length and with any epsilon", "[cpu][lengths]") {
-  const Machine machine(GENERATE(0, 1, 2));
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int64_t n : kLengths) {
       for (double epsilon : {1e-3, 1e-6, 0.5}) {

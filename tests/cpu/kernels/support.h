@@ -216,15 +216,17 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
   return kernels;
 }
 
-/// While alive, loops run as on a lesser machine: 0 the one at hand, 1 without AVX-512, 2 without
-/// AVX2 either.
-class Machine {
+/// The instructions of loops: all that the machine has, none of AVX-512, none of AVX2 either.
+enum Simd { kNative, kNoAvx512, kNoAvx2 };
+
+/// While alive, loops run with these instructions.
+class SimdLimit {
  public:
-  explicit Machine(int lesser) {
+  explicit SimdLimit(Simd simd) {
     constexpr int64_t kMissing[] = {0, HWY_AVX3 | HWY_AVX3_DL, HWY_AVX3 | HWY_AVX3_DL | HWY_AVX2};
-    hwy::DisableTargets(kMissing[lesser]);
+    hwy::DisableTargets(kMissing[simd]);
   }
-  ~Machine() { hwy::DisableTargets(0); }
+  ~SimdLimit() { hwy::DisableTargets(0); }
 };
 
 /// Gradient of sum(weights . f(inputs)) for input `which`, by central differences in double.

@@ -138,7 +138,7 @@ return {
   },
   { file = "plugins/cpu/matmul/matmul_row.cpp", tests = { "cpu/matmul" },
     { "dropped term", "for (; q < depth; ++q) add(0, q);", "" },
-    { "off by one", "for (int64_t i = 1; i < cut_.depths; ++i) accumulate(out,", "for (int64_t i = 1; i + 1 < cut_.depths; ++i) accumulate(out," },
+    { "off by one", "for (int64_t i = 1; i < cut_.k_parts; ++i) accumulate(out,", "for (int64_t i = 1; i + 1 < cut_.k_parts; ++i) accumulate(out," },
     { "wrong epilogue", "finish_columns(a, 0, plan_.n);", "" },
     { "stale prepared weight", "is_packed_ = true, plan_.transpose_b = false, cut_ = RowCut(plan_);", "is_packed_ = true, cut_ = RowCut(plan_);" },
     { "lost cast", "if (dtype == DType::float32)\n      cast_loop(dtype, DType::bfloat16)(from, half, n), from = reinterpret_cast<std::byte*>(half);\n    cast_loop(DType::bfloat16, DType::float32)(from, to, n);", "if (dtype == DType::float32) return void(std::copy_n(reinterpret_cast<const float*>(from), n, to));\n    cast_loop(DType::bfloat16, DType::float32)(from, to, n);" },

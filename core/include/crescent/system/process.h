@@ -38,7 +38,7 @@ class CRESCENT_API Process {
   Process(Process&& other) noexcept;
   ~Process();
 
-  int id() const { return id_; }  ///< -1 after the end of the child, or after a move
+  int id() const { return pid_; }  ///< -1 after the end of the child, or after a move
   /// Waits for the end of the child and returns its exit status.
   int wait();
   /// Waits at most that long; otherwise kills the child and returns false.
@@ -53,10 +53,10 @@ class CRESCENT_API Process {
   std::string ending() const;
 
  private:
-  explicit Process(int id) : id_(id) {}
+  explicit Process(int id) : pid_(id) {}
   bool has_ended(int options);
 
-  int id_;
+  int pid_;
   int status_ = 0;
 };
 

@@ -81,10 +81,10 @@ void Stream::set_state(const Value& state) {
 namespace {
 
 /// A stream as a dataset whose batches have their tensors in the order of given names.
-class NamedDataset final : public Dataset {
+class StreamDataset final : public Dataset {
  public:
   using Next = std::function<bool(Batch&)>;
-  NamedDataset(StreamPtr stream, Next next) : stream_(std::move(stream)), next_(std::move(next)) {}
+  StreamDataset(StreamPtr stream, Next next) : stream_(std::move(stream)), next_(std::move(next)) {}
   int64_t batches() const override { return stream_->batches(); }
   void begin_epoch() override { stream_->begin_epoch(); }
   bool next(Batch& batch) override { return next_(batch); }
@@ -101,10 +101,10 @@ class NamedDataset final : public Dataset {
 
 DatasetPtr with_names(const StreamPtr& stream, std::vector<std::string> x,
                       std::vector<std::string> y) {
-  return std::make_shared<NamedDataset>(stream,
-                                        [stream, x = std::move(x), y = std::move(y)](Batch& batch) {
-                                          return stream->next(batch, x, y);
-                                        });
+  return std::make_shared<StreamDataset>(
+      stream, [stream, x = std::move(x), y = std::move(y)](Batch& batch) {
+        return stream->next(batch, x, y);
+      });
 }
 
 }  // namespace crescent

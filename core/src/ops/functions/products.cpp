@@ -43,21 +43,21 @@ Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::ve
   };
   const std::vector<int> kept_a = others(x, of_a), kept_b = others(y, of_b);
   Shape rows, columns;
-  int64_t summed = 1;
+  int64_t contracted_size = 1;
   for (int axis : kept_a) rows.append(x.dim(axis));
   for (int axis : kept_b) columns.append(y.dim(axis));
   for (size_t i = 0; i < of_a.size(); ++i) {
     if (x.dim(of_a[i]) != y.dim(of_b[i]))
       fail("tensordot: axis ", of_a[i], " of shape ", x.shape(), " and axis ", of_b[i],
            " of shape ", y.shape(), " differ");
-    summed *= x.dim(of_a[i]);
+    contracted_size *= x.dim(of_a[i]);
   }
   std::vector<int> order_a = kept_a, order_b = of_b;
   order_a.insert(order_a.end(), of_a.begin(), of_a.end());
   order_b.insert(order_b.end(), kept_b.begin(), kept_b.end());
   const auto size = [](const Shape& shape) { return shape.is_known() ? shape.size() : -1; };
-  const Tensor left = ops::reshape(ops::transpose(x, order_a), {size(rows), summed});
-  const Tensor right = ops::reshape(ops::transpose(y, order_b), {summed, size(columns)});
+  const Tensor left = ops::reshape(ops::transpose(x, order_a), {size(rows), contracted_size});
+  const Tensor right = ops::reshape(ops::transpose(y, order_b), {contracted_size, size(columns)});
   return ops::cast(ops::reshape(ops::matmul(left, right), rows.concat(columns)), x.dtype());
 }
 

@@ -61,10 +61,10 @@ struct OutputKeys {
 };
 
 /// The lock for steps of a model, whose readers are predictions, and the owner of its metrics.
-struct StepTurn {
+struct StepOwnership {
   ReadersWriterLock lock;
-  std::thread::id counting;  ///< the thread that trains or evaluates, if countings > 0
-  int countings = 0;         ///< number of its MetricsScopes
+  std::thread::id metrics_owner;  ///< the thread that trains or evaluates, if metrics_scopes > 0
+  int metrics_scopes = 0;         ///< number of its MetricsScopes
 };
 
 /// The training runs of a model and what they leave behind.
@@ -143,7 +143,7 @@ struct TracedStep {
 };
 
 struct Model::Training {
-  StepTurn turn;
+  StepOwnership ownership;
   RunRecord runs;
   CompileSpec spec;
   OutputPlan plan;

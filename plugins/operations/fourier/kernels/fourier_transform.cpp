@@ -22,7 +22,7 @@ std::complex<double> turn(double share) { return std::polar(1.0, 2 * std::number
 
 /// (a, b) becomes (a + w b, a - w b).
 template <class V>
-CRESCENT_IN_CLONES void join(V& ar, V& ai, V& br, V& bi, double wr, double wi) {
+CRESCENT_IN_CLONES void butterfly(V& ar, V& ai, V& br, V& bi, double wr, double wi) {
   const V xr = br * wr - bi * wi, xi = br * wi + bi * wr;
   br = ar - xr, bi = ai - xi;
   ar = ar + xr, ai = ai + xi;
@@ -30,24 +30,24 @@ CRESCENT_IN_CLONES void join(V& ar, V& ai, V& br, V& bi, double wr, double wi) {
 
 /// The first stage, of neighbours, where the turn is none.
 template <class V>
-CRESCENT_IN_CLONES void join_neighbours(V* re, V* im, size_t n) {
-  for (size_t i = 0; i < n; i += 2) join(re[i], im[i], re[i + 1], im[i + 1], 1.0, 0.0);
+CRESCENT_IN_CLONES void first_butterfly_stage(V* re, V* im, size_t n) {
+  for (size_t i = 0; i < n; i += 2) butterfly(re[i], im[i], re[i + 1], im[i + 1], 1.0, 0.0);
 }
 
 /// The stages of halves of h and of 2 h elements at once.
 template <class V>
-CRESCENT_IN_CLONES void join_twice(V* re, V* im, size_t n, size_t h, const double* wr,
-                                   const double* wi) {
+CRESCENT_IN_CLONES void two_butterfly_stages(V* re, V* im, size_t n, size_t h, const double* wr,
+                                             const double* wi) {
   for (size_t start = 0; start < n; start += 4 * h) {
     V *ar = re + start, *br = ar + h, *cr = br + h, *dr = cr + h;
     V *ai = im + start, *bi = ai + h, *ci = bi + h, *di = ci + h;
     for (size_t k = 0; k < h; ++k) {
       V pr = ar[k], pi = ai[k], qr = br[k], qi = bi[k];
       V rr = cr[k], ri = ci[k], sr = dr[k], si = di[k];
-      join(pr, pi, qr, qi, wr[h + k], wi[h + k]);
-      join(rr, ri, sr, si, wr[h + k], wi[h + k]);
-      join(pr, pi, rr, ri, wr[2 * h + k], wi[2 * h + k]);
-      join(qr, qi, sr, si, wr[3 * h + k], wi[3 * h + k]);
+      butterfly(pr, pi, qr, qi, wr[h + k], wi[h + k]);
+      butterfly(rr, ri, sr, si, wr[h + k], wi[h + k]);
+      butterfly(pr, pi, rr, ri, wr[2 * h + k], wi[2 * h + k]);
+      butterfly(qr, qi, sr, si, wr[3 * h + k], wi[3 * h + k]);
       ar[k] = pr, ai[k] = pi, br[k] = qr, bi[k] = qi;
       cr[k] = rr, ci[k] = ri, dr[k] = sr, di[k] = si;
     }
@@ -59,9 +59,9 @@ CRESCENT_IN_CLONES void all_stages(V* re, V* im, size_t n, const double* wr, con
   size_t h = 1;
   if (size_t stages = 0; n > 1) {
     while ((size_t{1} << stages) < n) ++stages;
-    if (stages % 2 != 0) join_neighbours(re, im, n), h = 2;
+    if (stages % 2 != 0) first_butterfly_stage(re, im, n), h = 2;
   }
-  for (; h < n; h *= 4) join_twice(re, im, n, h, wr, wi);
+  for (; h < n; h *= 4) two_butterfly_stages(re, im, n, h, wr, wi);
 }
 
 CRESCENT_IN_CLONES void all_stages_of_rows(double* re, double* im, size_t n, const double* wr,

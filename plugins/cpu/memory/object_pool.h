@@ -1,5 +1,5 @@
-// FreeList: objects that are lent to one user at a time, such as what a run of a shared plan works
-// with. There are never more of them than there were users at once.
+// ObjectPool: objects that are lent to one user at a time, such as what a run of a shared plan
+// works with. There are never more of them than there were users at once.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -10,29 +10,29 @@
 namespace crescent::cpu {
 
 template <class T>
-class FreeList {
+class ObjectPool {
  public:
-  FreeList() = default;
-  ~FreeList() { delete latest_.load(); }
-  FreeList(const FreeList&) = delete;
-  FreeList& operator=(const FreeList&) = delete;
+  ObjectPool() = default;
+  ~ObjectPool() { delete latest_.load(); }
+  ObjectPool(const ObjectPool&) = delete;
+  ObjectPool& operator=(const ObjectPool&) = delete;
 
   /// Lends an object for the lease's lifetime; make() gives a std::unique_ptr to one where all are
   /// on lease.
   class Lease {
    public:
     template <class Make>
-    Lease(FreeList& list, Make&& make) : list_(list), object_(list.take()) {
-      if (!object_) object_ = list.added(make());
+    Lease(ObjectPool& pool, Make&& make) : pool_(pool), object_(pool.take()) {
+      if (!object_) object_ = pool.added(make());
     }
-    ~Lease() { list_.give_back(object_); }
+    ~Lease() { pool_.give_back(object_); }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     T& operator*() const { return *object_; }
     T* operator->() const { return object_; }
 
    private:
-    FreeList& list_;
+    ObjectPool& pool_;
     T* object_;
   };
 
