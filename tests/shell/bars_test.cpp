@@ -1,12 +1,16 @@
 // What is written again and again on a line, and tables, fit the columns of the terminal.
 #include <pty.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -26,10 +30,21 @@ local function slow()
 end
 )";
 
+/// Stops a process for more than the second before a bar, once it writes a temporary file.
+void delay_saving(pid_t child, const std::filesystem::path& folder) {
+  using namespace std::chrono_literals;
+  const auto last = std::chrono::steady_clock::now() + 20s;
+  while (std::filesystem::is_empty(folder) && std::chrono::steady_clock::now() < last)
+    std::this_thread::sleep_for(200us);
+  kill(child, SIGSTOP);
+  std::this_thread::sleep_for(1200ms);
+  kill(child, SIGCONT);
+}
+
 /// Everything that a script writes on a terminal with so many columns; with `narrower` columns
-/// once some of it was read.
-std::string written_on(unsigned short columns, const std::string& code,
-                       unsigned short narrower = 0) {
+/// once some of it was read; delayed while it saves to the folder `saved_to`.
+std::string written_on(unsigned short columns, const std::string& code, unsigned short narrower = 0,
+                       const std::filesystem::path& saved_to = {}) {
   winsize size{40, columns, 0, 0};
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
@@ -38,6 +53,7 @@ std::string written_on(unsigned short columns, const std::string& code,
     execl(CRESCENT_PROGRAM, CRESCENT_PROGRAM, "-e", code.c_str(), nullptr);
     _exit(127);
   }
+  if (!saved_to.empty()) delay_saving(child, saved_to);
   std::string text;
   char buffer[4096];
   for (ssize_t count; (count = read(terminal, buffer, sizeof buffer)) > 0;) {
@@ -149,4 +165,23 @@ TEST_CASE("errors in what fit was given come before the title of the epoch") {
   INFO(text);
   CHECK(text.find("A target array with shape (2, 5)") != text.npos);
   CHECK(text.find("Epoch") == text.npos);
+}
+
+TEST_CASE("a save that takes more than a second shows how far it has come, but not within fit") {
+  char folder[] = "/tmp/crescent_saving_XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const bool in_fit = GENERATE(false, true);
+  const std::string save = std::string("function save() cr.data.write_npy('") + folder +
+                           "/a.npy', cr.zeros { 16, 1000000 }) end ";
+  const std::string code =
+      in_fit ? save + kSlowFit +
+                   "model:fit(cr.data.generator(slow(), { batches = 2 }), { epochs = 1, "
+                   "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = save } "
+                   "} })"
+             : save + "save()";
+  const std::string text = written_on(120, code, 0, folder);
+  std::filesystem::remove_all(folder);
+  INFO(text);
+  CHECK((text.find("64/64 megabytes - ") == text.npos) == in_fit);
+  CHECK((text.find("saving '") == text.npos) == in_fit);
 }

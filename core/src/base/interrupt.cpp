@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/operation.h"
 #include "crescent/base/error.h"
 
 namespace crescent {
@@ -26,6 +27,8 @@ InterruptScope::InterruptScope() {
   if (scopes++ == 0) clear_interrupt();
 }
 InterruptScope::~InterruptScope() { --scopes; }
+
+bool within_operation() { return scopes > 0; }
 
 InheritInterrupt::InheritInterrupt(std::shared_ptr<Interruption> runs)
     : own_(std::exchange(of_this_thread(), std::move(runs))) {}
