@@ -19,7 +19,7 @@ Environment:
   CRESCENT_DEVICE         class or plugin of the device that computes; cpu
   CRESCENT_COMMUNICATOR   class or plugin by which several processes train; single
   CRESCENT_PLUGIN_PATH    folders in which plugins are looked for, separated by ':'
-  CRESCENT_PROGRAM_CACHE  a folder for compiled programs, which later runs take from there
+  CRESCENT_PROGRAM_CACHE  bytes that compiled programs may take; those go first that are not used
   CRESCENT_ONEDNN         0: without oneDNN
   CRESCENT_INIT           the startup file of the prompt; init.lua in ~/.config/crescent
   CRESCENT_TRACEBACK      full: tracebacks with calls that are not the user's

@@ -24,6 +24,11 @@ end
 
 --- How many rows and columns a number of images has; what is not given follows from the other.
 local function grid_of(count, rows, columns)
+  for option, number in pairs { rows = rows, cols = columns } do
+    if not (math.tointeger(number) and number >= 1) then
+      shell.fail("gallery: ", option, ": expected an integer of at least 1, got ", cr.show(number))
+    end
+  end
   if not (rows or columns) then columns = math.ceil(math.sqrt(count)) end
   columns = columns or math.ceil(count / rows)
   return rows or math.ceil(count / columns), columns
