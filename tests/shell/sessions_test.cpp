@@ -146,7 +146,7 @@ TEST_CASE("help and searches are no wider than the terminal") {
       INFO(columns << " columns: " << entry);
       terminal.take_output();
       terminal.send(std::string(entry) + "\r");
-      terminal.settle(std::chrono::milliseconds(50));
+      terminal.settle(std::chrono::milliseconds(300));
       const std::string output = terminal.take_output(), longest = longest_line(output);
       INFO(longest);
       CHECK(output.size() > 300);

@@ -94,8 +94,10 @@ class Stage {
   bool is_slow_, has_ended_ = false;
 };
 
-/// Whether a key was pressed meanwhile; runs in the background go on.
+/// Whether a key was pressed meanwhile; runs in the background go on. Ctrl-C may have come before,
+/// while the terminal made a signal of it.
 bool Stage::has_key(int milliseconds) {
+  if (stop_signal()) return has_ended_ = true;
   const StopSignals signals(nullptr);
   const lua::UnlockedState unlocked;
   pollfd input{terminal_.input(), POLLIN, 0};
@@ -160,6 +162,7 @@ bool run_tour(lua_State* L, bool is_fast) {
   prepare(L);
   Variables variables(L);
   Session session(L, variables);
+  const StopSignals signals(nullptr);  // also between two keys and entries
   Stage stage(is_fast);
   stage.say(stage.is_slow() ? "A tour of the prompt. A key goes on, q ends.\n"
                             : "A tour of the prompt.\n");
