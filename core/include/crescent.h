@@ -1,4 +1,4 @@
-// The C interface of Crescent: what other languages bind, in C11 and without a type of C++.
+// The C interface of Crescent, for bindings of other languages: plain C11, without types of C++.
 //
 //   crescent_model* model = NULL;
 //   crescent_error* error = crescent_model_load("digits.keras", NULL, &model);
@@ -8,12 +8,14 @@
 // functions and codes are added, none changes its meaning or goes. Structs that may grow start with
 // struct_size, which the caller sets to sizeof the struct that it was compiled with.
 //
-// Errors. A function that can fail returns NULL or an error, which the caller frees; its results
-// are then untouched. No exception leaves a function, and no function ends the process.
+// Errors. A function that can fail returns NULL on success, else an error, which the caller frees;
+// results are written on success only. No exception leaves a function, and no function ends the
+// process.
 //
-// Handles. A tensor, model, interruption or error is an opaque number in the form of a pointer; it
-// is never used twice. NULL, a freed handle and a handle of another kind are errors, not crashes.
-// The crescent_..._free functions ignore NULL and what was freed before.
+// Handles. A tensor, model, interruption or error is identified by an opaque number in the form of
+// a pointer; no number is used twice. NULL, a freed handle and a handle of another kind give
+// errors, not crashes. The crescent_..._free functions ignore NULL and handles that were freed
+// before.
 //
 // Strings are null-terminated UTF-8. A char** result belongs to the caller, who frees it by
 // crescent_text_free. Options are JSON objects ("{\"epochs\": 3}") with the names of Keras; NULL
@@ -41,8 +43,8 @@
 extern "C" {
 #endif
 
-/// The interface version of this header; crescent_c_version() has that of the library. It counts
-/// additions.
+/// The interface version of this header, incremented by additions; crescent_c_version() returns the
+/// version of the library.
 #define CRESCENT_C_VERSION 1
 
 typedef struct crescent_tensor crescent_tensor;
@@ -55,9 +57,9 @@ enum crescent_error_code {
   CRESCENT_ERROR_FAILED = 1,       ///< the message says what was expected and what came
   CRESCENT_ERROR_ARGUMENT = 2,     ///< NULL, a freed handle, a wrong size, text that is no JSON
   CRESCENT_ERROR_DATA = 3,         ///< a value in a batch, such as a label out of range
-  CRESCENT_ERROR_INTERRUPTED = 4,  ///< by crescent_interruption_request
-  CRESCENT_ERROR_MEMORY = 5,       ///< not enough of it
-  CRESCENT_ERROR_OTHER = 6         ///< an exception of a library below or of a plugin
+  CRESCENT_ERROR_INTERRUPTED = 4,  ///< stopped by crescent_interruption_request
+  CRESCENT_ERROR_MEMORY = 5,       ///< out of memory
+  CRESCENT_ERROR_OTHER = 6         ///< an exception of another library or of a plugin
 };
 
 enum crescent_dtype {
@@ -72,20 +74,20 @@ enum crescent_dtype {
   CRESCENT_INT8 = 8,
   CRESCENT_INT16 = 9,
   CRESCENT_COMPLEX64 = 10,  ///< two floats
-  CRESCENT_STRING = 11      ///< made by crescent_tensor_from_texts; the elements are no pointers
+  CRESCENT_STRING = 11      ///< made by crescent_tensor_from_texts; elements are ids, not pointers
 };
 
 #define CRESCENT_MAX_RANK 8
 
-/// What a tensor, an input, an output or a weight is.
+/// The name, dtype and shape of a tensor, or of an input, output or weight of a model.
 typedef struct crescent_spec {
   size_t struct_size;
   const char* name;  ///< lives as long as the model's handle; NULL for a tensor
   int32_t dtype;
   int32_t rank;
   int64_t shape[CRESCENT_MAX_RANK];    ///< -1: any size
-  int64_t strides[CRESCENT_MAX_RANK];  ///< in elements, row by row; 0 while a size is unknown
-  int64_t size;                        ///< of elements; -1 while a size is unknown
+  int64_t strides[CRESCENT_MAX_RANK];  ///< in elements, row-major; 0 while a size is unknown
+  int64_t size;                        ///< number of elements; -1 while a size is unknown
   size_t bytes;                        ///< 0 while a size is unknown
 } crescent_spec;
 
@@ -95,7 +97,7 @@ typedef struct crescent_value {
   double value;
 } crescent_value;
 
-/// Samples, or a batch of them: inputs, targets and weights of samples (or NULL).
+/// Samples, or a batch of them: inputs, targets and sample weights (or NULL).
 typedef struct crescent_data {
   size_t struct_size;
   const crescent_tensor* const* x;
@@ -106,7 +108,7 @@ typedef struct crescent_data {
 } crescent_data;
 
 /// Functions that training calls; any may be NULL. Epochs and batches count from 0. A result other
-/// than 0 ends training after the batch. The names are alive during the call alone.
+/// than 0 ends training after the batch. The names are valid only during the call.
 typedef struct crescent_progress {
   size_t struct_size;
   void* user;
@@ -114,7 +116,7 @@ typedef struct crescent_progress {
   int (*epoch_end)(void* user, int64_t epoch, const crescent_value* logs, size_t count);
 } crescent_progress;
 
-/// Lists of a model.
+/// Selects one of the lists of a model.
 enum crescent_part {
   CRESCENT_INPUTS = 0,
   CRESCENT_OUTPUTS = 1,
@@ -128,19 +130,20 @@ enum crescent_part {
 CRESCENT_C_API const char* crescent_version(void);
 /// CRESCENT_C_VERSION of the library; a program that needs later functions compares it.
 CRESCENT_C_API int crescent_c_version(void);
-/// CRESCENT_OK for NULL.
+/// The code of the error; CRESCENT_OK for NULL.
 CRESCENT_C_API int crescent_error_code_of(const crescent_error* error);
-/// It lives until the error is freed; "" for NULL.
+/// The message, which lives until the error is freed; "" for NULL.
 CRESCENT_C_API const char* crescent_error_message(const crescent_error* error);
 CRESCENT_C_API void crescent_error_free(crescent_error* error);
 CRESCENT_C_API void crescent_text_free(char* text);
-/// Gets warnings instead of stderr, on whatever thread they are raised; NULL restores that.
+/// Sets a function that gets warnings in place of stderr, on the thread that raises them; NULL
+/// restores stderr.
 CRESCENT_C_API void crescent_set_warning_handler(void (*handler)(void* user, const char* text),
                                                  void* user);
 
 // ---- the process
 
-/// Weights and draws without a seed of their own start from this one.
+/// Sets the seed of initial weights and random draws that have no seed of their own.
 CRESCENT_MAY_FAIL crescent_error* crescent_set_seed(int64_t seed);
 /// The device in use and its options: "cpu", "{\"threads\": 2}".
 CRESCENT_MAY_FAIL crescent_error* crescent_set_device(const char* name, const char* options);
@@ -152,21 +155,21 @@ CRESCENT_MAY_FAIL crescent_error* crescent_list_classes(const char* kind, char**
 /// The documentation and the options of a class, as a JSON object.
 CRESCENT_MAY_FAIL crescent_error* crescent_describe_class(const char* kind, const char* name,
                                                           char** description);
-/// The interruption of the calling thread, for other threads.
+/// A handle by which other threads can interrupt the calling thread.
 CRESCENT_MAY_FAIL crescent_error* crescent_interruption_of_thread(crescent_interruption** result);
 /// Asks what that thread runs to stop: fit ends after the batch, others give
 /// CRESCENT_ERROR_INTERRUPTED.
 CRESCENT_MAY_FAIL crescent_error* crescent_interruption_request(
     const crescent_interruption* interruption);
 CRESCENT_C_API void crescent_interruption_free(crescent_interruption* interruption);
-/// The same for the calling thread; a signal handler may call it.
+/// Asks what the calling thread runs to stop; a signal handler may call it.
 CRESCENT_C_API void crescent_interrupt(void);
 
 // ---- tensors
 
-/// "float32"; NULL for a number that is no dtype.
+/// The name of the dtype, "float32"; NULL for a number that is no dtype.
 CRESCENT_C_API const char* crescent_dtype_name(int dtype);
-/// Copies `bytes` bytes of values, row by row; NULL values are zeros.
+/// Copies `bytes` bytes of values in row-major order; if `values` is NULL, all elements are zero.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_new(int dtype, const int64_t* shape, int rank,
                                                       const void* values, size_t bytes,
                                                       crescent_tensor** result);
@@ -180,7 +183,7 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_wrap(int dtype, const int64_t*
 /// A tensor of strings with one axis.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_from_texts(const char* const* texts, size_t count,
                                                              crescent_tensor** result);
-/// Another handle of the same values, which outlives the first.
+/// Makes another handle of the same values; it stays valid when the first one is freed.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_share(const crescent_tensor* tensor,
                                                         crescent_tensor** result);
 CRESCENT_C_API void crescent_tensor_free(crescent_tensor* tensor);
@@ -189,10 +192,10 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_spec(const crescent_tensor* te
 /// The values, without a copy; they live as long as the handle.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_data(const crescent_tensor* tensor,
                                                        const void** values);
-/// The same for writing. Values that a model took before do not change with them.
+/// The values for writing. Weights of a model that were set from the tensor before do not change.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_mutable_data(crescent_tensor* tensor,
                                                                void** values);
-/// An element of a tensor of strings, counted row by row.
+/// An element of a tensor of strings; `index` counts in row-major order.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_text_at(const crescent_tensor* tensor,
                                                           size_t index, char** text);
 /// Rows [first, first + count) of the leading axis, over the same memory.
@@ -204,11 +207,11 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_reshape(const crescent_tensor*
                                                           crescent_tensor** result);
 /// The values in the layout of NumPy; long tensors are abbreviated.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_print(const crescent_tensor* tensor, char** text);
-/// Reads an array of a file (.npy, .npz, .h5, .safetensors, an image, ...); `place` names one of
-/// several, or is NULL.
+/// Reads an array from a file (.npy, .npz, .h5, .safetensors, an image, ...). If the file has
+/// several arrays, `place` is the path of one inside the file; else it is NULL.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_load(const char* path, const char* place,
                                                        crescent_tensor** result);
-/// Writes named arrays into a file, whole or not at all.
+/// Writes named arrays into a file, atomically.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensors_save(const char* path, const char* const* names,
                                                         const crescent_tensor* const* tensors,
                                                         size_t count);
@@ -225,7 +228,7 @@ CRESCENT_MAY_FAIL crescent_error* crescent_call(const char* function,
 /// Opens a model of Keras 1, 2.3.1, tf.keras, Keras 3 or Crescent; no code of the file is run.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_load(const char* path, const char* options,
                                                       crescent_model** result);
-/// Saves to .keras, .h5 or another format by the ending, whole or not at all.
+/// Saves atomically; the file name extension (.keras, .h5, ...) determines the format.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_save(const crescent_model* model, const char* path,
                                                       const char* options);
 /// Makes a model of {"class_name": "Sequential", "config": ...}, as Keras' model.to_json() writes
@@ -258,7 +261,7 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_spec(const crescent_model* mode
 CRESCENT_MAY_FAIL crescent_error* crescent_model_get_weight(const crescent_model* model,
                                                             const char* path,
                                                             crescent_tensor** result);
-/// Assigns a copy of the values.
+/// Assigns a copy of the values to the weight with this path.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_set_weight(crescent_model* model, const char* path,
                                                             const crescent_tensor* values);
 
@@ -278,8 +281,8 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_compile(crescent_model* model,
 CRESCENT_MAY_FAIL crescent_error* crescent_model_fit(
     crescent_model* model, const crescent_data* data, const crescent_data* validation,
     const char* options, const crescent_progress* progress, char** history);
-/// One step. `values` get the loss and metrics, as many as fit; `count` has the capacity before,
-/// and their number afterwards. Both may be NULL.
+/// Trains on one batch. `values` receives the loss and metrics, as many as it has room for; `count`
+/// is its capacity before, and their number afterwards. Both may be NULL.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_train_on_batch(crescent_model* model,
                                                                 const crescent_data* batch,
                                                                 crescent_value* values,

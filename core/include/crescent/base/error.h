@@ -2,8 +2,8 @@
 //
 //   if (a.rank() < 2) fail("matmul: expected at least 2 axes, got shape ", a.shape());
 //
-// fail() is for the user's mistakes; assert() is for ours. A piece is anything with an overload of
-// `std::string to_text(const T&)` found here or beside T (argument-dependent lookup).
+// fail() is for mistakes of users, assert() for mistakes in Crescent. A piece is anything with an
+// overload of `std::string to_text(const T&)` found here or by argument-dependent lookup.
 #pragma once
 #include <concepts>
 #include <span>

@@ -21,7 +21,8 @@ inline constexpr const char* kInputStructure = "input_structure";
 CRESCENT_API List leaves_of(const Value& nested);
 /// Returns the structure of `nested`: true for each leaf that is not null.
 CRESCENT_API Value structure_of(const Value& nested);
-/// Nests the leaves as `structure` says, one leaf for each true. Fails on another number of leaves.
+/// Nests the leaves as `structure` says, one leaf for each true. Fails for a different number of
+/// leaves.
 CRESCENT_API Value packed(const Value& structure, const List& leaves);
 /// The number of tensors in the structure.
 CRESCENT_API size_t tensor_count(const Value& structure);

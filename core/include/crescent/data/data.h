@@ -43,8 +43,9 @@ class CRESCENT_API Dataset : public Object {
   /// next() calls it too.
   virtual void check() const {}
 
-  /// The state that determines, together with the data, the batches of the current epoch: that of
-  /// the generator that draws their order. It is the same from one begin_epoch() to the next.
+  /// The state of the random generator that draws the order of the batches: together with the data
+  /// it determines the batches of the current epoch. It is constant from one begin_epoch() to the
+  /// next.
   virtual Value state() const { return {}; }
   /// Begins the epoch in which an equal dataset, perhaps of an earlier process, returned `state`,
   /// and skips its first `batches` batches. The default implementation calls next() for each.
@@ -52,8 +53,8 @@ class CRESCENT_API Dataset : public Object {
 
  protected:
   friend CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
-  /// A shard that is cut in another way than by whole batches; null (the default): there is no
-  /// other.
+  /// The shard, if the dataset divides its data in another way than by whole batches; null (the
+  /// default) otherwise.
   virtual DatasetPtr own_shard(int64_t /*index*/, int64_t /*count*/) { return nullptr; }
 };
 
@@ -84,8 +85,8 @@ CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weigh
 CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce,
                                           int64_t batches = -1);
 /// A dataset that makes the next batches of `source`, 2 to 32 of them within 2 MiB, on another
-/// thread while the current batch is used. An exception of `source` leaves next() after the batches
-/// before it.
+/// thread while the current batch is used. next() rethrows an exception of `source` after it has
+/// returned the batches made before.
 CRESCENT_API DatasetPtr prefetch(DatasetPtr source);
 
 // ---- arrays that stay in files: formats make them (format.h), datasets read them
@@ -95,10 +96,10 @@ CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::st
 CRESCENT_API std::shared_ptr<Storage> swapped_storage(std::shared_ptr<Storage> file, size_t width);
 /// Reverses the bytes of each element of `width` bytes.
 CRESCENT_API void swap_elements(std::byte* data, size_t bytes, size_t width);
-/// A storage of the same file that reads every byte but 0 as 1: other programs write true as any
-/// byte.
+/// A storage of the same file that reads every nonzero byte as 1, because other programs may write
+/// true as any nonzero byte.
 CRESCENT_API std::shared_ptr<Storage> boolean_storage(std::shared_ptr<Storage> file);
-/// Replaces every byte but 0 by 1, as kernels expect the bytes of a bool tensor.
+/// Replaces every nonzero byte by 1, as kernels expect the bytes of a bool tensor.
 CRESCENT_API void normalize_booleans(std::byte* data, size_t bytes);
 /// The array as a tensor over the mapped file, without a copy. Returns a null tensor if the file
 /// holds the values in another form than memory does, or cannot be mapped.

@@ -1,4 +1,5 @@
-// Raw numbers as tensors that models take: classes, sequences, rows of one length.
+// Converts class numbers to one-hot rows, scales vectors to norm 1, and pads sequences to one
+// length.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,19 +11,19 @@
 
 namespace crescent {
 
-/// Class numbers of any shape, (..., 1) as (...), as float32 rows (..., num_classes) with a 1 at
-/// the class. num_classes is the largest number and one unless given. Fails for numbers that are
-/// not one of 0..num_classes-1, and for no numbers without num_classes. Keras'
+/// Converts class numbers of any shape, where (..., 1) counts as (...), to one-hot float32 rows
+/// (..., num_classes). num_classes defaults to the largest number plus one. Fails for numbers
+/// outside of 0..num_classes-1, and for an empty tensor without num_classes. Keras'
 /// utils.to_categorical.
 CRESCENT_API Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes = {});
 
-/// x divided by its norm of an order along an axis; what has the norm 0 stays. Keras'
+/// x divided by its norm of this order along an axis; vectors of norm 0 are unchanged. Keras'
 /// utils.normalize.
 CRESCENT_API Tensor normalize(const Tensor& x, int axis = -1, double order = 2);
 
-/// Sequences of different lengths as rows of one tensor (sequences, maxlen), where maxlen is the
-/// longest length unless given. Sequences are padded by `value` and truncated in front ("pre") or
-/// behind ("post"); fails for other words and a negative maxlen. Keras' utils.pad_sequences.
+/// Sequences of different lengths as rows of one tensor (sequences, maxlen); maxlen defaults to the
+/// longest length. Sequences are padded with `value` and truncated at the start ("pre") or the end
+/// ("post"); fails for other words and a negative maxlen. Keras' utils.pad_sequences.
 CRESCENT_API Tensor pad_sequences(std::span<const std::vector<double>> sequences,
                                   std::optional<int64_t> maxlen = {}, DType dtype = DType::int32,
                                   const std::string& padding = "pre",

@@ -1,5 +1,5 @@
 // Images in files and arrays, which are read, resized and written as by keras.utils. An image is a
-// tensor (height, width, channels); pixels of files are uint8, or int32 for grey of 16 bits.
+// tensor (height, width, channels); pixels of files are uint8, or int32 for 16-bit grayscale.
 //
 //   Tensor image = load_image("cat.png", {.target_size = ImageSize{64, 64}});
 //   save_image("small.png", smart_resize(image, {32, 32}));
@@ -21,9 +21,9 @@ struct ImageSize {
 /// The number of channels: "grayscale" 1, "rgb" 3, "rgba" 4. Fails with Keras' message for other
 /// names.
 CRESCENT_API int64_t channels_of(const std::string& color_mode);
-/// Reads an image and converts it to this number of channels. Colours become grey as in Pillow
-/// (ITU-R 601 in integers); a missing alpha channel is 255. Grey of 16 bits stays int32 if
-/// `channels` is 1, and else is clipped to 255. Fails for a file whose array is not an image.
+/// Reads an image and converts it to this number of channels. Colours become gray as in Pillow
+/// (ITU-R 601 in integers); a missing alpha channel becomes 255. 16-bit gray stays int32 if
+/// `channels` is 1, and is clipped to 255 otherwise. Fails for a file whose array is not an image.
 CRESCENT_API Tensor read_image(const std::string& path, int64_t channels = 3);
 
 /// The options of load_image(), with their names in Keras.
@@ -59,8 +59,8 @@ CRESCENT_API Tensor image_to_array(const Tensor& image,
                                    const std::string& data_format = "channels_last",
                                    DType dtype = DType::float32);
 /// Converts an array of 1, 3 or 4 channels to pixels, as keras.utils.array_to_img does. With
-/// `scale` the least value becomes 0 and the greatest 255, computed in `dtype`. Grey above 255 is
-/// int32.
+/// `scale`, values are mapped linearly in `dtype` so that the minimum becomes 0 and the maximum
+/// 255. Gray values above 255 give int32.
 CRESCENT_API Tensor array_to_image(const Tensor& array,
                                    const std::string& data_format = "channels_last",
                                    bool scale = true, DType dtype = DType::float32);

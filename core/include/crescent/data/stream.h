@@ -68,7 +68,7 @@ class CRESCENT_API Stream : public Dataset {
   void restore(const Value& state, int64_t batches) override;
 
  protected:
-  /// The state on which passes depend beside their number: a seed that was drawn.
+  /// The state besides the pass number on which passes depend: a seed that was drawn.
   virtual Value own_state() const { return {}; }
   virtual void set_own_state(const Value& /*state*/) {}
 

@@ -42,7 +42,7 @@ struct CRESCENT_API Fused final : OpOf<Fused> {
 
 // ---- products and convolutions
 
-/// What a kernel does to its result before storing it. Each bias, add and mask reads one more
+/// What a kernel does to its result before storing it. Each bias, add and mask reads one additional
 /// input.
 enum class PostOp : uint8_t {
   bias /* + x (channels,) */,

@@ -48,8 +48,8 @@ CRESCENT_API Program lower(Program program, const Device& device);
 /// computed by code outside of the device. A scan may fail when an op of its body may.
 CRESCENT_API bool may_fail(const Op& op);
 
-/// Lowers the program and compiles it. The executable belongs to the caller and refers to neither
-/// the program nor what it was given by.
+/// Lowers the program and compiles it. The executable belongs to the caller and keeps no reference
+/// to the program.
 CRESCENT_API std::unique_ptr<Executable> compile(const Program& program,
                                                  Device& device = crescent::device());
 

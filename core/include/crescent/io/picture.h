@@ -1,11 +1,11 @@
-// Picture: a way to draw figures, such as a file of SVG or the cells of a terminal. Ways are
-// plugins of kind "picture"; what is drawn is described once, by a Dict, whoever draws it:
+// Picture: a target for drawing figures, such as an SVG file or the cells of a terminal. Targets
+// are plugins of kind "picture"; all of them draw the same description of a figure, a Dict:
 //
 //   {"kind": "axes", "title": "fit", "xlabel": "epoch", "series": [{"y": TENSOR, "label": "loss"}]}
 //   {"kind": "images", "pixels": TENSOR (images, height, width, 1|3|4), "columns": 4}
 //   {"kind": "graph", "nodes": [...], "edges": [...]}
 //
-// plugins/pictures says what each kind has.
+// plugins/pictures documents the kinds of figures and their keys.
 #pragma once
 #include <string>
 
@@ -22,8 +22,8 @@ class CRESCENT_API Picture : public Plain {
   virtual std::string draw(const Dict& figure, const Dict& options) = 0;
 };
 
-/// Draws the figure in the way that the ending of the path names and replaces the file atomically;
-/// an ending that no class has is an error that names those there are.
+/// Draws the figure in the format that the file name extension of the path names, and replaces the
+/// file atomically. The error for an unknown extension lists the known ones.
 CRESCENT_API void save_picture(const std::string& path, const Dict& figure,
                                const Dict& options = {});
 

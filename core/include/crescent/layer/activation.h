@@ -16,7 +16,8 @@ class CRESCENT_API Activation : public Plain {
   static Value encode_option(const Activation* activation);
 };
 
-/// What the activation of a layer gives; x itself without one. An exception names the activation.
+/// The activation of x; x itself when `activation` is null. The message of an exception names the
+/// activation.
 CRESCENT_API Tensor apply_activation(const Ref<Activation>& activation, const Tensor& x);
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Losses: what training makes smaller.
+// Losses: what training minimizes.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// Metrics: what is counted over the batches of an epoch.
+// Metrics: numbers that are accumulated over the batches of an epoch.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,14 +1,15 @@
-// Operations: functions of tensors as Keras has them, what cr.ops is. A plugin registers a row for
-// each, the signature as Keras writes it (parse_parameters):
+// Operations: the functions of cr.ops, which have the signatures of keras.ops. A plugin registers
+// an OperationRow for each, with the signature as Keras writes it (parse_parameters):
 //
 //   CRESCENT_PLUGIN("acme.ops", "1.0.0") {
 //     Operations(registry, "acme").add("Softcap", "softcap(x, limit=50.0)", softcap, "Bounded.");
 //   }
 //
-// From the row follow the function of Lua with positional and keyword arguments, help, completion
-// and messages; the call on symbols, which makes a layer of the graph; and the node in a file.
-// On large tensors a function that is several ops runs as one program, which is recorded once for
-// their specs and the other arguments: beside applying ops and failing a function does nothing.
+// The row provides: the Lua function with positional and keyword arguments, help, completion and
+// messages; the call on symbols, which makes a layer of the graph; and the node in files. On large
+// tensors, a function of several ops runs as one program, which is recorded once for the specs of
+// the tensors and the other arguments; the function must therefore have no effects besides applying
+// ops and failing.
 #pragma once
 #include "crescent/layer/node.h"
 #include "crescent/ops/ops.h"
@@ -16,21 +17,21 @@
 
 namespace crescent {
 
-/// What an operation gives.
+/// The type of an operation's result.
 enum class OperationResult : uint8_t {
   tensor,
-  list,             ///< of tensors: a table in Lua
+  list,             ///< several results, returned one after the other
   tuple,            ///< results one after the other
-  tensor_or_tuple,  ///< a tensor, or several: as its arguments say
-  host_value,       ///< a shape, a number: no tensors, so that symbols are as good as tensors
+  tensor_or_tuple,  ///< a tensor or several, depending on the arguments
+  host_value,       ///< a shape or a number, for which a symbol serves as well as a tensor
 };
 
-/// What a row says.
+/// The registration of one operation.
 struct OperationRow {
   std::vector<std::string> functions;  ///< names in cr.ops: absolute, abs
   std::string module;                  ///< "keras.src.ops.numpy"
   std::string keras_class;             ///< "Absolute"
-  Signature signature;                 ///< by the first name, as the text of the row has it
+  Signature signature;                 ///< named after the first of `functions`
   OperationResult result = OperationResult::tensor;
   Method method;
 };
@@ -41,11 +42,11 @@ class CRESCENT_API Operation final : public Plain {
   explicit Operation(std::shared_ptr<const OperationRow> row) : row_(std::move(row)) {}
   const OperationRow& row() const { return *row_; }
   const std::string& name() const { return row_->functions.front(); }
-  /// Arguments by name. Tensors and variables are boxed; numbers and lists of them count as
-  /// tensors. The results are boxed too. With symbols among the arguments it is a layer of the
-  /// graph that is made, and the results are its outputs.
+  /// Calls the operation with arguments by name. Tensors and variables are boxed; numbers and lists
+  /// of them count as tensors. The results are boxed too. If there are symbols among the arguments,
+  /// the call adds a layer to the graph, and the results are that layer's outputs.
   Value operator()(const Dict& arguments) const;
-  /// Arguments by position joined with those by name.
+  /// Merges positional and keyword arguments into one dictionary.
   Dict arguments(const List& positional, const Dict& keywords) const;
 
  private:
@@ -160,8 +161,8 @@ class BoundOperation final : public MethodAccess {
 class CRESCENT_API Operations : private SchemaBuilder {
  public:
   Operations(Registry& registry, std::string module);
-  /// Several names of one function: "absolute|abs(x)". Each parameter of f has its name in the
-  /// signature; a default of None leaves it as its type starts.
+  /// Adds a function, which may have several names: "absolute|abs(x)". Each parameter of f is named
+  /// by the signature; for a default of None the parameter is default-constructed.
   template <class R, class... A>
   Operations& add(const char* keras_class, const char* signature, R (*f)(A...),
                   const char* doc = "") {
@@ -182,7 +183,7 @@ class CRESCENT_API Operations : private SchemaBuilder {
     finish();
     return *this;
   }
-  /// A lambda without captures.
+  /// Adds a lambda without captures.
   template <class F>
   Operations& add(const char* keras_class, const char* signature, F f,
                   const char* doc = "") requires(std::is_class_v<F>) {

@@ -100,7 +100,7 @@ class CRESCENT_API Optimizer : public Configurable {
   Variable iterations_, rate_;
   Variables variables_;                    // the variables of the state, in its order
   std::vector<Variables> slot_variables_;  // the slots of each of variables_
-  // Variables that the last build omitted, with their slots.
+  // Variables that the last build omitted, with their slots, in case a later build includes them.
   std::vector<std::pair<Variable, Variables>> resting_;
   bool built_ = false;
 };

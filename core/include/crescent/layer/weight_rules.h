@@ -1,4 +1,4 @@
-// What a user chooses for a weight: how it starts, what it costs, and where it must stay.
+// What a user chooses for a weight: its initializer, regularizer and constraint.
 #pragma once
 #include "crescent/registry/registry.h"
 #include "crescent/tensor/tensor.h"

@@ -1,5 +1,5 @@
-// Checks of code that anybody wrote: gradients beside differences, layers and plugins beside the
-// rules that hold for all of them.
+// Checks of user code: gradients against finite differences, layers and plugins against the rules
+// that hold for all of them.
 //
 //   const CheckReport report = check_layer("Scale", {{"initializer", "ones"}}, {.shapes = {{3}}});
 //   if (!report.ok()) std::puts(report.text().c_str());
@@ -19,7 +19,7 @@ struct CheckRow {
   std::string text;  ///< what was found, in a sentence
 };
 
-/// What was checked of one function, layer or class.
+/// The results of the checks of one function, layer or class.
 struct CRESCENT_API CheckReport {
   std::string subject;  ///< "Scale of plugin 'acme.scale'"
   std::vector<CheckRow> rows;
@@ -29,9 +29,9 @@ struct CRESCENT_API CheckReport {
 };
 
 struct GradientChecks {
-  double step = 0;       ///< of the differences; 0: what fits the dtype
-  double tolerance = 0;  ///< relative to the largest derivative of a tensor; 0: what fits the dtype
-  int64_t elements = 10, directions = 3;  ///< of each tensor, drawn by chance
+  double step = 0;       ///< of the finite differences; 0: a default for the dtype
+  double tolerance = 0;  ///< relative to a tensor's largest derivative; 0: a default for the dtype
+  int64_t elements = 10, directions = 3;  ///< how many of each tensor are checked, chosen at random
   int64_t seed = 1;
 };
 
@@ -44,7 +44,7 @@ CRESCENT_API CheckReport check_gradient(const std::function<Tensors(const Tensor
 
 struct LayerChecks {
   std::vector<Shape> shapes;  ///< of each input, for one sample: without the batch axis
-  std::vector<DType> dtypes;  ///< of each input; the last one counts for those that follow
+  std::vector<DType> dtypes;  ///< of each input; the last one also stands for all further inputs
   double low = -1, high = 1;  ///< the range of their values
   /// The only batch size that the layer takes; 0: it takes any.
   int64_t batch_size = 0;

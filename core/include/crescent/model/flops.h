@@ -1,6 +1,6 @@
-// The arithmetic of a model: the floating-point operations of a forward pass with one sample, by
-// the ops that it records. A multiplication and an addition are two, an elementwise function is one
-// an element.
+// The arithmetic of a model: the floating-point operations of a forward pass with one sample,
+// counted from the ops that it records. A multiply-add counts as two operations, an elementwise
+// function as one per element.
 #pragma once
 #include "crescent/model/model.h"
 

@@ -1,5 +1,5 @@
-// What a model shows of its inside: the outputs of its layers, the gradients of its weights, and
-// its loss at growing learning rates. None of these changes the model.
+// Diagnostics of a model: the outputs of its layers, the gradients of its weights, and its loss at
+// increasing learning rates. None of them changes the model.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ struct CRESCENT_API TraceOptions {  // after x
 /// Statistics of a tensor; min to std are of its finite elements, NaN when there are none.
 struct CRESCENT_API TensorStatistics {
   double min = 0, max = 0, mean = 0, std = 0;
-  double zeros = 0;          ///< their share of the elements
+  double zeros = 0;          ///< fraction of the elements that are zero
   int64_t nan = 0, inf = 0;  ///< numbers of elements
 };
 /// An output of one call of a layer.
@@ -38,7 +38,7 @@ struct CRESCENT_API TracedOutput {
 /// The outputs of layers in the order in which their calls ended.
 struct CRESCENT_API LayerTrace {
   std::vector<TracedOutput> outputs;
-  std::vector<std::string> lines;  ///< as a table
+  std::vector<std::string> lines;  ///< the outputs as a text table
 };
 
 struct CRESCENT_API GradientNormsOptions {  // after x and y
@@ -56,7 +56,7 @@ struct CRESCENT_API GradientNorm {
 struct CRESCENT_API GradientNorms {
   std::vector<GradientNorm> weights, layers;
   double loss = 0;
-  std::vector<std::string> lines;  ///< as a table
+  std::vector<std::string> lines;  ///< the norms as a text table
 };
 
 struct CRESCENT_API LearningRateOptions {  // after x and y
@@ -64,7 +64,7 @@ struct CRESCENT_API LearningRateOptions {  // after x and y
   int64_t steps = 100;
   std::optional<int64_t> batch_size;  ///< default: 32
   double smoothing = 0.9;             ///< weight of the past in the average of losses
-  double diverged = 4;                ///< ends where the average exceeds its minimum so many times
+  double diverged = 4;  ///< the test ends when the average exceeds this multiple of its minimum
   static void describe(Schema<LearningRateOptions>& s);
 };
 /// A learning rate range test (Smith, 2017).

@@ -1,5 +1,5 @@
-// Large weights of layers in 8 bits or 4, frozen: layers that can be quantized have a method
-// "quantize" in their schema.
+// Quantization of large weights to 8 or 4 bits, after which they are not trainable. Layers that
+// support it have a method "quantize" in their schema.
 //
 //   quantize_model(*model, {.mode = "int8", .names = std::vector<std::string>{"dense", "embed"}});
 #pragma once
@@ -12,21 +12,22 @@
 
 namespace crescent {
 
-/// "int8" or "int4"; none for a layer that computes in floats.
+/// "int8" or "int4"; nullopt for a layer that computes in floating point.
 CRESCENT_API std::optional<std::string> quantization_mode(const Layer& layer);
 
 struct QuantizeOptions {
-  std::string mode = {};  ///< "int8", "int4"; empty where `config` says it
-  Value config = {};  ///< of a quantizer (a name, a configuration or an object); null: by the mode
-  /// Of a model: the layers in whose names one of these regular expressions is found. Fails for an
-  /// expression that is found in none of those that can be quantized.
+  std::string mode = {};  ///< "int8" or "int4"; empty if `config` determines it
+  Value config = {};      ///< a quantizer (name, configuration or object); null: chosen by `mode`
+  /// For models: quantizes only layers whose names contain a match of one of these regular
+  /// expressions. Fails for an expression that matches no quantizable layer.
   std::optional<std::vector<std::string>> names = {};
-  /// Of a model: the layers for which it gives true.
+  /// For models: quantizes only layers for which it returns true.
   std::function<bool(Layer&)> filter = {};
 };
-/// Fails for a layer that cannot be, and where neither a mode nor a configuration is given.
+/// Quantizes a layer. Fails for a layer that cannot be quantized, and without mode and config.
 CRESCENT_API void quantize_layer(Layer& layer, const QuantizeOptions& options);
-/// Of every layer that can be and that the options choose. Fails for a model that is not built.
+/// Quantizes every layer that supports it and that the options select. Fails for a model that is
+/// not built.
 CRESCENT_API void quantize_model(Model& model, const QuantizeOptions& options);
 
 }  // namespace crescent

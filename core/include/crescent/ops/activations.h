@@ -18,9 +18,9 @@ CRESCENT_API Tensor hard_silu(const Tensor& x);     ///< x * hard_sigmoid(x)
 CRESCENT_API Tensor selu(const Tensor& x);
 CRESCENT_API Tensor celu(const Tensor& x, double alpha = 1);
 CRESCENT_API Tensor glu(const Tensor& x, int axis = -1);  ///< first half * sigmoid(second half)
-/// `value` where x is not above the threshold.
+/// x where it is above the threshold, else `value`.
 CRESCENT_API Tensor threshold(const Tensor& x, double threshold, double value);
-/// Over several axes together; over all of them where none are given.
+/// Softmax over several axes together; over all axes if none are given.
 CRESCENT_API Tensor softmax(const Tensor& x, const Axes& axes);
 CRESCENT_API Tensor log_softmax(const Tensor& x, const Axes& axes);
 CRESCENT_API Tensor sparsemax(const Tensor& x, int axis = -1);

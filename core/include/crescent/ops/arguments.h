@@ -1,5 +1,5 @@
-// What the functions of ops do with their arguments first: common dtypes, axes counted from 0,
-// numbers as tensors. Authors of functions use the same.
+// How the functions of ops prepare their arguments: common dtypes, nonnegative axes, numbers as
+// tensors. Authors of functions can use the same helpers.
 #pragma once
 #include <utility>
 
@@ -7,48 +7,50 @@
 
 namespace crescent::ops {
 
-/// Integers and booleans as float32.
+/// Casts integers and booleans to float32; returns other tensors unchanged.
 inline Tensor floating(const Tensor& x) {
   const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
   return whole ? cast(x, DType::float32) : x;
 }
-/// The same, but int64 as float64, as some of Keras' functions have it.
+/// As floating(), but int64 becomes float64, as in some functions of Keras.
 inline Tensor wide_floating(const Tensor& x) {
   return x.dtype() == DType::int64 ? cast(x, DType::float64) : floating(x);
 }
-/// f(x) of floats; of half-width ones in float32, as squares and counts of them leave float16.
+/// Computes f(x) for floating x. Half-width floats are computed in float32, because squares and
+/// counts overflow float16, and cast back.
 template <class F>
 Tensor in_wide(const Tensor& given, const F& f) {
   const Tensor x = floating(given);
   return cast(f(cast(x, promote(x.dtype(), DType::float32))), x.dtype());
 }
-/// A number of the tensor's dtype.
+/// A scalar of the tensor's dtype.
 inline Tensor number_like(const Tensor& x, double number) {
   return Tensor::scalar(number, x.dtype());
 }
-/// Booleans and what is shorter than int32 as int32.
+/// Casts booleans and integers of fewer than 32 bits to int32.
 inline Tensor at_least_int32(const Tensor& x) {
   const bool small = is_integer(x.dtype()) && size_of(x.dtype()) < 4;
   return small || x.dtype() == DType::boolean ? cast(x, DType::int32) : x;
 }
-/// A number as a tensor of its own: float32, whole ones int32 or int64.
+/// The operand as a tensor: numbers become float32 scalars, integers int32 or int64 ones.
 CRESCENT_API Tensor tensor_of(const Operand& x);
-/// Both as tensors of the common dtype.
+/// Both operands as tensors of their common dtype.
 CRESCENT_API std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b);
-/// All as tensors of the common dtype.
+/// All tensors cast to their common dtype.
 CRESCENT_API Tensors promoted(std::span<const Tensor> tensors);
-/// One number for each of `count` axes, where a single one counts for all.
+/// Returns one number per axis, for `count` axes; a single given number is used for all of them.
 CRESCENT_API std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
                                                 size_t count);
-/// Axis counted from 0.
+/// The axis as a nonnegative number.
 inline int axis_of(const Tensor& x, int64_t axis) { return x.shape().axis(static_cast<int>(axis)); }
-/// All axes where none are given, else those, counted from 0.
+/// All axes if none are given, else the given ones as nonnegative numbers.
 CRESCENT_API std::vector<int> axes_of(const Tensor& x, const Axes& axes);
-/// The tensor with one axis flattened out of all when there is no axis, and that axis.
+/// Returns x and the axis, or without an axis the flattened x and its only axis.
 CRESCENT_API std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis);
-/// 0, 1, ... along an axis of a shape of ones otherwise.
+/// 0, 1, ..., count - 1 along `axis` of a tensor whose other dimensions are 1.
 CRESCENT_API Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);
-/// How many numbers a caller asks for, which must not be below 0 or beyond all memory.
+/// Returns `num`, the number of elements that a caller asks for; fails if it is negative or too
+/// large for memory.
 CRESCENT_API int64_t checked_count(const char* name, int64_t num);
 
 }  // namespace crescent::ops

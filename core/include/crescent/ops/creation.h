@@ -1,4 +1,4 @@
-// Tensors made from numbers, and parts of matrices, beside those of ops.h.
+// Creation of tensors from numbers, and parts of matrices, that ops.h does not have.
 #pragma once
 #include "crescent/ops/ops.h"
 
@@ -10,7 +10,7 @@ inline Tensor array(const Tensor& x, std::optional<DType> dtype = {}) {
 inline Tensor convert_to_tensor(const Tensor& x, std::optional<DType> dtype = {}) {
   return array(x, dtype);
 }
-inline Tensor empty(const Shape& shape, DType dtype = DType::float32) {  ///< zeros, here
+inline Tensor empty(const Shape& shape, DType dtype = DType::float32) {  ///< zero-initialized
   return zeros(shape, dtype);
 }
 inline Tensor empty_like(const Tensor& x, std::optional<DType> dtype = {}) {
@@ -19,21 +19,23 @@ inline Tensor empty_like(const Tensor& x, std::optional<DType> dtype = {}) {
 CRESCENT_API Tensor full_like(const Tensor& x, const Operand& value,
                               std::optional<DType> dtype = {});
 
-// -- numbers in a row
-/// float32 as soon as one of the numbers is a fraction, else int32; fails for a step of 0.
+// -- ranges of numbers
+/// The dtype defaults to float32 if one of the numbers has a fraction, else to int32; fails for a
+/// step of 0.
 CRESCENT_API Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1,
                            std::optional<DType> dtype = {});
-/// Evenly spaced; between tensors along a new axis. float32 unless the dtype is given.
+/// `num` evenly spaced numbers; between tensors, along a new axis. float32 unless the dtype is
+/// given.
 CRESCENT_API Tensor linspace(const Operand& start, const Operand& stop, int64_t num = 50,
                              bool endpoint = true, std::optional<DType> dtype = {}, int axis = 0);
-/// What lies between two of them.
+/// The spacing of linspace().
 CRESCENT_API Tensor linspace_step(const Operand& start, const Operand& stop, int64_t num = 50,
                                   bool endpoint = true);
-/// The base to the power of evenly spaced numbers.
+/// `base` to the power of evenly spaced exponents.
 CRESCENT_API Tensor logspace(const Operand& start, const Operand& stop, int64_t num = 50,
                              bool endpoint = true, double base = 10,
                              std::optional<DType> dtype = {}, int axis = 0);
-/// Numbers of one ratio to the next; fails for ends of different signs.
+/// Numbers with a constant ratio; fails for ends of different signs.
 CRESCENT_API Tensor geomspace(const Operand& start, const Operand& stop, int64_t num = 50,
                               bool endpoint = true, std::optional<DType> dtype = {}, int axis = 0);
 
@@ -43,18 +45,20 @@ CRESCENT_API Tensor tri(int64_t n, std::optional<int64_t> m = {}, int64_t k = 0,
                         std::optional<DType> dtype = {});  ///< ones at and below the k-th diagonal
 CRESCENT_API Tensor tril(const Tensor& x, int64_t k = 0);  ///< zeros above the k-th diagonal
 CRESCENT_API Tensor triu(const Tensor& x, int64_t k = 0);  ///< zeros below it
-CRESCENT_API Tensor diag(const Tensor& x,
-                         int64_t k = 0);  ///< a diagonal, or the matrix that has it
-CRESCENT_API Tensor diagflat(const Tensor& x, int64_t k = 0);  ///< the matrix, of all elements
-/// The diagonal of two axes, as the last axis.
+CRESCENT_API Tensor
+diag(const Tensor& x,
+     int64_t k = 0);  ///< the diagonal of a matrix, or the matrix with this diagonal
+CRESCENT_API Tensor diagflat(const Tensor& x,
+                             int64_t k = 0);  ///< the matrix with all elements of x on a diagonal
+/// The diagonals of the planes of two axes, as the last axis.
 CRESCENT_API Tensor diagonal(const Tensor& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 CRESCENT_API Tensor trace(const Tensor& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1);
-/// Powers of x (m) in n columns, the highest first unless increasing.
+/// The Vandermonde matrix of x (m): powers in n columns, in descending order unless `increasing`.
 CRESCENT_API Tensor vander(const Tensor& x, std::optional<int64_t> n = {}, bool increasing = false);
-/// Coordinates of all places of a grid; the indexing is "xy" or "ij".
+/// The coordinates of all points of a grid; the indexing is "xy" or "ij".
 CRESCENT_API Tensors meshgrid(std::span<const Tensor> xs, const std::string& indexing = "xy");
 
-// -- windows of so many numbers, float32
+// -- window functions of `count` values, float32
 CRESCENT_API Tensor bartlett(int64_t count);
 CRESCENT_API Tensor blackman(int64_t count);
 CRESCENT_API Tensor hamming(int64_t count);

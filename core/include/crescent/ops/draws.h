@@ -1,14 +1,14 @@
-// What keras.random has beside the members of a generator.
+// The functions of keras.random that are no members of SeedGenerator.
 #pragma once
 #include "crescent/ops/random.h"
 
 namespace crescent::ops {
 
-/// Whole numbers from minval to below maxval; fails where there are none.
+/// Integers in [minval, maxval); fails if that range is empty.
 CRESCENT_API Tensor randint(const Shape& shape, int64_t minval, int64_t maxval,
                             DType dtype = DType::int32,
                             const SeedGenerator& generator = global_random());
-/// The parts of x along an axis in an order by chance.
+/// x with its slices along an axis in random order.
 CRESCENT_API Tensor shuffle(const Tensor& x, int axis = 0,
                             const SeedGenerator& generator = global_random());
 

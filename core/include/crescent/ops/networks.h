@@ -1,4 +1,4 @@
-// What networks are made of beside convolutions: normalization, attention, losses of each element
+// Building blocks of networks other than convolutions: normalization, attention, losses per element
 // or row, alignments of sequences.
 #pragma once
 #include <tuple>
@@ -8,12 +8,12 @@
 namespace crescent::ops {
 
 // -- normalization
-/// Mean, variance, offset and scale have the shape of the axis, or one that broadcasts with x.
+/// Mean, variance, offset and scale are vectors along the axis, or broadcast with x.
 CRESCENT_API Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
                                         int axis, const Tensor& offset = {},
                                         const Tensor& scale = {}, double epsilon = 0.001);
-/// gamma and beta have the shape of the axes, or are numbers. With rms_scaling, which Keras keeps
-/// for old models, x itself is divided by the deviation.
+/// gamma and beta have the shape of the axes, or are scalars. With rms_scaling, which Keras keeps
+/// for old models, x itself, without its mean subtracted, is divided by the standard deviation.
 CRESCENT_API Tensor layer_normalization(const Tensor& x, const Tensor& gamma = {},
                                         const Tensor& beta = {}, const Axes& axes = {-1},
                                         std::optional<double> epsilon = {},
@@ -21,13 +21,14 @@ CRESCENT_API Tensor layer_normalization(const Tensor& x, const Tensor& gamma = {
 CRESCENT_API Tensor rms_normalization(const Tensor& x, const Tensor& scale = {},
                                       const Axes& axes = {-1}, std::optional<double> epsilon = {});
 
-/// x / max(its norm, epsilon); over two axes the norm is that of matrices.
+/// x / max(norm of x, epsilon); over two axes the norm is a matrix norm.
 CRESCENT_API Tensor normalize(const Tensor& x, const Axes& axes = {-1}, double order = 2,
                               std::optional<double> epsilon = {});
 
 // -- attention
-/// query (b, t, h, d), key and value (b, s, g, d), of which g divides h -> (b, t, h, d). The mask
-/// broadcasts to (b, h, t, s), the bias is added to the scores, which the cap keeps small.
+/// query (b, t, h, d), key and value (b, s, g, d), where h is a multiple of g (grouped-query
+/// attention) -> (b, t, h, d). The mask broadcasts to (b, h, t, s); the bias is added to the
+/// scores; soft_cap limits the scores by tanh.
 CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key,
                                           const Tensor& value, const Tensor& bias,
                                           const Tensor& mask, std::optional<double> scale,
@@ -40,21 +41,21 @@ CRESCENT_API Tensor categorical_crossentropy(const Tensor& target, const Tensor&
                                              bool from_logits = false, int axis = -1);
 CRESCENT_API Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& output,
                                                     bool from_logits = false, int axis = -1);
-/// Peak signal to noise, in decibels.
+/// Peak signal-to-noise ratio, in decibels.
 CRESCENT_API Tensor psnr(const Tensor& x1, const Tensor& x2, double max_val);
 
 // -- alignments (Graves et al., 2006)
-/// target (batch, labels), output (batch, time, classes), lengths (batch): a number a sample.
+/// target (batch, labels), output (batch, time, classes), lengths (batch).
 CRESCENT_API Tensor ctc_loss(const Tensor& target, const Tensor& output,
                              const Tensor& target_length, const Tensor& output_length,
                              int64_t mask_index = 0);
 struct CtcOptions {
-  bool beam_search = false;  ///< or the likeliest class of every moment
+  bool beam_search = false;  ///< else greedy: the most likely class of each time step
   int64_t beam_width = 100, top_paths = 1;
-  bool merge_repeated = true;             ///< a search merges them always
-  std::optional<int64_t> mask_index = 0;  ///< no number: the last class
+  bool merge_repeated = true;             ///< beam search always merges
+  std::optional<int64_t> mask_index = 0;  ///< nullopt: the last class
 };
-/// inputs (batch, time, classes), lengths (batch) -> labels (paths, batch, time), filled with -1,
+/// inputs (batch, time, classes), lengths (batch) -> labels (paths, batch, time), padded with -1,
 /// and their scores (batch, paths).
 CRESCENT_API std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& lengths,
                                                    const CtcOptions& options = {});
