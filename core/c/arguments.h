@@ -1,4 +1,4 @@
-// Arguments and results of the interface as types of C++ and back.
+// Conversions between arguments and results of the C interface and C++ types.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace crescent::c {
 
-/// The object behind a model's handle. Names that were given out live as long as it does.
+/// The object behind a model's handle. It owns the names that were passed to callers.
 struct ModelObject {
   ModelPtr model;
   std::mutex mutex;
@@ -26,23 +26,23 @@ crescent_model* new_handle(ModelPtr model);
 Tensor tensor_of(const crescent_tensor* tensor, const char* name);
 Tensors tensors_of(const crescent_tensor* const* tensors, size_t count, const char* name);
 crescent_tensor* new_handle(Tensor tensor);
-/// Hands tensors out; fails, and says how many there are, when they are more than `count`.
+/// Passes tensors to the caller; if there are more than `count`, fails and states their number.
 void give_tensors(const Tensors& tensors, crescent_tensor** results, size_t* count);
 
 Shape shape_of(const int64_t* shape, int rank);
 DType dtype_of(int dtype);
 
-/// The text of a required argument.
+/// The text; fails for NULL, naming the argument.
 std::string text_of(const char* text, const char* name);
 /// The dictionary of a JSON text; NULL stands for an empty one.
 Dict options_of(const char* json);
 /// Memory that crescent_text_free frees.
 char* new_text(const std::string& text);
 
-/// Fills as much of the caller's struct as the caller knows.
+/// Fills the members of the caller's struct that its struct_size covers.
 void give_spec(const TensorSpec& spec, const char* name, crescent_spec* result);
 
-/// The struct of a caller who may know less of it: members that it lacks are zero.
+/// Copies a struct of the caller, whose struct_size may be smaller; missing members are zero.
 template <class Struct>
 Struct read_struct(const Struct* given, const char* name) {
   require(given, name);

@@ -12,7 +12,7 @@ struct ErrorObject {
   std::string message;
 };
 
-/// Stands for an error that there was no memory to describe.
+/// The handle of the error for which no memory could be allocated.
 crescent_error* const kNoMemory = reinterpret_cast<crescent_error*>(HandleKind::error);
 constexpr const char* kNoMemoryMessage = "not enough memory";
 

@@ -1,4 +1,4 @@
-// Exceptions as values: every function of the interface runs in guarded().
+// Converts exceptions to error values: every function of the C interface runs in guarded().
 #pragma once
 #include "handles.h"
 
@@ -7,9 +7,9 @@ namespace crescent::c {
 /// The error for the exception that is being handled.
 crescent_error* current_error(const char* function) noexcept;
 
-/// An error of a plugin with a message of its own.
+/// Makes an error of a plugin with this message.
 crescent_error* new_error(const char* message) noexcept;
-/// Throws what the error says and frees it; none is no error.
+/// Throws the error as an exception and frees it; does nothing for NULL.
 void throw_if(crescent_error* error);
 
 /// Runs the body; an exception becomes the result.

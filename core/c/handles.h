@@ -1,6 +1,6 @@
-// Handles: the numbers that stand for objects of C++ at the C boundary. A number is never used
-// twice, and its lowest bits say what it stands for, so a freed handle and one of another kind are
-// detected; an object that another thread works with lives on when its handle is freed.
+// Handles: the numbers that identify C++ objects at the C boundary. A number is never used twice,
+// and its lowest bits encode the kind of object, so freed handles and handles of another kind are
+// detected. Freeing a handle does not destroy an object that another thread is using.
 #pragma once
 #include <memory>
 
@@ -11,7 +11,7 @@ namespace crescent::c {
 
 enum class HandleKind : uintptr_t { error, tensor, model, interruption, layer };
 
-/// A mistake in how a function of the interface was called.
+/// An invalid argument of a function of the C interface.
 class ArgumentError final : public Error {
  public:
   using Error::Error;
@@ -22,11 +22,11 @@ template <class... Pieces>
   throw ArgumentError(concat(pieces...));
 }
 
-/// Enters the object and returns its number.
+/// Stores the object and returns its handle.
 uintptr_t add_handle(HandleKind kind, std::shared_ptr<void> object);
-/// The object; null for a number that stands for nothing of this kind.
+/// The object of the handle; null for an invalid handle or one of another kind.
 std::shared_ptr<void> find_handle(HandleKind kind, const void* handle);
-/// Removes the handle, unless it stands for nothing of this kind.
+/// Removes the handle; ignores an invalid handle or one of another kind.
 void remove_handle(HandleKind kind, const void* handle);
 
 /// Fails for a null pointer, naming the argument.

@@ -1,4 +1,4 @@
-// Models: files, configurations, what they are, weights.
+// Models: files, configurations, descriptions, weights.
 #include "arguments.h"
 #include "crescent/io/format.h"
 #include "errors.h"
@@ -12,7 +12,7 @@ std::string lines_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// A name of a model's list with its dtype and shape.
+/// The name, dtype and shape of an input, output or weight.
 struct NamedSpec {
   std::string name;
   TensorSpec spec;
@@ -165,7 +165,7 @@ crescent_error* crescent_model_save_weights(const crescent_model* model, const c
 
 void crescent_model_free(crescent_model* model) { remove_handle(HandleKind::model, model); }
 
-// ---- what they are
+// ---- descriptions
 
 crescent_error* crescent_model_summary(const crescent_model* model, const char* options,
                                        char** text) {

@@ -1,4 +1,4 @@
-// The functions that plugins with a C table get.
+// The functions of crescent_host, which plugins with a C table call.
 #include "crescent/base/export.h"
 #include "errors.h"
 #include "table_layer.h"

@@ -61,7 +61,7 @@ std::vector<TensorSpec> SpecList::specs(size_t count) const {
 
 }  // namespace crescent::c
 
-/// What the loader of plugins calls, which finds it by this name.
+/// Registers the classes of a C table; the plugin loader looks this function up by its name.
 extern "C" CRESCENT_API void crescent_private_register_table(const crescent_plugin* given,
                                                              crescent::Registry* registry);
 void crescent_private_register_table(const crescent_plugin* given, crescent::Registry* registry) {

@@ -1,4 +1,4 @@
-// Classes that a plugin describes in a C table (crescent_plugin.h), as classes of the registry.
+// Registers classes that a plugin describes in a C table (crescent_plugin.h).
 #pragma once
 #include "arguments.h"
 #include "crescent/registry/registry.h"
@@ -6,14 +6,14 @@
 
 namespace crescent::c {
 
-/// The functions that plugins are given; lives as long as the process.
+/// The host functions that plugins are given; they live as long as the process.
 const crescent_host& plugin_host();
 
 /// Registers the layer; the class must live as long as the process.
 void register_layer(const crescent_layer_class& given, Registry& registry);
 void register_op(const crescent_op_class& given, const std::string& plugin, Registry& registry);
 
-/// Handles that are lent for a call, and freed after it.
+/// Handles that are passed to a callback and freed after the call.
 class LentTensors {
  public:
   explicit LentTensors(std::span<const Tensor> tensors);
@@ -26,7 +26,7 @@ class LentTensors {
   std::vector<const crescent_tensor*> handles_;
 };
 
-/// Places for handles that a callback returns, which are freed with it.
+/// An array in which a callback stores the handles that it returns; they are freed with it.
 class ReturnedTensors {
  public:
   explicit ReturnedTensors(size_t capacity) : handles_(capacity) {}
@@ -40,7 +40,7 @@ class ReturnedTensors {
   std::vector<crescent_tensor*> handles_;
 };
 
-/// Specs as pointers, since a plugin may know a shorter struct.
+/// An array of pointers to specs, since a plugin may know a shorter struct.
 class SpecList {
  public:
   explicit SpecList(std::span<const TensorSpec> specs);

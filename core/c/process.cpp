@@ -1,4 +1,4 @@
-// Versions and what concerns the whole process.
+// Functions that concern the whole process: versions, errors, seed, device, plugins, interruption.
 #include <atomic>
 #include <mutex>
 

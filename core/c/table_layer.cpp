@@ -7,7 +7,7 @@ namespace {
 
 crescent_layer* as_layer(uintptr_t handle) { return reinterpret_cast<crescent_layer*>(handle); }
 
-/// The value of an option, with the type that its default has.
+/// Access to an option whose type follows from its default.
 class OptionAccess final : public FieldAccess {
  public:
   OptionAccess(std::string name, Value default_value)
@@ -124,7 +124,7 @@ TableLayer& layer_of(const crescent_layer* layer) {
 }
 
 void register_layer(const crescent_layer_class& given, Registry& registry) {
-  // It lives as long as the process, as the class does.
+  // Lives as long as the process, like the registered class.
   const auto* known = new crescent_layer_class(read_struct(&given, "layer"));
   if (!known->call) fail("a layer lacks its call");
   const TableLayer defaults(*known);

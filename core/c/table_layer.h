@@ -1,4 +1,4 @@
-// A layer whose class is in a C table.
+// Layers whose classes come from a C table.
 #pragma once
 #include "crescent/layer/layer.h"
 #include "plugin_table.h"

@@ -1,4 +1,4 @@
-// Ops whose class is in a C table, and the functions of cr.ops that apply them.
+// Ops whose classes come from a C table, and the functions of cr.ops that apply them.
 #include "crescent/layer/operation.h"
 #include "crescent/program/op.h"
 #include "errors.h"
@@ -9,10 +9,10 @@ namespace {
 
 struct OpClass {
   crescent_op_class table;
-  std::string name;  ///< with that of the plugin: "acme.ops.softcap"
+  std::string name;  ///< with the name of the plugin: "acme.ops.softcap"
 };
 
-/// An input or a result of compute.
+/// The crescent_buffers of the inputs or the results of compute.
 struct Buffers {
   explicit Buffers(size_t count) : all(count) {
     for (crescent_buffer& each : all) places.push_back(&each);
@@ -73,7 +73,7 @@ class TableOp final : public Op {
   std::string attributes_;
 };
 
-/// Applies the op to the tensors among the arguments; the others are its attributes.
+/// Applies the op to its tensor arguments; the other arguments are attributes.
 class OpAccess final : public MethodAccess {
  public:
   explicit OpAccess(const OpClass& of) : class_(of) {}
@@ -156,7 +156,7 @@ std::shared_ptr<const OperationRow> row_of(const OpClass& of, const std::string&
 }  // namespace
 
 void register_op(const crescent_op_class& given, const std::string& plugin, Registry& registry) {
-  // It lives as long as the process, as the class does.
+  // Lives as long as the process, like the registered class.
   const auto* known = new OpClass{read_struct(&given, "op"), ""};
   if (!known->table.infer || !known->table.compute) fail("an op lacks its infer or its compute");
   const std::string name = text_of(known->table.name, "op->name");

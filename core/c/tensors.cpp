@@ -1,4 +1,4 @@
-// Tensors: values in and out, with and without a copy; files of arrays; functions of cr.ops.
+// Tensors: passing values with and without a copy, files of arrays, functions of cr.ops.
 #include <cstring>
 
 #include "arguments.h"
@@ -18,7 +18,7 @@ static_assert(CRESCENT_FLOAT32 == int(DType::float32) && CRESCENT_FLOAT64 == int
               CRESCENT_INT16 == int(DType::int16) && CRESCENT_COMPLEX64 == int(DType::complex64) &&
               CRESCENT_STRING == int(DType::string) && CRESCENT_MAX_RANK == Shape::kMaxRank);
 
-/// Memory of the caller, given back when no tensor needs it.
+/// Memory of the caller; `release` is called when no tensor needs it.
 class CallersStorage final : public Storage {
  public:
   CallersStorage(void* memory, size_t bytes) {
@@ -36,7 +36,7 @@ class CallersStorage final : public Storage {
   void* user_ = nullptr;
 };
 
-/// The spec of values that the caller has; fails for strings and another number of bytes.
+/// The spec of values of the caller; fails for strings and if `bytes` does not match the shape.
 TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes) {
   const TensorSpec spec{dtype_of(dtype), shape_of(shape, rank)};
   if (spec.dtype == DType::string) refuse("strings are made by crescent_tensor_from_texts");
@@ -46,7 +46,7 @@ TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes)
   return spec;
 }
 
-/// The values in host memory: those of a file are read.
+/// The tensor of the handle, for access to its values; fails for strings.
 Tensor host_tensor(const crescent_tensor* tensor) {
   const Tensor found = tensor_of(tensor, "tensor");
   if (found.dtype() == DType::string)
@@ -60,7 +60,7 @@ void check_address(const void* memory, const TensorSpec& spec) {
     refuse("'memory' is not at a multiple of ", step, " bytes");
 }
 
-/// Handles of a tensor that was read from a file keep a copy of it in memory.
+/// A copy in memory of a tensor in a file; other tensors are returned unchanged.
 Tensor in_memory(const Tensor& tensor) { return tensor.in_memory() ? tensor : tensor.clone(); }
 
 Value boxed(const Tensor& tensor) { return Value(std::make_shared<BoxedTensor>(tensor)); }

@@ -6,7 +6,7 @@
 namespace crescent::c {
 namespace {
 
-/// What crescent_data points to.
+/// The content of crescent_data as C++ tensors.
 struct Samples {
   Tensors x, y;
   Tensor weight;
@@ -27,7 +27,7 @@ Value boxed_tensor(const Tensor& tensor) {
   return tensor ? Value(std::make_shared<BoxedTensor>(tensor)) : Value();
 }
 
-/// Several tensors as the list that fit takes; one alone stands for itself.
+/// Boxes tensors as fit takes them: a single tensor, or a list of several.
 Value boxed_tensors(const Tensors& tensors) {
   if (tensors.size() == 1) return boxed_tensor(tensors.front());
   List list;
@@ -44,7 +44,7 @@ void give_values(ModelObject& object, const NamedValues& found, crescent_value* 
   *count = found.size();
 }
 
-/// Calls the functions of the caller.
+/// Calls the functions of crescent_progress.
 class ProgressCallback final : public Callback {
  public:
   explicit ProgressCallback(const crescent_progress& progress) : progress_(progress) {}
@@ -75,7 +75,7 @@ void add_callback(Dict& options, const CallbackPtr& callback) {
   callbacks.as_list().push_back(Value(callback));
 }
 
-/// A library prints nothing unless it is asked to.
+/// Sets verbose to 0 unless it is given.
 Dict quiet(Dict options) {
   if (!options.contains("verbose")) options.set("verbose", 0);
   return options;

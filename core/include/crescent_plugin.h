@@ -1,20 +1,22 @@
 // Plugins with a stable C ABI: a table of C structs, so that one binary loads into every later
 // host.
 //
-// A plugin in C++ (crescent/plugin.h) has the whole interface and is built along with Crescent. One
-// that exports this table links nothing of Crescent: it gets the functions of its host in a struct,
-// and says how much of each struct it knows by struct_size. A host that is later reads what is
-// there and takes the rest for zero; a plugin that is later compares host->struct_size before it
-// calls what came later (CRESCENT_HOST_HAS). crescent_plugin.hpp wraps all this for C++.
+// A plugin in C++ (crescent/plugin.h) has the whole interface and must be built with the same
+// version of Crescent. A plugin that exports this table links nothing of Crescent: it gets the
+// functions of its host in a struct. struct_size says how many bytes of each struct its author
+// knew: a later host takes missing members of a plugin's structs as zero, and a later plugin checks
+// host->struct_size before it calls a newer function (CRESCENT_HOST_HAS). crescent_plugin.hpp wraps
+// all this for C++.
 //
 //   static crescent_error* start(const crescent_host* given) { return host = given, NULL; }
 //   static const crescent_layer_class* const layers[] = {&scale};
 //   CRESCENT_EXPORT_TABLE = {CRESCENT_TABLE_HEAD("acme.scale", "1.0.0"), start, layers, 1};
 //
-// Callbacks return NULL or an error: one of host->error_new, or one that a function of the host
-// gave. Handles that callbacks are given are lent for the call; those that they return go to the
-// host. Tensors within a layer's call may have no values, since a step is traced once and compiled:
-// a layer computes by host->call, not on values. An op computes on values.
+// Callbacks return NULL or an error: either made by host->error_new or returned by a function of
+// the host. Handles that callbacks are given are valid during the call only; handles that they
+// return belong to the host. Tensors within a layer's call may have no values, since a step is
+// traced once and compiled: a layer computes by host->call, not on values. An op computes on
+// values.
 #ifndef CRESCENT_PLUGIN_TABLE_H
 #define CRESCENT_PLUGIN_TABLE_H
 
@@ -28,12 +30,12 @@ extern "C" {
 #define CRESCENT_TABLE_VERSION 1
 #define CRESCENT_TABLE_MAGIC "crescent-table"
 #define CRESCENT_TABLE_SECTION ".crescent.table"
-/// The most results of a layer or an op.
+/// The maximum number of results of a layer or an op.
 #define CRESCENT_MAX_RESULTS 16
 
 typedef struct crescent_layer crescent_layer;
 
-/// Functions of the host; those that are in crescent.h too do the same.
+/// Functions of the host; those with the name of a function in crescent.h do the same.
 typedef struct crescent_host {
   size_t struct_size;
   const char* crescent_version;
@@ -45,30 +47,31 @@ typedef struct crescent_host {
   crescent_error* (*tensor_share)(const crescent_tensor* tensor, crescent_tensor** result);
   void (*tensor_free)(crescent_tensor* tensor);
   crescent_error* (*tensor_spec)(const crescent_tensor* tensor, crescent_spec* result);
-  /// A number or a boolean (0, 1) of a JSON object: an option of a layer, an attribute of an op.
+  /// Reads a number or boolean (as 0 or 1) from a JSON object: an option of a layer, an attribute
+  /// of an op.
   crescent_error* (*get_number)(const char* json, const char* name, double* number);
-  /// A text of a JSON object; of another value its JSON. It is freed by text_free.
+  /// Reads a string from a JSON object; another value is returned as JSON. Free it with text_free.
   crescent_error* (*get_text)(const char* json, const char* name, char** text);
   void (*text_free)(char* text);
-  /// A function of cr.ops, an op of this plugin among them.
+  /// Calls a function of cr.ops, which may be an op of this plugin.
   crescent_error* (*call)(const char* function, const crescent_tensor* const* inputs,
                           size_t input_count, const char* arguments, crescent_tensor** results,
                           size_t* count);
-  /// Within build: adds a weight. `initializer` is JSON: a name in quotes, a configuration, or NULL
-  /// for the default. Weights are numbered from 0.
+  /// Within build: adds a weight; weights are numbered from 0. `initializer` is JSON: a name in
+  /// quotes, a configuration, or NULL for the default.
   crescent_error* (*add_weight)(crescent_layer* layer, const char* name, const int64_t* shape,
                                 int rank, const char* initializer, int trainable);
   /// The value of a weight.
   crescent_error* (*weight)(const crescent_layer* layer, size_t index, crescent_tensor** result);
-  /// Within call: the value that the weight has after the step.
+  /// Within call: sets the value that the weight has after the step.
   crescent_error* (*assign)(crescent_layer* layer, size_t index, const crescent_tensor* value);
-  /// Within call: a scalar that training adds to the loss.
+  /// Within call: adds a scalar to the training loss.
   crescent_error* (*add_loss)(crescent_layer* layer, const crescent_tensor* value);
-  /// What later or special hosts have beside this; NULL for an unknown name.
+  /// Looks up additional functions of later or special hosts; NULL for an unknown name.
   const void* (*extension)(const char* name);
 } crescent_host;
 
-/// Whether a host, perhaps an older one, has this function.
+/// Whether the host, which may be older than this header, has this function.
 #define CRESCENT_HOST_HAS(host, function) \
   ((host)->struct_size > offsetof(crescent_host, function) && (host)->function != NULL)
 
@@ -77,7 +80,8 @@ typedef struct crescent_option {
   size_t struct_size;
   const char* name;
   const char* doc;
-  /// JSON; its type is that of the option: true, 1, 0.5, "a text". NULL: any value, null first.
+  /// JSON whose type determines the type of the option: true, 1, 0.5, "a text". NULL: an option of
+  /// any type whose default is null.
   const char* default_value;
 } crescent_option;
 
@@ -87,10 +91,10 @@ typedef struct crescent_layer_class {
   const char* doc;
   const crescent_option* const* options;
   size_t option_count;
-  /// Makes the state of a layer with these options, a JSON object. NULL: layers have no state.
+  /// Makes the state of a layer from its options, a JSON object. NULL: layers have no state.
   crescent_error* (*create)(const char* options, void** self);
   void (*destroy)(void* self);
-  /// Adds weights for these inputs; sizes of batches are -1. NULL: layers have no weights.
+  /// Adds weights for these inputs, whose batch size is -1. NULL: layers have no weights.
   crescent_error* (*build)(void* self, crescent_layer* layer, const crescent_spec* const* inputs,
                            size_t count);
   /// `result_count` is the capacity of `results` before, and their number afterwards.
@@ -101,40 +105,44 @@ typedef struct crescent_layer_class {
   int supports_masking;           ///< whether the mask of a single input is that of the output
 } crescent_layer_class;
 
-/// The values of an input or a result of an op, row by row.
+/// The values of an input or a result of an op, row-major.
 typedef struct crescent_buffer {
   size_t struct_size;
   void* data;
   int32_t dtype;
   int32_t rank;
   const int64_t* shape;
-  int64_t size;  ///< of elements
+  int64_t size;  ///< number of elements
 } crescent_buffer;
 
-/// An op: a function of cr.ops under its name. It runs in compiled steps, on the host.
+/// An op, registered as a function of cr.ops under its name. It runs in compiled steps, on the
+/// host.
 typedef struct crescent_op_class {
   size_t struct_size;
   const char* name;
   const char* doc;
-  /// As in Python, inputs first: "x, limit=1.0". What is no input is an attribute.
+  /// The signature as in Python, inputs first: "x, limit=1.0". The other parameters are attributes.
   const char* parameters;
   size_t input_count;
-  /// Dtypes and shapes of the results; all checks are here. Sizes may be -1. `attributes` are a
-  /// JSON object. The host has set struct_size of the results, and takes those that are filled in.
+  /// Computes dtypes and shapes of the results and checks the inputs. Sizes may be -1. `attributes`
+  /// is a JSON object. The host has set struct_size of the results; the callback sets their other
+  /// members.
   crescent_error* (*infer)(const char* attributes, const crescent_spec* const* inputs, size_t count,
                            crescent_spec* const* results, size_t* result_count);
-  /// Threads may call it at the same time.
+  /// Computes the results; several threads may call it at the same time.
   crescent_error* (*compute)(const char* attributes, const crescent_buffer* const* inputs,
                              size_t count, crescent_buffer* const* results, size_t result_count);
-  /// The gradient of each input, or NULL for none, by host->call. A gradient that is NULL is zero.
-  /// NULL: the op cannot be differentiated.
+  /// Computes the gradient of each input by host->call, or NULL for no
+  /// gradient. A NULL among the given gradients stands for zero. If the
+  /// function is NULL, the op is not differentiable.
   crescent_error* (*gradient)(const char* attributes, const crescent_tensor* const* inputs,
                               size_t count, const crescent_tensor* const* outputs,
                               const crescent_tensor* const* gradients, size_t output_count,
                               crescent_tensor** results);
 } crescent_op_class;
 
-/// The table. Up to `version` it is read from the file, before any code of the plugin runs.
+/// The table. Its members up to `version` are read from the file before any code of the plugin
+/// runs.
 typedef struct crescent_plugin {
   char magic[16];
   uint32_t struct_size;
@@ -147,7 +155,7 @@ typedef struct crescent_plugin {
   size_t layer_count;
   const crescent_op_class* const* ops;
   size_t op_count;
-  const void* (*extension)(const char* name);  ///< what a host may ask a plugin for, or NULL
+  const void* (*extension)(const char* name);  ///< extensions of this plugin by name; may be NULL
 } crescent_plugin;
 
 #define CRESCENT_TABLE_HEAD(plugin_name, plugin_version) \

@@ -1,5 +1,5 @@
-// Plugins with a table of C (crescent_plugin.h), written in C++17. What is here is compiled into
-// the plugin; it links nothing of Crescent, and its one binary loads into every later host.
+// A C++17 wrapper of crescent_plugin.h. It is compiled into the plugin, which links nothing of
+// Crescent, so that one binary loads into every later host.
 //
 //   class Scale : public crescent_table::Layer {
 //    public:
@@ -29,7 +29,7 @@ namespace crescent_table {
 /// The host; set when the plugin starts.
 inline const crescent_host* host = nullptr;
 
-/// An error of the host on its way through the plugin, or one of the plugin.
+/// An error of the host that passes through the plugin, or an error of the plugin.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -42,7 +42,7 @@ inline void check(crescent_error* error) {
   throw Error(message);
 }
 
-/// Runs the body; what it throws becomes an error of C.
+/// Runs the body; converts an exception to a crescent_error.
 template <class Body>
 crescent_error* guarded(Body body) noexcept {
   try {
@@ -55,7 +55,7 @@ crescent_error* guarded(Body body) noexcept {
   }
 }
 
-/// Sizes of axes; -1 is not known yet. shape[-1] is the last one.
+/// The sizes of the axes; -1 is unknown. shape[-1] is the last axis.
 class Shape {
  public:
   Shape(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
@@ -74,7 +74,7 @@ class Shape {
   std::vector<int64_t> sizes_;
 };
 
-/// A tensor of the host, owned.
+/// A tensor of the host; owns its handle.
 class Tensor {
  public:
   Tensor() = default;
@@ -82,7 +82,7 @@ class Tensor {
   Tensor(float number) {
     check(host->tensor_new(CRESCENT_FLOAT32, nullptr, 0, &number, sizeof number, &handle_));
   }
-  /// Another handle of a tensor that somebody else owns.
+  /// Makes a handle of its own for a tensor that somebody else owns.
   static Tensor shared(const crescent_tensor* lent) {
     Tensor tensor;
     if (lent) check(host->tensor_share(lent, &tensor.handle_));
@@ -107,7 +107,7 @@ class Tensor {
   crescent_tensor* handle_ = nullptr;
 };
 
-/// A function of cr.ops with one result.
+/// Calls a function of cr.ops that has one result.
 inline Tensor call(const char* function, std::initializer_list<const Tensor*> inputs,
                    const char* arguments = nullptr) {
   std::vector<const crescent_tensor*> handles;
@@ -147,7 +147,7 @@ class Options {
 class Weights {
  public:
   explicit Weights(crescent_layer* layer) : layer_(layer) {}
-  /// Within build. The initializer is JSON: "\"zeros\"".
+  /// Adds a weight; to be called within build. `initializer` is JSON: "\"zeros\"".
   void add(const char* name, const Shape& shape, const std::string& initializer = "",
            bool trainable = true) {
     check(host->add_weight(layer_, name, shape.data(), shape.rank(),
@@ -167,7 +167,7 @@ class Weights {
   crescent_layer* layer_;
 };
 
-/// A layer of one input and one output; a class has a constructor of Options.
+/// A layer with one input and one output; derived classes have a constructor that takes Options.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -181,7 +181,7 @@ struct Option {
   const char* default_value;
 };
 
-/// A class of the table; it lives as long as the process.
+/// The table entry of the layer class T; it lives as long as the process.
 template <class T>
 const crescent_layer_class* layer(const char* name, const char* doc,
                                   std::initializer_list<Option> options = {}) {

@@ -1,8 +1,8 @@
-// The functions that users call most; those beside them are in the headers of this folder, a family
-// each. They are eager on real tensors, traced on abstract ones, differentiable. Names and meaning
-// are those of keras.ops, which cr.ops has too. Dtypes of two operands are promoted; a C++ number
-// adopts the tensor's dtype, but 2.0 beside integers makes float32 as in Python. Axes may be
-// negative. Shapes in comments; every mistake fails naming the op and the shapes.
+// The most used functions; the other headers of this folder have the rest, one header per family.
+// They run eagerly on real tensors, are traced on abstract ones, and are differentiable. Names and
+// semantics are those of keras.ops. The dtypes of two operands are promoted; a C++ number adopts
+// the tensor's dtype, but 2.0 with an integer tensor gives float32 as in Python. Axes may be
+// negative. Comments give shapes; error messages name the op and the shapes.
 #pragma once
 #include <optional>
 #include <type_traits>
@@ -12,7 +12,7 @@
 
 namespace crescent::ops {
 
-/// A tensor, or a plain number without a dtype of its own: `whole` as 2 is, and 2.0 is not.
+/// A tensor, or a number without a dtype; `whole` is true for integers such as 2, not for 2.0.
 struct CRESCENT_API Operand {
   Operand(const Tensor& t) : tensor(t) {}
   Operand(const Variable& v) : tensor(v.value()) {}
@@ -23,9 +23,10 @@ struct CRESCENT_API Operand {
   double number = 0;
   bool whole = false;
 };
-/// The dtype in which both meet. A number takes the tensor's, but float32 where it is no whole one
-/// and the tensor is of integers, int32 where that is of booleans, and a wider one of integers
-/// where it does not fit. Two numbers are float32, whole ones int32 (int64 if they do not fit).
+/// The common dtype of two operands. A number adopts the tensor's dtype, except: a number with a
+/// fraction gives float32 with an integer tensor; with a boolean tensor, integers give int32; and
+/// an integer that does not fit gives a wider integer dtype. Two numbers give float32, two integers
+/// int32 (int64 if they do not fit).
 CRESCENT_API DType result_dtype(const Operand& a, const Operand& b);
 
 // -- elementwise: the names in elementwise_ops.h
@@ -36,16 +37,15 @@ CRESCENT_UNARY_OPS(CRESCENT_UNARY)
 CRESCENT_BINARY_OPS(CRESCENT_BINARY)
 #undef CRESCENT_BINARY
 CRESCENT_API Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
-/// x between two limits, at which the gradient goes on to x; the upper one counts where they cross.
+/// Limits x to [low, high]; the gradient at the limits is 1. If low > high, the result is high.
 CRESCENT_API Tensor clip(const Tensor& x, const Operand& low, const Operand& high);
-/// The same, but at the limits themselves the gradient is 0, as beyond them: relu6 is
-/// hard_tanh(x, 0, 6).
+/// As clip(), but the gradient at the limits is 0: relu6 is hard_tanh(x, 0, 6).
 CRESCENT_API Tensor hard_tanh(const Tensor& x, double low = -1, double high = 1);
 CRESCENT_API Tensor cast(const Tensor& x,
                          DType dtype);  ///< same tensor when the dtype is already that
 CRESCENT_API Tensor stop_gradient(const Tensor& x);
 CRESCENT_API Tensor view_as_real(const Tensor& x);     ///< complex64 (...) -> float32 (..., 2)
-CRESCENT_API Tensor view_as_complex(const Tensor& x);  ///< the other way round
+CRESCENT_API Tensor view_as_complex(const Tensor& x);  ///< the inverse
 CRESCENT_API Tensor
 add_n(std::span<const Tensor> tensors);  ///< one shape; an empty list is the scalar 0
 
@@ -67,13 +67,13 @@ CRESCENT_API Tensor expand_dims(const Tensor& x, int axis);
 CRESCENT_API Tensor squeeze(const Tensor& x, std::optional<int> axis = {});
 CRESCENT_API Tensor broadcast_to(const Tensor& x, const Shape& shape);
 CRESCENT_API Tensor repeat(const Tensor& x, int64_t n, int axis);  ///< each element n times
-/// As many copies along each axis; new axes in front where there are more numbers than axes.
+/// As many copies along each axis; more numbers than axes add new leading axes.
 CRESCENT_API Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
 CRESCENT_API Tensor concatenate(std::span<const Tensor> tensors, int axis = 0);
 CRESCENT_API Tensor stack(std::span<const Tensor> tensors, int axis = 0);
-/// Parts of these sizes; those that end at indices are split_at's.
+/// Parts of these sizes; split_at (shapes.h) takes the indices at which parts end.
 CRESCENT_API Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis);
-/// -1 is the rest of an axis; axes that numbers do not reach are taken whole.
+/// A size of -1 extends to the end of the axis; axes beyond the given numbers are taken whole.
 CRESCENT_API Tensor slice(const Tensor& x, const std::vector<int64_t>& start,
                           const std::vector<int64_t>& size);
 /// Elements [first, last) of one axis with a step; negative positions count from the end.
@@ -82,32 +82,32 @@ CRESCENT_API Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t
 CRESCENT_API Tensor pad(const Tensor& x, const std::vector<int64_t>& before,
                         const std::vector<int64_t>& after, double value = 0);
 CRESCENT_API Tensor flip(const Tensor& x, const std::vector<int>& axes);
-/// Elements along an axis, the indices' shape in its place; of the flattened tensor without an
-/// axis. Negative indices count from the end.
+/// Elements along an axis; in the result, the shape of `indices` replaces that axis. Without an
+/// axis, x is flattened. Negative indices count from the end.
 CRESCENT_API Tensor take(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis = {});
-/// An element for each index, whose other axes broadcast with those of x.
+/// NumPy's take_along_axis: an element of the axis for each index; the other axes broadcast.
 CRESCENT_API Tensor take_along_axis(const Tensor& x, const Tensor& indices,
                                     std::optional<int64_t> axis = {});
-/// The same of indices from 0 alone, which costs less: negative ones fail.
+/// As take(), but faster because negative indices are errors.
 CRESCENT_API Tensor gather(const Tensor& x, const Tensor& indices, int axis = 0);
 CRESCENT_API Tensor gather_along_axis(const Tensor& x, const Tensor& indices, int axis = -1);
-/// Numbers as integers, each of which must be one of 0..size-1: "`what` 7 is out of range for
-/// `of`". A size of -1 is not known.
+/// The numbers as integers; a number outside of 0..size-1 is an error: "`what` 7 is out of range
+/// for `of`". A size of -1 is unknown.
 CRESCENT_API Tensor check_indices(const Tensor& x, int64_t size, const std::string& what,
                                   const std::string& of);
-/// Classes as vectors along an axis of the result, float32 unless the dtype is given.
+/// One-hot vectors along an axis of the result, float32 unless the dtype is given.
 CRESCENT_API Tensor one_hot(const Tensor& x, int64_t num_classes, int axis = -1,
                             std::optional<DType> dtype = {});
 CRESCENT_API Tensor one_hot(const Tensor& indices, int64_t num_classes, DType dtype);
 CRESCENT_API Tensor zeros(const Shape& shape, DType dtype = DType::float32);
 CRESCENT_API Tensor ones(const Shape& shape, DType dtype = DType::float32);
-/// A number everywhere, or a tensor that broadcasts to the shape.
+/// A tensor of this shape filled with a number, or with a tensor that broadcasts to the shape.
 CRESCENT_API Tensor full(const Shape& shape, const Operand& value, DType dtype = DType::float32);
 /// An unknown dim of x stays unknown; the dtype is that of x unless given.
 CRESCENT_API Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = {});
 CRESCENT_API Tensor ones_like(const Tensor& x, std::optional<DType> dtype = {});
 CRESCENT_API Tensor arange(int64_t n, DType dtype = DType::int32);
-/// Ones on the k-th diagonal of n rows and m columns, as many unless given.
+/// Ones on the k-th diagonal of a matrix with n rows and m (default: n) columns.
 CRESCENT_API Tensor eye(int64_t n, std::optional<int64_t> m = {}, int64_t k = 0,
                         std::optional<DType> dtype = {});
 CRESCENT_API Tensor eye(int64_t rows, int64_t columns, DType dtype);
@@ -127,30 +127,31 @@ CRESCENT_API Tensor std(const Tensor& x, const Axes& axes = {}, bool keepdims = 
 CRESCENT_API Tensor norm(const Tensor& x, const Axes& axes = {},
                          bool keepdims = false);  ///< Euclidean
 CRESCENT_API Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
-/// The place of an extreme, int32; of the flattened tensor without an axis.
+/// The index of the maximum, int32; without an axis, in the flattened tensor.
 CRESCENT_API Tensor argmax(const Tensor& x, std::optional<int64_t> axis = {},
                            bool keepdims = false);
 CRESCENT_API Tensor argmin(const Tensor& x, std::optional<int64_t> axis = {},
                            bool keepdims = false);
-/// Running sums, in the dtype of x or another; of the flattened tensor without an axis.
+/// The cumulative sum, in the dtype of x unless given; without an axis, of the flattened tensor.
 CRESCENT_API Tensor cumsum(const Tensor& x, std::optional<int64_t> axis = {},
                            std::optional<DType> dtype = {});
-CRESCENT_API Tensor cumsum(const Tensor& x, int axis, bool reverse);  ///< or from the end
-CRESCENT_API Tensors top_k(const Tensor& x, int64_t k);               ///< values, int32 indices
+CRESCENT_API Tensor cumsum(const Tensor& x, int axis,
+                           bool reverse);                ///< starts at the end if `reverse`
+CRESCENT_API Tensors top_k(const Tensor& x, int64_t k);  ///< values, int32 indices
 CRESCENT_API Tensor in_top_k(const Tensor& targets, const Tensor& predictions,
                              int64_t k);  ///< bool per row
 
 // -- products
 CRESCENT_API Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a = false,
                            bool transpose_b = false);
-/// Over the last axis of x1 and the last but one of x2, or its only one; with a scalar a product.
+/// NumPy's dot: sums over the last axis of x1 and the second to last (or only) axis of x2.
 CRESCENT_API Tensor dot(const Operand& x1, const Operand& x2);
-/// Of any number of operands; without an arrow the result has the letters that are there once.
+/// Any number of operands; without an arrow the output has the letters that appear exactly once.
 CRESCENT_API Tensor einsum(const std::string& equation, std::span<const Tensor> tensors);
 enum class Padding : uint8_t { valid, same, causal };
 enum class DataFormat : uint8_t { channels_last, channels_first };
-/// strides and dilation per spatial axis; one value serves all. The groups are as many as the
-/// kernel's channels divide those of x, unless they are given.
+/// strides and dilation per spatial axis; a single value is used for all. The default for `groups`
+/// is the channels of x divided by the input channels of the kernel.
 CRESCENT_API Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides = {1},
                          Padding padding = Padding::valid, std::vector<int64_t> dilation = {1},
                          std::optional<int64_t> groups = {},
@@ -162,7 +163,7 @@ CRESCENT_API Tensor conv_transpose(const Tensor& x, const Tensor& kernel,
                                    std::vector<int64_t> dilation = {1},
                                    const std::vector<int64_t>& output_padding = {},
                                    DataFormat format = DataFormat::channels_last);
-/// No strides: windows beside each other.
+/// By default the strides equal the window.
 CRESCENT_API Tensor max_pool(const Tensor& x, std::vector<int64_t> window,
                              std::vector<int64_t> strides = {}, Padding padding = Padding::valid,
                              DataFormat format = DataFormat::channels_last);
@@ -182,11 +183,11 @@ CRESCENT_API Moments batch_norm_train(const Tensor& x, const Tensor& gamma, cons
                                       double epsilon);
 CRESCENT_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                                double epsilon);
-/// Of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e): (b,t,h,e). The bool mask, of 4 axes that
-/// broadcast to (b,h,t,s), tells which keys a query may look at; no tensor: all.
+/// query (b,t,h,d), key (b,s,h,d), value (b,s,h,e) -> (b,t,h,e). The bool mask, which broadcasts to
+/// (b,h,t,s), is true where a query may attend to a key; an empty Tensor allows all.
 CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key,
                                           const Tensor& value, const Tensor& mask, double scale);
-/// The weights (b,h,t,s) with which dot_product_attention mixes values.
+/// The attention weights (b,h,t,s), with which dot_product_attention averages the values.
 CRESCENT_API Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask,
                                       double scale);
 struct LstmResult {

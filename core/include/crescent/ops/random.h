@@ -9,7 +9,7 @@ namespace crescent {
 
 class CRESCENT_API SeedGenerator {
  public:
-  /// No seed: one is drawn from the process' generator (see set_random_seed).
+  /// Without a seed, one is drawn from global_random() (see set_random_seed).
   explicit SeedGenerator(std::optional<int64_t> seed = {});
   /// Each draw uses the counter once and advances it (recorded when tracing).
   Tensor uniform(const Shape& shape, double low = 0, double high = 1,
@@ -29,13 +29,13 @@ class CRESCENT_API SeedGenerator {
   Variable state_;
 };
 
-/// The process' generator: initial weights without a seed, cr.random.*.
+/// The generator of the process, which draws initial weights without a seed and for cr.random.*.
 CRESCENT_API SeedGenerator& global_random();
 /// Resets global_random(); models built afterwards are the same every time.
 CRESCENT_API void set_random_seed(int64_t seed);
 
-/// One block of Philox 4x32-10 for key `seed` and counter (`counter`, `block`): four words. The
-/// reference for every device.
+/// One block of Philox 4x32-10: four words for key `seed` and counter (`counter`, `block`). All
+/// devices must produce these bits.
 struct PhiloxBlock {
   uint32_t word[4];
 };

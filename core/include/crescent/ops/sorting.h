@@ -1,5 +1,5 @@
-// Order: sorting, places in sorted lists, counting. What has a size that depends on values fails
-// while a program is recorded.
+// Sorting, searching in sorted arrays, and counting. Functions whose output shape depends on values
+// fail while a program is recorded.
 #pragma once
 #include <tuple>
 
@@ -7,35 +7,39 @@
 
 namespace crescent::ops {
 
-/// In ascending order, or descending; equals as they came, NaN is the largest.
+/// Stable sort; NaN counts as larger than all numbers.
 CRESCENT_API Tensor sort(const Tensor& x, std::optional<int64_t> axis = -1,
                          bool descending = false);
-/// Places in such an order; stable.
+/// The indices that sort x; stable.
 CRESCENT_API Tensor argsort(const Tensor& x, std::optional<int64_t> axis = -1,
                             bool descending = false);
 CRESCENT_API Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis = -1);
-/// How many of the sorted numbers (n) are below each value, or not above it: the side is "right".
+/// For each value, how many of the sorted numbers (n) are below it, or for side "right" not above
+/// it.
 CRESCENT_API Tensor searchsorted(const Tensor& sorted, const Tensor& values,
                                  const std::string& side = "left");
-CRESCENT_API Tensor digitize(const Tensor& x, const Tensor& bins);  ///< the bin of each number
-/// How often each number from 0 on is there, or the sum of its weights; at least minlength of them.
+CRESCENT_API Tensor digitize(const Tensor& x,
+                             const Tensor& bins);  ///< the index of each number's bin
+/// How often each of the numbers 0, 1, ... occurs, or the sum of their weights; has at least
+/// minlength elements.
 CRESCENT_API Tensor bincount(const Tensor& x, const Tensor& weights = {}, int64_t minlength = 0);
-/// Counts and the edges of the bins, between two numbers or the least and the largest.
+/// Counts and bin edges; `range` is {low, high}, by default the minimum and maximum of x.
 CRESCENT_API std::tuple<Tensor, Tensor> histogram(const Tensor& x, int64_t bins = 10,
                                                   const std::vector<double>& range = {});
-/// Places of what is not zero, a tensor an axis.
+/// The indices of nonzero elements, one tensor per axis.
 CRESCENT_API Tensors nonzero(const Tensor& x);
 
 struct UniqueOptions {
-  bool index = false, inverse = false, counts = false;  ///< what is wanted beside the values
-  std::optional<int64_t> axis = {};                     ///< of the flattened tensor without
-  std::optional<int64_t> size = {};                     ///< cut or filled to so many
+  bool index = false, inverse = false,
+       counts = false;               ///< which results are computed besides the values
+  std::optional<int64_t> axis = {};  ///< nullopt: x is flattened
+  std::optional<int64_t> size = {};  ///< truncates or pads the result to this size
   std::optional<double> fill_value = {};
 };
 struct UniqueResult {
   Tensor values, index, inverse, counts;
 };
-/// The different elements in ascending order, or rows of an axis.
+/// The distinct elements in ascending order, or the distinct slices along an axis.
 CRESCENT_API UniqueResult unique(const Tensor& x, const UniqueOptions& options = {});
 
 }  // namespace crescent::ops

@@ -1,12 +1,13 @@
-// Ops of single functions, which kernels compute in one pass: what authors of devices need beside
-// op_types.h. Users call the headers of ops.
+// Ops of single array functions, which kernels compute in one pass, for authors of devices, in
+// addition to op_types.h. Users call the functions in crescent/ops.
 #pragma once
 #include "crescent/program/op_types.h"
 
 namespace crescent {
 
 // clang-format off
-/// (x) -> the elements along an axis moved on, the last ones to the front; 0 <= shift < its length.
+/// (x) -> x rotated along an axis by `shift`, 0 <= shift < size; elements shifted out re-enter at
+/// 0.
 CRESCENT_OP(Roll, "operations.roll")
   int axis = 0;
   int64_t shift = 0;
@@ -15,8 +16,9 @@ CRESCENT_OP(Roll, "operations.roll")
   Tensors decompose(std::span<const Tensor>) const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// (x) -> turned, from < to: the last column of a matrix becomes the first row, or the first column
-/// when `back`, the last row being its first element.
+/// (x) -> x rotated by 90 degrees in the plane of axes from < to: the last column of a matrix
+/// becomes the first row. If `back`, rotated the other way: the first column becomes the first row,
+/// its last element first.
 CRESCENT_OP(Rot90, "operations.rot90")
   int from = 0, to = 1;
   bool back = false;
@@ -25,20 +27,21 @@ CRESCENT_OP(Rot90, "operations.rot90")
   Tensors decompose(std::span<const Tensor>) const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// (x) -> each element less the one before, one fewer along the axis, which has at least one.
+/// (x) -> differences of neighbouring elements, one fewer along the axis, which must not be empty.
 CRESCENT_OP(Diff, "operations.diff")
   int axis = 0;
   CRESCENT_FIELDS(axis)
   Tensors decompose(std::span<const Tensor>) const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// (x) -> running products, of float32 in float64, so that many factors lose nothing.
+/// (x) -> cumulative products; float32 is multiplied in float64, so that rounding errors stay
+/// small.
 CRESCENT_OP(Cumprod, "operations.cumprod")
   int axis = 0;
   CRESCENT_FIELDS(axis)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (a, b) of one shape and dtype: whole numbers, for nextafter float32 or float64.
+/// (a, b) of one shape and dtype: integers; for nextafter float32 or float64.
 enum class Pairing : uint8_t {
   bit_and, bit_or, bit_xor, shift_left, shift_right, gcd, lcm, nextafter,
 };
@@ -57,19 +60,20 @@ CRESCENT_OP(SpecialFunction, "operations.special")
 };
 /// The modified Bessel function of the first kind, x >= 0; infinite where that exceeds a double.
 CRESCENT_API double bessel_i(double order, double x);
-/// (x, part) -> x with the part in it, from `start` on.
+/// (x, part) -> x with the slice at `start` replaced by `part`.
 CRESCENT_OP(PartUpdate, "operations.part_update")
   std::vector<int64_t> start;
   CRESCENT_FIELDS(start)
   bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   Tensors vjp(const Vjp&) const override;
 };
-/// (x (n, d), y (m, d)) -> (n, m), the distance of each row of x from each of y.
+/// (x (n, d), y (m, d)) -> (n, m), the Euclidean distance of each row of x to each row of y.
 CRESCENT_OP(Distances, "operations.distances")
   CRESCENT_FIELDS()
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (sorted, values) -> how many are below each value, or not above it: `right`.
+/// (sorted, values) -> for each value, how many sorted numbers are below it; if `right`, not above
+/// it.
 CRESCENT_OP(Searchsorted, "operations.searchsorted")
   bool right = false;
   CRESCENT_FIELDS(right)
@@ -79,44 +83,43 @@ CRESCENT_OP(Isin, "operations.isin")
   bool invert = false;
   CRESCENT_FIELDS(invert)
 };
-/// (x) -> how often it has each of 0..count-1; (x, edges) -> how many are from an edge up to the
-/// next, where the last bin has its upper edge too.
+/// (x) -> how often each of 0..count-1 occurs in x; (x, edges) -> a histogram, whose bins include
+/// the lower edge, and the last bin also the upper one.
 CRESCENT_OP(Bincount, "operations.bincount")
   int64_t count = 0;
   CRESCENT_FIELDS(count)
 };
 
-/// Where patches are: a number for each spatial axis.
+/// The positions of patches in an image; each list has one number per spatial axis.
 struct CRESCENT_API PatchGrid {
   std::vector<int64_t> size, strides, dilation;
-  bool same = false;  ///< a patch at every stride, with zeros beyond the border
+  bool same = false;  ///< "same" padding: a patch at every stride, zero-padded at the border
 
   auto fields() const { return std::tie(size, strides, dilation, same); }
   bool operator==(const PatchGrid& other) const { return fields() == other.fields(); }
   size_t hash() const;
-  int64_t area() const;              ///< elements of a patch, in one channel
-  int64_t reach(size_t axis) const;  ///< elements that a patch reaches over along an axis
-  /// Patches along an axis of this length; -1 where it is not known.
+  int64_t area() const;              ///< elements of a patch per channel
+  int64_t reach(size_t axis) const;  ///< extent of a patch along an axis, with dilation
+  /// The number of patches along an axis of this length; -1 if the length is unknown.
   int64_t count(size_t axis, int64_t length) const;
 };
 CRESCENT_API std::string to_text(const PatchGrid& grid);
-/// (batch, spatial..., channels) -> (batch, places..., size... * channels)
+/// (batch, spatial..., channels) -> (batch, patches..., size... * channels)
 CRESCENT_OP(Patches, "operations.patches")
   PatchGrid grid;
   CRESCENT_FIELDS(grid)
   bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   Tensors vjp(const Vjp&) const override;
 };
-/// The other way round, to images of these spatial sizes: where patches overlap they are added. Of
-/// dtypes that C++ has.
+/// The adjoint of Patches: images with these spatial sizes, where overlapping patches are added.
+/// Only for dtypes that have a C++ type.
 CRESCENT_OP(PatchSum, "operations.patch_sum")
   PatchGrid grid;
   std::vector<int64_t> spatial;
   CRESCENT_FIELDS(grid, spatial)
   Tensors vjp(const Vjp&) const override;
 };
-/// (batch, channels, height, width) -> (batch, channels * size, places): the elements of all
-/// patches that are at the same place of their patch lie beside each other.
+/// im2col: (batch, channels, height, width) -> (batch, channels * patch size, patches).
 CRESCENT_OP(Columns, "operations.columns")
   PatchGrid grid;
   CRESCENT_FIELDS(grid)
@@ -125,26 +128,27 @@ CRESCENT_OP(Columns, "operations.columns")
 };
 
 // ---- Fourier transforms of the last axis, of float32 or float64
-/// (real, imaginary) of x -> the same of the sum x_k exp(sign 2 pi i j k / n).
+/// (real, imaginary) of x -> (real, imaginary) of the sums over k of x_k exp(sign 2 pi i j k / n).
 CRESCENT_OP(Fourier, "operations.fourier")
   int sign = -1;
   CRESCENT_FIELDS(sign)
   Tensors vjp(const Vjp&) const override;
 };
-/// Real numbers, an even number a row -> (real, imaginary) of the first half of their transform.
+/// Real rows of even length n -> (real, imaginary) of frequencies 0..n/2.
 CRESCENT_OP(RealFourier, "operations.real_fourier")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
 };
-/// (real, imaginary) of the first half -> the real numbers, an even number a row.
+/// The inverse of RealFourier: (real, imaginary) of frequencies 0..n/2 -> real rows of even length
+/// n.
 CRESCENT_OP(RealOfFourier, "operations.real_of_fourier")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
 };
 
 // ---- images (batch, height, width, channels)
-/// (x) -> x with an axis mapped: element j is the sum of weights[j * taps + t] times element
-/// first[j] + t of the `from` that there are.
+/// (x) -> x multiplied along an axis, of size `from`, by a banded matrix: element j of the result
+/// is the sum over t of weights[j * taps + t] * x[first[j] + t].
 CRESCENT_OP(BandedMatmul, "operations.banded_matmul")
   int axis = 0;
   int64_t from = 0;
@@ -155,10 +159,10 @@ CRESCENT_OP(BandedMatmul, "operations.banded_matmul")
   Tensors decompose(std::span<const Tensor>) const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// What is beyond the edges.
+/// How values beyond the edges are determined.
 enum class FillMode : uint8_t { constant, nearest, wrap, mirror, reflect };
-/// (images, rows and columns (batch, h, w) in pixels) -> (batch, h, w, channels); the order is 0
-/// for the nearest pixel, 1 for a mean of four.
+/// (images, rows and columns (batch, h, w) in pixels) -> (batch, h, w, channels). Order 0 is the
+/// nearest pixel, 1 bilinear interpolation of four.
 CRESCENT_OP(SampleImages, "operations.sample_images")
   int64_t order = 1;
   FillMode fill = FillMode::constant;
@@ -166,9 +170,10 @@ CRESCENT_OP(SampleImages, "operations.sample_images")
   CRESCENT_FIELDS(order, fill, fill_value)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (images, transforms (batch or 1, 8)) -> images of which each place (x, y) shows what is at
-/// (a0 x + a1 y + a2, b0 x + b1 y + b2), for transforms a0 a1 a2 b0 b1 b2 c0 c1: in perspective
-/// over c0 x + c1 y + 1, else moved by c1 and c0 times the channel's number, as Keras has it.
+/// (images, transforms (batch or 1, 8)) -> images whose pixel (x, y) is read at (a0 x + a1 y + a2,
+/// b0 x + b1 y + b2), for transforms a0 a1 a2 b0 b1 b2 c0 c1. If `perspective`, the coordinates are
+/// divided by c0 x + c1 y + 1; otherwise, as in Keras, they are shifted by c1 and c0 times the
+/// channel index.
 CRESCENT_OP(ProjectImages, "operations.project_images")
   bool perspective = false;
   int64_t order = 1;

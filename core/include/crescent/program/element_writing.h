@@ -1,6 +1,6 @@
-// Writing elements into a tensor that exists. Tensors are values for ops, tapes and programs, so a
-// write is refused where somebody counts on the values: a trace or a tape that is recording, a
-// variable, a compiled program.
+// In-place writes to elements of a tensor. Ops, tapes and programs assume that the values of
+// tensors do not change, so a write is refused for a tensor that a trace or a recording tape, a
+// variable or a compiled program relies on.
 #pragma once
 #include <span>
 
@@ -8,8 +8,8 @@
 
 namespace crescent {
 
-/// Whether an abstract tensor, or one that a tape of this thread follows: what is read of it must
-/// go through ops.
+/// Whether the tensor is abstract or watched by a tape of this thread; reads of its elements must
+/// then go through ops.
 CRESCENT_API bool is_followed(const Tensor& tensor);
 
 /// Fails with the reason why elements of the tensor cannot be written now.

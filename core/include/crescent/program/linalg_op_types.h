@@ -1,4 +1,4 @@
-// Ops of linear algebra on batches of matrices, in float64: what authors of devices need beside
+// Linear algebra ops on batches of matrices, in float64, for authors of devices, in addition to
 // op_types.h. Users call crescent/ops/linalg.h.
 #pragma once
 #include "crescent/program/op_types.h"
@@ -6,19 +6,19 @@
 namespace crescent {
 
 // clang-format off
-/// (a (..., n, n), b (..., n, k)) -> x with a x = b; large ones in float32 too.
+/// (a (..., n, n), b (..., n, k)) -> x with a x = b; large matrices may also be float32.
 CRESCENT_OP(Solve, "solve")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
 };
-/// The same where only one triangle of a counts.
+/// As Solve, for a triangular a, of which the other triangle is ignored.
 CRESCENT_OP(TriangularSolve, "tri_solve")
   bool lower = false;
   CRESCENT_FIELDS(lower)
   Tensors vjp(const Vjp&) const override;
 };
-/// (a (..., m, n)) -> l and u in one, the rows that were exchanged (from 0), sign and logarithm of
-/// the determinant, which is one of square matrices.
+/// (a (..., m, n)) -> l and u in one matrix, pivots (the row that each row was exchanged with, from
+/// 0), and sign and logarithm of the determinant, which is 1 for matrices that are not square.
 CRESCENT_OP(Lu, "lu_factor")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
@@ -44,11 +44,11 @@ CRESCENT_OP(BatchedSvd, "svd_batch")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
 };
-/// (a (..., m, n)) -> q (..., m, k), r (..., k, n); k = m where it is complete, else min(m, n).
+/// (a (..., m, n)) -> q (..., m, k), r (..., k, n); k = m if complete, else min(m, n).
 CRESCENT_OP(BatchedQr, "qr_batch")
   bool complete = false;
   CRESCENT_FIELDS(complete)
-  Tensors decompose(std::span<const Tensor>) const override;  ///< of one matrix: Qr
+  Tensors decompose(std::span<const Tensor>) const override;  ///< into Qr
   Tensors vjp(const Vjp&) const override;
 };
 // clang-format on

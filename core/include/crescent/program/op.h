@@ -44,7 +44,8 @@ enum class Effect : uint8_t {
   none,  ///< no effect: the op may be dropped, merged with an equal one, moved, or constant-folded
   /// May fail on some values: runs as early as its inputs allow; dropped when its result is unread.
   check,
-  /// Reads state that changes between runs, as a clock: never merged, hoisted or constant-folded.
+  /// Reads state that changes between runs, such as a clock: never merged, hoisted or
+  /// constant-folded.
   state,
   ordered,  ///< visible outside of the program: runs exactly once per run, in the recorded order
 };

@@ -1,7 +1,7 @@
 // Conversion between values and the C++ types of options, arguments and properties.
 //
 // This header has the plain types; others add Shape, DType, Tensor, Variable, Ref<T> and objects.
-// Another type needs CRESCENT_CODEC(MyType) and the definitions of the three functions.
+// To support another type, write CRESCENT_CODEC(MyType) and define the three functions it declares.
 #pragma once
 #include <memory>
 #include <optional>

@@ -1,7 +1,7 @@
-// More types of options: numbers of other sizes, enumerations, pairs and maps, and with the codecs
-// of codec.h lists of them and optional ones.
+// More types of options: integers of other sizes, enumerations, pairs and maps; the codecs of
+// codec.h extend them to lists and optional values.
 //
-// An enumeration is an option by the names that a function beside it gives:
+// An enumeration can be an option if a function in its namespace lists its names:
 //
 //   enum class Mode { sum, mean };
 //   inline EnumNames<Mode> enum_names(Mode) { return {{"sum", Mode::sum}, {"mean", Mode::mean}}; }
@@ -16,7 +16,7 @@ namespace crescent {
 
 CRESCENT_CODEC(float);
 
-/// An integer of another size, or without a sign: size_t.
+/// An integer of another size or unsigned, such as size_t.
 template <std::integral T>
 struct Codec<T> {
   static T decode(const Value& value) {
@@ -32,11 +32,11 @@ struct Codec<T> {
   static std::string type() { return Codec<int64_t>::type(); }
 };
 
-/// The names of the values of an enumeration, in the order in which help tells them.
+/// The names of the values of an enumeration, in the order in which help lists them.
 template <class E>
 using EnumNames = std::vector<std::pair<std::string, E>>;
 
-/// An enumeration with names.
+/// An enumeration with an enum_names() function.
 template <class E>
 requires std::is_enum_v<E> && requires(E e) { EnumNames<E>(enum_names(e)); }
 struct Codec<E> {

@@ -1,12 +1,12 @@
-// Registration where a class is written. A source of a plugin ends with what it registers, under a
-// name that no other source of the plugin has:
+// Registration next to the class. A source file of a plugin ends with its registrations, under a
+// name that is unique within the plugin:
 //
 //   CRESCENT_REGISTER(scale) { registry.add<Scale>("Scale"); }
 //
-// What all sources of the library register so is in its list. CRESCENT_PLUGIN (plugin.h), which
-// stands in one of them, goes through the list when the plugin is set up, in the order of the
-// names; nothing is registered before. A source out of a static library is there only where
-// something else refers to it.
+// The registrations of all source files of a library form its list. CRESCENT_PLUGIN (plugin.h),
+// which stands in one of the files, runs them in the order of their names when the plugin is set
+// up, not earlier. The linker includes a file of a static library only if something else refers to
+// it.
 #pragma once
 #include <cstring>
 
@@ -14,7 +14,7 @@
 
 namespace crescent {
 
-/// A link of the list. It is hidden, so that every library has a list of its own.
+/// An entry of the list. The class is hidden, so that every library has its own list.
 class __attribute__((visibility("hidden"))) Registration {
  public:
   Registration(const char* name, void (*add)(Registry& registry)) : name_(name), add_(add) {

@@ -11,7 +11,7 @@
 #define CRESCENT_PLUGIN_ABI 3
 #define CRESCENT_PLUGIN_SECTION ".crescent.plugin"
 
-// Flags of the compiler that change types, what an exception meets on its way, or arithmetic.
+// Compiler flags that change the layout of types, exception handling or arithmetic.
 #if defined(__SANITIZE_ADDRESS__)
 #define CRESCENT_ASAN_TEXT "1"
 #else

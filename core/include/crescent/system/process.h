@@ -65,7 +65,7 @@ CRESCENT_API std::string signal_name(int signal);
 
 /// An anonymous file in memory, for passing data between processes; `name` is what /proc shows.
 CRESCENT_API Descriptor memory_file(const char* name);
-/// Reads all bytes of such a file.
+/// Reads all bytes of a memory_file().
 CRESCENT_API std::string contents_of(const Descriptor& file);
 
 }  // namespace crescent

@@ -1,10 +1,10 @@
-// The C++ type of a dtype, for what computes on values by itself.
+// The C++ type of a dtype, for code that computes on elements directly.
 #pragma once
 #include "crescent/tensor/tensor.h"
 
 namespace crescent {
 
-/// Calls f(T()) with the C++ type of a dtype that C++ has; fails for others.
+/// Calls f(T()) with the C++ type T of the dtype; fails for a dtype without one.
 template <class F>
 void with_type(DType dtype, F f) {
   switch (dtype) {
