@@ -1,11 +1,11 @@
-// Functions of complex numbers, in terms of their real and imaginary parts.
+// Functions of complex numbers, computed on their real and imaginary parts.
 #pragma once
 #include "program/support.h"
 
 namespace crescent {
 
 Tensor real_part(const Tensor& x);
-/// No tensor where the function is not one of complex numbers.
+/// Return an empty Tensor if the function is not defined for complex numbers.
 Tensor complex_unary(UnaryKind kind, const Tensor& x);
 Tensor complex_binary(BinaryKind kind, const Tensor& x, const Tensor& y);
 

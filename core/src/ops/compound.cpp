@@ -1,5 +1,5 @@
-// Softmax, cross entropy, batch and layer normalisation: each with a decomposition, and a gradient
-// of its own.
+// Softmax, cross entropy, batch and layer normalization. Each has a decomposition and its own
+// gradient.
 #include "program/support.h"
 
 namespace crescent {
@@ -22,7 +22,7 @@ Tensor sum_rows(const Tensor& x) {
   return axes.empty() ? x : ops::sum(x, axes);
 }
 
-/// Labels as rows of `classes` that are 0 but at the label.
+/// Labels as one-hot rows with the number of classes and the dtype of the logits.
 Tensor one_hot_like(const Tensor& labels, const Tensor& logits) {
   return ops::one_hot(labels, logits.dim(-1), logits.dtype());
 }

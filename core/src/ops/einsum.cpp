@@ -1,6 +1,6 @@
-// einsum of one or two operands: sums, transposes and one batched product. Axes that "..." stands
-// for become letters of their own, counted from the last, so that those of two operands meet as in
-// broadcasting.
+// einsum of one or two operands: sums, transposes and one batched product. The axes of "..." get
+// letters of their own, assigned from the last axis on, so that the axes of two operands are
+// matched as in broadcasting.
 #include <string>
 
 #include "ops/einsum_of_two.h"
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-constexpr char kDots = '*';  // "..." while the equation is read
+constexpr char kDots = '*';  // stands for "..." while the equation is parsed
 constexpr std::string_view kDotLetters =
     "01234567";  // of its axes, the last of these for the last of them
 static_assert(kDotLetters.size() == Shape::kMaxRank);
@@ -72,7 +72,7 @@ void replace_dots(std::string& letters, std::string_view by) {
   if (const size_t at = letters.find(kDots); at != std::string::npos) letters.replace(at, 1, by);
 }
 
-/// Puts letters in the place of "...", as many as there are axes.
+/// Replaces "..." by letters, one per axis.
 void name_dots(const std::string& equation, Equation& e, std::span<const Tensor> tensors) {
   size_t most = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -90,7 +90,7 @@ void name_dots(const std::string& equation, Equation& e, std::span<const Tensor>
   replace_dots(e.output, kDotLetters.substr(kDotLetters.size() - most));
 }
 
-/// Drops axes of one element that stand against longer ones of the other operand in "...".
+/// Drops axes of size 1 in "..." that broadcast to a larger axis of the other operand.
 void drop_stretched(Tensor& x, std::string& letters, const Tensor& other,
                     const std::string& others) {
   for (size_t i = letters.size(); i-- > 0;) {
@@ -125,7 +125,7 @@ Tensor arrange(const Tensor& x, const std::string& from, const std::string& to) 
   return axes.empty() ? x : ops::transpose(x, axes);
 }
 
-/// Letters of `a` that pass the test, in order.
+/// The letters of `a` for which `test` is true, in order.
 template <class Test>
 std::string chosen(const std::string& a, Test test) {
   std::string letters;

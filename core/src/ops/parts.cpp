@@ -1,10 +1,10 @@
-// Ops that join, cut and pad: concat, slice, pad.
+// Ops that join, slice and pad: concat, slice, pad.
 #include "program/support.h"
 
 namespace crescent {
 namespace {
 
-/// Larger positions are mistakes; below it they add up without overflow.
+/// Larger positions are rejected; sums of a few positions below it cannot overflow.
 constexpr int64_t kMostPosition = int64_t{1} << 60;
 
 Slice whole(const Tensor& x) {
@@ -79,7 +79,8 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
 }
 Tensors Slice::vjp(const Vjp& v) const {
   const Shape &x = v.inputs[0].shape(), &y = v.outputs[0].shape();
-  if (!x.is_known()) return {ops::zeros_like(v.inputs[0])};  // only its shape matters then
+  if (!x.is_known())
+    return {ops::zeros_like(v.inputs[0])};  // only the shape of the gradient matters then
   Pad op;
   for (int i = 0; i < x.rank(); ++i) {
     const size_t at = i;

@@ -13,12 +13,12 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
 
 bool are_bytes(DType a, DType b) { return a == DType::int8 && b == DType::int8; }
 
-/// A stretch of the axis that a product sums along.
+/// A slice of the axis that a product sums over, as float32.
 Tensor stretch(const Tensor& x, int axis, int64_t first, int64_t last) {
   return ops::cast(ops::slice_axis(x, axis, first, last), DType::float32);
 }
 
-/// Products of bytes are exact as floats, and so are sums of a thousand of them.
+/// Products of 8-bit integers in float32, exact for sums of up to kExact terms.
 Tensor product_of_bytes(const Matmul& op, const Tensor& a, const Tensor& b) {
   constexpr int64_t kExact = (1 << 24) / (128 * 128);
   const int inner_a = op.transpose_a ? -2 : -1, inner_b = op.transpose_b ? -1 : -2;
@@ -87,8 +87,8 @@ Tensors Matmul::vjp(const Vjp& v) const {
 
 namespace ops {
 
-/// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times
-/// one matrix is one product.
+/// As in NumPy, vectors are rows on the left and columns on the right. A batch of matrices times a
+/// single matrix is computed as one product.
 Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool transpose_b) {
   const DType dtype = promote(left.dtype(), right.dtype());
   if (dtype == DType::boolean)  // whether any pair is true

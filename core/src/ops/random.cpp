@@ -1,4 +1,4 @@
-// Random: values that depend on seed, counter and position alone.
+// Random: values that depend only on seed, counter and element index.
 #include "program/support.h"
 
 namespace crescent {

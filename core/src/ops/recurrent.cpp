@@ -31,8 +31,8 @@ Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
   return ops::matmul(as_rows(x), as_rows(dz), true, false);
 }
 
-/// The factors (b, u) that states are multiplied with before each step, when they are there: the
-/// input after the `plain` ones.
+/// The optional input after the first `plain` ones: the factors (b, u) that states are multiplied
+/// by before each step.
 Tensor factors_of(std::span<const Tensor> in, size_t plain) {
   return in.size() > plain ? in[plain] : Tensor();
 }
@@ -42,7 +42,7 @@ Tensor times(const Tensor& x, const Tensor& factors) {
   return x * (x.rank() == 3 ? ops::expand_dims(factors, 1) : factors);
 }
 
-/// The inputs of a gradient: without the factors, then they.
+/// Applies the op that computes the gradient; the factors become its last input.
 template <class Backward>
 Tensors apply_backward(const Vjp& v, size_t plain, Tensors inputs) {
   if (v.inputs.size() > plain) inputs.push_back(v.inputs[plain]);

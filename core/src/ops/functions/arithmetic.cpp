@@ -1,4 +1,4 @@
-// Functions of one number and of two.
+// Unary and binary arithmetic functions.
 #include "crescent/ops/elementwise.h"
 
 #include <cmath>
@@ -12,12 +12,12 @@ namespace {
 constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 
 Tensor sign_of_zero_too(const Tensor& x) {
-  // 1 / -0 is negative.
+  // Distinguishes -0 from 0: 1 / -0 is negative.
   const Tensor zero = ops::equal(x, 0);
   return ops::logical_or(ops::less(x, 0), ops::logical_and(zero, ops::less(ops::reciprocal(x), 0)));
 }
 
-/// What the other is where one is no number.
+/// The extreme of a and b; where one of them is NaN, the other one.
 template <Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor ignoring_nan(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
@@ -25,8 +25,8 @@ Tensor ignoring_nan(const Operand& a, const Operand& b) {
   return ops::where(ops::isnan(x), y, ops::where(ops::isnan(y), x, Extreme(x, y)));
 }
 
-/// The larger and the smaller of each two. Of equals the first is the larger, so that each of them
-/// gets its own gradient.
+/// Elementwise maximum and minimum. If x and y are equal, x is the maximum and y the minimum, so
+/// that each gets its own gradient.
 std::pair<Tensor, Tensor> ordered(const Tensor& x, const Tensor& y) {
   const Tensor first = ops::greater_equal(x, y);
   return {ops::where(first, x, y), ops::where(first, y, x)};
@@ -61,14 +61,16 @@ Tensor cbrt(const Tensor& given) {
 }
 
 Tensor arcsinh(const Tensor& given) {
-  // log1p keeps the digits of small numbers, the sign those of large negative ones.
+  // log1p is accurate for small numbers; |x| with the sign restored is accurate for negative ones
+  // of large size.
   constexpr double kHuge = 1e10;
   const Tensor x = floating(given), a = ops::abs(x);
   const Tensor small = ops::minimum(a, kHuge), square = small * small;
   const Tensor near = ops::log1p(small + square / (ops::sqrt(square + 1.0) + 1.0));
   const Tensor far = ops::log(ops::maximum(a, kHuge)) + kLn2;
   const Tensor result = ops::sign(x) * ops::where(ops::greater(a, kHuge), far, near);
-  return ops::where(ops::equal(x, 0), x, result);  // where sign and abs have no slope
+  // At 0, where sign and abs have no gradient, the result is x itself.
+  return ops::where(ops::equal(x, 0), x, result);
 }
 
 Tensor arccosh(const Tensor& given) {
@@ -123,14 +125,14 @@ Tensor divide_no_nan(const Operand& a, const Operand& b) {
   return ops::where(zero, 0, ops::divide(x, ops::where(zero, 1, y)));
 }
 
-/// The sign of the dividend, where mod has that of the divisor.
+/// The remainder with the sign of the dividend, whereas mod has the sign of the divisor.
 Tensor fmod(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   const Tensor sign = 1 - ops::cast(ops::less(x, 0), x.dtype()) * 2;
   return ops::mod(x * sign, ops::abs(y)) * sign;
 }
 
-/// Infinite where one of them is, whatever the other.
+/// Infinite if a or b is infinite, even if the other one is NaN.
 Tensor hypot(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   x = ops::abs(wide_floating(x)), y = ops::abs(wide_floating(y));
@@ -148,7 +150,8 @@ Tensor heaviside(const Operand& a, const Operand& b) {
   return ops::where(ops::isnan(x), x, step);
 }
 
-/// In the dtype of both, the factor in float32 at least.
+/// The dtype of the result is the common dtype of both; the factor 2^b is computed in float32 or
+/// wider.
 Tensor ldexp(const Operand& a, const Operand& b) {
   const auto [x, y] = promoted(a, b);
   const Tensor result = floating(x);

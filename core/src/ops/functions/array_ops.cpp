@@ -1,4 +1,4 @@
-// Ops along an axis or two, and with a part exchanged.
+// Ops along one or two axes, and ops that replace a part of a tensor.
 #include "ops/functions/array_ops.h"
 
 namespace crescent {
@@ -22,7 +22,7 @@ Tensor rolled(const Tensor& x, int axis, int64_t shift) {
   return apply1(op, {x});
 }
 
-// ---- quarter turns
+// ---- rotation by 90 degrees
 
 TensorSpecs Rot90::infer(std::span<const TensorSpec> in) const {
   TensorSpec turned = in[0];
@@ -62,10 +62,10 @@ Tensors Diff::vjp(const Vjp& v) const {
   return {ops::pad(v.gradients[0], one, none) - ops::pad(v.gradients[0], none, one)};
 }
 
-// ---- running products
+// ---- cumulative products
 
 TensorSpecs Cumprod::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
-/// In steps of doubled width: after each, an element is the product of twice as many before it.
+/// Parallel prefix by doubling: step i multiplies each element by the one 2^i positions before it.
 Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   Tensor x = in[0];
   const int64_t n = x.dim(axis);
@@ -78,7 +78,7 @@ Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   return {x};
 }
 
-// ---- two numbers to one
+// ---- binary functions
 
 std::string to_text(Pairing kind) {
   constexpr const char* kNames[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
@@ -87,7 +87,7 @@ std::string to_text(Pairing kind) {
 }
 TensorSpecs Pairs::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
 
-// ---- parts
+// ---- replacing parts
 
 TensorSpecs PartUpdate::infer(std::span<const TensorSpec> in) const {
   const Shape &x = in[0].shape, &part = in[1].shape;
@@ -112,7 +112,7 @@ Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>
   return apply1(op, {x, part});
 }
 
-// ---- places and counts
+// ---- searching and counting
 
 TensorSpecs Searchsorted::infer(std::span<const TensorSpec> in) const {
   return {{DType::int32, in[1].shape}};

@@ -1,4 +1,4 @@
-// What gives truth values, and what takes them.
+// Functions with boolean results or arguments.
 #include "crescent/ops/elementwise.h"
 #include "ops/functions/array_ops.h"
 

@@ -1,4 +1,4 @@
-// Elements by position: reading and numbering them.
+// Reading and numbering elements by index.
 #include "crescent/ops/indexing.h"
 
 #include "ops/functions/array_ops.h"

@@ -1,11 +1,11 @@
-// Tensors of several, and several of one.
+// Joining tensors and splitting a tensor.
 #include "crescent/ops/shapes.h"
 #include "ops/functions/array_ops.h"
 
 namespace crescent::ops {
 namespace {
 
-/// Sizes of equal parts, or of parts as equal as can be.
+/// The sizes of `count` equal parts, or, if `uneven`, of parts whose sizes differ by at most 1.
 std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool uneven) {
   if (n < 0) fail(what, ": the size of the axis must be known");
   if (count < 1 || (!uneven && n % count != 0))

@@ -1,10 +1,11 @@
-// Positions as callers give them.
+// Normalization of indices.
 #pragma once
 #include "crescent/tensor/tensor.h"
 
 namespace crescent {
 
-/// Negative ones count from the end; those before the first stay, for the check that names them.
+/// Adds `size` to negative indices. Indices below -size stay negative, so that the range check
+/// reports them.
 Tensor wrapped(const Tensor& indices, int64_t size);
 
 }  // namespace crescent

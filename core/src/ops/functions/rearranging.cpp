@@ -11,7 +11,7 @@
 namespace crescent::ops {
 namespace {
 
-using Group = std::vector<std::string>;  // names of one axis: "(h w)" has two
+using Group = std::vector<std::string>;  // the names of one axis: "(h w)" has two
 using Lengths = std::map<std::string, int64_t>;
 
 constexpr const char* kRearrange = "rearrange";
@@ -46,7 +46,7 @@ Group flat(const std::vector<Group>& groups) {
   return names;
 }
 
-/// Works out the one length of a group that is not given, from the length of its axis.
+/// Computes the one unknown length of a group from the length of its axis.
 void complete(const Group& group, int64_t length, Lengths& lengths) {
   const std::string* open = nullptr;
   int64_t known = 1;

@@ -1,4 +1,4 @@
-// Running sums and products along an axis.
+// Cumulative sums and products along an axis.
 #include "crescent/ops/reductions.h"
 #include "ops/functions/array_ops.h"
 #include "program/support.h"
@@ -19,7 +19,8 @@ Tensor products_of(const Tensor& x, int axis) {
   return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
 }
 
-/// In the dtype of x; of booleans, and where they are asked for, whole numbers.
+/// Applies f to x, cast to `dtype` if given; booleans and short integers are accumulated in int32.
+/// The result has the dtype of x, or int32 for booleans.
 template <class F>
 Tensor running(const Tensor& given, std::optional<DType> dtype, F f) {
   if (dtype == DType::boolean) dtype = DType::int32;

@@ -1,4 +1,4 @@
-// The same elements in another shape, order or number.
+// Reshaping, reordering and repeating elements.
 #include "crescent/ops/shapes.h"
 
 #include <numeric>

@@ -1,5 +1,5 @@
-// Functions that no formula of others gives: bits and divisors of whole numbers, special functions,
-// the bytes of numbers.
+// Functions that cannot be composed from other ops: bitwise functions and divisors of integers,
+// special functions, reinterpretation of bytes.
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -25,7 +25,7 @@ std::string to_text(Special kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 double bessel_i(double order, double x) {
-  constexpr double kLargest = 713;  // beyond it the result is
+  constexpr double kLargest = 713;  // beyond it the result is infinite
   return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
 }
 
@@ -35,7 +35,7 @@ Tensors SpecialFunction::vjp(const Vjp& v) const {
   if (kind == Special::erfinv) return {g * ops::exp(y * y) * (std::sqrt(std::numbers::pi) / 2)};
   if (kind == Special::erfc) return {g * ops::exp(-(x * x)) * (-2 / std::sqrt(std::numbers::pi))};
   if (kind == Special::i0) return {g * apply_special(Special::i1, x)};
-  // I1' = I0 - I1 / x, and 1/2 at 0.
+  // I1' = I0 - I1 / x; at 0 it is 1/2.
   const Tensor zero = ops::equal(x, 0);
   const Tensor ratio = ops::where(zero, 0.5, y / ops::where(zero, 1.0, x));
   return {g * (apply_special(Special::i0, x) - ratio)};
@@ -46,7 +46,7 @@ namespace {
 
 Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 
-/// Numbers of two bytes go through float64, in which the next one is near.
+/// nextafter of half-width floats is computed in float64 and rounded.
 template <Pairing Kind>
 Tensor pairs(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);

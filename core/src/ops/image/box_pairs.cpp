@@ -1,4 +1,4 @@
-// Bounding boxes against others: as differences from anchors, and how much they have in common.
+// Bounding boxes compared with others: differences from anchors, and intersection over union.
 #include <numbers>
 
 #include "ops/image/boxes.h"

@@ -1,4 +1,4 @@
-// Bounding boxes in other formats, and as their image is cut and moved.
+// Bounding boxes: conversion between formats, and transformations along with their image.
 #include "ops/image/boxes.h"
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 namespace crescent::ops::bounding_boxes {
 namespace {
 
-/// What the second two numbers of a box are, and where the first two are.
+/// What the last two numbers of a box format are: the opposite corner, the size with the first two
+/// as the top left corner, or the size with the first two as the centre.
 enum class Second { corner, size, size_around_middle };
 
 struct BoxFormat {
@@ -162,7 +163,7 @@ Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n, const Opera
     fail("bounding_boxes.affine_transform: expected boxes (N, 4) or (batch, N, 4), got shape ",
          boxes.shape());
   const Tensor batch = floating(boxes.rank() == 2 ? expand_dims(boxes, 0) : boxes);
-  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1)
+  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1) for a number
     return reshape(cast(tensor_of(x), batch.dtype()), {-1, 1});
   };
   const auto radians = [&](const Operand& degrees) {

@@ -7,12 +7,12 @@
 
 namespace crescent::ops::bounding_boxes {
 
-/// Left, top, right and bottom in pixels, or as shares of the image: (..., 1) each.
+/// Left, top, right and bottom, in pixels or relative to the image size: (..., 1) each.
 using Edges = std::array<Tensor, 4>;
 
-constexpr const char* kEdges = "xyxy";  ///< the format of edges
+constexpr const char* kEdges = "xyxy";  ///< the format that corresponds to Edges
 
-/// Numbers `first` and those after it of each box.
+/// The numbers [first, first + count) of each box.
 inline Tensor part(const Tensor& boxes, int64_t first, int64_t count = 1) {
   return slice_axis(boxes, -1, first, first + count);
 }
@@ -22,7 +22,8 @@ inline Edges edges_of(const Tensor& boxes) {
 /// Fails unless the last axis has four numbers.
 void check(const char* function, const Tensor& boxes);
 bool is_relative(const std::string& format);
-/// float32; boxes that are shares are of an image of this shape, (height, width, channels).
+/// Converts boxes to another format as float32; relative formats need the image shape (height,
+/// width, channels).
 Tensor converted(const Tensor& boxes, const std::string& source, const std::string& target,
                  const std::vector<int64_t>& image_shape);
 

@@ -1,4 +1,4 @@
-// Colours: brightness, and hue, saturation and value.
+// Conversions of colours: grayscale and HSV.
 #include "crescent/ops/arguments.h"
 #include "crescent/ops/image.h"
 #include "ops/image/on_images.h"

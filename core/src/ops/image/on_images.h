@@ -1,10 +1,10 @@
-// Images as functions take them: with a batch and the channels last, whatever the format.
+// Conversion of image arguments to batches in channels_last.
 #pragma once
 #include "ops/formats.h"
 
 namespace crescent::ops {
 
-/// f on (batch, height, width, channels).
+/// Calls f on (batch, height, width, channels) and converts its result back.
 template <class F>
 Tensor on_images(const char* name, const Tensor& x, DataFormat format, F f) {
   if (x.rank() != 3 && x.rank() != 4)
@@ -14,7 +14,7 @@ Tensor on_images(const char* name, const Tensor& x, DataFormat format, F f) {
   return x.rank() == 3 ? squeeze(result, 0) : result;
 }
 
-/// Whole numbers are rounded and cut off.
+/// Casts to `dtype`; for integers, values are rounded and clipped to its range.
 Tensor as_pixels(const Tensor& x, DType dtype);
 
 }  // namespace crescent::ops

@@ -1,5 +1,5 @@
-// Arrays read between their elements, where devices have nothing else by gathering the neighbours
-// one by one.
+// Sampling of arrays between their elements. Devices without a kernel gather the neighbouring
+// elements one after another.
 #include "ops/image/sampling.h"
 
 #include "crescent/ops/arguments.h"
@@ -21,14 +21,14 @@ int64_t order_named(const std::string& interpolation) {
 
 namespace {
 
-/// Mirrored at the first and the last element, which are there once.
+/// Reflects an index at the first and the last element, without repeating these.
 Tensor mirrored(const Tensor& index, int64_t size) {
   const int64_t last = size - 1;
   if (size == 1) return ops::zeros_like(index);
   return ops::abs(ops::mod(index + last, 2 * last) - last);
 }
 
-/// The place in 0..size-1 that an index stands for.
+/// Maps an index out of range to the index in 0..size-1 that the fill mode shows there.
 Tensor placed(const Tensor& index, int64_t size, FillMode fill) {
   switch (fill) {
     case FillMode::wrap:
@@ -42,7 +42,7 @@ Tensor placed(const Tensor& index, int64_t size, FillMode fill) {
   }
 }
 
-/// Indices along one axis, and what each counts for.
+/// Indices of neighbours along one axis, and their interpolation weights.
 struct Neighbour {
   Tensor index, weight;
 };
@@ -88,7 +88,7 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
   return sum;
 }
 
-// ---- at places
+// ---- at given coordinates
 
 TensorSpecs SampleImages::infer(std::span<const TensorSpec> in) const {
   const Shape& places = in[1].shape;
@@ -112,7 +112,7 @@ Tensor sampled_images(const Tensor& images, const Tensor& rows, const Tensor& co
   return apply1(op, {images, ops::cast(rows, images.dtype()), ops::cast(columns, images.dtype())});
 }
 
-// ---- through transforms
+// ---- through projective transforms
 
 TensorSpecs ProjectImages::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
 Tensors ProjectImages::decompose(std::span<const Tensor> in) const {

@@ -26,7 +26,7 @@ Tensors Eigh::vjp(const Vjp& v) const {
   return {(g + transposed(g)) * 0.5};
 }
 
-// ---- any square matrices
+// ---- general square matrices
 
 TensorSpecs Eig::infer(std::span<const TensorSpec> in) const {
   const Shape shape = in[0].shape.slice(0, -1);
@@ -35,7 +35,7 @@ TensorSpecs Eig::infer(std::span<const TensorSpec> in) const {
 
 namespace {
 
-/// Complex numbers in float64.
+/// Complex matrices in float64.
 struct ComplexParts {
   Tensor re, im;
 };
@@ -48,7 +48,7 @@ ComplexParts product(const ComplexParts& a, const ComplexParts& b) {
   return {ops::matmul(a.re, b.re) - ops::matmul(a.im, b.im),
           ops::matmul(a.re, b.im) + ops::matmul(a.im, b.re)};
 }
-/// The x with a x = b, as a system of real numbers.
+/// The solution x of a x = b, computed as a real system of twice the size.
 ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
   const Tensor above = ops::concatenate(Tensors{a.re, -a.im}, -1),
                below = ops::concatenate(Tensors{a.im, a.re}, -1);
@@ -59,8 +59,8 @@ ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
   return {x[0], x[1]};
 }
 
-/// (x, angles) -> x. An eigenvector may be turned by any angle: a target that depends on it has no
-/// gradient.
+/// (x, angles) -> x. Eigenvectors are unique only up to a phase; the op fails if the target depends
+/// on the phases (angles other than 0), since it then has no gradient.
 struct OfNoAngle final : OpOf<OfNoAngle> {
   static constexpr const char* kName = "eig_of_no_angle";
   auto fields() const { return std::tie(); }
@@ -77,8 +77,9 @@ struct OfNoAngle final : OpOf<OfNoAngle> {
   }
 };
 
-/// Of vectors v with gradients g: v^H g, without what changes lengths, over the conjugate distances
-/// of the eigenvalues; 0 between equal ones.
+/// The gradients g of eigenvectors v by the matrix in the basis of eigenvectors: v^H g, projected
+/// so that lengths are kept, divided by the conjugate differences of the eigenvalues; 0 for equal
+/// eigenvalues.
 ComplexParts turned(const ComplexParts& values, const ComplexParts& v, const ComplexParts& g) {
   const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
   const ComplexParts p = product(adjoint(v), g), square = product(adjoint(v), v);
@@ -92,8 +93,8 @@ ComplexParts turned(const ComplexParts& values, const ComplexParts& v, const Com
   return {(re * x - im * y) * scale, (re * y + im * x) * scale};
 }
 
-/// v^-H (diag(gw) + turned) v^H, by Boeddeker et al., On the computation of complex-valued
-/// gradients (2017), with vectors of length 1.
+/// v^-H (diag(gw) + turned) v^H for eigenvectors of length 1 (Boeddeker et al., On the computation
+/// of complex-valued gradients, 2017).
 Tensor gradient_of_pairs(const Vjp& pairs) {
   const ComplexParts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
   const Tensor eye = ops::eye(v.re.dim(-1), v.re.dim(-1), DType::float64);

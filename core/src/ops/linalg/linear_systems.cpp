@@ -1,4 +1,4 @@
-// Systems of linear equations, inverses and determinants, by factors of matrices.
+// Systems of linear equations, inverses and determinants, by LU factorization.
 #include "ops/linalg/matrices.h"
 
 namespace crescent {
@@ -20,7 +20,7 @@ Tensor triangular(const Tensor& a, const Tensor& b, bool lower) {
   return apply1(op, {a, b});
 }
 
-// ---- systems of any matrices
+// ---- general systems
 
 TensorSpecs Solve::infer(std::span<const TensorSpec> in) const { return {in[1]}; }
 Tensors Solve::vjp(const Vjp& v) const {
@@ -34,7 +34,7 @@ Tensor inverse(const Tensor& x) { return apply1(Solve{}, {x, identity_like(x)});
 
 }  // namespace
 
-// ---- factors of any matrices
+// ---- LU factorization
 
 TensorSpecs Lu::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
@@ -54,8 +54,8 @@ Tensors Lu::vjp(const Vjp& v) const {
 namespace ops {
 namespace {
 
-/// Both, in a dtype, as batches of matrices with the same leading axes; a vector is a matrix of one
-/// column.
+/// Calls f on a and b in this dtype as batches of matrices with equal leading axes; a vector b
+/// becomes a matrix with one column.
 template <class F>
 Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F f) {
   expect_square(name, a.shape());

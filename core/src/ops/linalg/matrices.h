@@ -1,4 +1,4 @@
-// Batches of matrices, as the functions of linear algebra take them: in float64.
+// Helpers of the linear algebra functions, which compute on batches of matrices in float64.
 #pragma once
 #include "crescent/ops/arguments.h"
 #include "crescent/ops/linalg.h"
@@ -7,23 +7,24 @@
 namespace crescent {
 
 void expect_square(const char* name, const Shape& shape);
-/// Fails unless the size of the matrices is known.
+/// Fails unless x has at least two axes and the last two are known.
 void expect_matrices(const char* name, const Tensor& x);
 
 inline Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 inline Tensor transposed(const Tensor& x) { return ops::swap_axes(x, -1, -2); }
-/// The result in the dtype of the argument x, that of integers in float32.
+/// Casts the result to the dtype of the argument x; float32 if x is of integers.
 inline Tensor as_was(const Tensor& result, const Tensor& x) {
   return ops::cast(result, is_floating(x.dtype()) ? x.dtype() : DType::float32);
 }
-/// A vector of each matrix as a diagonal matrix that multiplies columns.
+/// (..., n) -> (..., 1, n): a product with it scales the columns of a matrix.
 inline Tensor as_columns(const Tensor& vector) { return ops::expand_dims(vector, -2); }
-/// ... or its rows.
+/// (..., n) -> (..., n, 1): a product with it scales the rows of a matrix.
 inline Tensor as_rows(const Tensor& vector) { return ops::expand_dims(vector, -1); }
-/// The column less the row of each place of n x n matrices: above 0 over the diagonal.
+/// The column index minus the row index of each element of n x n matrices: positive above the
+/// diagonal.
 Tensor offsets_from_diagonal(int64_t n);
 
-/// The x with a x = b, where only one triangle of a counts.
+/// The solution x of a x = b for a triangular a, of which the other triangle is ignored.
 Tensor triangular(const Tensor& a, const Tensor& b, bool lower);
 /// Identity matrices in the shape and dtype of x.
 Tensor identity_like(const Tensor& x);

@@ -1,10 +1,10 @@
-// Decompositions of one matrix, in its own dtype.
+// Decompositions of a single matrix in its own dtype: Qr and Svd.
 #include "program/support.h"
 
 namespace crescent {
 namespace {
 
-/// Rows, columns and the smaller of the two.
+/// The number of rows, of columns, and the smaller of the two.
 struct Dims {
   int64_t m, n, k;
 };

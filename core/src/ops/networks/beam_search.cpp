@@ -19,7 +19,7 @@ double log_sum(double a, double b) {
   return top == kImpossible ? top : top + std::log1p(std::exp(std::min(a, b) - top));
 }
 
-/// All beginnings that were met, a tree of labels. The first node has none.
+/// All prefixes found so far, as a tree of labels; the root is the empty prefix.
 class Labels {
  public:
   static constexpr int32_t kEmpty = 0;
@@ -40,7 +40,8 @@ class Labels {
   std::unordered_map<int64_t, int32_t> next_;
 };
 
-/// A beginning, and how likely the moments so far give it and end with its last label or a blank.
+/// A prefix, with the log-probabilities that the time steps so far end in its last label, or in a
+/// blank.
 struct Beam {
   int32_t labels;
   double by_label = kImpossible, by_blank = kImpossible;
@@ -74,7 +75,7 @@ class Search {
           add_blank(beam.labels, total + logs[c]);
           continue;
         }
-        // A label that is there again is the same one, unless a blank came between.
+        // A repeated label extends the prefix only if a blank came between.
         const bool again = beam.labels != Labels::kEmpty && labels_.label(beam.labels) == c;
         if (again) add_label(beam.labels, beam.by_label + logs[c]);
         add_label(labels_.with(beam.labels, c), (again ? beam.by_blank : total) + logs[c]);
@@ -83,7 +84,7 @@ class Search {
     keep(options_.width);
   }
 
-  /// The likeliest beginnings, each after those that are likelier.
+  /// The most likely prefixes in descending order of probability.
   const std::vector<Beam>& best() {
     next_ = beams_;
     keep(options_.paths);
@@ -122,7 +123,7 @@ class Search {
   int32_t classes_;
   Labels labels_;
   std::vector<Beam> beams_, next_;
-  std::unordered_map<int32_t, size_t> places_;  ///< of beginnings in next_
+  std::unordered_map<int32_t, size_t> places_;  ///< indices of prefixes in next_
 };
 
 /// (logs, lengths) -> (labels, scores)

@@ -1,4 +1,4 @@
-// Convolutions and pooling of images in either format.
+// Convolutions and pooling for channels_last and channels_first.
 #include "crescent/ops/convolutions.h"
 
 #include "ops/formats.h"
@@ -7,7 +7,8 @@
 namespace crescent::ops {
 namespace {
 
-/// Windows that divide each axis into as many parts as are asked for, overlapping where they must.
+/// Pools over windows that divide each axis into `output_size` parts, overlapping if the axis is
+/// not divisible.
 template <Tensor (*Reduce)(const Tensor&, const Axes&, bool)>
 Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, DataFormat format) {
   return in_format(x, format, [&](const Tensor& images) {
