@@ -1,5 +1,5 @@
-// The handler of signals that end the process. It calls nothing that waits or allocates; what it
-// has found out is written before it looks at the stack, which may be damaged.
+// The handler of signals that end the process. It calls nothing that blocks or allocates, and
+// writes what it knows before it walks the stack, which may be damaged.
 #include "crescent/system/crash.h"
 
 #include <execinfo.h>
@@ -25,7 +25,8 @@ Running::Running(std::string_view kind, std::string_view name, std::string_view 
 
 Running::~Running() { running = outer_; }
 
-/// What the handler reads: the innermost of what runs, and the named one around it.
+/// What the handler reads: the innermost running operation, and the innermost one with a name
+/// around it.
 struct RunningNow {
   std::string_view kind, name, class_name, plugin;
   std::string_view outer_name, outer_class;
@@ -74,7 +75,7 @@ void write_what_runs(const char* signal_text, std::string_view abbreviation,
   line.write();
 }
 
-/// The plugin of the innermost frame that is in one.
+/// The plugin of the innermost stack frame whose code belongs to a plugin.
 std::string_view plugin_on_stack() {
   void* frames[64];
   const int count = backtrace(frames, 64);
@@ -95,7 +96,7 @@ extern "C" void crescent_on_crash(int signal) {
   raise(signal);
 }
 
-/// A stack that has overflowed has no room for a handler.
+/// Provides an alternate signal stack: a stack that has overflowed has no room for a handler.
 void provide_stack() {
   static char memory[256 << 10];
   stack_t stack{};
@@ -108,7 +109,7 @@ void provide_stack() {
 
 void report_crashes() {
   void* frame;
-  backtrace(&frame, 1);  // loads what it needs now
+  backtrace(&frame, 1);  // loads what backtrace needs now, since that allocates
   provide_stack();
   for (const int signal : kCrashes) {
     struct sigaction before {

@@ -1,4 +1,4 @@
-// Where this library and what was installed with it are.
+// The paths of this library and of the files installed with it.
 #pragma once
 #include <string>
 

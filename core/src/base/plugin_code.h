@@ -1,4 +1,4 @@
-// Which plugin an address is in: a table that a signal handler may read.
+// Maps code addresses to plugins, by a table that a signal handler may read.
 #pragma once
 #include <cstdint>
 
@@ -6,11 +6,10 @@
 
 namespace crescent {
 
-/// Notes that the library of a plugin lies between these addresses; a table that is full takes no
-/// more.
+/// Records the address range of a plugin's library; does nothing if the table is full.
 void note_plugin_code(uintptr_t begin, uintptr_t end, const char* plugin);
 
-/// The name of the plugin whose library has this address; null for code of core and of others.
+/// The name of the plugin whose library contains this address; null for code of core or others.
 const char* plugin_at(const void* address);
 
 }  // namespace crescent

@@ -10,8 +10,9 @@ namespace crescent {
 
 class ReadersWriterLock {
  public:
-  /// Makes its thread a reader, which holds the entrance when this is made. A reader must not lock
-  /// the entrance again: a writer there may be waiting for it.
+  /// Makes the current thread, which must hold the entrance, a reader as long as the object lives.
+  /// A reader must not lock the entrance again: a writer may hold it while it waits for this
+  /// reader.
   class Reading {
    public:
     explicit Reading(ReadersWriterLock& lock) : lock_(lock), around_(innermost_) {
@@ -33,10 +34,11 @@ class ReadersWriterLock {
     inline static thread_local const Reading* innermost_ = nullptr;
   };
 
-  // The entrance, which the thread that holds it may lock again.
+  // The entrance, a recursive lock.
   void lock() { entrance_.lock(); }
   void unlock() { entrance_.unlock(); }
-  /// Makes the holder of the entrance a writer, until it unlocks.
+  /// Waits for all readers to finish, so that the holder of the entrance becomes a writer until it
+  /// unlocks.
   void wait_for_readers() const {
     const uint32_t entered = entered_.load(std::memory_order_relaxed);
     for (uint32_t left; (left = left_.load(std::memory_order_acquire)) != entered;)
@@ -54,7 +56,7 @@ class ReadersWriterLock {
  private:
   std::recursive_mutex entrance_;
   std::atomic<uint32_t> entered_{0};  // readers so far; written by who holds the entrance
-  std::atomic<uint32_t> left_{0};     // those of them that are done
+  std::atomic<uint32_t> left_{0};     // readers that have finished
 };
 
 }  // namespace crescent

@@ -29,7 +29,7 @@ std::string lower_case(std::string_view text) {
 }
 
 std::string snake_case(std::string_view class_name) {
-  class_name.remove_prefix(class_name.rfind('>') + 1);  // drops the package of a user's class
+  class_name.remove_prefix(class_name.rfind('>') + 1);  // drops the package name of a user's class
   std::string snake;
   for (size_t i = 0; i < class_name.size(); ++i) {
     if (starts_word(class_name, i) && snake.back() != '_') snake += '_';

@@ -9,7 +9,7 @@
 namespace crescent::check {
 namespace {
 
-/// Sets the dtype of the layer and of layers inside.
+/// Sets the dtype of the layer and of its sublayers.
 Dict with_dtype(Dict options, const char* dtype) {
   options.set("dtype", dtype);
   for (const char* option :
@@ -71,7 +71,7 @@ bool CheckedLayer::has_floating_input() const {
   return false;
 }
 
-/// The first samples are the same for every size of batch.
+/// The first samples are the same for every batch size.
 Tensors CheckedLayer::inputs(int64_t batch) const {
   const SeedGenerator random(checks_.seed);
   Tensors inputs;

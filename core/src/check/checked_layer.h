@@ -1,4 +1,4 @@
-// The layer that is checked: how to make it, what to feed it, and calls that can be repeated.
+// The layer under test: how to make it, its inputs, and repeatable calls.
 #pragma once
 #include "check/rows.h"
 
@@ -13,13 +13,13 @@ class CheckedLayer {
   const LayerChecks& checks() const { return checks_; }
 
   LayerPtr make() const;
-  /// The layer, and layers inside, with this dtype policy.
+  /// Makes the layer, and its sublayers, with this dtype policy.
   LayerPtr make(const char* dtype) const;
   /// The layer after a call on inputs().
   LayerPtr built() const;
   LayerPtr built(const char* dtype) const;
 
-  /// How many samples inputs() has.
+  /// The batch size of inputs().
   int64_t batch() const { return checks_.batch_size > 0 ? checks_.batch_size : 3; }
   bool takes_any_batch() const { return checks_.batch_size == 0; }
   Tensors inputs() const { return inputs(batch()); }
@@ -34,8 +34,8 @@ class CheckedLayer {
   LayerChecks checks_;
 };
 
-/// Calls of a layer in one mode. Each starts from the random generators and the untrained weights
-/// that the first one found.
+/// Calls of a layer in one mode. Each call starts with the same states of random generators and of
+/// non-trainable weights as the first one.
 class Calls {
  public:
   Calls(Layer& layer, bool training);
@@ -63,7 +63,7 @@ void expect_near(const Tensors& given, const Tensors& expected, double tolerance
 void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what);
 void expect_finite(const Tensors& tensors, std::string_view what);
 
-/// A path of its own; the file goes with the object.
+/// A unique temporary path; the destructor removes the file.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const char* ending);
@@ -75,7 +75,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-// ---- the checks; each returns what it saw
+// ---- the checks; each returns a description of its result
 
 std::string check_call(const CheckedLayer& layer);
 std::string check_shapes(const CheckedLayer& layer);
@@ -97,10 +97,10 @@ std::string check_h5_file(const CheckedLayer& layer);
 std::string check_weights_file(const CheckedLayer& layer);
 std::string check_training(const CheckedLayer& layer);
 std::string check_wrong_inputs(const CheckedLayer& layer);
-/// The first check of a layer alone, whether it can be called.
+/// Runs the first check of a layer only: whether it can be called.
 CheckReport first_check(const std::string& class_name, const Dict& options,
                         const LayerChecks& checks);
-/// Rows for each weight and input.
+/// Adds rows for the gradients by each weight and input.
 void add_gradient_rows(CheckReport& report, const CheckedLayer& layer);
 
 }  // namespace crescent::check

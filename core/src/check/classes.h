@@ -1,4 +1,4 @@
-// Checks of classes of each kind but layers; each adds its rows.
+// Checks of classes of all kinds except layers; each adds its rows.
 #pragma once
 #include "check/rows.h"
 
@@ -29,7 +29,7 @@ void add_callback_rows(CheckReport& report, const CheckedClass& checked);
 void add_operation_rows(CheckReport& report, const CheckedClass& checked);
 void add_format_rows(CheckReport& report, const CheckedClass& checked);
 
-/// An object made of the configuration of another one has the same configuration.
+/// Checks that an object made from the configuration of another one has the same configuration.
 std::string check_configuration(const CheckedClass& checked);
 
 }  // namespace crescent::check

@@ -1,4 +1,4 @@
-// Classes that are functions of tensors: activations, losses, penalties, operations.
+// Checks of classes that are functions of tensors: activations, losses, penalties, operations.
 #include "check/checked_layer.h"
 #include "check/classes.h"
 #include "crescent/layer/operation.h"
@@ -12,7 +12,7 @@ Tensor numbers(const Shape& shape, DType dtype = DType::float32, double low = -1
   return ops::cast(SeedGenerator(5).uniform(shape, low, high), dtype);
 }
 
-/// The rows of check_gradient under names of their own.
+/// Adds the rows of check_gradient under distinct names.
 void add_gradients(CheckReport& report, const std::function<Tensors(const Tensors&)>& f,
                    const Tensors& inputs) {
   for (CheckRow row : check_gradient(f, inputs).rows) {
@@ -25,7 +25,7 @@ void expect_compiled(const std::function<Tensors(const Tensors&)>& f, const Tens
   expect_near(Function(f)(inputs), f(inputs), 1e-5, "compiled beside op by op");
 }
 
-/// A shape with half of its last axis: what a gated activation gives.
+/// The shape with its last axis halved, the result shape of a gated activation.
 Shape halved(Shape shape) {
   shape.set(-1, shape[-1] / 2);
   return shape;
@@ -40,7 +40,7 @@ bool is_taken(const std::function<Tensors(const Tensors&)>& f, const Shape& shap
   return false;
 }
 
-/// Shapes to call a function with. A penalty may be one of matrices alone.
+/// Shapes with which the function can be called; some penalties take only matrices.
 std::vector<Shape> shapes_for(const std::function<Tensors(const Tensors&)>& f, bool is_penalty) {
   std::vector<Shape> shapes{Shape{3, 4}};
   for (const Shape& other : {Shape{6}, Shape{2, 3, 2}})
@@ -48,7 +48,7 @@ std::vector<Shape> shapes_for(const std::function<Tensors(const Tensors&)>& f, b
   return shapes;
 }
 
-/// What holds for every function of one tensor.
+/// Adds the checks that apply to every function of one tensor.
 template <class T>
 void add_function_rows(CheckReport& report, const CheckedClass& checked, bool gives_scalar) {
   const auto object = checked.make<T>();
@@ -163,7 +163,7 @@ void add_schedule_rows(CheckReport& report, const CheckedClass& checked) {
 
 namespace {
 
-/// Tensors for the parameters that are tensors; the others keep their defaults.
+/// Assigns tensors to the tensor parameters; other parameters keep their defaults.
 Dict arguments_for(const Signature& signature, const Tensors& tensors) {
   Dict arguments;
   size_t next = 0;

@@ -1,4 +1,4 @@
-// check_gradient: gradients of the tape beside central differences.
+// check_gradient: compares gradients of the tape with central differences.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,7 +12,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// What differences of a dtype can be asked for.
+/// The rounding unit of a dtype, and the step and tolerance of differences in it.
 struct Precision {
   double unit, step, tolerance;
 };
@@ -24,16 +24,16 @@ Precision precision_of(bool doubles, const GradientChecks& checks) {
   return precision;
 }
 
-/// Something that f is differentiated by: an input or a variable.
+/// An input or a variable by which f is differentiated.
 struct Source {
   std::string name;
   Tensor start;
-  /// f's outputs where the source has these values.
+  /// The outputs of f if the source has these values.
   std::function<Tensors(const Tensor&)> at;
 };
 
-/// The weighted sum of all outputs, with factors drawn once, so that no derivative vanishes by
-/// symmetry. It is added up in double.
+/// A scalar function of the outputs: their weighted sum, with random weights drawn once, so that no
+/// derivative vanishes by symmetry. It is summed in double.
 class Objective {
  public:
   explicit Objective(const Tensors& outputs, int64_t seed) {
@@ -44,7 +44,7 @@ class Objective {
     }
   }
   const Tensors& factors() const { return factors_; }
-  /// The value, and the sum of the sizes of its terms, by which it is rounded.
+  /// The value, and the sum of the absolute values of its terms, which bounds the rounding error.
   std::pair<double, double> operator()(const Tensors& outputs) const {
     double sum = 0, sizes = 0;
     for (size_t i = 0; i < outputs.size() && i < factors_.size(); ++i) {
@@ -60,7 +60,8 @@ class Objective {
   Tensors factors_;
 };
 
-/// The slopes of the objective along one direction.
+/// Derivatives of the objective along a direction: the central difference, the one-sided ones, and
+/// the bound of rounding errors.
 struct Slopes {
   double central, below, above, rounding;
 };
@@ -108,7 +109,7 @@ std::string place_text(const Shape& shape, size_t flat) {
   return "{" + join(places) + "}";
 }
 
-/// Single elements, then random directions of length 1.
+/// Directions along single elements, followed by random directions of length 1.
 std::vector<Direction> directions_for(const Tensor& start, const GradientChecks& checks) {
   std::mt19937_64 random(static_cast<uint64_t>(checks.seed));
   const auto size = static_cast<size_t>(start.size());
@@ -133,7 +134,7 @@ std::vector<Direction> directions_for(const Tensor& start, const GradientChecks&
   return directions;
 }
 
-/// Whether the slopes on both sides stay apart where the step is ten times smaller.
+/// Whether the one-sided slopes still differ with a step ten times smaller.
 bool is_kink(const Differences& differences, const Direction& direction, const Slopes& slopes,
              double allowed) {
   const double apart = std::abs(slopes.above - slopes.below);
@@ -142,7 +143,7 @@ bool is_kink(const Differences& differences, const Direction& direction, const S
   return std::abs(nearer.above - nearer.below) > 0.5 * apart + nearer.rounding;
 }
 
-/// Compares the derivatives of one source.
+/// Compares the gradient by one source with differences.
 class Comparison {
  public:
   Comparison(const Tensor& gradient, double tolerance)
@@ -203,7 +204,7 @@ bool same_bits(const Tensors& a, const Tensors& b) {
   });
 }
 
-/// Restores a variable that differences move.
+/// Changes a variable temporarily; the destructor restores it.
 class Moved {
  public:
   explicit Moved(const Variable& variable)

@@ -1,4 +1,5 @@
-// What calls of a layer give: shapes, bits, precisions, sizes of batches, masks, malformed inputs.
+// Checks of calls of a layer: shapes, reproducibility, precisions, batch sizes, masks, malformed
+// inputs.
 #include <algorithm>
 #include <set>
 
@@ -31,14 +32,14 @@ std::vector<Symbol> symbols_like(const Tensors& inputs) {
   return symbols;
 }
 
-/// Compares what was inferred with what came.
+/// Compares an inferred spec with the actual output.
 void expect_fits(const TensorSpec& inferred, const Tensor& given, size_t i,
                  std::string_view inference) {
   expect(inferred.shape.compatible(given.shape()), "call gave shape ", given.shape(),
          " for output ", i + 1, ", ", inference, " says ", inferred.shape);
 }
 
-/// The weights of a layer itself have names of their own.
+/// Fails if two weights of the layer have the same path; weights of sublayers are not compared.
 void expect_names_apart(const Layer& layer) {
   std::set<const void*> inner;
   for (const LayerPtr& sublayer : layer.sublayers())
@@ -49,7 +50,7 @@ void expect_names_apart(const Layer& layer) {
            "two weights are called '", weight.path(), "'");
 }
 
-/// A number of threads for the device while an object of this class lives.
+/// Sets the number of threads of the device while an object of this class lives.
 class WithThreads {
  public:
   explicit WithThreads(int64_t count) : before_(device().information().at("threads").as_int()) {
@@ -292,8 +293,8 @@ std::string check_float64(const CheckedLayer& checked) {
 
 namespace {
 
-/// Runs a call that may be refused by a message. An exception of the standard library is no
-/// message.
+/// Runs a call that the layer may reject by an Error; an exception of the standard library is a
+/// failure.
 int refused(const CheckedLayer& checked, const LayerPtr& layer, const Tensors& inputs,
             std::string_view what) {
   try {

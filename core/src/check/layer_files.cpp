@@ -1,4 +1,4 @@
-// What is kept of a layer: its configuration, and files of a model that has it.
+// Checks of what is saved of a layer: its configuration, and files of a model that contains it.
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ TemporaryFile::~TemporaryFile() { std::remove(path_.c_str()); }
 
 namespace {
 
-/// The layer as the only one of a model, after two calls in training that may change its state.
+/// A model with this layer only, after two training calls that may have changed its state.
 ModelPtr model_of(const CheckedLayer& checked, LayerPtr layer) {
   std::vector<Symbol> symbols;
   for (const Tensor& t : checked.inputs()) {
@@ -54,7 +54,8 @@ std::string check_file(const CheckedLayer& checked, const char* ending) {
   return "the model of the file predicts the same, after calls in training too";
 }
 
-/// Fails for a given option that the configuration does not have, unless its class says so.
+/// Fails if the configuration lacks an option that was given, unless the class declares it as not
+/// stored.
 void expect_options_kept(const CheckedLayer& checked, const Layer& layer, const Dict& config) {
   const SchemaData& schema = layer.info()->schema;
   for (const DictEntry& option : checked.options()) {

@@ -1,4 +1,4 @@
-// check_plugin: every class of a plugin, each as its kind wants it.
+// check_plugin: checks every class of a plugin by the rules of its kind.
 #include <algorithm>
 
 #include "check/checked_layer.h"
@@ -27,7 +27,7 @@ constexpr KindRow kKindRows[] = {{"activation", check::add_activation_rows},
                                  {"operation", check::add_operation_rows},
                                  {"format", check::add_format_rows}};
 
-/// What a user says of one class.
+/// The options that a user gives for the check of one class.
 struct ClassOptions {
   Dict options;
   LayerChecks checks;
@@ -72,7 +72,8 @@ std::vector<LayerChecks> usual_inputs() {
   return all;
 }
 
-/// Fills in the shapes with which the layer can be called; returns what was said of the last ones.
+/// Finds shapes with which the layer can be called; returns the error of the last attempt
+/// otherwise.
 std::string find_inputs(const CheckedClass& checked, ClassOptions& given) {
   std::string said;
   for (const LayerChecks& inputs : usual_inputs()) {
@@ -98,7 +99,7 @@ CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
         "which options and shapes it wants has to be said; of the usual ones it said: " + said}}};
 }
 
-/// The options that a class requires and that are not given.
+/// The required options of a class that were not given.
 std::string missing_options(const CheckedClass& checked) {
   std::vector<std::string> names;
   const auto info = registry().get(checked.kind, checked.name);

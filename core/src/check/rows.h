@@ -1,4 +1,4 @@
-// The rows of a report while they come about.
+// Adds rows to a report by running checks.
 #pragma once
 #include <functional>
 
@@ -12,8 +12,8 @@ struct Skipped {
   std::string why;
 };
 
-/// Thrown by a check that found something. It is no Error, so that those of what is checked are
-/// told apart.
+/// Thrown by a check that found a mistake. It is not derived from Error, to distinguish it from
+/// errors raised by the code under test.
 struct Found {
   std::string what;
 };
@@ -31,7 +31,7 @@ void expect(bool holds, const Pieces&... pieces) {
   if (!holds) found(pieces...);
 }
 
-/// Runs a check, which returns what it saw, and adds its row.
+/// Runs a check, which returns a description of its result, and adds its row.
 void add_row(CheckReport& report, const std::string& name, const std::function<std::string()>& f);
 
 }  // namespace crescent::check

@@ -1,4 +1,4 @@
-// Classes that training needs: metrics, optimizers, callbacks; and formats, which keep the outcome.
+// Checks of classes used in training (metrics, optimizers, callbacks), and of formats.
 #include <fstream>
 
 #include "check/checked_layer.h"
@@ -123,7 +123,7 @@ std::string ending_of(const std::string& name) {
   return all.front();
 }
 
-/// Reads parts of the file, each of which has to be refused by an error.
+/// Reads truncated copies of the file, each of which must be rejected with an Error.
 void expect_refused_parts(const std::string& path, const std::function<void()>& read) {
   const std::string whole = read_file(path);
   for (const size_t bytes : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {

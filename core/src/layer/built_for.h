@@ -1,5 +1,5 @@
-// The input shapes that layers were built for. A model without symbols has no other record of its
-// input shapes.
+// The input shapes for which layers were built. Models that are not graphs have no other record of
+// their input shapes.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace crescent {
 
 class Layer;
 
-/// Empty for a layer that is not built, and for a graph, whose inputs have shapes.
+/// The shapes; empty for a layer that is not built, and for a graph, whose inputs have shapes.
 std::vector<Shape> built_for(const Layer& layer);
 void set_built_for(const Layer& layer, std::vector<Shape> inputs);
 /// Called by the destructor of the layer.

@@ -20,8 +20,8 @@ Tensors take_masks(Dict& arguments);
 /// The argument that records, on a call, that masks were passed explicitly.
 inline constexpr const char* kGivenMask = "mask";
 
-/// Whether a call trains that has no option `training` and no enclosing call: the layer's declared
-/// default of an argument `training`, else false.
+/// The value of `training` in a call that neither passes it nor has an enclosing call: the declared
+/// default of the layer's argument `training`, else false.
 bool trains_by_itself(const Layer& layer);
 
 /// Completes `arguments` with the declared defaults.

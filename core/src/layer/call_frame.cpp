@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-constexpr int kDeepest = 1000;  // the stack has room for several times as many
+constexpr int kDeepest =
+    1000;  // limit of nested layer calls; the stack has room for several times as many
 thread_local const CallFrame* innermost = nullptr;
 
 }  // namespace

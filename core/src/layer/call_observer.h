@@ -1,17 +1,17 @@
-// What watches the calls of layers on a thread.
+// Observers of layer calls on a thread.
 #pragma once
 #include "crescent/layer/layer.h"
 
 namespace crescent {
 
-/// While an object of this class lives, it is told of the calls of layers on this thread.
+/// While an object of this class lives, its members are called for each layer call on this thread.
 class CallObserver {
  public:
   CallObserver();
   virtual ~CallObserver();
   CallObserver(const CallObserver&) = delete;
   virtual void begin(const Layer& layer) = 0;
-  /// The outputs are empty when the call failed.
+  /// Called at the end of a layer call; `outputs` is empty if the call failed.
   virtual void end(const Layer& layer, const Tensors& outputs) = 0;
 
  private:
@@ -19,7 +19,8 @@ class CallObserver {
   CallObserver* before_;
 };
 
-/// One call of a layer, of which the observer of the thread is told.
+/// While an object of this class lives, a layer call is in progress; notifies the thread's
+/// observer.
 class ObservedCall {
  public:
   explicit ObservedCall(const Layer& layer);

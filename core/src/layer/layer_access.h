@@ -18,8 +18,8 @@ struct LayerAccess {
   static void check_count(const Layer& layer, size_t received);
   static void cast_to_compute(const Layer& layer, Tensors& tensors);
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
-  /// The outputs of a graph on symbols that equal its own, read from its recorded symbols; empty
-  /// where they do not determine the outputs.
+  /// The outputs of a graph called on symbols with the same specs as its own inputs, read from the
+  /// recorded symbols; empty if these do not determine the outputs.
   static Tensors outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                            Tensors& outputs);

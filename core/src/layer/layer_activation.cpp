@@ -6,8 +6,8 @@
 namespace crescent {
 namespace {
 
-/// Names a part of the layer (such as weights) that needs an owner and would be lost in an
-/// activation; null for a layer that is a plain function.
+/// The name of a part of the layer that an activation would lose because it needs an owner, such as
+/// weights; null for a layer that is a pure function.
 const char* kept_by(Layer& layer) {
   if (!layer.weights().empty()) return "weights";
   if (!layer.losses().empty()) return "losses";

@@ -22,8 +22,8 @@ void sync(const fs::path& file) {
     fail("cannot save '", file.filename().string(), "': ", strerror(errno));
 }
 
-/// A folder beside the file that is to be saved. What is written there replaces the files of the
-/// same names when all of it is complete; the one that was asked for comes last.
+/// A temporary folder next to the file that is to be saved. When everything is complete, its files
+/// replace the files of the same names; the requested file is replaced last.
 class Workplace {
  public:
   explicit Workplace(const std::string& path) {
@@ -51,7 +51,7 @@ class Workplace {
   }
 
  private:
-  /// A file that is replaced leaves its permissions to the new one.
+  /// The new file gets the permissions of the file that it replaces.
   void move_out(const fs::path& from) const {
     const fs::path to = target_.parent_path() / from.filename();
     if (fs::is_regular_file(to)) fs::permissions(from, fs::status(to).permissions());
@@ -61,7 +61,7 @@ class Workplace {
   fs::path target_, folder_;
 };
 
-/// Fails with the path that the user gave in the place of the one that was written to.
+/// Raises the error with the temporary path replaced by the path that the user gave.
 [[noreturn]] void fail_saving(std::string text, const std::string& path, const std::string& to) {
   for (size_t at; (at = text.find(to)) != text.npos;) text.replace(at, to.size(), path);
   fail("cannot save '", path, "': ", text);
@@ -141,7 +141,7 @@ class CarefulFormat final : public Format,
     return dynamic_cast<Ability&>(*format_);
   }
 
-  /// Runs something that reads the file.
+  /// Runs f, which reads the file; errors name the path.
   template <class F>
   auto about(const std::string& path, F f) const -> decltype(f()) {
     try {

@@ -1,4 +1,4 @@
-// Formats of other people's plugins, with what all formats promise.
+// A wrapper that makes formats of other plugins keep the guarantees of built-in formats.
 #pragma once
 #include "crescent/io/format.h"
 

@@ -18,7 +18,7 @@ TensorSpecs inputs_of(const Model& model) {
   return specs;
 }
 
-/// The same for one sample; a batch of a fixed size keeps it.
+/// The specs with batch size 1; a fixed batch size is kept.
 TensorSpecs sample_of(const TensorSpecs& inputs) {
   TensorSpecs sample = inputs;
   for (TensorSpec& spec : sample) {
@@ -42,7 +42,7 @@ Program forward_pass(Model& model, const TensorSpecs& sample) {
   return program;
 }
 
-/// The path below the model of what its call recorded.
+/// The path of a scope relative to the model.
 std::string path_below(const Model& model, const std::string& scope) {
   const std::string prefix = model.name() + "/";
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : "";
@@ -53,7 +53,7 @@ std::string path_below(const Model& model, const std::string& scope) {
 LayerFlops flops_by_layer(const Model& model) {
   const StepLock lock(model);
   const TensorSpecs sample = sample_of(inputs_of(model));
-  // A call on abstract tensors leaves the model as it was.
+  // a call on abstract tensors does not change the model
   const Program program = forward_pass(const_cast<Model&>(model), sample);
   LayerFlops flops;
   for (const auto& [scope, count] : flops_by_scope(program))

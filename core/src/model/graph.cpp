@@ -49,7 +49,8 @@ void check_ends(const std::vector<Symbol>& inputs, const std::vector<Symbol>& ou
   }
 }
 
-/// The nodes that `outputs` depend on, producers first, and their layers in order of discovery.
+/// Collects the nodes that `outputs` depend on, producers first, and their layers in order of
+/// discovery.
 class Walk {
  public:
   explicit Walk(const std::vector<Symbol>& outputs) {

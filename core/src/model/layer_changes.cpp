@@ -11,7 +11,7 @@ namespace {
 
 using ShapesOfLayers = std::unordered_map<const Layer*, std::vector<Shape>>;
 
-/// The shapes of what each layer gives in this model, call by call.
+/// The output shapes of each layer in this model, for each call.
 ShapesOfLayers shapes_in(const Model& model) {
   ShapesOfLayers shapes;
   if (!model.is_graph()) return shapes;

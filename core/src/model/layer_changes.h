@@ -1,4 +1,4 @@
-// Two models compared layer by layer, for the report of an operation on a graph.
+// Compares two models layer by layer, for the report of surgery.
 #pragma once
 #include <functional>
 
@@ -6,11 +6,11 @@
 
 namespace crescent {
 
-/// What an operation knows of the layers that it changed.
+/// The layer changes that a surgery function made.
 struct Changed {
   LayerPtr old{}, by{};    ///< a nested model and the one that it became
-  LayerPtr fresh{};        ///< the layer that was put in
-  size_t carried = 0;      ///< how many of its weights have the values of old ones
+  LayerPtr fresh{};        ///< the inserted layer
+  size_t carried = 0;      ///< how many weights of `fresh` took over old values
   bool was_built = false;  ///< whether it had weights before
 };
 std::vector<LayerChange> changes_between(const Model& before, const Model& after,

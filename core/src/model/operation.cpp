@@ -69,7 +69,7 @@ Dict with_tensors(const SchemaData& parameters, Dict arguments) {
   return arguments;
 }
 
-/// Runs f; where an op that it is made of refuses elements, the operation is what refuses them.
+/// Runs f; if an op of the operation rejects a dtype, the error names the operation instead.
 template <class F>
 Value refusing_as(const std::string& operation, F f) try {
   return f();

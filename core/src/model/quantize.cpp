@@ -23,7 +23,8 @@ void check_mode(const QuantizeOptions& options) {
 
 using Layers = std::vector<Layer*>;
 
-/// Those whose names one of the patterns is found in. A pattern that is found in none is a mistake.
+/// The layers whose names contain a match of one of the patterns; fails for a pattern without a
+/// match.
 Layers named_like(const std::vector<std::string>& patterns, const Layers& layers) {
   Layers chosen;
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
-// What rewire() and surgery have in common: a graph whose layers are called anew where something
-// before them changes.
+// The common part of rewire() and surgery: rebuilds a graph, calling layers again where their
+// inputs change.
 #pragma once
 #include "crescent/model/rewire.h"
 

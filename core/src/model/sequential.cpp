@@ -68,7 +68,7 @@ bool same_edge(const Symbol& a, const Symbol& b) {
          static_cast<bool>(a.abstract().mask()) == static_cast<bool>(b.abstract().mask());
 }
 
-/// A shape in which sizes that differ are unknown.
+/// The shape in which dimensions that differ between the two shapes are unknown.
 Shape widened(const Shape& known, const Shape& given) {
   Shape shape = known;
   for (int i = 0; i < shape.rank(); ++i)

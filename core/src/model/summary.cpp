@@ -69,7 +69,7 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   return true;
 }
 
-/// A column that an option adds to those of Keras.
+/// A column that an option adds to the columns of Keras.
 struct FurtherColumn {
   const char* title;
   int width;
@@ -128,7 +128,8 @@ class SummaryTable {
   }
 
  private:
-  /// The columns of Keras have shares of the line, the further ones what they need.
+  /// Places Keras' columns at their fractions of the line width; additional columns get the width
+  /// that they need.
   void place_columns() {
     int further = 0;
     for (const FurtherColumn& column : further_) further += column.width;
@@ -140,7 +141,8 @@ class SummaryTable {
                                                 : options_.positions);
   }
 
-  /// Shares of a line whose columns of Keras take `own` and the others `further`.
+  /// The ends of the columns as fractions of the line, of which Keras' columns take `own` and the
+  /// others `further` characters.
   std::vector<double> usual_positions(double own, double further) const {
     std::vector<double> positions =
         chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
@@ -153,7 +155,7 @@ class SummaryTable {
     return positions;
   }
 
-  /// Positions up to 1 are shares of the line.
+  /// Positions up to 1 are fractions of the line width, larger ones are in characters.
   void place_columns_at(const std::vector<double>& positions) {
     if (positions.size() < header_.size())
       fail("summary: expected ", header_.size(), " positions, got ", positions.size());
@@ -190,7 +192,7 @@ class SummaryTable {
 
   std::string rule(char c) const { return std::string(width_, c); }
 
-  /// `outer` is the path of the model around the layer with "/" behind it.
+  /// `outer` is the path of the enclosing model, ending with "/".
   void add_layer(const Layer& layer, const std::string& outer, int depth) {
     const std::string path = outer + layer.name();
     const std::string indent(2 * static_cast<size_t>(depth), ' ');

@@ -53,7 +53,7 @@ std::shared_ptr<CompiledOp> compiled(Device& device, const OpPtr& op, const Tens
       });
 }
 
-/// The input's memory under another spec. A tensor in a file has no values: raw() raises the error.
+/// x reinterpreted with another spec on the same memory. Fails for a tensor in a file.
 Tensor renamed(const Tensor& x, const TensorSpec& spec) {
   if (!x.in_memory()) x.raw();  // fails
   return Tensor::on(x.storage(), x.offset(), spec);

@@ -26,7 +26,7 @@ void expect_writable(const Tensor& tensor) {
 
 namespace {
 
-/// Copies runs of bytes, one after another in `from`, to their places in `to`.
+/// Copies consecutive runs of bytes in `from` to their offsets in `to`.
 void copy_runs(std::byte* to, const std::byte* from, std::span<const int64_t> starts, size_t run,
                size_t element) {
   for (const int64_t start : starts) {

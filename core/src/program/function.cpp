@@ -1,6 +1,5 @@
 // Function: one executable per signature, and the reuse of output memory. Several threads run a
-// program side by side, each in a frame of its own, unless it writes variables or has other
-// effects.
+// program at once, each in its own frame, unless it writes variables or has other effects.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -151,8 +150,9 @@ class Compiled final : public CachedProgram {
   TensorSpecs specs_, out_;
   std::vector<StorageHold> holds_;
   std::vector<Program::Binding> bindings_;
-  bool has_effects_ = false;  ///< whether a run is seen by others, as what it writes
-  std::vector<std::unique_ptr<RunFrame>> frames_;  ///< as many as there were runs at once
+  bool has_effects_ = false;  ///< whether a run has visible effects, such as writing variables
+  std::vector<std::unique_ptr<RunFrame>>
+      frames_;  ///< one per run that was in progress at the same time
 };
 
 size_t hash_of(std::span<const Tensor> inputs, int64_t key) {

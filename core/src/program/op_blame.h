@@ -1,4 +1,4 @@
-// Exceptions of ops name the op and, for one of a plugin, the plugin.
+// Adds the name of the op, and of its plugin, to exceptions that the op raises.
 #pragma once
 #include "crescent/program/op.h"
 
@@ -9,7 +9,7 @@ namespace crescent {
 /// that does not name the op gets the name put before it.
 [[noreturn]] void rethrow_blaming(const Op& op, const char* function);
 
-/// Runs code of an op.
+/// Runs a function of an op; exceptions name the op.
 template <class F>
 auto blaming(const Op& op, const char* function, F f) -> decltype(f()) {
   try {

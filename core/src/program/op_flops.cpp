@@ -40,7 +40,7 @@ double of_convolution(const OpCall& call) { return of_kernel(call.out[0], call.i
 double of_transposed_convolution(const OpCall& call) { return of_kernel(call.in[0], call.in[1]); }
 double of_kernel_gradient(const OpCall& call) { return of_kernel(call.in[1], call.out[0]); }
 
-/// Windows count as if nothing of them were padding.
+/// Padding counts like other elements of a window.
 double of_pool(const OpCall& call) {
   double flops = elements(call.out[0]);
   for (const int64_t size : static_cast<const Pool&>(call.op).window)
@@ -131,7 +131,7 @@ const std::map<std::string_view, Rule>& rules() {
   return rules;
 }
 
-/// What the op decomposes into, whose instructions are none where it does not.
+/// The decomposition of the op as a program; without instructions if the op has none.
 Program decomposed(const OpCall& call) {
   return trace([&](const Tensors& inputs) { return call.op.decompose(inputs); }, call.in);
 }

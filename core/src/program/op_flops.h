@@ -7,10 +7,10 @@
 
 namespace crescent {
 
-/// The floating-point operations of a run of the program, by the scope that recorded them. Sizes
-/// must be known. An op without a rule counts as what it decomposes into; one that only moves,
-/// chooses or draws elements counts nothing, and so do decompositions of matrices whose number of
-/// steps depends on the values.
+/// The floating-point operations of a run of the program, by the scope that recorded them. All
+/// sizes must be known. An op without a rule counts as its decomposition. Ops that only move,
+/// select or draw elements count 0, and so do matrix decompositions whose number of steps depends
+/// on values.
 std::map<std::string, double> flops_by_scope(const Program& program);
 
 }  // namespace crescent

@@ -28,9 +28,9 @@ class Recorder {
   bool record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   Tensor read(const Variable& variable);
   void assign(const Variable& variable, const Tensor& value);
-  /// The program depends on the values that a tensor with values has now.
+  /// Makes the program depend on the values that this concrete tensor has now.
   void hold(const Tensor& tensor);
-  /// Of what the program depends on, for as long as it lives.
+  /// The holds on what the program depends on; the program must keep them as long as it lives.
   std::vector<StorageHold> take_holds() { return std::move(holds_); }
   /// Records the outputs and returns the program.
   Program finish(std::span<const Tensor> outputs);
@@ -69,7 +69,7 @@ class Recorder {
   int scope_ = 0;
 };
 
-/// As trace(); the program depends on what is held.
+/// As trace(); `holds` receives the holds on the storages whose values the program depends on.
 Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs,
               std::vector<StorageHold>& holds);
 

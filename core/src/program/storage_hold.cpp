@@ -6,8 +6,8 @@
 namespace crescent {
 namespace {
 
-/// The number of holds of each storage that is held. A weak pointer keeps the address from being
-/// that of a later storage.
+/// Counts the holds of each held storage. The weak pointers keep the addresses, which are the keys,
+/// from being reused.
 class Holds {
  public:
   void add(const std::weak_ptr<Storage>& storage) {

@@ -1,5 +1,5 @@
-// StorageHold: a claim that the bytes of a storage stay as they are, which writes of single
-// elements respect.
+// StorageHold: a claim that the bytes of a storage stay unchanged, which writes to single elements
+// respect.
 #pragma once
 #include <memory>
 #include <utility>

@@ -6,7 +6,8 @@ namespace crescent {
 
 /// Whether a tape is recording on this thread.
 bool tapes_are_active();
-/// Whether a tape that is recording on this thread follows what is computed of the tensor.
+/// Whether a tape that is recording on this thread watches the tensor or a tensor that it depends
+/// on.
 bool tapes_follow(const Tensor& tensor);
 /// Records an op on the tapes. When the outputs are `abstract`, tapes that were made outside of the
 /// current trace ignore it.

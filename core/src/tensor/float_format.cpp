@@ -10,12 +10,12 @@ namespace crescent {
 namespace {
 
 std::string printed(const char* format, int digits, double x) {
-  char text[512];  // of the largest float64 in full
+  char text[512];  // fits the largest float64 without exponent
   std::snprintf(text, sizeof text, format, digits, x);
   return text;
 }
 
-/// The number of the dtype that is nearest.
+/// The nearest number that the dtype can represent.
 double rounded(double x, DType dtype) {
   switch (dtype) {
     case DType::float16:
@@ -29,12 +29,12 @@ double rounded(double x, DType dtype) {
   }
 }
 
-/// Digits of the mantissa behind the point, and the exponent of ten.
+/// The number of mantissa digits after the point, and the decimal exponent.
 struct Decimal {
   int digits, exponent;
 };
 
-/// The shortest one that is read as x again, with `most` digits or less.
+/// The shortest decimal form that rounds to x, with at most `most` digits.
 Decimal shortest(double x, DType dtype, int most) {
   std::string text;
   int digits = 0;
@@ -65,7 +65,7 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers, int pr
   }
 }
 
-/// Of a number that is written without an exponent.
+/// The digits after the point of a number that is written without an exponent.
 int FloatFormat::digits_behind(double x) const {
   if (x == 0) return 0;
   const Decimal decimal = shortest(x, dtype_, precision_);

@@ -1,5 +1,6 @@
-// How the floating numbers of a tensor are written: all in one way, with as many digits as tell
-// each from its neighbours in the dtype, so many behind the point at most (the rules of NumPy).
+// How the floating numbers of a tensor are written: all with the same format, with enough digits to
+// distinguish each number from its neighbours in the dtype, but at most `precision` (NumPy's
+// rules).
 #pragma once
 #include <string>
 #include <vector>
@@ -10,18 +11,19 @@ namespace crescent {
 
 class FloatFormat {
  public:
-  /// For these numbers: very large or small ones, and ones that are far apart, have exponents.
+  /// Chooses the format for these numbers; it has exponents if numbers are very large, very small
+  /// or of very different magnitude.
   FloatFormat(DType dtype, const std::vector<double>& numbers, int precision);
-  /// "1.5  ": the fraction is filled with spaces, so that points are below each other.
+  /// "1.5  ": the fraction is padded with spaces, so that decimal points are aligned.
   std::string text(double x) const;
 
  private:
   int digits_behind(double x) const;
 
   DType dtype_;
-  int precision_;  ///< digits behind the point at most
+  int precision_;  ///< maximum number of digits after the point
   bool has_exponents_ = false;
-  int digits_ = 0;  ///< behind the point
+  int digits_ = 0;  ///< digits after the point
 };
 
 }  // namespace crescent

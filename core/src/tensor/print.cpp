@@ -19,7 +19,7 @@ PrintOptions options_in_use;
 
 std::string element_text(StringId id) { return to_text(Value(text_of(id))); }
 
-/// In Python's notation.
+/// A complex number in Python's notation.
 std::string element_text(Complex x) {
   const auto part = [](float part) {
     return static_cast<double>(std::isnan(part) ? std::abs(part) : part);
@@ -29,7 +29,7 @@ std::string element_text(Complex x) {
   return text;
 }
 
-/// Booleans and integers.
+/// A boolean or an integer.
 std::string element_text(DType dtype, double x) {
   if (dtype == DType::boolean) return x != 0 ? "true" : "false";
   return std::to_string(static_cast<int64_t>(x));
@@ -87,16 +87,17 @@ class Printer {
         axis, [&](int64_t i) { collect(axis + 1, offset * tensor_.dim(axis) + i); }, [] {});
   }
 
-  /// All in the format that they need together; a number alone is written as Lua does.
+  /// Writes all numbers in their common format; a scalar is written as Lua does.
   void write_numbers() {
     const FloatFormat format(tensor_.dtype(), numbers_, options_.precision);
     for (const double x : numbers_) elements_.push_back(format.text(x));
     if (tensor_.rank() == 0 && elements_[0].back() == '.') elements_[0] += '0';
   }
 
-  /// Whether another element of the last axis, and the brackets that may follow, fit into the line.
+  /// Whether the next element of the last axis, and the brackets that may follow it, fit into the
+  /// line.
   bool has_room(int axis) const {
-    const size_t line = text_.rfind('\n') + 1;  // 0 where there is only one
+    const size_t line = text_.rfind('\n') + 1;  // 0 if there is only one line
     return columns_ == 0 ||
            text_.size() - line + width_ + static_cast<size_t>(axis) + 2 <= columns_;
   }
@@ -127,8 +128,8 @@ class Printer {
   const Tensor tensor_;
   const PrintOptions options_;
   bool cut_;
-  size_t columns_;               ///< of a line; 0: any number
-  std::vector<double> numbers_;  ///< floating ones
+  size_t columns_;               ///< width of a line in characters; 0: unlimited
+  std::vector<double> numbers_;  ///< the floating-point elements
   std::vector<std::string> elements_;
   size_t width_ = 0, next_ = 0;
   std::string text_;
