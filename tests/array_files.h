@@ -1,4 +1,4 @@
-// Arrays and tables through formats that tests name, whatever the files are called.
+// Reads and writes arrays and tables by a named format, independent of the file name.
 #pragma once
 #include "crescent/io/format.h"
 

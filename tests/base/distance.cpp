@@ -1,4 +1,5 @@
-// Tests measure differences by distance.h: what it must not lose.
+// Tests of distance.h, with which other tests measure differences: NaN and infinities must not be
+// lost.
 #include "distance.h"
 
 #include <catch2/catch.hpp>

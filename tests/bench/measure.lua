@@ -1,11 +1,12 @@
--- How every workload is measured: after a warm-up, the median of five windows of wall-clock time.
--- Prints "name value unit".
+-- Measures workloads: after a warm-up, the median of five windows of wall-clock time. Prints "name
+-- value unit".
 --   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--batch N]
 --     [--only NAME,NAME] [--cores] [--list] [--validate]
--- --list prints the names that there are and measures nothing. --cores: instead how many times as
--- fast as one core 4, 8, 16 and 32 can be at most, by the way the work is cut; rows where 16 leave
--- most undone come first. --batch: of training. --validate: instead of measuring, the first steps are
--- compared with op-by-op ones, in a process whose memory and caches nobody measures.
+-- --list only prints the names of the workloads. --cores prints upper bounds of the speed-up on 4,
+-- 8, 16 and 32 cores that follow from how the work is divided; rows that lose most on 16 cores come
+-- first. --batch is the batch size of training. --validate compares the first steps with op-by-op
+-- execution instead of measuring, in a separate process, so that it does not affect memory and
+-- caches.
 local cr = require "crescent"
 local validate = require "validate"
 
@@ -30,14 +31,14 @@ do
     i = i + 1
   end
 end
-if options.cores then options.threads = 1 end  -- parts do not disturb each other
+if options.cores then options.threads = 1 end  -- so that parts do not compete
 if options.threads > 0 then cr.config.set_threads(options.threads) end
 if options.bf16 then cr.config.set_dtype_policy "mixed_bfloat16" end
 cr.random.seed(0)
 
 local measure = {}
 
---- Whether to measure it.
+--- Whether the workload `name` is to be measured.
 local function chosen(name)
   if options.list then print(name) end
   return not options.list and (not options.only or options.only:find("," .. name .. ",", 1, true))
@@ -47,12 +48,12 @@ local function emit(name, value, unit)
   print(string.format("%-32s %14.3f %s", name, value, unit))
 end
 
---- Seconds a call takes: the median of five windows.
+--- The seconds per call: the median of five windows.
 local function seconds_per_call(f)
   local clock, window = cr.utils.clock, options.seconds / 5
   local begin = clock()
   f()
-  -- between two looks at the clock
+  -- calls between two readings of the clock
   local calls = math.max(1, math.floor(window / 10 / (clock() - begin)))
   local windows = {}
   for w = 1, 5 do
@@ -67,7 +68,7 @@ local function seconds_per_call(f)
   return windows[3]
 end
 
---- Peak memory of this process so far in MiB.
+--- The peak memory of this process so far, in MiB.
 local function peak_memory()
   for line in io.lines "/proc/self/status" do
     local kib = line:match "^VmHWM:%s+(%d+)"
@@ -78,8 +79,8 @@ end
 measure.emit, measure.seconds_per_call, measure.peak_memory = emit, seconds_per_call, peak_memory
 measure.total_seconds = options.seconds
 
---- Prints how the work of a step is cut: instructions of a percent of the time and more, and the
---- whole.
+--- Prints how the work of a step is divided: instructions that take at least one percent of the
+--- time, and the whole step.
 local function print_cut(name, profile)
   local cores, total = profile.cores, {}
   for c in ipairs(cores) do
@@ -101,8 +102,8 @@ local function print_cut(name, profile)
   for c = 2, #cores do emit(name .. "_on_" .. cores[c], total[1] / total[c], "times") end
 end
 
---- Trains on batches * batch samples: x and y are functions of the number of samples. `flops`:
---- forward, a sample.
+--- Trains on batches * batch samples; x and y are functions of the number of samples. `flops` are
+--- those of the forward pass per sample.
 function measure.train(name, w)
   if not chosen(name) then return end
   local batch = options.batch or w.batch
@@ -125,7 +126,8 @@ function measure.train(name, w)
   emit(name .. "_memory", peak_memory(), "MiB")
 end
 
---- One call of predict_on_batch on a batch of 1, or samples a second for a larger one.
+--- Measures predict_on_batch: the time of a call for one sample, or samples per second for larger
+--- batches.
 function measure.predict(name, w)
   if not chosen(name) then return end
   local model, x = w.model(), w.x(w.batch)
@@ -143,7 +145,8 @@ function measure.predict(name, w)
   end
 end
 
---- A function of tensors, which the functions after it make: what it moves in a second.
+--- Measures a function of tensors, which the remaining arguments create: bytes read and written per
+--- second.
 function measure.op(name, bytes, f, ...)
   if not chosen(name) or options.cores then return end
   local inputs = {}
@@ -153,7 +156,7 @@ function measure.op(name, bytes, f, ...)
   emit(name, bytes / seconds / 1e9, "GB/s")
 end
 
---- Every workload of a model: training, one sample, and where throughput is asked for, 256.
+--- Measures a model: training, prediction of one sample and, if throughput is asked for, of 256.
 function measure.all(name, w)
   measure.train(name .. "_train" .. (w.per_step and "_step" or ""), w)
   for _, batch in ipairs(w.predictions or {}) do
@@ -161,7 +164,7 @@ function measure.all(name, w)
   end
 end
 
---- Numbers in [0, 1) of this shape for n samples, and classes.
+--- Functions of n that return uniform numbers in [0, 1) of this shape, and classes.
 function measure.uniform(...)
   local shape = { ... }
   return function(n) return cr.random.uniform { n, table.unpack(shape) } end

@@ -1,4 +1,4 @@
--- Seconds from starting a process to the first computed tensor: the median of some starts.
+-- Seconds from starting the process to the first computed tensor: the median of several starts.
 --   crescent tests/bench/start.lua PROGRAM
 local cr = require "crescent"
 local command = string.format("exec '%s' -e 'cr.ones { 1 }:sum()'",

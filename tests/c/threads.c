@@ -1,4 +1,4 @@
-// Several threads that predict, handles that are freed meanwhile, interruptions.
+// Several threads that predict, handles that are freed at the same time, interruptions.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -34,7 +34,7 @@ static void several_threads_predict(void) {
   crescent_tensor_free(expected);
 }
 
-/// Predicts until the handle is freed; that ends in an error, never in a crash.
+/// Predicts until the handle is freed, which must end in an error, not in a crash.
 static void* predict_until_freed(void* unused) {
   (void)unused;
   for (;;) {

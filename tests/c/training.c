@@ -23,7 +23,8 @@ static crescent_model* compiled_model(void) {
   return model;
 }
 
-/// What the functions of a run have seen; they stop it at a number of epochs or batches.
+/// What the progress functions of a run have seen, and the number of epochs or batches after which
+/// they stop it.
 typedef struct {
   int epochs, batches, last_epoch, last_batch;
   double loss;
@@ -134,7 +135,7 @@ static void mistakes_are_told(void) {
   crescent_model_free(model);
 }
 
-/// Data that a program rejects have a code of their own.
+/// Values in the data that a program rejects have their own error code.
 static void labels_out_of_range(void) {
   static const float labels[8] = {0, 1, 2, 9, 0, 0, 0, 0};
   crescent_model* model = NULL;

@@ -1,4 +1,4 @@
-// Classes and sequences as tensors: every row against the definition, and what is refused.
+// Encoding of classes and sequences: every row compared with the definition, and invalid arguments.
 #include "crescent/data/encoding.h"
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-/// One row of pad_sequences, element by element.
+/// One row of pad_sequences, computed element by element.
 Doubles padded_row(const Doubles& sequence, int64_t width, bool pad_in_front, bool cut_in_front,
                    double value) {
   Doubles kept = sequence;

@@ -1,4 +1,4 @@
-// Images: files of each colour mode, other sizes as two programs compute them, and arrays.
+// Images: files of each colour mode, resizing as by Pillow and TensorFlow, and arrays.
 #include "crescent/data/images.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Well-known data sets from small files of their formats, and what is said where there is none.
+// Well-known data sets, read from small files in their formats, and the errors for missing files.
 #include "crescent/data/known_datasets.h"
 
 #include <catch2/catch.hpp>
@@ -22,7 +22,7 @@ Tensor counted(int64_t rows, int64_t columns) {
   return Tensor::from(numbers, {rows, columns});
 }
 
-/// KERAS_HOME while a test runs.
+/// Sets KERAS_HOME during a test.
 class KerasHome {
  public:
   KerasHome() { setenv("KERAS_HOME", folder.path().c_str(), 1); }

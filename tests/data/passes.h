@@ -1,4 +1,4 @@
-// What a pass over a stream gives.
+// The elements of a pass over a stream.
 #pragma once
 #include "crescent/data/stream.h"
 

@@ -1,4 +1,4 @@
-// Rows in parts: which rows, how many of each class, and what is no split.
+// Splitting rows: which rows, how many of each class, and invalid splits.
 #include "crescent/data/splits.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Mistakes in data are told, change nothing, and the device goes on.
+// Invalid data gives errors, changes no state, and the device continues to work.
 #include "support.h"
 
 namespace crescent::test {

@@ -1,4 +1,4 @@
-// Layers: what they compute and their gradients, with weights of the cpu, as the cpu has them.
+// Layers: their outputs and gradients on the device, compared with the cpu for equal weights.
 #include "crescent/program/gradient.h"
 #include "support.h"
 
@@ -9,7 +9,7 @@ struct Row {
   std::string name;
   Dict options;
   Shape input;
-  bool training = true;  ///< its training differs from inference, or is looked at as well
+  bool training = true;  ///< whether training is compared as well
 };
 
 const std::vector<Row>& rows() {
@@ -57,7 +57,7 @@ struct Outcome {
   Tensors gradients, weights;
 };
 
-/// All that the layer gives, with the weights if there are some.
+/// The outputs and gradients of the layer, with the given weights if any.
 Outcome outcome_of(const Row& row, const Tensor& x, const Tensors* weights) {
   set_random_seed(3);
   const LayerPtr layer = make<Layer>(row.name, row.options);

@@ -1,4 +1,4 @@
-// The table of ops on the device that is judged: every row, dtype and gradient as the cpu has it in
+// Compares every row, dtype and gradient of the table of ops on the tested device with the cpu in
 // float64.
 #include "ops/cases.h"
 #include "support.h"

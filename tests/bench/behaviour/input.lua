@@ -1,6 +1,6 @@
--- What training from files costs over training from memory, for every order of samples.
+-- The cost of training from files compared with training from memory, for each order of samples.
 --   crescent tests/bench/behaviour/input.lua [--threads N] [--seconds S]
--- Seconds are those of each order; less than one: few samples.
+-- --seconds is the time for each order; less than one second uses few samples.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
@@ -27,8 +27,8 @@ local model = cr.Sequential {
 model:compile { optimizer = "adam",
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
---- Epochs of all sources in turn for `measure.total_seconds`; seconds an epoch of each took, in the
---- order of the rounds.
+--- Trains epochs on all sources in turn for `measure.total_seconds`; returns the seconds per epoch
+--- of each source, in the order of the rounds.
 local function rounds(shuffle)
   local seconds, begin = {}, cr.utils.clock()
   repeat

@@ -1,4 +1,4 @@
--- A Dense defined in Lua beside the built-in one: training, predicting many samples and one.
+-- Compares a Dense defined in Lua with the built-in one: training, predicting many samples and one.
 --   crescent tests/bench/behaviour/lua_layer.lua [--threads N] [--seconds S]
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"

@@ -1,7 +1,7 @@
 -- A text classifier in float32 and in mixed_bfloat16 from the same seeds: losses and accuracies
 -- side by side.
 --   crescent tests/bench/behaviour/mixed_precision.lua POSITIVE NEGATIVE [SEEDS]
--- POSITIVE and NEGATIVE are files of a sentence a line.
+-- POSITIVE and NEGATIVE are files with one sentence per line.
 local cr = require "crescent"
 local layers = cr.layers
 local kWords, kLength, kEpochs = 8000, 40, 4
@@ -23,7 +23,7 @@ local function read()
   return texts
 end
 
---- Words to numbers: the most frequent ones from 2 on, 1 for the rest.
+--- Converts words to numbers: the most frequent ones from 2 on, 1 for all others.
 local function numbered(texts)
   local count, words, number = {}, {}, {}
   for _, text in ipairs(texts) do

@@ -1,5 +1,5 @@
--- Time a sample and memory of training over the batch size; each in a process of its own, for its
--- memory.
+-- Time per sample and memory of training for several batch sizes; each size is measured in its own
+-- process, since memory is.
 --   crescent tests/bench/behaviour/scaling.lua [--threads N] [--seconds S]
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"

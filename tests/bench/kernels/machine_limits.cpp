@@ -20,11 +20,11 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Chains of additions that do not wait for each other: enough for two units of four cycles, few
-/// enough for registers.
+/// The number of independent chains of additions: enough for two FMA units with a latency of four
+/// cycles, few enough to stay in registers.
 constexpr int kChains = 12;
 
-/// Floating operations done.
+/// Returns the number of floating-point operations.
 double multiply_add(int64_t rounds, float* result) {
   const hn::ScalableTag<float> d;
   const auto factor = hn::Set(d, 0.999f), term = hn::Set(d, 0.001f);
@@ -38,7 +38,7 @@ double multiply_add(int64_t rounds, float* result) {
   return 2.0 * kChains * static_cast<double>(hn::Lanes(d)) * static_cast<double>(rounds);
 }
 
-/// a = b + 0.5 c, past the caches.
+/// a = b + 0.5 c, with stores that bypass the caches.
 void triad(float* HWY_RESTRICT a, const float* HWY_RESTRICT b, const float* HWY_RESTRICT c,
            size_t count) {
   const hn::ScalableTag<float> d;
@@ -71,8 +71,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The best of several repetitions of `work(thread)` on all threads at once: what all did, over the
-/// seconds of the slowest.
+/// Runs `work(thread)` on all threads at once, several times; returns the best rate: the work of
+/// all threads per second of the slowest one.
 double best_rate(int threads, const std::function<double(int thread)>& work) {
   double best = 0;
   for (int r = 0; r < kRepetitions; ++r) {
@@ -103,13 +103,13 @@ constexpr int kTileRows = 16, kTileRowBytes = 64;
 bool has_amx() {
   constexpr unsigned kAmxBf16 = 1u << 22, kAmxTile = 1u << 24;
   constexpr long kRequestPermission = 0x1023,
-                 kTileData = 18;  // arch_prctl: Linux grants tiles on request
+                 kTileData = 18;  // arch_prctl: Linux permits AMX tiles on request only
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kAmxBf16) || !(d & kAmxTile)) return false;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-/// What ldtilecfg reads: all eight tiles whole.
+/// The operand of ldtilecfg: all eight tiles have full size.
 struct alignas(64) TileShapes {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
   uint16_t row_bytes[16] = {};
@@ -119,7 +119,7 @@ struct alignas(64) TileShapes {
   }
 };
 
-/// Four sums of two by two tiles. Floating operations done.
+/// Accumulates four products of two by two tiles; returns the number of floating-point operations.
 __attribute__((target("amx-tile,amx-bf16"))) double multiply_tiles(int64_t rounds) {
   static constexpr TileShapes
       kShapes;  // static: GCC 12 does not see that these instructions read memory
@@ -156,7 +156,7 @@ int cores() {
 }
 
 double fma_peak(int threads) {
-  constexpr int64_t kRounds = 5'000'000;  // some 10 ms
+  constexpr int64_t kRounds = 5'000'000;  // about 10 ms
   return best_rate(threads,
                    [](int) {
                      volatile float result;
@@ -175,7 +175,7 @@ double bf16_peak(int threads) {
 }
 
 double memory_bandwidth(int threads) {
-  constexpr size_t kCount = size_t{1} << 25, kAlignment = 64;  // of floats an array: 128 MiB
+  constexpr size_t kCount = size_t{1} << 25, kAlignment = 64;  // floats per array: 128 MiB
   const size_t part = kCount / static_cast<size_t>(threads) / kAlignment * kAlignment;
   struct Free {
     void operator()(float* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }

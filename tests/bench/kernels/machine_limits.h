@@ -1,16 +1,17 @@
-// What the machine can do at best, measured: the limit beside every figure.
+// Measures the peak performance of the machine, with which benchmark results are compared.
 #pragma once
 
 namespace crescent::bench {
 
-/// Fused multiply-adds in registers on so many threads at once, in GFLOP/s.
+/// Fused multiply-adds in registers on this number of threads at once, in GFLOP/s.
 double fma_peak(int threads);
-/// The same of bfloat16 products on AMX tiles; 0 without them.
+/// bfloat16 products on AMX tiles, in GFLOP/s; 0 without AMX.
 double bf16_peak(int threads);
-/// Two arrays read and one written, larger than caches (STREAM's triad), in GB/s.
+/// The memory bandwidth of STREAM's triad (two arrays read and one written, larger than the
+/// caches), in GB/s.
 double memory_bandwidth(int threads);
 
-/// Cores that this process may use.
+/// The number of cores that this process may use.
 int cores();
 
 }  // namespace crescent::bench

@@ -1,5 +1,5 @@
-// What work costs before any is done: a region of the thread pool, a compiled call, an eager op.
-// Their time is the figure.
+// Fixed costs: a region of the thread pool, a compiled call, an eager op. The reported figure is
+// their time.
 #include <benchmark/benchmark.h>
 
 #include "bench.h"

@@ -1,5 +1,5 @@
--- Recurrent layers and attention as they are used on texts of different lengths, beside the plain
--- ones.
+-- Variants of recurrent layers and attention (masks, dropout, both directions), to compare with the
+-- plain layers.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
@@ -13,7 +13,7 @@ local function count_to(n)
   return cr.tensor(numbers)
 end
 
---- Texts of 40 to 80 words; the rest is zeros.
+--- Texts of 40 to 80 words, padded with zeros.
 local function padded(n)
   local ids = cr.random.randint({ n, words }, 1, 20000)
   local lengths = cr.random.randint({ n, 1 }, words // 2, words + 1)

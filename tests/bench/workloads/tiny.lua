@@ -1,4 +1,4 @@
--- So small that only the cost of a step itself is seen.
+-- A model so small that the time of a step is the overhead of the step itself.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"

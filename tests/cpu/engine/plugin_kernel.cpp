@@ -1,5 +1,5 @@
-// Kernels of other plugins: asked after those of the device, before an op is taken apart, and
-// blamed for what they throw.
+// Kernels of other plugins: they are tried after those of the device and before decomposition, and
+// exceptions name their plugin.
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
@@ -30,7 +30,7 @@ struct Guarded final : OpOf<Guarded> {
 };
 enum Mode { kWorks, kDeclines, kThrowsEarly, kThrowsLate, kThrowsInRegion, kFails };
 
-/// 2 x, so that one sees who computed.
+/// 2 x, to distinguish the kernel from compute().
 class GuardedKernel final : public CpuKernel {
  public:
   static void describe(Schema<GuardedKernel>& s) { s.doc("For tests."); }

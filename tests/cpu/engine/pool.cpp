@@ -71,7 +71,7 @@ TEST_CASE("several callers share a pool") {
 
 namespace {
 
-/// Long enough for sleeping workers to come.
+/// Waits long enough for sleeping workers to wake up.
 void work_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
 }  // namespace

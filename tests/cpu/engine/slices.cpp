@@ -1,4 +1,5 @@
-// What goes through the batch slice by slice computes what its instructions compute one by one.
+// Programs executed slice by slice through the batch compute the same as instruction by
+// instruction.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
@@ -19,8 +20,8 @@ using cpu::test::test_device;
 
 namespace {
 
-/// Depthwise and pointwise convolutions with batch normalization, relus and maybe a residual: the
-/// loss, the result, and gradients of everything.
+/// Depthwise and pointwise convolutions with batch normalization, relus and optionally a residual
+/// connection: outputs the loss, the result, and all gradients.
 Tensors network(const Tensors& in, int64_t stride, bool residual) {
   GradientTape tape;
   for (const Tensor& x : in) tape.watch(x);
@@ -73,7 +74,7 @@ Tensors run(const Program& program, const Tensors& inputs) {
   return outputs;
 }
 
-/// Each instruction as a program of its own.
+/// Runs each instruction as a separate program.
 Tensors run_one_by_one(const Program& program, const Tensors& inputs) {
   std::map<int, Tensor> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[program.inputs[i]] = inputs[i];
@@ -97,7 +98,7 @@ std::vector<double> numbers(const Tensor& t) {
   return {values, values + t.shape().size()};
 }
 
-/// Of the whole arrays: a relu near 0 may open where it was shut.
+/// Relative to whole arrays, since a relu near 0 may switch by rounding.
 double relative_distance(const Tensor& got, const Tensor& want) {
   const std::vector<double> a = numbers(got), b = numbers(want);
   double apart = 0, size = 0;
@@ -112,7 +113,7 @@ int64_t regions(const Program& program) {
                        [](const auto& i) { return i.op->name() == "sliced"; });
 }
 
-/// How many instructions of this name slices are made of.
+/// How many instructions with this name are within slices.
 int64_t count_in_slices(const Program& program, std::string_view name) {
   int64_t count = 0;
   const auto in_slices = cpu::by_slices(program);

@@ -28,7 +28,7 @@ Shape output_shape(const Case& c) {
   return y;
 }
 
-/// f(index into x, into the kernel, into y) for every product a convolution consists of.
+/// Calls f(index into x, into the kernel, into y) for every product that a convolution sums.
 template <class F>
 void each_product(const Case& c, F&& f) {
   const int axes = c.x.rank() - 2;
@@ -134,8 +134,8 @@ TEST_CASE("convolution of bfloat16, with tiles and without", "[cpu][conv]") {
 }
 
 TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
-  // Relative to the largest value it errs by up to 3.1e-6 (gradient of the kernel 1.4e-6), oneDNN
-  // by 1.2e-6 (0.6e-6).
+  // Winograd's error relative to the largest value is up to 3.1e-6 (gradient of the kernel 1.4e-6),
+  // oneDNN's 1.2e-6 (0.6e-6).
   const Case cases[] = {
       {{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
       {{3, 13, 11, 12},
@@ -219,7 +219,7 @@ TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
     const int64_t channels = shape[3], rows = shape[1] / 2, columns = shape[2] / 2;
     Array sums = zeros(shape), y = zeros({shape[0], rows, columns, channels});
     each_product(c, [&](int64_t i, int64_t w, int64_t o) { sums.values[o] += x[i] * kernel[w]; });
-    /// What element `number` of the window is that `out` is the greatest of.
+    /// The index of the input element `number` of the window of which `out` is the maximum.
     auto element = [&](int64_t out, int64_t number) {
       const int64_t channel = out % channels, column = out / channels % columns,
                     row = out / channels / columns;

@@ -35,7 +35,7 @@ int64_t broadcast_offset(const Shape& shape, const Shape& leading, int64_t item)
   return at;
 }
 
-/// A product as kernels see it.
+/// The attributes of a product.
 struct Product {
   bool transpose_a = false, transpose_b = false, bias = false;
   Combine combine = Combine::none;

@@ -1,5 +1,5 @@
-// Kernels that go through rows piece by piece, at lengths around every size of a piece: the last
-// element counts, wherever the last piece ends.
+// Kernels that process rows in blocks, at lengths around every block size: the last element counts,
+// wherever the last block ends.
 #include <algorithm>
 #include <numeric>
 
@@ -11,13 +11,13 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-/// Vectors and groups of them, what a thread or a cache takes at a time, and a little more or less.
+/// SIMD vectors and groups of them, block sizes of threads and caches, and a little more or less.
 const std::vector<int64_t> kLengths = {1,    17,   63,   64,   65,   255,  257,  259,  1023,
                                        1025, 1027, 2047, 2048, 2049, 2050, 2051, 4097, 6147};
-/// Columns beside each other are read by other loops, which have pieces of fewer rows.
+/// Adjacent columns are processed by other loops, whose blocks have fewer rows.
 constexpr int64_t kLongestColumn = 300;
 
-/// Places at which one element differs from the others: first, middle and the last three.
+/// Positions at which one element differs from the others: first, middle and the last three.
 std::vector<int64_t> places(int64_t n) {
   std::vector<int64_t> at{0, n / 2, n - 3, n - 2, n - 1};
   std::erase_if(at, [&](int64_t i) { return i < 0 || i >= n; });
@@ -25,7 +25,7 @@ std::vector<int64_t> places(int64_t n) {
   return at;
 }
 
-/// Rows of `n` elements from `low` to `high`, one for each place, where `special` stands.
+/// One row of `n` elements in [low, high] for each position, with `special` at that position.
 Array rows_with(int64_t n, DType dtype, double low, double high, double special) {
   const auto at = places(n);
   const auto rows = static_cast<int64_t>(at.size());
@@ -35,7 +35,7 @@ Array rows_with(int64_t n, DType dtype, double low, double high, double special)
   return x;
 }
 
-/// A number for each row.
+/// f(row) for each row.
 template <class F>
 Array of_rows(const Array& x, DType dtype, F&& f) {
   const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
@@ -72,7 +72,7 @@ constexpr Reduction kReductions[] = {
     {ReduceKind::prod, 0.999, 1.001, 3}, {ReduceKind::any, 0, 0, 1},
     {ReduceKind::all, 1, 1, 0}};
 
-/// The same numbers with the axis that is reduced in front.
+/// The transposed array, with the reduced axis first.
 Array turned(const Array& x) {
   const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
   Array y = zeros({n, rows}, x.spec.dtype);
@@ -129,7 +129,7 @@ TEST_CASE("reductions over the rows of arrays of any width", "[cpu][lengths]") {
 TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu][lengths]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
-    // The exponential of what is not known as the largest overflows.
+    // The exponential of this value overflows unless the maximum is subtracted first.
     const double largest = dtype == DType::float64 ? 900 : 200;
     for (int64_t n : kLengths) {
       for (double special : {largest, 1.0}) {
@@ -175,12 +175,13 @@ TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu
 TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[cpu][lengths]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   std::vector<int64_t> lengths = kLengths;
-  lengths.insert(lengths.end(), {65537, 131075});  // cut into pieces
+  lengths.insert(lengths.end(), {65537, 131075});  // divided among threads
   for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::uint8}) {
     for (int64_t n : lengths) {
       if (n > 10000 && size_of(dtype) != 4) continue;
       for (bool max : {true, false}) {
-        for (bool equals : {false, true}) {  // the extreme once, or from its place to the end
+        for (bool equals :
+             {false, true}) {  // the maximum once, or repeated from its position to the end
           Array x = rows_with(n, dtype, 1, 4, max ? 7 : 0);
           const auto at = places(n);
           for (size_t r = 0; equals && r < at.size(); ++r)

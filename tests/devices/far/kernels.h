@@ -1,4 +1,4 @@
-// What the device computes by itself, in plain loops. Core lowers everything else to it.
+// The kernels of the device, in plain loops; core lowers everything else to these.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace crescent::far {
 
-/// Runs on the bytes of the inputs and the outputs.
+/// A kernel, called with the bytes of the inputs and the outputs.
 using Kernel = std::function<void(const std::byte* const* in, std::byte* const* out)>;
 
 struct Request {
@@ -18,23 +18,23 @@ struct Request {
   std::span<const TensorSpec> in, out;
 };
 
-/// Empty when the device has none.
+/// Makes the kernel for an op; empty if the device has none.
 Kernel make_kernel(const Request& request);
 
-// Families.
+// One function per family of ops.
 Kernel elementwise_kernel(const Request& r);  // unary binary select cast check_indices
 Kernel shape_kernel(const Request& r);        // broadcast_to transpose slice concat pad
 Kernel index_kernel(const Request& r);        // gather scatter_add take_along one_hot
 Kernel reduce_kernel(const Request& r);       // reduce arg_reduce
 Kernel product_kernel(const Request& r);      // matmul conv conv_backward_* pool pool_backward
 
-/// The op as a T; null when it is another.
+/// The op as a T; null if it has another class.
 template <class T>
 const T* as(const Op& op) {
   return op.name() == T::kName ? static_cast<const T*>(&op) : nullptr;
 }
 
-/// How elements of a dtype are read and written: floating ones as double, others as integers.
+/// Reads and writes elements of a dtype: floating ones as double, others as integers.
 struct Elements {
   explicit Elements(DType dtype);
   bool floating;
@@ -50,11 +50,12 @@ using Strides = std::array<int64_t, Shape::kMaxRank>;
 template <size_t n>
 using Operands = std::array<Strides, n>;
 
-/// Elements between neighbours along each axis; 0 where `shape` is broadcast to `to`.
+/// The distance between neighbouring elements along each axis; 0 along broadcast axes.
 Strides strides_of(const Shape& shape, const Shape& to);
 inline Strides strides_of(const Shape& shape) { return strides_of(shape, shape); }
 
-/// f(element, offsets) for every element of `shape` in order, with the offset in each operand.
+/// Calls f(element, offsets) for every element of `shape` in order, with the offset in each
+/// operand.
 template <size_t n, class F>
 void each(const Shape& shape, const Operands<n>& operands, F f) {
   std::array<int64_t, Shape::kMaxRank> at{};

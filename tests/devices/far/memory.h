@@ -1,5 +1,5 @@
-// Memory that the host cannot read: pages without any right, opened only while the device's thread
-// works on them.
+// Memory that the host cannot read: pages without access rights, unlocked only while the device's
+// thread uses them.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace crescent::far {
 
-/// Freed when no tensor and no task has them any more.
+/// Pages that are freed when no tensor and no task refers to them.
 class Pages {
  public:
   explicit Pages(size_t bytes);
   ~Pages();
   Pages(const Pages&) = delete;
 
-  /// The bytes may be used as long as it lives; only the device's thread makes one.
+  /// Unlocks the bytes while it lives; used by the device's thread only.
   class Open {
    public:
     explicit Open(std::shared_ptr<Pages> pages);
@@ -31,10 +31,10 @@ class Pages {
  private:
   std::byte* start_;
   size_t bytes_;
-  int open_ = 0;  ///< how often, now
+  int open_ = 0;  ///< number of living Open objects
 };
 
-/// What went over the border.
+/// Counters of transfers between host and device.
 struct Traffic {
   std::atomic<int64_t> uploads{0}, uploaded_bytes{0}, downloads{0}, downloaded_bytes{0};
   void count_upload(size_t bytes) { ++uploads, uploaded_bytes += static_cast<int64_t>(bytes); }
@@ -67,7 +67,7 @@ class FarStorage final : public DeviceStorage {
   std::shared_ptr<Pages> pages_;
 };
 
-/// Where the bytes of a tensor in this memory are.
+/// The location of a tensor's bytes in this memory.
 struct Place {
   explicit Place(const Tensor& tensor)
       : pages(static_cast<const FarStorage&>(*tensor.storage()).pages()), offset(tensor.offset()) {}

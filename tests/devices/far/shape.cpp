@@ -1,4 +1,4 @@
-// Elements under other positions: moved, repeated, picked, added up.
+// Ops that move, repeat, select or add up elements.
 #include <algorithm>
 #include <cstring>
 
@@ -56,7 +56,7 @@ Kernel pad(const Pad& op, const Request& r) {
 Kernel join(const Concat& op, const Request& r) {
   const AxisView all(r.out[0].shape, op.axis);
   const size_t bytes = size_of(r.out[0].dtype);
-  std::vector<size_t> pieces;  // bytes of each input within one outer position
+  std::vector<size_t> pieces;  // bytes of each input per outer index
   for (const TensorSpec& in : r.in)
     pieces.push_back(static_cast<size_t>(in.shape[op.axis] * all.inner) * bytes);
   return [=](const std::byte* const* x, std::byte* const* y) {
@@ -87,7 +87,7 @@ Kernel gather(const Gather& op, const Request& r) {
 Kernel scatter_add(const ScatterAdd& op, const Request& r) {
   const AxisView to(r.out[0].shape, op.axis);
   const Elements indices(r.in[0].dtype), out(r.out[0].dtype);
-  if (!out.floating || out.bytes < 4) return {};  // sums of halves are the host's
+  if (!out.floating || out.bytes < 4) return {};  // sums of half-width floats are left to the host
   return [=, count = r.in[0].shape.size()](const std::byte* const* x, std::byte* const* y) {
     for (int64_t i = 0; i < to.outer * to.length * to.inner; ++i) out.set_real(y[0], i, 0);
     for (int64_t line = 0; line < to.outer * count; ++line) {

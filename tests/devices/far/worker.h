@@ -1,5 +1,5 @@
-// The device's thread: tasks in the order of asking. After one that fails, programs behind it are
-// left out until somebody was told.
+// The device's thread, which runs tasks in the order of submission. After a task fails, programs
+// are skipped until the error has been reported.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -19,9 +19,9 @@ class Worker {
   Worker() = default;
   ~Worker();
   Worker(const Worker&) = delete;
-  /// A task of the device's own thread runs at once.
+  /// Submits a task; on the device's own thread it runs at once.
   void submit(Kind kind, Task task);
-  /// Waits for all tasks; throws what went wrong.
+  /// Waits for all tasks; throws the error of one that failed.
   void finish();
 
  private:
