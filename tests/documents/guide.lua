@@ -14,7 +14,7 @@ local function contents(path)
   return file:read "a"
 end
 
---- What the code prints, in these globals.
+--- Returns what the code prints when it runs with these globals.
 local function printed(code, name, globals)
   local lines = {}
   function globals.print(...)
@@ -62,7 +62,8 @@ assert(#chapters > 0, "there is no chapter")
 
 local wrong, blocks = {}, 0
 
---- A block of the lines from `first`, "```lua" or "```text", and the number of the line behind it.
+--- Returns the block "```lua" or "```text" that begins at `first`, and the number of the line after
+--- it.
 local function block_at(lines, first)
   local last = first + 1
   while lines[last] ~= "```" do
@@ -78,7 +79,8 @@ local function lines_of(text)
   return lines
 end
 
---- Runs a block, compares what it prints and returns that and the number of the line behind both.
+--- Runs a block and compares its output with the text block after it; returns the output and the
+--- number of the line after both.
 local function run_block(lines, first, name, globals)
   local code, behind = block_at(lines, first)
   local expected = ""
@@ -91,7 +93,7 @@ local function run_block(lines, first, name, globals)
   return code, answer, behind
 end
 
---- Runs the blocks of a chapter; the chapter with what they print now.
+--- Runs the blocks of a chapter; returns the chapter with their current output.
 local function run(path)
   local globals = setmetatable({ cr = cr }, { __index = _G })
   local name, lines, new, i = path:match "[^/]*$", lines_of(contents(path)), {}, 1

@@ -50,7 +50,7 @@ for name, place in pages["names.js"]:gmatch '%["([^"]*)","([^"]*)"' do
   check_link("names.js", place)
 end
 
--- What describe lists, but members of bases, which are those of the objects.
+-- Counts what `describe` lists, except members of base classes, which are listed with the objects.
 local count = 0
 for line in output_of(("'%s' describe"):format(program)):gmatch "[^\n]+" do
   local name = line:match "^cr%.[^(]*"
@@ -69,7 +69,7 @@ for _, name in ipairs { "cr.optimizers.Adam.html", "cr.layers.LSTM.html" } do
 end
 assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors")
 
--- LuaLS reads Lua; nothing in the file does what it says.
+-- LuaLS only reads this file for types; its functions have no effect.
 local types = assert(loadfile(folder .. "/editor/crescent.d.lua"))()
 assert(types.layers.Dense and types.ops["repeat"])
 assert(contents(folder .. "/editor/crescent.code-snippets"):find 'layers%.Dense%(%${1:units}%)')

@@ -79,7 +79,7 @@ local function matches_any(glob, set)
   return false
 end
 
---- The path itself, or the header or source that it leaves the ending of out.
+--- Whether the path exists, or a header or source of which it omits the extension.
 local function leads_somewhere(path)
   if not path then return false end
   if path:find("*", 1, true) then return matches_any(path, files) or matches_any(path, folders) end
@@ -88,7 +88,7 @@ end
 
 -- ---- what stands in documents
 
---- Where a path of a document in `folder` may begin.
+--- The folders relative to which a path in a document of `folder` may be given.
 local function places(folder)
   local list = { folder }
   while folder ~= "" do
@@ -99,7 +99,7 @@ local function places(folder)
   return list
 end
 
---- Nothing when the words are no path of this tree.
+--- The path in the words; nil if they are no path of this tree.
 local function path_in(words)
   if words:find "[^%w_%-%./%*]" or words:find "%.%.%." or words:find "^[/%*%.]" then return end
   if words:find "%f[%w]%u%u+%f[%W]" and not words:find "%.md$" then return end
@@ -116,7 +116,7 @@ local function is_found(path, folder)
   return not path:find "/" and matches_any(path, names)
 end
 
---- The anchor that a heading has: "Keras' files" -> "keras-files".
+--- The anchor of a heading: "Keras' files" -> "keras-files".
 local function anchor_of(heading)
   return (heading:lower():gsub("`", ""):gsub("[^%w%-_ ]", ""):gsub(" ", "-"))
 end

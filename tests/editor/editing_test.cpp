@@ -1,4 +1,4 @@
-// What keys do, as somebody at the terminal sees it.
+// The effects of keys, as seen on the terminal.
 #include <signal.h>
 #include <unistd.h>
 

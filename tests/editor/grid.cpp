@@ -26,7 +26,7 @@ std::string shown(std::string entry) {
   return entry;
 }
 
-/// The process at the terminal.
+/// Reads entries in a loop: the process that runs at the terminal.
 [[noreturn]] void read_entries(const Options& options) {
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C between two entries
   Settings settings;
@@ -54,7 +54,7 @@ std::string shown(std::string entry) {
   _exit(127);
 }
 
-/// Becomes the job of a shell, which can be stopped; the shell itself only waits.
+/// Runs this process as a job of a shell, so that it can be stopped; the shell only waits.
 void become_job() {
   const pid_t job = fork();
   if (job == 0) {
@@ -88,7 +88,7 @@ std::string utf8(uint32_t code) {
   return bytes;
 }
 
-/// The state of a process: 'S' while it waits, 'T' while it is stopped.
+/// The state of a process: 'S' sleeping, 'T' stopped.
 char state_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -96,7 +96,7 @@ char state_of(pid_t process) {
   return end == text.npos ? 'X' : text[end + 2];
 }
 
-/// False while it waits, and once it has ended.
+/// False while the process sleeps or is stopped, and after it has ended.
 bool is_busy(pid_t process) {
   return std::string("SZX").find(state_of(process)) == std::string::npos;
 }
@@ -187,7 +187,7 @@ bool TestTerminal::takes_keys() const {
   return tcgetattr(file_, &mode) == 0 && (is_dumb_ || !(mode.c_lflag & ICANON));
 }
 
-/// Reads while it writes, so that neither side waits for the other for ever.
+/// Reads output while writing, so that neither side blocks the other forever.
 void TestTerminal::send(std::string_view bytes) {
   wait_for("the editor", [&] { return takes_keys(); });
   while (!bytes.empty()) {

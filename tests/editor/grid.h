@@ -1,4 +1,4 @@
-// The editor on a pseudo-terminal of its own, whose screen is a grid of cells.
+// The editor on a pseudo-terminal, whose screen is a grid of cells.
 #pragma once
 #include <vterm.h>
 
@@ -24,8 +24,8 @@ class TestFolder {
   std::filesystem::path path;
 };
 
-/// Callbacks of a small language: an entry with a round bracket ends with one that closes, "Dense("
-/// has a hint, and a few words are known.
+/// Callbacks of a small test language: an entry with "(" ends with the matching ")", "Dense(" has a
+/// hint, and a few words can be completed.
 Callbacks test_callbacks();
 
 struct Options {
@@ -34,20 +34,21 @@ struct Options {
   std::string history;
   std::vector<std::pair<std::string, std::string>> environment;
   bool ends = true;       ///< the end of the input ends the process
-  bool has_shell = true;  ///< false: there is nobody who could continue a stopped process
-  std::vector<std::string> program;  ///< with its arguments, in the place of the editor alone
+  bool has_shell = true;  ///< false: no shell that could continue a stopped process
+  std::vector<std::string>
+      program;  ///< runs this program with its arguments instead of the editor alone
 };
 
-/// A process that reads entries and prints each in square brackets, its line ends as "|"; of a long
-/// one its size and hash.
+/// A process that reads entries and prints each in square brackets, with "|" for line ends; of a
+/// long entry it prints size and hash.
 class TestTerminal {
  public:
   explicit TestTerminal(const Options& options = {});
   ~TestTerminal();
 
-  /// Types as soon as the editor takes keys.
+  /// Types the bytes as soon as the editor reads keys.
   void send(std::string_view bytes);
-  /// Waits until the grid looks so.
+  /// Waits until the row has this text.
   void expect_row(int row, const std::string& text);
   void expect_cursor(int row, int column);
   /// Waits until a row contains the text.
@@ -64,23 +65,23 @@ class TestTerminal {
   /// What the process wrote since the last call.
   std::string take_output() { return std::exchange(output_, ""); }
   pid_t process() const { return child_; }
-  /// Seconds that the process has computed.
+  /// The CPU time of the process in seconds.
   double computed() const;
   /// The exit status, once the process has ended.
   int end();
-  /// A signal for the process, as its shell would send it.
+  /// Sends a signal to the process, as its shell would.
   void signal(int number) const;
   bool is_stopped() const;
 
  private:
   void read_some(int milliseconds);
   void wait_for(const std::string& what, const std::function<bool()>& holds);
-  /// False between two entries, where the terminal itself would show what comes.
+  /// False between two entries, when the terminal itself would echo input.
   bool takes_keys() const;
 
   int file_ = -1, rows_, columns_;
   bool is_dumb_;
-  pid_t child_ = -1, parent_ = -1;  // the parent is the shell, where there is one
+  pid_t child_ = -1, parent_ = -1;  // the parent is the shell, if there is one
   VTerm* terminal_;
   VTermScreen* screen_;
   std::string output_;

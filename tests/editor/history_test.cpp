@@ -1,4 +1,4 @@
-// Entries are remembered, shared and found again.
+// The history: entries are stored, shared between processes, and found by search.
 #include <catch2/catch.hpp>
 #include <fstream>
 

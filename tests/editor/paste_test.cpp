@@ -1,4 +1,4 @@
-// Nothing of what is pasted is lost, and large texts come quickly.
+// Pasting: no text is lost, and large texts are fast.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -8,7 +8,7 @@
 namespace crescent::editor {
 namespace {
 
-/// As terminals send it; some keep the line ends of the text.
+/// A bracketed paste as terminals send it; some keep the line ends of the text.
 std::string marked(const std::string& text) { return "\x1b[200~" + text + "\x1b[201~"; }
 
 std::string with_returns(std::string text) {

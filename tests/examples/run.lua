@@ -1,11 +1,11 @@
 -- run.lua EXAMPLES NAME FOLDER COMMAND...: COMMAND runs the example with that name, or all of them,
--- for a short time in FOLDER: it ends well, says nothing on standard error, and the numbers at its
--- end are those of something that learns. FOLDER `-` is a new one.
+-- with few steps in FOLDER. The example must succeed without output on standard error, and the
+-- numbers that it prints at its end must show that it learns. FOLDER `-` is a new one.
 local examples, chosen, folder = arg[1], arg[2], arg[3]
 local command = table.concat(arg, " ", 4)
 
--- Arguments, what is looked for in the output with # for a number, the least and the greatest that
--- it may be, and a file that is written.
+-- Arguments; the pattern to find in the output, with # for a number; the bounds of that number; a
+-- file that the example writes.
 local rows = {
   apartments = { "", "\nall +%d+ +#%%", 80, 100 },
   autoencoder = { "2", "Mean squared error: #", 0, 0.06, "autoencoder.png" },
@@ -37,7 +37,8 @@ local function read(path)
   return text
 end
 
---- What the example wrote is where its last lines say: in the folder or among temporary files.
+--- Checks that the example wrote its file where its last lines say: in the folder or among
+--- temporary files.
 local function check_written(name, text, where)
   local path = assert(text:match("[^ \n]*" .. name:gsub("%.", "%%.")), name .. " is not told of")
   if path:sub(1, 1) ~= "/" then path = where .. "/" .. path end

@@ -8,7 +8,7 @@
 namespace {
 
 thread_local bool counted = false;
-thread_local int64_t allocations_left = -1;  // below 0: all succeed
+thread_local int64_t allocations_left = -1;  // negative: all succeed
 
 void* allocate(size_t size) {
   if (counted && allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
@@ -28,7 +28,8 @@ void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 namespace crescent::faults {
 namespace {
 
-/// True when the n-th allocation of `work` in this thread was refused.
+/// Runs `work` while the n-th allocation of this thread fails; returns whether there were that
+/// many.
 template <class Work>
 bool starve(int64_t n, const Work& work) {
   counted = true, allocations_left = n;
@@ -49,7 +50,7 @@ TEST_CASE("S08: whichever allocation fails while saving, the file is whole and t
     const Folder folder;
     const std::string path = folder / ("m" + saver.ending);
     saver.save(path, 1);
-    // So many allocations there are; some of them are refused, each in a save of its own.
+    // Counts the allocations of a save; a sample of them fails, each in its own save.
     int64_t count = 1;
     while (starve(count, [&] { saver.save(path, 1); })) count *= 2;
     const int64_t step = std::max<int64_t>(1, count * static_cast<int64_t>(all.size()) / kSamples);

@@ -1,4 +1,4 @@
-// Places where nothing can be saved: full disks, folders that take nothing, links, odd targets.
+// Locations where nothing can be saved: full disks, read-only folders, links, special files.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -18,7 +18,8 @@
 namespace crescent::faults {
 namespace {
 
-/// Saving fails with a message that names the path and holds `reason`; nothing is left in `folder`.
+/// Checks that saving fails with a message that contains the path and `reason`, and leaves nothing
+/// in `folder`.
 void check_refused(const Saver& saver, const Folder& folder, const std::string& path,
                    const std::string& reason) {
   CAPTURE(saver.name, path);
@@ -83,7 +84,7 @@ TEST_CASE("S04: a symbolic link at the target stays, and what it leads to is rep
   report("S04 a symbolic link at the target", times, "the link stays, its target is replaced");
 }
 
-/// A disk of 1 MiB that only this process sees; needs root, or a namespace in which we are root.
+/// Mounts a disk of 1 MiB that only this process sees; needs root, or a user namespace.
 bool mount_small_disk(const char* folder) {
   if (unshare(CLONE_NEWNS) != 0) {
     const std::string map = concat("0 ", geteuid(), " 1");

@@ -107,7 +107,8 @@ Saver saver_of_texts(int width) {
 
 using Endings = std::vector<std::string>;
 
-/// They take no arrays but images and sounds, and write them as the others do, by replace_file.
+/// Formats that hold images or sounds instead of arrays; they write by replace_file like the
+/// others.
 const std::set<std::string> kOwnArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
 
 Endings endings_of(std::string_view ability) {
@@ -120,10 +121,11 @@ Endings endings_of(std::string_view ability) {
     };
     const Endings abilities = texts("abilities"), endings = texts("endings");
     const bool can = std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
-    if (traits.find("written_only")) continue;                              // nothing comes back
-    if (ability == WeightsFormat::kAbility && name == "archive") continue;  // a whole model or none
+    if (traits.find("written_only")) continue;  // cannot be read back
+    if (ability == WeightsFormat::kAbility && name == "archive")
+      continue;  // it holds a whole model or nothing
     if (kOwnArrays.contains(name)) continue;
-    if (name == "sharded") continue;  // several files, each of which is replaced as one is
+    if (name == "sharded") continue;  // several files, each replaced like a single one
     if (can && !endings.empty()) found.push_back(endings.front());
   }
   if (ability == WeightsFormat::kAbility) found.push_back(".weights.h5");

@@ -1,5 +1,5 @@
-// Every way to save a file, through the public interface: formats that are added later are among
-// them. What is saved has a generation, and reading gives it back, or fails.
+// Every way to save a file, found through the public interface, so that formats added later are
+// included. Saved data contains a generation number, which reading returns, or fails.
 #pragma once
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -15,11 +15,11 @@ struct Saver {
   std::string name;    ///< "hold models as .h5"
   std::string ending;  ///< of files, ".h5"
   std::function<void(const std::string& path, int generation)> save;
-  /// Fails unless the file is whole and all of one generation.
+  /// Returns the generation; fails unless the file is complete and of one generation.
   std::function<int(const std::string& path)> load;
 };
 
-/// `width`: about how many thousand numbers there are in a file.
+/// `width`: approximate size of a file in thousands of numbers.
 std::vector<Saver> savers(int width);
 
 /// A folder of one test, removed afterwards.
@@ -37,7 +37,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// What `work` fails with; "" when it does not.
+/// The message of the error that `work` raises; "" if it raises none.
 template <class Work>
 std::string failure(const Work& work) {
   try {

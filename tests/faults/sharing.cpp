@@ -1,4 +1,4 @@
-// Files that others write, cut or take away while we read them.
+// Files that other processes write, truncate or remove while they are read.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ TEST_CASE("S07: a reader of a file that two processes save to always sees a whol
     const std::string path = folder / ("m" + all[i].ending);
     all[i].save(path, 1);
     const std::string which = std::to_string(i);
-    // The first kind in full, a tenth for the others.
+    // The first kind runs all saves, the others a tenth of them.
     const std::string times = std::to_string(i == 0 ? kSaves : kSaves / 10);
     Worker one("saves often", {which, path, "1000", times}),
         two("saves often", {which, path, "2000", times});
@@ -52,7 +52,7 @@ TEST_CASE("loads for a while", "[.worker]") {
   for (int i = 0; i < 60; ++i) (void)failure([&] { saver.load(path); });
 }
 
-/// Another program's way of writing, which we do not have: in place.
+/// Damages the file in place, as other programs may; Crescent itself never writes in place.
 void spoil_in_place(const std::string& path, const std::string& bytes, int round) {
   if (round % 3 == 0) std::filesystem::remove(path);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -17,7 +17,7 @@
 namespace crescent::faults {
 namespace {
 
-// Set while no other thread makes calls that matter.
+// Set only while no other thread makes calls that can fail.
 std::atomic<const char*> failing{nullptr};
 std::atomic<int> calls_left{0}, error_to_give{0};
 std::atomic<bool> lasting{false}, writes_are_short{false};
@@ -25,7 +25,7 @@ std::atomic<unsigned> short_writes{0};
 std::optional<std::vector<std::string>> recorded;
 const char* other_program = nullptr;
 
-/// True when this call is to fail; errno is set.
+/// Whether this call must fail; sets errno then.
 bool fails(const char* call) {
   const char* wanted = failing.load();
   if (!wanted || std::strcmp(wanted, call) != 0) return false;
@@ -79,7 +79,7 @@ OtherProgram::~OtherProgram() { other_program = nullptr; }
 
 using namespace crescent::faults;
 
-// The libraries of this program find them here.
+// The libraries of this program are linked to these functions.
 #pragma GCC visibility push(default)
 extern "C" {
 

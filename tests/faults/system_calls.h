@@ -1,5 +1,5 @@
-// Calls of the system that fail when they are told to, and that write down what they were asked.
-// The program's own functions stand before those of the C library, for the libraries too.
+// Interposed system calls that fail on request and record their arguments. The functions of this
+// program replace those of the C library, also for the libraries.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,18 +9,18 @@ namespace crescent::faults {
 /// Calls that can fail: open, write, fsync, rename, access, posix_spawn, pthread_create.
 inline constexpr const char* kCallsOfSaving[] = {"open", "write", "fsync", "rename"};
 
-/// While it lives, the n-th call of this name (from 1) fails with `error`, and, when the fault
-/// lasts, so do all that follow.
+/// While it lives, the n-th call of this name (from 1) fails with `error`; if the fault lasts, so
+/// do all later ones.
 class Failing {
  public:
   Failing(const char* call, int n, int error, bool lasts = false);
   ~Failing();
   Failing(const Failing&) = delete;
-  /// True when there were so many calls.
+  /// Whether there were that many calls.
   bool happened() const;
 };
 
-/// While it lives, writes are short: a byte, or some, or EINTR in turn.
+/// While it lives, writes are short: one byte, a few bytes and EINTR in turn.
 class ShortWrites {
  public:
   ShortWrites();
@@ -28,7 +28,7 @@ class ShortWrites {
   ShortWrites(const ShortWrites&) = delete;
 };
 
-/// What was called, in order: "write /tmp/m.h5", "rename /tmp/a /tmp/b".
+/// Records the calls in order: "write /tmp/m.h5", "rename /tmp/a /tmp/b".
 class Recording {
  public:
   Recording();
@@ -37,7 +37,7 @@ class Recording {
   const std::vector<std::string>& calls() const;
 };
 
-/// While it lives, processes that are started are this program with the test `name` instead.
+/// While it lives, child processes run this program with the test `name` instead of theirs.
 class OtherProgram {
  public:
   explicit OtherProgram(const char* name);

@@ -1,5 +1,5 @@
-// T17: the system starts no more threads, or fewer than asked for. Work goes on with those that
-// there are, and gives the same.
+// T17: the system refuses to start threads, or starts fewer than asked for. Work continues with the
+// existing threads and gives the same results.
 #include <cerrno>
 #include <fstream>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace crescent::faults {
 namespace {
 
-/// What is done with threads, as numbers to compare.
+/// The results of work on several threads, as numbers to compare.
 std::vector<double> worked() {
   set_device("cpu", {{"threads", 4}});
   const Tensor x = SeedGenerator(3).normal({300, 200});

@@ -1,10 +1,10 @@
-// This program, started again to run one test in a process of its own, which may be killed.
+// Starts this program again to run one test in a separate process, which may be killed.
 #pragma once
 #include "crescent/system/process.h"
 
 namespace crescent::faults {
 
-/// Tests that are meant to be workers take their arguments from here.
+/// The arguments of a test that runs as a worker.
 std::string worker_argument(int i);
 
 class Worker : public Process {

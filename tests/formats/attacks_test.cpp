@@ -1,4 +1,4 @@
-// Models whose configurations want more than to be a model: code, paths, names that are not names.
+// Malicious configurations of models: code, paths, invalid names.
 #include <cmath>
 #include <ctime>
 
@@ -44,7 +44,7 @@ void write_folder(const std::string& path, const Value& config) {
   std::filesystem::copy_file(path + ".h5", path + "/model.weights.h5");
 }
 
-/// A message without the path of the file that it is about.
+/// A message without the path of its file.
 std::string without(std::string message, const std::string& path) {
   for (size_t at; (at = message.find(path)) != message.npos;) message.erase(at, path.size());
   return message;
@@ -159,7 +159,7 @@ TEST_CASE("F06: names that are no names make no file and reach no terminal as th
   CHECK_THAT(failure([&] { crescent::load_model(path); }), Catch::Contains("odd"));
 }
 
-std::string told;  // NOLINT: by the handler of warnings
+std::string told;  // NOLINT: set by the warning handler
 
 TEST_CASE("F21: weights that are not finite are loaded, and named in a warning", "[F21]") {
   Scratch scratch;

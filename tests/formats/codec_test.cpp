@@ -1,4 +1,4 @@
-// What is written comes back, in Keras' layout, and equal trees are equal files.
+// What is written is read back, has Keras' layout, and equal trees give equal files.
 #include <limits>
 
 #include "files/crc32c.h"
@@ -53,7 +53,8 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
     CHECK(H5Tis_variable_str(Handle(H5Aget_type(mark), H5Tclose)) > 0);  // a text for h5py
   }
 
-  // Files of ours from before hold whole numbers with the mark, .h5 of Keras no mark.
+  // Our older files store bfloat16 as 16-bit integers with this attribute; .h5 files of Keras store
+  // it as a floating type without the attribute.
   const auto craft = [&](hid_t number, bool marked) {
     const std::string path = scratch.path("b.h5");
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);

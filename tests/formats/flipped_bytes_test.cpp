@@ -1,11 +1,12 @@
-// F26: a byte of a file of ours is another one. Whatever the format and wherever the byte: there is
-// an error, or the numbers that were saved.
+// F26: one byte of a file written by Crescent is changed. For every format and position, reading
+// gives an error or the saved numbers.
 #include "models.h"
 
 namespace crescent::hdf5 {
 namespace {
 
-/// What is flipped, and how far apart: reading an HDF5 file takes another process.
+/// A kind of file, and the distance of changed bytes (reading an HDF5 file takes a process each
+/// time).
 struct Kind {
   const char* file;
   size_t step;

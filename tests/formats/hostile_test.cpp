@@ -1,4 +1,4 @@
-// Files made to hurt: each is refused with a message that names the path, quickly, and nothing else
+// Malicious files: each is rejected quickly, with a message that names the path, and no other file
 // is opened.
 #include <sys/stat.h>
 
@@ -15,7 +15,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// A file made with the C interface of HDF5, which checks nothing of this.
+/// A file made with the C interface of HDF5, which does not validate the content.
 class Crafted {
  public:
   Crafted(const Scratch& scratch, H5F_libver_t version = H5F_LIBVER_EARLIEST)
@@ -45,7 +45,7 @@ class Crafted {
 
 Handle creation() { return Handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose); }
 
-/// The message, after checking that it came fast.
+/// The message of the error; also checks that it came quickly.
 std::string refusal(Crafted& crafted, const std::string& dataset) {
   crafted.close();
   auto start = std::chrono::steady_clock::now();

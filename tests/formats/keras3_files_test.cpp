@@ -23,7 +23,7 @@ ModelPtr trained(const Value& optimizer) {
   return model;
 }
 
-/// Both go on alike, to the bit.
+/// Checks that further training of both gives identical bits.
 void check_goes_on(Model& a, Model& b) {
   const Dict options{{"epochs", 2}, {"batch_size", 16}, {"verbose", 0}};
   const Tensor x = ramp({100, 4}), y = labels(100, 3);
@@ -69,7 +69,7 @@ TEST_CASE("an optimizer is known by its name, whichever backend's module Keras h
     CHECK(optimizer.at("module") == Value("keras.optimizers"));
     optimizer.set("module", "keras.src.backend.torch.optimizers.torch_" + lower_case(name));
     optimizer.set("registered_name", name);
-    members["config.json"] = to_json(config);  // what counts once it is another
+    members["config.json"] = to_json(config);
     pack(scratch.path("n.keras"), members);
     const auto loaded = crescent::load_model(scratch.path("n.keras"));
     REQUIRE(loaded->compiled());
@@ -306,7 +306,8 @@ TEST_CASE("a changed byte of an archive never loads as other numbers, and ends n
   int loaded = 0, refused = 0;
   for (int i = 0; i < 300; ++i) {
     std::string mutant = whole;
-    const size_t size = i % 2 == 0 ? mutant.size() : size_t{4000};  // texts come first
+    // Every other time the beginning, where the configurations are.
+    const size_t size = i % 2 == 0 ? mutant.size() : size_t{4000};
     mutant[random() % size] ^= static_cast<char>(1 << random() % 8);
     write_bytes(path, mutant);
     try {

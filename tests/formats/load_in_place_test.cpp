@@ -1,4 +1,4 @@
-// Weights that a file replaces in the memory that they have.
+// Loading weights into the existing memory of a model.
 #include <fcntl.h>
 
 #include "models.h"

@@ -1,4 +1,4 @@
-// Models through files: the same predictions, the same training, and errors in words.
+// Models in files: the same predictions, the same training, and readable errors.
 #include "keras/model/training_state.h"
 #include "keras_file.h"
 #include "models.h"
@@ -188,7 +188,8 @@ TEST_CASE("weights in Keras 3's layout") {
       "does not have"));
 }
 
-/// As CuDNNLSTM and CuDNNGRU store it: the block of each gate holds the numbers of its transpose.
+/// Converts a kernel to the layout of CuDNNLSTM and CuDNNGRU, which store the transposed block of
+/// each gate.
 Tensor for_cudnn(const Tensor& kernel, int64_t gates) {
   Tensor result(kernel.spec());
   int64_t rows = kernel.dim(0), width = kernel.dim(1), units = width / gates;
@@ -263,7 +264,7 @@ TEST_CASE("a class of a plugin that is not loaded: which one it was", "[P11]") {
   CHECK(contains(message, "\"acme.scale\", version \"1.2.0\""));
 }
 
-std::string warned;  // NOLINT: what the handler below was told
+std::string warned;  // NOLINT: set by the warning handler
 
 TEST_CASE("an optimizer's state that does not fit starts anew, with Keras' warning") {
   Scratch scratch;

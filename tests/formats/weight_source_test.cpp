@@ -1,4 +1,4 @@
-// Models through a format that is none: what formats/keras writes and reads needs no file.
+// Weights without a file: formats/keras reads and writes through an interface.
 #include "keras/model/model_file.h"
 #include "models.h"
 
@@ -9,7 +9,7 @@ using keras::Entries;
 using keras::Entry;
 using keras::Names;
 
-/// Gives back what was to be written.
+/// Returns in reading what was written.
 class InMemory final : public keras::WeightSource {
  public:
   explicit InMemory(Entries entries) : entries_(std::move(entries)) {}
@@ -107,7 +107,7 @@ TEST_CASE("what a source lacks is an error that names it") {
   CHECK(contains(failure([&] { keras::load_model(weights, {}); }), "No model found in config"));
 }
 
-std::string told;  // NOLINT: what the handler below was told
+std::string told;  // NOLINT: set by the warning handler
 
 std::string warnings_of_loading(Entries entries) {
   told.clear();

@@ -1,5 +1,5 @@
-// What a file of ours holds as a whole: an array that is missing, was added or is another file's is
-// named, and what another program wrote over our file is that program's.
+// Files as a whole: arrays that are missing, were added or come from another file are reported by
+// name; a file that another program has overwritten counts as that program's.
 #include "seal.h"
 #include "surgery.h"
 
@@ -58,7 +58,7 @@ TEST_CASE("an array or a group of another file of ours is seen, though it fits")
 
 bool is_ours(const std::string& name) { return name.starts_with("crescent"); }
 
-/// As a program leaves it that knows nothing of us.
+/// Removes our marks, as if another program had written the file.
 void make_foreign(const std::string& path) {
   const Surgery surgery(path);
   for (const std::string& object : surgery.objects())
@@ -92,7 +92,7 @@ TEST_CASE("a file that another program wrote over ours is its own, whatever is l
     Surgery(path).copy_attribute(Surgery(ours), name);
   check_same(crescent::load_model(path)->get_weights(), wanted);
 
-  // One object with a seal, and it is a file of ours, in which the others are missing.
+  // A single object with a checksum makes a file ours, so the others count as missing.
   Surgery(path).copy(Surgery(ours), "crescent_random", "crescent_random");
   CHECK(contains(trouble(path), "damaged"));
 }
@@ -107,7 +107,7 @@ TEST_CASE("a list of what a file holds is not lost without being missed", "[F26]
   CHECK(contains(trouble(path), "damaged"));
 }
 
-/// As it was written before there was a list of its objects: without the list and its seal.
+/// Removes the list of objects and its checksum, as in files of earlier versions.
 void remove_list(const std::string& path) {
   const Surgery surgery(path);
   surgery.remove("", kContents);

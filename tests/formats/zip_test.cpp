@@ -1,5 +1,5 @@
-// Zip archives (F05, F13): what Keras and Python write is read, what could be understood in two
-// ways or grows without end is refused, and nothing is ever unpacked to a disk.
+// Zip archives (F05, F13): archives of Keras and Python are read; ambiguous ones and zip bombs are
+// rejected; nothing is ever unpacked to disk.
 #include <zlib.h>
 
 #include "files/zip/archive.h"
@@ -32,7 +32,7 @@ std::string image_of(const std::vector<zip::File>& files) {
   return bytes;
 }
 
-/// What reading a member of damaged bytes is refused with.
+/// The error of reading a member of damaged bytes.
 std::string refusal(const std::string& bytes, const std::string& name = "a") {
   try {
     const zip::Archive archive = opened(bytes);
@@ -43,7 +43,7 @@ std::string refusal(const std::string& bytes, const std::string& name = "a") {
   return "";
 }
 
-/// One member, with every field as a test wants it.
+/// An archive with one member, whose fields the test chooses.
 struct Crafted {
   std::string name = "a", name_before = name, data = "hello", extra_before, extra, comment;
   uint16_t method = 0, flags = 0;
@@ -132,7 +132,7 @@ TEST_CASE("what is written to an archive is read from it") {
   CHECK(archive.text(*archive.find("first")) == first);
   CHECK(archive.text(*archive.find("empty")) == empty);
   CHECK(archive.text(*archive.find("large")) == large + first);
-  CHECK(archive.find("large")->start % 4096 == 0);  // large ones begin with a page
+  CHECK(archive.find("large")->start % 4096 == 0);  // large members begin at a page boundary
   CHECK(archive.find("none") == nullptr);
   CHECK(image_of({{"first", {bytes_of(first)}}}) == image_of({{"first", {bytes_of(first)}}}));
 }
@@ -221,7 +221,7 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
     INFO(what);
     CHECK_THAT(refusal(bytes), Catch::Contains(part));
   }
-  // Names are compared and nothing else: these are other members.
+  // Names are compared as bytes: these are other members.
   for (const char* name : {"../a", "/a", "A", "a/", "./a", "a\\", "b"}) {
     C member{.name = name, .name_before = name};
     CHECK(opened(crafted({member})).find("a") == nullptr);
@@ -250,7 +250,7 @@ TEST_CASE("F13: a member that grows a hundred times is refused before memory is 
   CHECK_THAT(refusal(crafted({lying})), Catch::Contains("promises"));
 }
 
-/// An archive of Keras whose members somebody packed.
+/// An archive of Keras with recompressed members.
 std::string packed_archive(const std::string& archive, const std::string& weights = "") {
   const zip::Archive read = opened(archive);
   std::vector<Crafted> members;

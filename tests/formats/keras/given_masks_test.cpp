@@ -1,5 +1,5 @@
-// Masks beside calls in graphs of Keras 3: those that come with the inputs anyway are left to the
-// layers, all others are inputs of the call.
+// Explicit masks in graphs of Keras 3: a mask that the inputs carry anyway is left to the layers;
+// any other mask is an input of the call.
 #include "crescent/model/model.h"
 #include "keras/configs/config_in.h"
 #include "keras/vocabulary/objects.h"
@@ -13,7 +13,7 @@ std::string tensor(const std::string& layer) {
          R"(", 0, 0]}})";
 }
 
-/// An entry of a graph, called once.
+/// The configuration of a layer of a graph that is called once.
 std::string entry(const std::string& module, const std::string& class_name, const std::string& name,
                   const std::string& config, const std::string& args, const std::string& kwargs) {
   const bool called = !args.empty();
@@ -45,7 +45,7 @@ ModelPtr model_with(const std::string& mask_zero, const std::string& between,
   return model_from_config(ConfigIn({"3.15.1", "jax"}).model(parse_json(config)));
 }
 
-/// How many tensors the LSTM is called on, the mask counted, and whether that ends its steps.
+/// The number of tensors that the LSTM is called on, including a mask.
 size_t inputs_of(const ModelPtr& model) {
   return model->get_layer("r")->inbound_nodes().front()->inputs.size();
 }

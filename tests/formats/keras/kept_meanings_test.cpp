@@ -1,5 +1,5 @@
-// Causes for which files crossed badly between Keras and us, each with a test of its own where no
-// other has it: the table in tests/golden/README.md names the test of every cause.
+// Incompatibilities with files of Keras that were found and fixed, one test for each cause: the
+// table in tests/golden/README.md names the test of every cause.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/incompatibilities.h"
@@ -109,7 +109,7 @@ TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that
                  "It is no model"));
 }
 
-std::string warned;  // NOLINT: what the handler below was told
+std::string warned;  // NOLINT: set by the warning handler
 
 TEST_CASE("padding that Theano puts at other ends is told") {
   const auto told = [](const char* class_name, const char* options) {

@@ -1,5 +1,5 @@
-// Weights into another model than the one that they were saved from: by order, by name, renamed,
-// as far as they fit, and told before anything changes.
+// Loading weights into a different model: by order, by name, with renaming, as far as shapes match;
+// errors are raised before anything changes.
 #include "keras/weights/names/renaming.h"
 #include "models.h"
 
@@ -12,9 +12,9 @@ ModelPtr two_layers(const std::string& first, const std::string& second, int cla
        layer("Dense", {{"units", classes}, {"name", second}})});
 }
 
-std::string told;  // NOLINT: what the handler below was told
+std::string told;  // NOLINT: set by the warning handler
 
-/// What loading warns of.
+/// The warnings raised while loading.
 std::string warnings(Model& model, const std::string& path, const Dict& options) {
   told.clear();
   set_warning_handler([](std::string_view text) { told += text; });

@@ -1,4 +1,4 @@
-// Weights by name in files that are not Keras': safetensors and npz.
+// Weights by name in safetensors and npz files.
 #include "files/zip/image.h"
 #include "models.h"
 
@@ -123,7 +123,7 @@ TEST_CASE("safetensors files that lie are refused before memory is taken") {
   CHECK(crescent::read_array(path, "a").to_vector() == std::vector<double>(8, 1));
   write_bytes(path, safetensors(R"({"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})",
                                 std::string("\0\1\xff", 3)));
-  const Tensor any = crescent::read_array(path, "a");  // any byte that is not 0 is true
+  const Tensor any = crescent::read_array(path, "a");  // any nonzero byte counts as true
   CHECK(static_cast<const uint8_t*>(any.raw())[2] == 1);
   for (const std::string& bytes :
        {std::string("short"), std::string(8, '\xff') + "{}", safetensors("{", data),

@@ -1,4 +1,4 @@
-// The state of optimizers in the order of every generation: what is placed, and what is refused.
+// Optimizer states in the order of each version of Keras: assignment to slots, and errors.
 #include "keras/model/optimizer_layout.h"
 
 #include "keras/vocabulary/origin.h"

@@ -1,5 +1,5 @@
-// Models of C++ classes without symbols: what they were built for is in the file, and their layers
-// stand where Keras has attributes.
+// Models that are C++ classes without a graph: files contain the build shapes, and layers are
+// stored under the names that Keras gives to attributes.
 #include "keras_file.h"
 #include "models.h"
 

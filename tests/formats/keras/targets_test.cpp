@@ -1,5 +1,5 @@
-// What is written for Keras 3 and for Keras 2.3.1 where the two contradict each other, and what of
-// a model they cannot express.
+// What is written for Keras 3 and for Keras 2.3.1 where the two differ, and models that they cannot
+// represent.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
@@ -147,7 +147,7 @@ TEST_CASE("a file is not written when Keras 2 cannot express the model") {
   CHECK(scratch.count() == 0);
 }
 
-std::string told;  // NOLINT: what the handler below was told
+std::string told;  // NOLINT: set by the warning handler
 
 TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 is warned of") {
   Scratch scratch;
