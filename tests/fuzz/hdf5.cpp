@@ -1,5 +1,5 @@
-// Any bytes as an HDF5 file, through the reader and its process: what loading a model asks for is
-// there, or there is an error. Bytes are changed where the structures of the format begin, too.
+// Any bytes as an HDF5 file, through the reader and its process: each request that loading a model
+// makes gives data or an error. Mutations also target the structures of the format.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
-// Any bytes as an image: its pixels, or an error. The first bytes say which format, as they do for
-// files without an ending. Checksums of PNG are set right, or nothing else would be looked at.
+// Any bytes as an image: its pixels, or an error. The first bytes determine the format, as for
+// files without an extension. Checksums of PNG are corrected, since otherwise nothing after them
+// would be tested.
 #include "images/image_file.h"
 
 #include <zlib.h>
@@ -33,7 +34,7 @@ uint64_t big_endian(const uint8_t* at) {
   return uint64_t{at[0]} << 24 | uint64_t{at[1]} << 16 | uint64_t{at[2]} << 8 | at[3];
 }
 
-/// Of every chunk: length, name and data, checksum of the last two.
+/// Each PNG chunk has length, name and data, and the checksum of the last two.
 void set_checksums(uint8_t* data, size_t size) {
   constexpr size_t kWord = 4, kAround = 3 * kWord;
   for (size_t at = kPng.size(); at + kAround <= size;) {

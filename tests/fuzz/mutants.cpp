@@ -1,5 +1,5 @@
-// F14: changed copies of real files through the public load. Whatever they hold, there is a model
-// or a message, and this process stays.
+// F14: mutated copies of real files through the public load functions. Each gives a model or an
+// error; the process survives.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -25,7 +25,7 @@ bool loads(const std::string& path) {
   }
 }
 
-/// Models whose files are small, from the folder of golden files and below.
+/// The golden files of models that are small enough.
 std::vector<fs::path> seeds() {
   constexpr uintmax_t kLargest = 64 << 10;
   const char* folder = std::getenv("CRESCENT_GOLDEN");
@@ -47,7 +47,7 @@ std::string bytes_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A file that is removed unless the process dies of what is in it.
+/// A file that is removed in the end, but kept if its content crashes the process.
 struct Mutant {
   explicit Mutant(const std::string& ending)
       : path(fs::temp_directory_path() / concat("crescent-mutant-", getpid(), ending)) {}
@@ -58,7 +58,7 @@ struct Mutant {
   const fs::path path;
 };
 
-/// Of this process: what others do meanwhile does not count.
+/// The CPU time of this process, so that other processes do not matter.
 double seconds_used() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 struct Tally {

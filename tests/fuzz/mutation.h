@@ -1,5 +1,4 @@
-// Changes of a file's bytes that a reader has to survive: blind ones, and such as know where the
-// structures of HDF5 and zip begin.
+// Mutations of files: random ones, and ones that target the structures of HDF5 and zip.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,7 +14,7 @@ class Mutation {
  public:
   explicit Mutation(unsigned seed) : random_(seed) {}
 
-  /// One change, or a few.
+  /// Makes one to four changes.
   void apply(std::string& bytes) {
     for (size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes) change(bytes);
   }
@@ -29,7 +28,7 @@ class Mutation {
     return std::min(size, bytes.size());
   }
 
-  /// In what follows a signature, where a header is, as often as anywhere.
+  /// A position within the first bytes of a structure, which begins with a signature.
   size_t place_in_header(const std::string& bytes) {
     constexpr std::array<std::string_view, 9> kSignatures = {
         "\x89HDF", "TREE",       "SNOD",       "HEAP",      "GCOL",
@@ -72,7 +71,8 @@ class Mutation {
     }
   }
 
-  /// Seldom: what follows is then out of its place, which readers see at once.
+  /// Truncates the file or removes or inserts bytes, but rarely: the data after them is then
+  /// misplaced, which readers detect at once.
   void move_the_rest(std::string& bytes, size_t at, size_t size) {
     switch (below(16)) {
       case 0:

@@ -1,5 +1,5 @@
-// Recorded cases of the real Keras: an HDF5 file to walk, numbers to compare, and a tally that says
-// what was not there. A folder of recorded cases is described in README.md.
+// Cases recorded from Keras: reading HDF5 files, comparing numbers, and counting skipped cases.
+// README.md describes the folders of recorded cases.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -14,12 +14,12 @@ namespace crescent::golden {
 /// The folder named by CRESCENT_GOLDEN; else `golden` in CRESCENT_SHARED, or in `shared` beside the
 /// checkout.
 std::string folder();
-/// Whose cases those are: of the recorded set and of our own few (golden/own) it is known exactly
-/// what is there and what cannot be compared yet; of a folder of somebody else nothing is.
+/// The origin of the cases. For the recorded set and our own few cases (golden/own) the files and
+/// the cases that cannot be compared yet are known exactly; for other folders they are not.
 enum class Source { recorded, own, other };
 Source source();
-/// Whether a file or folder is there. One that must be fails the test; another is said to be
-/// skipped.
+/// Whether a file or folder exists. If it must, its absence fails the test; otherwise the test
+/// prints that it is skipped.
 bool there(const std::string& path);
 /// Names of the files in a folder that end so, sorted; none when the folder is not there.
 std::vector<std::string> files_ending(const std::string& folder, std::string_view ending);
@@ -39,7 +39,7 @@ class Recording {
   /// Members of a group, sorted; none when the group is not there.
   std::vector<std::string> names(const std::string& group) const;
   Tensor tensor(const std::string& place) const;
-  /// The name of a dataset's dtype, or what its attribute `dtype` says it stands for.
+  /// The dtype of a dataset, or that of its attribute `dtype` if it has one.
   std::string dtype(const std::string& place) const;
   /// Every dataset of a group in order of name.
   Tensors tensors(const std::string& group) const;
@@ -59,16 +59,16 @@ struct Tolerance {
 constexpr Tolerance kValues{1e-5, 1e-6};  ///< float32 results
 constexpr Tolerance kGradients{1e-4, 1e-6};
 
-/// Nothing when `got` has the shape of `want` and is near it, else where and how far it is off. NaN
-/// and each infinity are near themselves alone.
+/// Empty if `got` has the shape of `want` and is within the tolerance, else a description of the
+/// difference. NaN and each infinity equal only themselves.
 std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
-/// Counts cases, prints "N cases, M compared, K skipped (not there yet): names", and, for a set of
-/// ours, fails the test when nothing was compared or other names were skipped than may be.
+/// Counts cases and prints "N cases, M compared, K skipped (not there yet): names". For our own
+/// sets, fails the test if nothing was compared or other names were skipped than allowed.
 class Tally {
  public:
-  /// `missing`: what is skipped of the recorded set, no more and no less. Of our own cases nothing
-  /// is.
+  /// `missing`: exactly the cases of the recorded set that are skipped. No case of our own set is
+  /// skipped.
   explicit Tally(std::set<std::string> missing = {}) : missing_(std::move(missing)) {}
   void compared() { ++compared_; }
   void skipped(const std::string& name) { ++skipped_, names_.insert(name); }
@@ -79,13 +79,13 @@ class Tally {
   std::set<std::string> missing_, names_;
 };
 
-/// Class and config of a layer as Keras wrote them -> the layer, or nothing when a class in it is
-/// not registered.
+/// Makes the layer from its class and configuration in Keras; null if a class in it is not
+/// registered.
 LayerPtr layer_if_known(const std::string& class_name, const Value& config,
                         const std::string& keras_version);
 bool known(std::string_view kind, const std::string& class_name);
-/// What the constructor got: Keras leaves some options out of `config`, and the recording has them
-/// beside it.
+/// The arguments of the constructor: those in `config` and those that Keras omits there and the
+/// recording stores separately.
 Dict options_of(const Recording& file, const std::string& place);
 
 }  // namespace crescent::golden

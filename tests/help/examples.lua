@@ -41,7 +41,8 @@ local without = {
   ["^model%.compute_metrics$"] = "what a model of one's own calls",
 }
 
---- What cr.Layer, cr.losses.Loss and the like have is what methods of objects are.
+--- Whether the path is a member of a base class (cr.Layer, cr.losses.Loss), which is documented for
+--- the methods of objects.
 local function is_of_base(path)
   local base = path:match "^(cr%..*%u%w*)%.[%l_]+$"
   return base and not base:find "FeatureSpace"
@@ -85,7 +86,7 @@ end
 
 -- ---- every answer is what it says
 
---- Whether the texts are the same but for spaces and for roundings of numbers.
+--- Whether the texts are equal up to spaces and rounding of numbers.
 local function is_same(a, b)
   local numbers = "[+-]?%d+%.?%d*[eE]?[+-]?%d*"
   local function parts(text)
@@ -122,7 +123,8 @@ local function with_temporary_files(f)
   end
 end
 
---- The lines of an example with the answers of now, and whether they are those that it has.
+--- Returns the lines of an example with its current answers, and whether they equal the recorded
+--- ones.
 local function run_again(lines)
   local again, environment, same = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}

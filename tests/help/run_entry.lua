@@ -1,7 +1,7 @@
--- What the prompt answers to an entry, as lines of text.
+-- Returns what the prompt prints for an entry, as lines of text.
 local cr = require "crescent"
 
---- Calls the function with an output that is collected in `lines`.
+--- Calls the function and collects its output in `lines`.
 local function collecting(lines, f)
   local stdout, print_before = io.stdout, print
   local function add(text)
@@ -24,12 +24,12 @@ local function collecting(lines, f)
   return results
 end
 
--- A single nil that a call gave is not shown.
+-- Whether the results of an entry are shown: a single nil returned by a call is not.
 local function is_shown(results, code)
   return results.n > 2 or results[2] ~= nil or code:match "^[%w_%. =]+$"
 end
 
---- The lines that an entry prints and gives, in the environment.
+--- Returns the lines that an entry prints, including its results, in the environment.
 return function(code, environment)
   local lines = {}
   local f, message = load("return " .. code, "=stdin", "t", environment)

@@ -27,7 +27,8 @@ class Affine final : public Layer {
   }
 };
 
-/// As the registry makes it, where the rows of all layers would miss it.
+/// Makes the layer as the registry does; it is not registered, since tests of all registered layers
+/// would have no case for it.
 LayerPtr affine() {
   const Affine defaults{};
   Schema<Affine> schema("Affine", &defaults);

@@ -1,5 +1,5 @@
-// Layers that move, mix and cover images at random, against their formulas, written out: where two
-// bounds are equal, the number that is drawn is known.
+// Layers that move, mix and erase images at random, compared with their formulas; if both bounds of
+// an option are equal, the drawn number is known.
 #include <set>
 
 #include "augmented_images.h"
@@ -7,7 +7,7 @@
 namespace crescent::test {
 namespace {
 
-/// Between pixels, as `inside` finds those that are beyond the edges.
+/// The value between pixels by bilinear interpolation; `inside` gives values beyond the edges.
 double between(int n, double y, double x, int c,
                const std::function<double(int, int, int, int)>& inside) {
   const int row = int(std::floor(y)), column = int(std::floor(x));
@@ -138,7 +138,8 @@ TEST_CASE("erased rectangles") {
   const Dict options{{"factor", both(1)}, {"scale", both(0.25)}, {"fill_value", 300}, {"seed", 2}};
   const Tensor x = Tensor::full({50, 8, 12, 2}, 100);
   const Tensor erased = trained("RandomErasing", options, x)[0];
-  // Half of the height and of the width, filled within the range of values.
+  // The erased region is half as high and half as wide as the image, filled with values in its
+  // range.
   const Tensor inside = ops::cast(ops::equal(erased, 255), DType::float32);
   CHECK(ops::max(ops::abs(ops::sum(inside, {1, 2, 3}) - 4.0 * 6 * 2)).item() == 0);
   CHECK(ops::min(erased).item() == 100);
@@ -159,7 +160,8 @@ TEST_CASE("mixtures are of two images, and of their labels by the same shares") 
     const Tensors mixed = trained(name, {{"seed", 3}}, x, with_labels);
     REQUIRE(mixed.size() == 2);
     CHECK(ops::max(ops::abs(ops::sum(mixed[1], {1}) - 1.0)).item() < 1e-5);
-    // What labels say is the mean of the image, exactly for MixUp, up to whole pixels for CutMix.
+    // The mean of the image must be what the labels say: exactly for MixUp, up to whole pixels for
+    // CutMix.
     const Tensor said = ops::squeeze(ops::matmul(mixed[1], numbers), 1);
     const Tensor apart = ops::abs(ops::mean(mixed[0], {1, 2, 3}) - said);
     CHECK(ops::max(apart).item() < (std::string(name) == "MixUp" ? 1e-3 : 14.0));
@@ -219,7 +221,7 @@ TEST_CASE("what is not training leaves images as they are, and calls by themselv
                                                       {"config", Dict{{"factor", both(1)}}}}}}})}) {
     CHECK((*layer)(x, inference).to_vector() == x.to_vector());
     CHECK((*layer)(x).to_vector() == (255.0 - x).to_vector());
-    // In a model that is told nothing, as in one that predicts.
+    // A model that is called without `training`, as in predict.
     InputOptions of_input;
     of_input.shape = Shape{kHeight, kWidth, kChannels};
     const Symbol input = Input(of_input);

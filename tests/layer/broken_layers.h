@@ -1,14 +1,14 @@
-// Layers that are wrong in one way each.
+// Layers that each contain one mistake, which check_layer must find.
 #pragma once
 #include <string>
 
 namespace crescent {
 
-/// What check_layer has to find.
+/// A layer and the failed check that its report must contain.
 struct BrokenLayer {
   const char* name;
   std::string check;  ///< the row that fails
-  std::string says;   ///< part of its text
+  std::string says;   ///< a part of the row's text
 };
 
 /// Registers the layers, each under its name.

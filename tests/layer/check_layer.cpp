@@ -1,4 +1,4 @@
-// check_layer on every built-in layer; a row says how to make one and what to feed it.
+// Runs check_layer on every built-in layer; a row gives its options and inputs.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -10,7 +10,7 @@ using namespace crescent;
 
 namespace {
 
-/// Rows that wait for their layer, which is not there yet.
+/// Rows whose layer is not implemented yet.
 const std::set<std::string> kMissing = {};
 
 /// Whole numbers as texts.
@@ -33,7 +33,7 @@ Tensors inputs_of(const LayerRow& row) {
 
 LayerPtr layer_of(const LayerRow& row) { return make<Layer>(row.name, row.options); }
 
-/// Layers that check_layer asks too much of.
+/// Layers that cannot pass all checks.
 struct Special {
   const char* name;
   int64_t batch_size;  ///< 0: any
@@ -41,15 +41,15 @@ struct Special {
 };
 const Special kSpecial[] = {
     {"AlphaDropout", 2, {}},  // a noise_shape with the size of the batch
-    // As in Keras the mask of a layer that changes the number of steps is that of its input.
+    // As in Keras, layers that change the number of steps return the mask of their input.
     {"ZeroPadding1D", 0, {"masks"}},
     {"Conv1D", 0, {"masks"}},
     {"DepthwiseConv1D", 0, {"masks"}},
     {"LocallyConnected1D", 0, {"masks"}},
-    // Their masks are not those of steps.
+    // Masks of these layers do not mask time steps.
     {"Softmax", 0, {"masks"}},
     {"MultiHeadAttention", 0, {"masks"}},
-    // The loudest of no samples, a root at zero; pairs of no samples; one image without a batch.
+    // For batches of size 0: no maximum, no pairs, no image; for zeros: the gradient of a root.
     {"MelSpectrogram", 0, {"batch of 0", "zeros"}},
     {"MixUp", 0, {"batch of 0"}},
     {"CutMix", 0, {"batch of 0"}},
@@ -114,7 +114,7 @@ TEST_CASE("every registered layer has a row") {
 
 namespace {
 
-/// Outputs, then gradients of their sum by weights and inputs.
+/// Outputs, followed by the gradients of their sum by weights and inputs.
 Tensors outputs_and_gradients(Layer& layer, const Tensors& inputs) {
   GradientTape tape;
   for (const Tensor& t : inputs)
@@ -131,7 +131,7 @@ Tensors outputs_and_gradients(Layer& layer, const Tensors& inputs) {
   return results;
 }
 
-/// The same whatever lay in the memory before, eagerly and compiled.
+/// Checks that results do not depend on uninitialized memory, eagerly and compiled.
 void check_empty(const LayerRow& row) {
   try {
     const LayerPtr layer = layer_of(row);

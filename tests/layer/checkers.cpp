@@ -1,4 +1,4 @@
-// Whether check_layer and check_gradient find what is wrong, and nothing where all is right.
+// Checks that check_layer and check_gradient find mistakes, and report none in correct layers.
 #include <catch2/catch.hpp>
 
 #include "broken_layers.h"

@@ -1,4 +1,4 @@
-// Layers against their formulas, written out, where no recording of Keras has numbers.
+// Layers compared with their formulas, for cases that Keras' recordings lack.
 #include <catch2/catch.hpp>
 #include <cmath>
 

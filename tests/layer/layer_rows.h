@@ -1,4 +1,4 @@
-// What check_layer is tried on: how to make a layer and what to feed it.
+// The cases of check_layer: options and inputs for each layer.
 #pragma once
 #include <span>
 #include <vector>
@@ -16,7 +16,7 @@ struct LayerRow {
 };
 
 std::span<const LayerRow> layer_rows();
-/// Those of layers that change images, which are among them.
+/// The rows of image augmentation layers; layer_rows() contains them.
 std::vector<LayerRow> augmentation_rows();
 
 }  // namespace crescent

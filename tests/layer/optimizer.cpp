@@ -1,4 +1,4 @@
-// What every optimizer does around its rule.
+// What the base class of optimizers does besides the update rule.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Layers that the tests define for themselves: nothing of a plugin is needed to call one.
+// Layers defined by the tests, so that no plugin is needed to call layers.
 #pragma once
 #include "crescent/crescent.h"
 
@@ -49,7 +49,7 @@ class Block final : public UnaryLayer {
   std::shared_ptr<Linear> first_, second_;
 };
 
-/// Counts the samples it has seen, and passes on whether it trains.
+/// Counts the samples it has seen, and outputs whether it trains.
 class Counter final : public UnaryLayer {
  public:
   void build(const Shape&) override {
@@ -65,7 +65,7 @@ class Counter final : public UnaryLayer {
   Variable count_;
 };
 
-/// Runs another layer, so that what is inherited shows.
+/// Calls another layer, which shows what is inherited from the enclosing call.
 class Wrapper final : public UnaryLayer {
  public:
   explicit Wrapper(LayerPtr inner) : inner_(std::move(inner)) { track(inner_); }
@@ -75,7 +75,7 @@ class Wrapper final : public UnaryLayer {
   LayerPtr inner_;
 };
 
-/// Calls something that throws.
+/// Calls a function that throws.
 class Thrower final : public UnaryLayer {
  public:
   Thrower(std::function<void()> thrower, const char* name) : thrower_(std::move(thrower)) {

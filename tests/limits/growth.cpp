@@ -17,15 +17,15 @@ using namespace crescent;
 
 namespace {
 
-/// Of this process on all of its threads.
+/// CPU time of all threads of this process.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Seconds that work(n) takes, at best. Memory is kept for the next time: what the system takes to
-/// hand it out says nothing of the work.
+/// The shortest time that work(n) takes, in seconds. Freed memory is kept by the process, because
+/// the time to get it from the system is not part of the work.
 double seconds(const std::function<void(int64_t)>& work, int64_t n) {
   mallopt(M_TRIM_THRESHOLD, INT_MAX), mallopt(M_MMAP_MAX, 0);
   double best = 1e9;
@@ -39,16 +39,16 @@ double seconds(const std::function<void(int64_t)>& work, int64_t n) {
 
 constexpr int64_t kTimes = 4;
 
-/// Checks n beside kTimes n. n is large enough to leave the processor's caches: an op takes two to
-/// three times as long where its graph lies in memory, which is no growth.
+/// Compares the time for n with that for kTimes * n. n is large enough to exceed the caches: an op
+/// takes two to three times as long when its graph is in memory, which must not count as growth.
 void check_growth(const std::string& what, int64_t n, const std::function<void(int64_t)>& work) {
-  constexpr double kSlack = 2.5;  // what other processes do to the caches
+  constexpr double kSlack = 2.5;  // other processes also use the caches
   const double few = seconds(work, n), many = seconds(work, kTimes * n);
   WARN(what << ": " << n << " in " << few << " s, " << kTimes * n << " in " << many << " s");
   CHECK(many < kSlack * kTimes * few + 0.01);
 }
 
-/// Compiles a chain of so many.
+/// Compiles a chain of n ops.
 void compile_chain(int64_t n, const std::function<Tensor(const Tensor&, int64_t)>& link) {
   const Program program = trace(
       [&](const Tensors& in) {

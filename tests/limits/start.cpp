@@ -1,4 +1,4 @@
-// How long `crescent -e ''` takes and how much memory it holds, as the system accounts for it.
+// The time and the memory of `crescent -e ''`, as measured by the system.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

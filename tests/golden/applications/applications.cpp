@@ -1,5 +1,5 @@
-// Keras' applications, from the JSON that it writes of them (NAME.json.gz beside NAME.io.h5) and
-// from cr.applications: the same graph, the same numbers.
+// Keras' applications, both from the JSON that Keras writes (NAME.json.gz next to NAME.io.h5) and
+// from cr.applications: the same graph and the same numbers.
 #include <catch2/catch.hpp>
 
 #include "crescent/system/file.h"
@@ -14,8 +14,8 @@ using namespace crescent::golden;
 
 namespace {
 
-/// The float32 of Keras itself is that far from float64, as a share of the largest output, and so
-/// is ours: what was rounded in one of hundreds of layers is spread over all outputs.
+/// The error relative to the largest output. Both Keras' float32 and ours differ from float64 by
+/// that much: rounding errors of hundreds of layers add up in all outputs.
 constexpr double kShare = 1e-5;
 
 void check_numbers(Model& model, const Recording& io) {

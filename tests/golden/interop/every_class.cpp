@@ -1,6 +1,6 @@
-// Every registered class that files hold, with the options that it has by itself and with each of
-// them changed: written in the words of Keras 3 and of Keras 2.3.1 and read again, nothing is lost,
-// and Keras 3's constructors take every option that is written for them.
+// Every registered class that files can contain, with its default options and with each option
+// changed, is written for Keras 3 and for Keras 2.3.1 and read again: nothing is lost, and the
+// constructors of Keras 3 accept every option that is written for them.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -29,7 +29,7 @@ Dict object(const std::string& class_name, const Dict& config) {
 
 // ---- the tables
 
-/// Options without which a class cannot be, where not every value that has their type will do.
+/// Required options of a class for which not every value of the right type is valid.
 struct Needed {
   const char *kind, *class_name;
   Dict options;
@@ -65,20 +65,19 @@ const std::vector<Needed>& needed() {
   return rows;
 }
 
-/// Classes of registration that no model is made of by themselves, or that need objects around
-/// them.
+/// Classes that cannot be tested by themselves, because they need other objects.
 const std::set<std::string> kNotAlone = {"Sequential",    "Functional",   "Model",
                                          "Wrapper",       "OptimizerMap", "MultiOptimizer",
                                          "ActivityKeras2"};
 
-/// Arguments that constructors of Keras 3 take beside those that they name.
+/// Arguments of all constructors of a namespace in Keras 3, besides those that each one names.
 const std::map<std::string, std::set<std::string>> kCommon = {
     {"layers", {"name", "trainable", "dtype", "activity_regularizer", "autocast"}},
     {"optimizers",
      {"name", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
       "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps"}}};
 
-/// Arguments that they hand on to a base, which Keras' own files have.
+/// Arguments that constructors pass on to a base class and that Keras' own files contain.
 const std::map<std::string, std::set<std::string>> kHandedOn = {
     {"layers.AdditiveAttention", {"seed"}},
     {"layers.AutoContrast", {"data_format"}},
@@ -96,9 +95,9 @@ const std::map<std::string, std::set<std::string>> kHandedOn = {
     {"layers.StringLookup", {"vocabulary_size"}},
     {"layers.TextVectorization", {"vocabulary_size"}}};
 
-// ---- what is tried
+// ---- what is tested
 
-/// Values that some option may take.
+/// Values to try for an option.
 List candidates(const Field& field, const Value& now) {
   List values;
   for (const std::string& choice : field.choices) values.push_back(choice);
@@ -113,7 +112,7 @@ List candidates(const Field& field, const Value& now) {
   return values;
 }
 
-/// The configuration of an object with these options; nothing when the class refuses them.
+/// The configuration of an object with these options; nullopt if the class rejects them.
 std::optional<Dict> config_with(const std::string& kind, const std::string& name,
                                 const Dict& options) {
   try {
@@ -149,7 +148,7 @@ Dict least_options(const std::string& kind, const ClassInfo& info) {
 }
 
 struct Tried {
-  std::string option;  ///< that has another value than by itself; none: all as they are
+  std::string option;  ///< the option that differs from its default; empty: none
   Dict config;
 };
 
@@ -183,7 +182,7 @@ Value sequential(const Dict& layer) {
   return object("Sequential", {{"name", "s"}, {"layers", List{layer}}});
 }
 
-/// The configuration of the layer in a Sequential that was read.
+/// The configuration of the only layer of a Sequential.
 Dict only_layer(const Value& model) {
   const Dict entry = config_of(model.as_dict()).at("layers").as_list().back().as_dict();
   return make_object("layer", class_of(entry), config_of(entry))->get_config();
@@ -197,7 +196,8 @@ Dict sorted(const Dict& config) {
   return result;
 }
 
-/// For comparisons: what generations say in different ways in one, without what no file holds.
+/// The configuration as text for comparisons: equivalent spellings are unified, and parts that
+/// files do not store are removed.
 std::string text(const Dict& config) {
   Dict plain = config;
   plain.erase(kCarryMask);
@@ -235,7 +235,7 @@ std::set<std::string> parameters_of(const std::string& signature) {
   return names;
 }
 
-/// "layers.Dense" -> its parameters; empty where the list of Keras' names is not at hand.
+/// "layers.Dense" -> its parameters; empty if the list of Keras' names is not available.
 using Signatures = std::map<std::string, std::set<std::string>>;
 const Signatures& signatures() {
   static const Signatures all = [] {
@@ -253,7 +253,7 @@ const Signatures& signatures() {
   return all;
 }
 
-/// Options of objects in what was written for Keras 3 that its constructors do not take.
+/// Reports options that were written for Keras 3 but that its constructors do not accept.
 void check_constructors(const Value& written) {
   mapped(written, [&](const Value& part) -> std::optional<Value> {
     if (!is_object(part)) return std::nullopt;
@@ -299,7 +299,7 @@ void check_layer_config(const std::string& name, const Dict& config) {
     CHECK(read_again("2.3.1", keras_model_config(model, "keras2")) == text(config));
 }
 
-/// Optimizers, losses and metrics are arguments of compile, `option`.
+/// Tests optimizers, losses and metrics as the argument `option` of compile.
 void check_compiled(const std::string& option, const std::string& name, const Dict& config) {
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}})});
   Dict compile{{"optimizer", "sgd"}, {"loss", "mean_squared_error"}};

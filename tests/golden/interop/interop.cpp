@@ -1,5 +1,5 @@
-// Compiled models that the real Keras trained for some steps and saved with everything: they
-// predict what it predicted, evaluate to its loss, and take its next training step.
+// Compiled models that Keras trained for some steps and saved completely: they give its predictions
+// and its loss, and the same next training step.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -17,10 +17,10 @@ namespace fs = std::filesystem;
 constexpr Tolerance kPredictions{1e-5, 1e-5}, kTrained{1e-3, 1e-3};
 constexpr int64_t kBatch = 8;
 
-/// What Keras wrote for one model; the files of it are `base` and an ending.
+/// A kind of file that Keras wrote for a model; its name is `base` and an extension.
 struct Form {
   const char* ending;  ///< of the file that holds the configuration
-  bool compiled;       ///< it holds what training needs, too
+  bool compiled;       ///< whether it contains the state of training
   ModelPtr (*load)(const std::string& base);
 };
 
@@ -31,7 +31,7 @@ ModelPtr load_json(const std::string& base) {
   return model;
 }
 
-/// Into the model of the .h5, whose own numbers are wiped out before.
+/// Loads the weights into the model of the .h5, whose own weights are set to other values first.
 ModelPtr load_keras3_weights(const std::string& base) {
   const ModelPtr model = load_model(base + ".h5");
   Variables all = model->weights_in_keras_order();
@@ -49,10 +49,10 @@ const Form kForms[] = {
     {".json", false, load_json},
 };
 
-/// Keras 3.15 leaves optimizers out of these archives: their options are not to be had.
+/// Keras 3.15 does not store options of optimizers in these archives.
 constexpr const char* kNoOptions = "but not its options";
 
-/// What cannot be loaded yet, and why.
+/// Files that cannot be loaded yet, and why.
 const std::set<std::string> kMissing = {};
 
 /// "x1", "x2", ...
@@ -77,7 +77,7 @@ Tensors first_batch(const Tensors& tensors) {
   return rows;
 }
 
-/// What Keras 3 calls iterations: batches whose gradients are only added up do not count.
+/// The iterations of Keras 3; batches whose gradients are only accumulated do not count.
 double updates(const Optimizer& optimizer) {
   const Dict config = optimizer.get_config();
   const Value* steps = config.find("gradient_accumulation_steps");
@@ -101,7 +101,7 @@ void check_training(Model& model, const Recording& io, const Tensors& x, bool op
   check_near(model.predict(x), numbered(io, "q"), kTrained);
 }
 
-/// The class or layer that a message is about, else the message itself.
+/// The class or layer named by the message, else the message itself.
 std::string reason(const std::string& message) {
   for (const char* start :
        {"Unknown layer: ", "Unknown class or function: ", "Unknown optimizer: ",
@@ -114,9 +114,9 @@ std::string reason(const std::string& message) {
   return message;
 }
 
-std::string warned;  // NOLINT: what the handler below was told
+std::string warned;  // NOLINT: set by the warning handler
 
-/// The model, or what it could not be loaded or compiled for.
+/// The model, or the reason why it cannot be loaded or compiled.
 std::pair<ModelPtr, std::string> load(const Form& form, const std::string& base) {
   warned.clear();
   set_warning_handler([](std::string_view text) { warned += text; });
@@ -150,8 +150,8 @@ void check_model(const Form& form, const std::string& base, const std::string& p
   }
 }
 
-/// Without numbers of Keras' the file may hold code: then an error says so, or the model is there
-/// and not compiled, with a word.
+/// Checks a file without recorded numbers, which may contain code: there must be an error that says
+/// so, or a model that is not compiled, with a warning.
 void check_refusal(const Form& form, const std::string& base, const std::string& place) {
   INFO(place);
   const auto [model, problem] = load(form, base);
@@ -160,7 +160,7 @@ void check_refusal(const Form& form, const std::string& base, const std::string&
     CHECK_THAT(problem, Catch::Contains("the model was not compiled"));
 }
 
-/// Whatever has a configuration: "a01_sgdmom" of "a01_sgdmom.json".
+/// The names of all models with a configuration: "a01_sgdmom" of "a01_sgdmom.json".
 std::set<std::string> models_in(const std::string& folder) {
   std::set<std::string> names;
   for (const std::string& file : files_ending(folder, ".json"))

@@ -1,5 +1,5 @@
-// Objects that Keras 2.3.1 only knows as settings of another class, which every generation reads:
-// in comparisons they have that one form.
+// Objects that Keras 2.3.1 knows only as options of another class, which all versions read:
+// comparisons convert them to that form.
 #pragma once
 #include "crescent/base/value.h"
 
@@ -15,7 +15,8 @@ inline constexpr Scaled kScaled[] = {
     {"HeUniform", 2, "fan_in", "uniform"},      {"HeNormal", 2, "fan_in", "normal"},
     {"LecunUniform", 1, "fan_in", "uniform"},   {"LecunNormal", 1, "fan_in", "normal"}};
 
-/// Changes class and configuration when `class_name` is one of these, or a penalty of one norm.
+/// Converts class and configuration if `class_name` is such an object, or a penalty with a single
+/// norm.
 inline void to_one_form(std::string& class_name, Dict& config) {
   for (const Scaled& row : kScaled) {
     if (class_name != row.name) continue;

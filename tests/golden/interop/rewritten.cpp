@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 // ---- the tables
 
-/// What Keras writes and we do not.
+/// Options that Keras writes and Crescent does not, with the reason.
 const std::map<std::string, const char*> kLeftOut = {
     {"build_config", "follows from the graph"},
     {"build_input_shape", "follows from the input layer"},
@@ -46,14 +46,14 @@ const std::map<std::string, const char*> kLeftOut = {
     {"use_gate", "of MultiHeadAttention, false"},
     {"seed_generator", "state"}};
 
-/// What we write and this Keras does not.
+/// Options that Crescent writes and this version of Keras does not, with the reason.
 const std::map<std::string, const char*> kAdded = {
     {"sample_weight_mode", "2.3.1 needs it"},
     {"weighted_metrics", "2.3.1 needs it"},
     {"dtype", "of a layer; 2.2 and earlier do not write it"},
     {"name", "of a Sequential; before 2.2.3 it is a bare list of layers"}};
 
-/// Names that say the same.
+/// Synonyms.
 const std::map<std::string, std::string> kSameName = {
     {"Functional", "Model"},
     {"batch_shape", "batch_input_shape"},  // Keras 3 reads both, the others the second
@@ -64,7 +64,7 @@ const std::map<std::string, std::string> kSameName = {
     {"mse", "mean_squared_error"},         // Keras 3 writes short names and cannot read them
     {"mae", "mean_absolute_error"}};
 
-/// Left out while it has the value that goes without saying.
+/// Options that may be missing while they have these default values.
 const std::map<std::string, Value> kNeutral = {{"amsgrad", false},
                                                {"ema_momentum", 0.99},
                                                {"groups", 1},
@@ -85,13 +85,15 @@ bool neutral(const DictEntry& entry, const std::string& place) {
   return row != kNeutral.end() && row->second == entry.value;
 }
 
-/// Files with operations that only make a mask, which travels by itself here.
+/// Files with operations that only compute a mask; Crescent passes masks along with tensors
+/// instead.
 const std::set<std::string> kMaskOperations = {"interop/k3/c16_masked_mha.h5",
                                                "interop/k3/d01_emb_lstm_functional.h5"};
 
 // ---- configurations
 
-/// Edges of a call or of the ends of a graph, in order, and arguments that are no edges.
+/// Collects the edges of a call or of the inputs and outputs of a graph in order, and arguments
+/// that are not edges.
 void collect_edges(const Value& value, List& edges) {
   if (is_object(value) && class_of(value) == "__keras_tensor__")
     return edges.push_back(config_of(value.as_dict()).at("keras_history"));
@@ -155,7 +157,7 @@ Dict as_we_write(const Dict& object) {
   return result;
 }
 
-/// A list of one for one: tf.keras of axis and of metrics.
+/// Unwraps a list with one element: tf.keras writes such lists for axis and metrics.
 Value single(const std::string& key, const Value& value) {
   const bool one = value.is_list() && value.as_list().size() == 1;
   const bool wrapped = one && (key == "axis" || value.as_list().front().is_list());
@@ -182,7 +184,7 @@ Value without_modules(const Value& value) {
   return result;
 }
 
-/// Either side of a comparison: what says the same in one form, what says nothing left out.
+/// Normalizes one side of a comparison: synonyms are unified and defaults removed.
 Value normal(const Value& value) {
   if (value.is_string()) return same_name(value.as_string());
   if (value.is_list()) {
@@ -217,7 +219,7 @@ bool tells_operation(const std::string& key, const Dict& ours) {
          module->starts_with("keras.src.ops.");
 }
 
-/// Places where two configurations differ, "config/layers/1/config/units".
+/// Adds the paths where two configurations differ, "config/layers/1/config/units".
 void compare(const Value& ours, const Value& keras, const std::string& place,
              std::set<std::string>& differences) {
   if (ours.is_list() && keras.is_list() && ours.as_list().size() == keras.as_list().size()) {
@@ -265,7 +267,7 @@ bool ends_alike(std::string ours, const std::string& keras) {
   return keras == ours || keras.ends_with("_" + ours);
 }
 
-/// A list of arrays below a group: as many, of the same last names, types and shapes.
+/// Compares the lists of arrays below a group: their number, last names, types and shapes.
 void compare_arrays(KerasFile& ours, KerasFile& keras, const std::string& group, bool names_count,
                     std::set<std::string>& differences) {
   const Names own = ours.texts(group, "weight_names").value_or(Names()),
@@ -314,7 +316,7 @@ std::string scratch_file() {
 
 void check_file(const std::string& path, const std::string& place, Tally& tally) {
   KerasFile keras(path);
-  if (!keras.text("", "model_config")) return;  // weights alone
+  if (!keras.text("", "model_config")) return;  // weights only
   ModelPtr model;
   set_warning_handler([](std::string_view) {});
   try {
@@ -343,7 +345,7 @@ void check_file(const std::string& path, const std::string& place, Tally& tally)
   tally.compared();
 }
 
-/// Files with classes or code that is not there.
+/// Files that need classes or code which is not available.
 const std::set<std::string> kMissingAfterwards = {"interop/k3/c09_customloss.h5",
                                                   "interop/k3/c20_lambda.h5"};
 

@@ -76,7 +76,7 @@ void compare(const Places& ours, const Places& keras, const std::string& name, b
   }
 }
 
-std::string warned;  // NOLINT: what the handler below was told
+std::string warned;  // NOLINT: set by the warning handler
 
 ModelPtr load_quietly(const std::string& path) {
   warned.clear();
@@ -90,7 +90,7 @@ ModelPtr load_quietly(const std::string& path) {
   return model;
 }
 
-/// A file of one test.
+/// A temporary copy of a file.
 class Copy {
  public:
   explicit Copy(const std::string& ending)
@@ -122,7 +122,7 @@ void check_weights(const std::string& base, const std::string& name, Tally& tall
   tally.compared();
 }
 
-/// Files with classes or code that is not there.
+/// Files that need classes or code which is not available.
 const std::set<std::string> kMissingPlaces = {"interop/k3/c20_lambda.keras",
                                               "interop/k3/c20_lambda.weights.h5"};
 

@@ -1,5 +1,5 @@
-// What each layer makes of a mask (masks.json): whether it supports masking, its compute_mask, and
-// the masks of its outputs after a call.
+// How each layer handles masks (masks.json): supports_masking, compute_mask, and the masks of its
+// outputs after a call.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -11,14 +11,14 @@ using namespace crescent::golden;
 
 namespace {
 
-/// Classes that are not there yet; Lambda is a class of Lua.
+/// Classes that are not implemented yet; Lambda is a Lua class.
 const std::set<std::string> kMissingMasks = {"Lambda"};
 
 Dict object(const char* name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
 }
 
-/// Options with which the recorded shapes come about; those of a case are part of its name.
+/// Options that give the recorded shapes; options that belong to a case are part of its name.
 struct Options {
   const char* name;
   Dict options;
@@ -114,8 +114,8 @@ void compare_masks(Tensors got, const Value& recorded, const char* what) {
   }
 }
 
-/// Two equal inputs where the layer needs two, each with the mask. A step that is masked is of
-/// zeros where the input is of numbers that are looked up.
+/// Two equal inputs if the layer needs two, each with the mask. Masked steps are zeros if the input
+/// consists of ids.
 Tensors inputs_for(const Layer& layer, const std::string& shape, const Tensor& mask) {
   const size_t count = layer.class_name() == "Concatenate" ? 2 : layer.input_count().min;
   Tensor x =
@@ -124,7 +124,7 @@ Tensors inputs_for(const Layer& layer, const std::string& shape, const Tensor& m
   return Tensors(count, x);
 }
 
-/// Where Keras loses a mask a layer may know better; then its output has one that fits.
+/// Where Keras loses a mask, a layer may return one; its shape must then fit the output.
 void check_masks(Layer& layer, const Dict& recorded, const Tensor& mask) {
   const bool supports = recorded.at("supports_masking").as_bool(),
              beyond = !supports && layer.supports_masking();

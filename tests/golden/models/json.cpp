@@ -1,5 +1,4 @@
-// The JSON of every model that Keras wrote goes through model_from_json, as far as its classes
-// exist.
+// Parses the JSON of every model that Keras wrote by model_from_json, if its classes exist.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -16,11 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What cannot be read, and why: a layer that is not there, or code, which no file may bring.
+/// Models that cannot be read, and why: a missing layer, or code, which files must not contain.
 const std::set<std::string> kMissingConfigs = {"interop/k3/c20_lambda.h5: Lambda",
                                                "interop/k3/c20_lambda.json: Lambda"};
 
-/// What to_json of the Keras that saved a file would have written.
+/// The result of to_json of the version of Keras that saved the file.
 std::optional<std::string> json_in(const std::string& path) {
   const Recording file(path);
   const auto config = file.text_if_any("/", "model_config");
@@ -31,7 +30,7 @@ std::optional<std::string> json_in(const std::string& path) {
   return to_json(json);
 }
 
-/// "SeparableConv2D" of a layer that is not there, else the message itself.
+/// "SeparableConv2D" for an unknown layer, else the message itself.
 std::string reason(const std::string& message) {
   const std::string unknown = "Unknown layer: ";
   const size_t start = message.find(unknown);
@@ -47,8 +46,8 @@ std::vector<std::string> weights_of(const Model& model) {
   return weights;
 }
 
-/// Whatever is read can be written, and what is read again has the same weights and is written
-/// alike.
+/// Checks that the model can be written, and that reading that again gives the same weights and the
+/// same text.
 void check_writing(const Model& model, const std::string& target) {
   INFO(target);
   const ModelPtr again = model_from_json(model.to_json({{"target", target}}));
@@ -57,7 +56,7 @@ void check_writing(const Model& model, const std::string& target) {
   CHECK(model_from_json(json)->to_json({{"target", target}}) == json);
 }
 
-/// What a generation has no words for is refused, and only that.
+/// Checks that exactly the features that a version of Keras lacks are rejected when writing for it.
 void check_writing_for_keras(const Model& model, const std::string& target) {
   try {
     check_writing(model, target);
@@ -101,7 +100,7 @@ TEST_CASE("the JSON of every model that Keras wrote becomes a model") {
   tally.check();
 }
 
-// ---- what we write beside what Keras wrote
+// ---- comparing written models with those of Keras
 
 /// Files with operations that only make a mask, which travels by itself.
 const std::set<std::string> kReadOtherwise = {"c16_masked_mha.json",

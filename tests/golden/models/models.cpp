@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Class names anywhere in a configuration that are layers no plugin has.
+/// Collects the class names of unknown layers in a configuration.
 void collect_unknown(const Value& value, std::vector<std::string>& missing) {
   if (value.is_list())
     for (const Value& item : value.as_list()) collect_unknown(item, missing);
@@ -52,8 +52,8 @@ void check_predictions(const std::string& model_path, const std::string& io_path
   }
 }
 
-/// Folders of the recorded set, and what of them cannot be compared yet: a class is missing, or the
-/// format.
+/// Folders of recorded cases, and the files in them that cannot be compared yet because a class or
+/// the format is missing.
 const std::set<std::string> kFolders = {"keras231", "keras231tf", "models", "oldkeras", "tiny"};
 const std::set<std::string> kMissing = {};
 
@@ -104,7 +104,7 @@ void check_history(const History& history, const Recording& file) {
   }
 }
 
-/// The options of the fit that was recorded, and the weights of its samples and classes.
+/// The options of the recorded fit, with sample and class weights.
 Dict fit_options(const Recording& file) {
   Dict fit = file.json("/", "fit").as_dict();
   fit.set("shuffle", false);

@@ -11,10 +11,10 @@ using namespace crescent::golden;
 
 namespace {
 
-/// Functions that are not there yet.
+/// Functions that are not implemented yet.
 const std::set<std::string> kMissing = {};
 
-/// The size or number of their results depends on values: they run on tensors that have some.
+/// Functions whose output shape depends on values; they run only on tensors with values.
 const std::set<std::string> kEagerOnly = {"bincount", "nonzero", "repeat", "unique"};
 
 struct Case {
@@ -27,7 +27,7 @@ struct Case {
   std::string place(const char* part) const { return name + "/" + part; }
 };
 
-/// What stands for inputs and indices in recorded arguments.
+/// Replaces references to inputs and indices in recorded arguments.
 std::optional<Value> argument(const Value& value, const List& inputs) {
   if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
   const auto& [key, what] = *value.as_dict().begin();
@@ -98,7 +98,7 @@ Results run(const Case& c, const Tensors& inputs, F f) {
   return {results, gradients};
 }
 
-/// Outside of the graph of a model there is nothing to compare with what has no inputs.
+/// The results through a graph; nothing for cases without inputs, which are no graph.
 Tensors through_symbols(const Case& c, const Tensors& inputs) {
   std::vector<Symbol> symbols;
   for (const Tensor& x : inputs) {
@@ -114,7 +114,8 @@ Tensors through_symbols(const Case& c, const Tensors& inputs) {
   return (*Functional::make(symbols, ends))(inputs);
 }
 
-/// Complex numbers as pairs, and without what the note says is free.
+/// Converts complex numbers to pairs and removes what the case's note declares arbitrary, such as
+/// signs.
 Tensor comparable(const Case& c, const Tensor& given) {
   const Tensor x = given.dtype() == DType::complex64 ? ops::view_as_real(given) : given;
   return c.note.find("up to sign") == std::string::npos ? x : ops::abs(x);
@@ -139,7 +140,8 @@ void compare(const Case& c, const Results& results, const char* mode) {
   compare(c, results.grad_inputs, "grad_inputs", mode, kGradients);
 }
 
-/// What is left of the kth is not above it, what is right not below; every place is there once.
+/// Checks that elements before the k-th are not above it, those after it not below it, and that
+/// each index occurs once.
 void check_partition(const Case& c, const Tensors& results) {
   const Tensor& x = c.inputs.front();
   const Tensor places = results.front();

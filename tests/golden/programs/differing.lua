@@ -1,2 +1,2 @@
--- Files of `programs` that do not agree yet, and why; programs.lua reads them.
+-- Files of `programs` that do not agree yet, with the reason; used by programs.lua.
 return {}

@@ -20,7 +20,7 @@ struct Case {
   Tensor tensor_if_any(const std::string& name) const {
     return file.has(place + "/" + name) ? tensor(name) : Tensor();
   }
-  /// Compares what is recorded.
+  /// Compares with the recorded dataset `name`.
   void check(const Tensor& got, const std::string& name, Tolerance tolerance = kValues) {
     INFO(place << "/" << name);
     if (!file.has(place + "/" + name)) return;
@@ -95,7 +95,7 @@ void check_function(Case& c) {
   c.check((*made<T>(c, c.config))(c.tensor("x")), "value");
 }
 
-/// Classes that are not there yet.
+/// Classes that are not implemented yet.
 const std::set<std::string> kMissing = {};
 
 struct Part {
