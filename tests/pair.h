@@ -1,5 +1,5 @@
-// Two processes that compute together: this one, and the same program started again for one hidden
-// test case.
+// Two processes that compute together: this one, and the same program started again to run one
+// hidden test case.
 #pragma once
 #include <poll.h>
 #include <sys/socket.h>
@@ -13,7 +13,7 @@
 
 namespace crescent {
 
-/// One of two processes with a socket between them.
+/// The communicator of one of two processes, which are connected by a socket.
 class Pair final : public Communicator {
  public:
   static void describe(Schema<Pair>& s) {
@@ -54,7 +54,7 @@ class Pair final : public Communicator {
                                          : std::min(x, y);
     }
   }
-  /// Not sent: the other process has ended, and has perhaps said why.
+  /// If the other process has ended, raises the error that it sent or that it is gone.
   void send(const void* data, size_t bytes) const {
     if (!write(kData, data, bytes)) receive(nullptr, 0);
   }
@@ -106,10 +106,10 @@ inline void communicate(int rank, int socket, double timeout) {
 }
 
 constexpr double kPairTimeout = 60;
-constexpr int kPairSocket = 3;  ///< in the second process
+constexpr int kPairSocket = 3;  ///< the descriptor in the second process
 
-/// While alive, the second process runs the hidden test case of this tag, and this one is the
-/// first. At the end the second must have passed, or have been killed by that signal.
+/// While alive, a second process runs the hidden test case with this tag, and this process is rank
+/// 0. At the end, the second process must have passed, or have been killed by that signal.
 class FirstOfTwo {
  public:
   explicit FirstOfTwo(const std::string& tag, int killed_by = 0, double timeout = kPairTimeout)
@@ -142,7 +142,7 @@ class FirstOfTwo {
   int killed_by_;
 };
 
-/// In the hidden test case.
+/// To be called in the hidden test case.
 inline void be_second_of_two() { communicate(1, kPairSocket, kPairTimeout); }
 
 }  // namespace crescent

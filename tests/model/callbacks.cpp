@@ -74,7 +74,7 @@ TEST_CASE("checkpoints are models that load") {
   auto loaded = load_model(path);
   CHECK(loaded->predict({x()}).front().to_vector() == model->predict({x()}).front().to_vector());
   std::remove(path.c_str());
-  // a value that batches have not cannot be compared: all are saved
+  // a metric that batches do not have cannot be compared, so every file is saved
   set_warning_handler([](std::string_view) {});
   const Dict unknown{{"filepath", path}, {"save_best_only", true}, {"save_freq", 1}};
   fit(*model, make<Callback>("ModelCheckpoint", unknown), 1);
@@ -87,7 +87,7 @@ namespace {
 
 constexpr const char* kPath = "model_test_callbacks.h5";
 
-/// Ends with the test.
+/// The file is removed at the end of the test.
 struct CheckpointFile {
   CheckpointFile() { std::remove(kPath); }
   ~CheckpointFile() { std::remove(kPath); }
@@ -98,7 +98,7 @@ Value checkpoint(Dict options = {}) {
   return make<Callback>("ModelCheckpoint", options);
 }
 
-/// Puts a value into the logs of each epoch, one after the other.
+/// Sets a value in the logs of each epoch, one after another.
 class Scripted final : public Callback {
  public:
   explicit Scripted(std::vector<double> values, std::string name = "score")
@@ -112,7 +112,7 @@ class Scripted final : public Callback {
 };
 Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
 
-/// Spoils the weights in an epoch, after its loss was computed.
+/// Corrupts the weights in an epoch, after its loss was computed.
 class Spoiling final : public Callback {
  public:
   explicit Spoiling(double value, int64_t epoch) : value_(value), epoch_(epoch) {}
@@ -154,7 +154,7 @@ TEST_CASE("weights that are not finite, or a watched value that is not, leave th
     fit(*model_with(0.0), List{scripted({3.5}), best}, 1);
     CHECK(load_model(kPath)->epochs_trained() == 2);
     fit(*model_with(0.0), List{scripted({2.5}), best},
-        1);  // the 2 was not saved and is not the best
+        1);  // the value 2 was not saved, so it is not the best
     CHECK(load_model(kPath)->epochs_trained() == 1);
   }
   auto model = model_with(0.0);

@@ -1,5 +1,5 @@
-// Callbacks that tell others how a run goes: tables, files for TensorBoard, a web server; and the
-// one that exchanges weights and averages.
+// Callbacks that report a run to others (tables, TensorBoard files, a web server), and the one that
+// swaps weights with their averages.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -42,9 +42,9 @@ std::string text_of(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// ---- a reader of TensorBoard's files that shares nothing with the writer
+// ---- a reader of TensorBoard files that shares no code with the writer
 
-/// CRC-32C bit by bit, rotated and shifted as TFRecord has it.
+/// CRC-32C, computed bit by bit, and masked as in TFRecord.
 uint32_t checksum(const char* data, size_t size) {
   uint32_t crc = 0xffffffff;
   for (size_t i = 0; i < size; ++i)
@@ -78,7 +78,7 @@ std::vector<std::string> records_of(const std::string& path) {
   return records;
 }
 
-/// Fields of a protocol buffer: bytes of each number, in order.
+/// The fields of a protocol buffer message: the bytes of each field number, in order.
 std::multimap<int, std::string> fields_of(const std::string& message) {
   std::multimap<int, std::string> fields;
   size_t place = 0;
@@ -114,7 +114,7 @@ struct Written {
   int64_t step;
   std::string value;  // the Summary.Value
 };
-/// What a folder's file holds, by tag.
+/// The values in the file of a folder, by tag.
 std::multimap<std::string, Written> written_in(const std::string& folder) {
   std::multimap<std::string, Written> all;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -129,7 +129,7 @@ std::multimap<std::string, Written> written_in(const std::string& folder) {
 }
 float scalar(const Written& written) { return number_at<float>(field(written.value, 2), 0); }
 
-// ---- a web server for some requests
+// ---- a web server for a few requests
 
 class Server {
  public:

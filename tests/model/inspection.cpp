@@ -1,5 +1,5 @@
-// Looking inside of models from C++: traces, norms of gradients, numbers that are not finite, the
-// range test. The scripts of tests/shell/training ask more.
+// Diagnostics of models from C++: traces, norms of gradients, values that are not finite, the
+// learning rate test. The scripts of tests/shell/training test more.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Stopping a run from outside: fit keeps its whole epochs, the others have no part to give.
+// Interrupting a run: fit keeps its completed epochs; the other functions return nothing.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -22,8 +22,7 @@ class Warnings {
   ~Warnings() { set_warning_handler(nullptr); }
 };
 
-/// Writes down the hooks, and interrupts in one of them: "batch 3" is the third batch that is
-/// trained on.
+/// Records the hooks, and interrupts in one of them: "batch 3" is the third training batch.
 class Interrupting final : public Callback {
  public:
   explicit Interrupting(std::string when) : when_(std::move(when)) {}

@@ -1,4 +1,4 @@
-// How fit, evaluate and predict go through data: its end, steps, generators, orders.
+// How fit, evaluate and predict iterate over data: its end, steps, generators, orders.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -42,7 +42,7 @@ TEST_CASE("data that gives nothing is no training") {
 
 namespace {
 
-/// Says that it has so many samples, and gives batches of these widths.
+/// Declares a number of samples, and gives batches of these sizes.
 class Promises final : public Dataset {
  public:
   Promises(int64_t samples, std::vector<Tensor> batches)
@@ -61,7 +61,7 @@ class Promises final : public Dataset {
   size_t at_ = 0;
 };
 
-/// Takes inputs of any width.
+/// A model for inputs of any width.
 class Same final : public Model {
  public:
   Tensors call(const Tensors& inputs, const Call&) override { return {inputs.front() * 1.0}; }
@@ -104,7 +104,7 @@ TEST_CASE("an epoch ends after its steps or with the data; generators give batch
   CHECK(batches_of_epochs(rows(), 5, 3) == Counts{4, 4, 4});
   CHECK(batches_of_epochs(rows(), 3, 4) == Counts{3, 1, 3, 1});
   CHECK(batches_of_epochs(rows(), 2, 3) == Counts{2, 2, 2});
-  auto unsized = [&] {  // two batches a time, of which nobody knows
+  auto unsized = [&] {  // two batches per epoch, without a declared number
     return generator_dataset([&, at = 0](Batch& batch) mutable {
       return batch = {{x}, {y}, {}}, at++ % 3 != 2;
     });
@@ -140,7 +140,7 @@ TEST_CASE("evaluate and predict end with the data") {
 
 namespace {
 
-/// Not a row a sample.
+/// A model whose outputs have a different number of rows than its inputs.
 class Doubling final : public Model {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {

@@ -1,4 +1,4 @@
-// profile: rows add up, belong to layers, and nothing of the model changes.
+// profile: rows add up to the total, are attributed to layers, and the model is unchanged.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

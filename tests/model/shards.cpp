@@ -1,4 +1,4 @@
-// Parts of datasets for several workers.
+// Shards of datasets for several workers.
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Batches epoch_of(Dataset& data) {
   return batches;
 }
 
-/// The i-th batches of all parts one after the other.
+/// The i-th batches of all shards, concatenated.
 Batches joined(const std::vector<DatasetPtr>& parts) {
   Batches whole;
   for (const DatasetPtr& part : parts) {

@@ -76,7 +76,7 @@ Tensor samples(const Family& family, int64_t count) {
   return SeedGenerator(count).normal(Shape{count}.concat(family.sample));
 }
 
-/// (x) -> x, when two runs are in it at once; minus x where the other one does not come.
+/// (x) -> x if two runs execute it at the same time; -x if no second one comes.
 struct Meet final : OpOf<Meet> {
   static constexpr const char* kName = "meet";
   auto fields() const { return std::tie(); }
@@ -93,7 +93,7 @@ struct Meet final : OpOf<Meet> {
   inline static std::atomic<int> inside{0};
 };
 
-/// (x) -> x, after a while.
+/// (x) -> x, with a delay.
 struct Linger final : OpOf<Linger> {
   static constexpr const char* kName = "linger";
   auto fields() const { return std::tie(); }
@@ -149,7 +149,7 @@ TEST_CASE("many callers with random sizes get the bits of one caller") {
     const auto alone = Sequential::make(family.layers());
     model->predict({samples(family, 1)}), alone->predict({samples(family, 1)});
     alone->set_weights(model->get_weights());
-    const auto fresh = Sequential::make(family.layers());  // the first calls of all race
+    const auto fresh = Sequential::make(family.layers());  // the first calls of all threads race
     fresh->build({Shape{-1}.concat(family.sample)});
     fresh->set_weights(model->get_weights());
     constexpr int64_t kSizes = 12;
@@ -248,6 +248,6 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
   CHECK(on_threads(kThreads, calls) == kNoErrors);
   const uint64_t before = allocation_count();
   for (int round = 0; round < 20; ++round) CHECK(on_threads(kThreads, calls) == kNoErrors);
-  // Of each frame three results and an arena.
+  // per frame three results and an arena
   CHECK(allocation_count() - before <= 4 * kThreads);
 }

@@ -1,4 +1,4 @@
-// A model and data that fit each other, and who watches.
+// A model with matching data, and a callback that records hooks.
 #pragma once
 #include "crescent/crescent.h"
 

@@ -1,5 +1,5 @@
-// Arrays that stay in files: read as training goes, in every order, ahead of the step, with errors
-// that arrive.
+// Arrays that stay in files: read during training, in every order, prefetched, and errors that
+// occur while reading.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -61,8 +61,8 @@ std::shared_ptr<Sequential> compiled_model() {
   return model;
 }
 
-/// The numbers that an epoch of `data` gives as its only input, and whether its target is always
-/// the same number.
+/// The values that an epoch of `data` gives as its only input; also checks that its target is
+/// always the same number.
 std::vector<double> epoch_of(const DatasetPtr& data) {
   std::vector<double> seen;
   Batch batch;

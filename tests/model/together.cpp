@@ -1,4 +1,4 @@
-// Two processes that train one model stop together, whoever has the reason.
+// Two processes that train one model stop at the same batch, whichever has the reason.
 #include "pair.h"
 #include "small_model.h"
 
@@ -6,7 +6,7 @@ using namespace crescent;
 
 namespace {
 
-/// What both processes compute: who comes here alone waits for ever.
+/// A collective computation: a process that reaches it alone waits forever.
 class Shared final : public Layer {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {
@@ -14,7 +14,7 @@ class Shared final : public Layer {
   }
 };
 
-/// Calls `act` at the end of batch `batch` of all, and at the end of every epoch if there is none.
+/// Calls `act` at the end of batch `batch`, counted over all epochs, or at the end of every epoch.
 class At final : public Callback {
  public:
   At(int64_t batch, std::function<void(Model&)> act) : batch_(batch), act_(std::move(act)) {}
@@ -31,7 +31,7 @@ class At final : public Callback {
 };
 
 struct Outcome {
-  int64_t batches, epochs;  ///< that were trained; epochs that were whole
+  int64_t batches, epochs;  ///< trained batches, completed epochs
   bool operator==(const Outcome&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Outcome& o) {
@@ -55,7 +55,7 @@ Outcome fit(int64_t batches, Dict options = {}) {
   return {static_cast<int64_t>(steps), model->epochs_trained()};
 }
 
-/// The process of this rank does something at the end of that batch.
+/// A callback by which the process of this rank acts at the end of that batch.
 Dict at(int rank, int64_t batch, std::function<void(Model&)> act) {
   if (communicator()->rank() != rank) return {};
   return {{"callbacks", std::make_shared<At>(batch, std::move(act))}};

@@ -75,7 +75,7 @@ TEST_CASE("validation_split validates with the last samples and trains with thos
 
 namespace {
 
-/// Whose loss in training is another than in inference.
+/// A model whose loss differs between training and inference.
 ModelPtr model_with_dropout() {
   std::vector<LayerPtr> layers{
       make<Layer>("Dense", {{"units", 8}, {"input_shape", List{3}}}),
@@ -330,7 +330,7 @@ TEST_CASE("a batch has its own numbers, whatever was computed before") {
 
 namespace {
 
-/// A model that is no graph.
+/// A model that is not a graph.
 class Residual final : public Model {
  public:
   Residual()

@@ -1,6 +1,6 @@
--- Names and options of Keras that are not here, with the reason: by namespace ("methods": of every
--- class), options as "namespace.Class.option" ("namespace.*.option": of all in it). `pending` is
--- what is being added: it may be here or not.
+-- Names and options of Keras that Crescent lacks, with the reason: by namespace ("methods": of
+-- every class), options as "namespace.Class.option" ("namespace.*.option": of all classes in it).
+-- `pending` lists names that are being added and may exist or not.
 local rows, pending = {}, {}
 
 local function except(namespace, reason, names)

@@ -1,5 +1,5 @@
-// What the format "onnx" writes: read back by a reader of the tests and run by the operators'
-// definitions, it predicts what the model predicts, for batches of any size.
+// Exported ONNX files, read by a separate reader and run by the definitions of the operators, give
+// the predictions of the model, for batches of any size.
 #include "predictions.h"
 
 namespace crescent {
@@ -11,7 +11,7 @@ LayerPtr layer(const std::string& name, const Dict& options = {}) {
   return make<Layer>(name, options);
 }
 
-/// Weights that are not those of a fresh model, where biases are zero and variances one.
+/// Changes the weights, so that biases are not zero and variances not one.
 void stir(Model& model) {
   Tensors weights = model.get_weights();
   for (Tensor& w : weights)
@@ -25,7 +25,7 @@ class Angle final : public UnaryLayer {
   Tensor call(const Tensor& x, const Call&) override { return ops::arctan2(x, x + 1.0); }
 };
 
-/// Puts the same learned row before every sample's rows.
+/// Prepends the same learned row to the rows of every sample.
 class Token final : public UnaryLayer {
  public:
   void build(const Shape& input) override { token_ = add_weight("token", {1, 1, input[-1]}); }
@@ -195,7 +195,7 @@ TEST_CASE("a weight that is repeated for every sample follows the batch") {
   check_predictions(*model);
 }
 
-/// Of sequences, or images, of any size.
+/// Models for sequences or images of any size.
 const std::vector<Stack> kOpenStacks{
     {"LSTM", {-1, 3}, {{"LSTM", {{"units", 4}}}, {"Dense", {{"units", 2}}}}},
     {"GRU and SimpleRNN",

@@ -231,7 +231,8 @@ Tensor state(const Tensors& x, size_t i, const Shape& shape) {
   return i < x.size() && x[i] ? first_direction(x[i]) : ops::zeros(shape);
 }
 
-/// Y (steps, 1, batch, units), and the last states (1, batch, units).
+/// Runs a step over time: Y (steps, 1, batch, units), followed by the last states (1, batch,
+/// units).
 Tensors over_time(const Tensor& x, Tensors states,
                   const std::function<Tensors(const Tensor&, const Tensors&)>& step) {
   Tensors rows;

@@ -119,7 +119,8 @@ std::pair<std::string, Tensor> tensor_in(std::string_view bytes) {
   return {name, Tensor::from_bytes(raw.data(), raw.size(), {dtype_numbered(type), Shape(dims)})};
 }
 
-/// A type is a tensor's (field 1): its elements (1) and its shape (2), of dims (1).
+/// A type has the tensor type in field 1, which has the element type in field 1 and the shape in
+/// field 2, whose dims are in field 1.
 End end_in(std::string_view bytes) {
   End end;
   const Reader dim = [&](const Field& f) {

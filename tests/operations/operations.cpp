@@ -1,4 +1,4 @@
-// Operations: rows that anybody may register, and calls on symbols, which are layers of a graph.
+// Operations: registration by plugins, and calls on symbols, which make layers of a graph.
 #include <catch2/catch.hpp>
 
 #include "call.h"

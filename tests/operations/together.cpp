@@ -1,4 +1,4 @@
-// Functions of several ops on large tensors: one program for a function and what it is told.
+// Functions of several ops on large tensors run as one program per function and arguments.
 #include <catch2/catch.hpp>
 #include <limits>
 

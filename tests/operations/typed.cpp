@@ -1,4 +1,4 @@
-// A function of C++ gives what the row of its name gives.
+// C++ functions return the same as the operations with their names.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -24,7 +24,7 @@ std::vector<double> numbers_of(const Tensor& x) {
   return (x.dtype() == DType::complex64 ? ops::view_as_real(x) : x).to_vector();
 }
 
-/// The same values of the same specs, NaN where the other is.
+/// Checks for equal specs and values; NaN equals NaN.
 void check_same(const Tensors& got, const Tensors& wanted) {
   REQUIRE(got.size() == wanted.size());
   for (size_t i = 0; i < got.size(); ++i) {

@@ -1,4 +1,4 @@
-// What terminals make of the bytes that they are sent, in plain loops.
+// Decoders of the image protocols of terminals, in plain loops.
 #pragma once
 #include <string>
 
@@ -6,9 +6,9 @@
 
 namespace crescent::pictures {
 
-/// The pixels of a sixel picture; fails for what is none.
+/// The pixels of a sixel image; fails for invalid text.
 Raster decoded_sixel(const std::string& text);
-/// The file in the pieces of kitty's protocol.
+/// The file that is transmitted in pieces by kitty's protocol.
 std::string decoded_kitty(const std::string& text);
 /// The pixels of a file of PNG, by the reader of images.
 Raster decoded_png(const std::string& bytes);

@@ -1,4 +1,4 @@
-// What a terminal is asked, and that nobody waits for one that does not answer.
+// Queries of the terminal's capabilities, and that a terminal which does not answer causes no wait.
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -26,7 +26,8 @@ std::string read_until(int terminal, const std::string& text) {
   return "";
 }
 
-/// In the child: says what it takes the terminal for, and after how many milliseconds.
+/// In the child process: prints the detected capabilities of the terminal, and the time it took in
+/// milliseconds.
 [[noreturn]] void say_what_it_is() {
   setenv("TERM", "xterm-256color", 1);
   unsetenv("COLORTERM");
@@ -39,7 +40,8 @@ std::string read_until(int terminal, const std::string& text) {
   _exit(0);
 }
 
-/// What the child says to a terminal that answers the two questions so; "" is no answer.
+/// The output of the child on a terminal that gives these answers to the two queries; "" is no
+/// answer.
 std::string said_to(const std::string& attributes, const std::string& kitty) {
   const winsize size{24, 77, 0, 0};
   int terminal = -1;

@@ -9,7 +9,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// 1, 2 or 5 for a step that is one of these times a power of ten, else something else.
+/// 1, 2 or 5 if the step is such a multiple of a power of ten, else another number.
 double digit_of(double step) {
   const double power = std::pow(10, std::floor(std::log10(step) + 1e-9));
   return step / power;

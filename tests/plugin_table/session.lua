@@ -1,11 +1,11 @@
--- Plugins that are tables of C: layers and ops of theirs behave like others, those of another age
--- load, and what is wrong with one is an error that says so.
+-- Plugins with C tables: their layers and ops behave like others, plugins for earlier and later
+-- versions load, and mistakes in them give clear errors.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
--- Folders that others may write to are not trusted, wherever the build folder stands.
+-- Folders that other users may write to are not trusted, so a new one is used.
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
@@ -65,7 +65,7 @@ check.fails(function() cr.ops.table_softcap(x, -1) end, "limit must be positive"
 check.fails(function() cr.ops.table_softcap(cr.ops.cast(x, "int32")) end, "x must be float32")
 check.fails(function() cr.ops.table_softcap() end, "x")
 
--- Other ages.
+-- Plugins for other versions.
 load "older"
 load "later"
 for _, name in ipairs { "TableOlder", "TableLater" } do
@@ -78,7 +78,7 @@ assert(largest(cr.layers.TablePower { squares = 2 }(x) - x * x * x * x) < 1e-4)
 cr.check.layer(cr.layers.TablePower, { squares = 1 }, { 3 })
 check.fails(function() cr.layers.TablePower { squares = -1 } end, "squares must not be negative")
 
--- What is wrong.
+-- Invalid plugins.
 check.fails(function() load "wrong_version" end, "its table has version 2")
 check.fails(function() load "no_table" end, "its table is not one")
 check.fails(function() load "start_fails" end, "the licence server is asleep")

@@ -1,4 +1,4 @@
-// A model that was changed in random ways is as one that is made like that.
+// A model after random changes equals a model that is made with the final structure.
 #include <map>
 #include <random>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Flags = std::map<const Layer*, bool>;
 
-/// A model of layers of one width that fit in any order, and what changes it.
+/// A model of layers of one width, which can be combined in any order, and random changes of it.
 class Surgery {
  public:
   explicit Surgery(unsigned seed, bool functional) : dice_(seed) {
@@ -61,7 +61,7 @@ class Surgery {
                    : "nothing";
     }
   }
-  /// Layers that have come are trained as they are now.
+  /// Records the trainable flags of layers that were added.
   void notice() {
     for (const Layer* layer : model_->flatten_layers()) flags_.emplace(layer, layer->trainable());
   }
@@ -72,7 +72,7 @@ class Surgery {
     made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
     return made_.back();
   }
-  /// A model in which the last layer is another, or one more follows, takes the place of this one.
+  /// Replaces the model by one whose last layer is different or followed by another one.
   void exchange_top() {
     const LayerPtr top = model_->layers().back(), made = any_layer();
     const Symbol output = model_->outputs().front();
@@ -88,15 +88,14 @@ class Surgery {
   }
 
   std::mt19937 dice_;
-  std::vector<LayerPtr>
-      made_;  // kept, so that no other layer is in the place of one that flags tell of
+  std::vector<LayerPtr> made_;  // kept alive, so that addresses of layers in flags are not reused
   std::shared_ptr<Sequential> inner_, middle_, stack_;
   std::shared_ptr<Holder> holder_;
   ModelPtr model_;
   Flags flags_;
 };
 
-/// The same structure made anew of other layers; `flags` are those of compile.
+/// Makes the same structure from new layers; `flags` are those at compile.
 LayerPtr made_anew(const Layer& layer, const Flags& flags) {
   LayerPtr made;
   std::vector<std::pair<LayerPtr, bool>> own;
@@ -120,7 +119,7 @@ LayerPtr made_anew(const Layer& layer, const Flags& flags) {
   return made;
 }
 
-/// Those of `from` that flags tell of, for the layers of `to` in the same places.
+/// Sets the flags of the layers of `to` to those of the corresponding layers of `from`.
 void set_flags(Layer& to, const Layer& from, const Flags& flags) {
   to.set_trainable(flags.at(&from));
   auto parts = [](const Layer& layer) {

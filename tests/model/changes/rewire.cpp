@@ -1,4 +1,4 @@
-// Models made of the layers of others.
+// Models made from the layers of others.
 #include "crescent/model/rewire.h"
 
 #include "changing.h"

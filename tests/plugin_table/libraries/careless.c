@@ -1,4 +1,4 @@
-// Layers that break the rules: what they do is an error, and no crash.
+// Layers that violate the interface: the result must be an error, not a crash.
 #include "common.h"
 
 static crescent_error* give_null(void* self, crescent_layer* layer,
@@ -18,7 +18,7 @@ static crescent_error* give_too_many(void* self, crescent_layer* layer,
   return NULL;
 }
 
-/// Keeps the handle of an input beyond the call.
+/// Uses the handle of an input after the call.
 static crescent_error* use_kept(void* self, crescent_layer* layer,
                                 const crescent_tensor* const* inputs, size_t count, int training,
                                 crescent_tensor** results, size_t* result_count) {

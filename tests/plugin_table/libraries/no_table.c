@@ -1,3 +1,3 @@
-// A section that is no table.
+// The section of the table contains something else.
 __attribute__((visibility("default"), used, section(".crescent.table")))
 const char crescent_plugin_table[] = "this is no table";

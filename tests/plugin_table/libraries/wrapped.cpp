@@ -1,4 +1,4 @@
-// A layer by the C++ wrapper.
+// A layer written with the C++ wrapper.
 #include <crescent_plugin.hpp>
 
 using namespace crescent_table;
