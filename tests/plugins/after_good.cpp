@@ -1,4 +1,4 @@
-// Builds on the plugin "good" without asking whether it is there.
+// Depends on the plugin "good" without checking that it is loaded.
 #include "sample.h"
 
 CRESCENT_PLUGIN("after_good", "1.0.0") {

@@ -1,4 +1,4 @@
-// Classes whose code gives what nobody can use, or never ends.
+// Classes whose code returns invalid results or recurses forever.
 #include "crescent/plugin.h"
 
 using namespace crescent;

@@ -1,4 +1,4 @@
-// A plugin with a thread of its own, and with objects that end with the thread or the process.
+// A plugin with a thread, and with objects that are destroyed with the thread or the process.
 #include <atomic>
 #include <thread>
 

@@ -6,7 +6,7 @@ using namespace crescent;
 
 namespace {
 
-/// Counts calls of learn; every class on it has `learned` and forget().
+/// Counts calls of learn; derived classes inherit `learned` and forget().
 class Learner : public UnaryLayer {
  public:
   template <class T>

@@ -1,5 +1,5 @@
--- Methods and properties that a class of a plugin declares: called, completed and told of as the
--- built-in ones are.
+-- Methods and properties that a plugin's class declares: called, completed and documented like
+-- built-in ones.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
@@ -38,7 +38,7 @@ assert(layer.learned == 6)
 check.same(layer(cr.tensor { { 5, 10 } }):totable(), { { 1, 2 } })
 assert(layer:forget() == nil and layer.learned == 0 and layer.mean == nil)
 
--- mistakes are told in the words of the schema
+-- errors have the messages of the schema
 check.fails(function()
   layer:adapt(cr.ones { 2, 2 }, { momentu = 1 })
 end, "Centre.adapt: no argument 'momentu' (did you mean 'momentum'?)")
@@ -100,7 +100,7 @@ assert(rawequal(layer.itself, layer))
 layer.variable:assign(7)
 assert(cr.ops.sum(layer.variable):item() == 7)
 
--- what is told of them
+-- documentation
 local what = cr.describe(layer)
 for _, name in ipairs { "adapt", "forget", "get_names", "build" } do
   assert(contains(what.methods, name), name)

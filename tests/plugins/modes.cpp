@@ -1,4 +1,4 @@
-// A library whose constructor changes what the whole process depends on.
+// A library whose constructor changes process-wide modes.
 #include <cfenv>
 #include <clocale>
 #include <csignal>

@@ -1,5 +1,4 @@
-// Every way to be refused, with the sentence that says why; nothing of a refused plugin stays
-// behind.
+// Every reason to refuse a plugin, with its message; a refused plugin leaves nothing registered.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <vector>

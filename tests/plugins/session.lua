@@ -1,11 +1,11 @@
--- What plugins do wrong is an error of Lua, in the program and in a stock interpreter; the session
--- goes on.
+-- Mistakes of plugins become Lua errors, in the program and in a stock interpreter; the session
+-- continues.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
--- Folders that others may write to are not trusted, wherever the build folder stands.
+-- Folders that other users may write to are not trusted, so a new one is used.
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
@@ -39,7 +39,7 @@ for what, text in pairs { std = "std::out_of_range: the shelf has 3 places",
   model:fit(x, y, { verbose = 0 })
 end
 
--- What a class gives and nobody can use is an error that names the place.
+-- An invalid result of a class is an error that names the function.
 load "careless"
 check.fails(function()
   cr.layers.CallsItself { name = "e" }(x)
@@ -63,7 +63,8 @@ function Endless:call(inputs) return self(inputs) end
 local well, endless = pcall(function() return Endless { name = "e" }(x) end)
 assert(not well and #endless < 500 and endless:find "Layer e %(Endless%)", endless)
 
--- An error that Lua raises inside of a layer is the same outside; a text gets the layer's name.
+-- An error object that Lua raises inside of a layer is passed on unchanged; an error text gets the
+-- layer's name.
 local Raises = cr.Layer:subclass "Raises"
 local raised
 function Raises:call() error(raised, 0) end

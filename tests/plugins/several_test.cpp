@@ -1,5 +1,5 @@
-// Several plugins in one process: the same file by several names, globals of one name, and as many
-// as a folder holds.
+// Several plugins in one process: the same file under several names, equal names of globals, and
+// many plugins.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Writes the plugin twin_a under a name of as many letters.
+/// Writes the plugin twin_a under another name of the same length.
 void write_renamed(const std::string& content, const std::string& path, const std::string& name) {
   std::string copy = content;
   for (size_t at = 0; (at = copy.find("twin_a", at)) != copy.npos; at += name.size())
@@ -55,7 +55,8 @@ TEST_CASE("Plugins do not share what has one name in both", "[P08]") {
 TEST_CASE("A plugin with a thread and objects of threads lives until the process ends", "[P09]") {
   const pid_t child = fork();
   if (child == 0) {
-    static std::shared_ptr<Configurable> kept;  // outlives main, as what a program forgets
+    static std::shared_ptr<Configurable>
+        kept;  // destroyed after main, like objects that a program leaks
     if (!refusal(library("lives_on")).empty()) _exit(2);
     kept = make_object("regularizer", "LivesOn", {});
     exit(0);

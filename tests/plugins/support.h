@@ -1,4 +1,4 @@
-// The libraries of this folder, copied to where others may not write.
+// Copies the libraries of this folder to a folder that other users may not write to.
 #pragma once
 #include <unistd.h>
 
@@ -13,8 +13,7 @@ namespace crescent::plugin_tests {
 
 namespace fs = std::filesystem;
 
-/// A folder that only we may write to, wherever the build folder stands: others' folders are not
-/// trusted.
+/// A folder that only this user may write to, since folders of others are not trusted.
 class Folder {
  public:
   Folder() {
@@ -30,7 +29,7 @@ class Folder {
   std::string path() const { return path_.string(); }
 
  private:
-  pid_t maker_ = getpid();  ///< a child that ends leaves the folder of its parent
+  pid_t maker_ = getpid();  ///< a child process that ends does not remove the folder of its parent
   fs::path path_;
 };
 

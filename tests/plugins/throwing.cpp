@@ -8,7 +8,7 @@ using namespace crescent;
 
 namespace {
 
-/// What each throws is its option; where it throws is the class.
+/// The option says what the class throws, the class where it throws.
 struct Throws {
   std::string what = "std";
   Tensor now() const {

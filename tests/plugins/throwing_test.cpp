@@ -1,4 +1,4 @@
-// Whatever code of a plugin throws becomes an error that says whose it was.
+// Whatever a plugin throws becomes an error that names the plugin.
 #include <catch2/catch.hpp>
 
 #include "crescent/model/callback.h"

@@ -1,5 +1,5 @@
-// Plugins that end the process that loads them: a process of their own, which is told of in the
-// refusal.
+// Plugins that crash the process that loads them are tried in a child process; the refusal reports
+// the crash.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
@@ -11,7 +11,7 @@ using namespace crescent;
 using namespace crescent::plugin_tests;
 using Catch::Contains;
 
-// A sanitizer makes an exit of a crash.
+// sanitizers turn a crash into an exit
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr const char* kSegmentationFault = "while it is loaded";
 #else
@@ -48,7 +48,8 @@ TEST_CASE("A plugin may ask the loader while it is loaded, in a copy of the proc
   using std::chrono::steady_clock;
   const auto start = steady_clock::now();
   CHECK(load_plugin(library("comes_back")).loaded);
-  CHECK(steady_clock::now() - start < std::chrono::seconds(8));  // a copy that waits is given ten
+  CHECK(steady_clock::now() - start <
+        std::chrono::seconds(8));  // a child that hangs would have ten seconds
 }
 
 TEST_CASE("A plugin whose file changes while it is tried is refused") {

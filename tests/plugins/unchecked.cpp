@@ -1,4 +1,4 @@
-// Code that breaks what it promises: ops, activations, a format, and calls that crash.
+// Code that violates interfaces: ops, activations, a format, and calls that crash.
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +12,7 @@ using namespace crescent;
 
 namespace {
 
-/// x -> x, which fails in the way that it is told.
+/// x -> x, which fails in the way that its option says.
 struct Fails final : OpOf<Fails> {
   static constexpr const char* kName = "unchecked.fails";
   std::string how;
@@ -75,7 +75,7 @@ struct Refuses final : Activation {
   Tensor operator()(const Tensor&) const override { fail("expected another tensor"); }
 };
 
-/// Keeps the weights of a model as text; stops in the middle of a file when it is told to.
+/// Stores weights as text; on request, it stops in the middle of a file.
 class Halfway final : public Format, public WeightsFormat {
  public:
   static void describe(Schema<Halfway>& s) {

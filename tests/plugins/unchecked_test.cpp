@@ -1,5 +1,5 @@
-// Nothing of a plugin is believed unchecked: what its ops give and throw, what loading it changes,
-// what its formats leave of a file, and what is said when it crashes.
+// Everything from a plugin is validated: results and exceptions of its ops, side effects of loading
+// it, files of its formats, and the report of its crashes.
 #include <catch2/catch.hpp>
 #include <cfenv>
 #include <clocale>
@@ -26,7 +26,7 @@ Tensor failing(const Tensor& x, const char* how) {
   return Codec<Tensor>::decode((*make<Operation>("failing"))(arguments));
 }
 
-/// The gradient of failing(x, how), at once or in a program.
+/// Computes the gradient of failing(x, how), eagerly or in a program.
 void differentiate(const char* how, bool compiled) {
   const auto f = [&](const Tensors& in) {
     GradientTape tape;
@@ -38,7 +38,7 @@ void differentiate(const char* how, bool compiled) {
   compiled ? Function(f)(x) : f(x);
 }
 
-/// What a copy of this process leaves on stderr, and the signal that ends it.
+/// What a forked process writes to stderr, and the signal that ends it.
 std::pair<std::string, int> words_of_crash(const std::function<void()>& work) {
   const Descriptor said = memory_file("crash");
   Process process = Process::copy(

@@ -1,5 +1,5 @@
-// What a program computes from its variables alone is kept between runs: every way to change a
-// variable must be noticed.
+// Values that a program computes from variables alone are cached between runs: every change of a
+// variable must invalidate them.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -11,14 +11,14 @@ using namespace crescent;
 
 namespace {
 
-/// x + 2 w, where 2 w (or what becomes of it) may be kept.
+/// x + 2 w, where 2 w (or exp(w) * 2) may be cached.
 struct Doubled {
   explicit Doubled(const Tensor& initial) : w(initial) {}
   Variable w;
   Tensor x{Shape{4, 3}, DType::float32};
   Function f{[this](const Tensors& in) { return Tensors{in[0] + ops::exp(w.value()) * 2.0}; },
              {.inference = true}};
-  /// The compiled result is that of now.
+  /// Whether the compiled result equals that for the current value of w.
   bool is_right() {
     const Tensor now = x + ops::exp(w.value()) * 2.0;
     return f({x})[0].to_vector() == now.to_vector();
@@ -44,12 +44,12 @@ TEST_CASE("what depends on unchanged variables is computed once") {
 TEST_CASE("assigning is noticed, whatever memory the values come in") {
   Doubled d(row(0));
   CHECK(d.is_right());
-  for (int i = 0; i < 50; ++i) {  // memory that is given back is taken again
+  for (int i = 0; i < 50; ++i) {  // freed memory is reused
     d.w.assign(row(static_cast<float>(i)));
     CHECK(d.is_right());
   }
   const Tensor rows = ops::stack(Tensors{row(1), row(2), row(3)});
-  for (int i = 0; i < 3; ++i) {  // one storage, several places
+  for (int i = 0; i < 3; ++i) {  // several offsets in one storage
     d.w.assign(rows.view_rows(i, 1).view({3}));
     CHECK(d.is_right());
   }
@@ -96,11 +96,11 @@ TEST_CASE("what another program writes is noticed") {
     CHECK(d.is_right());
   }
   Function once([&](const Tensors& in) { return Tensors{in[0] * 3.0}; });
-  for (int i = 0; i < 8; ++i) {  // its results lie in turn in the same places
+  for (int i = 0; i < 8; ++i) {  // its results use the same memory in turn
     d.w.assign(once({row(static_cast<float>(i))})[0]);
     if (i % 3 != 1) CHECK(d.is_right());
   }
-  Variable other(d.w.value());  // shares memory until one of the two is written
+  Variable other(d.w.value());  // shares memory until one of the two is changed
   Function move([&](const Tensors&) {
     other.assign_add(1.0);
     return Tensors{};

@@ -17,8 +17,8 @@ Tensor ramp(const Shape& shape, double scale) {
   return Tensor::from(values, shape);
 }
 
-/// Three steps of a small network on the rows; gradients are averaged over processes. Gives the
-/// weights and the mean loss of the last step.
+/// Trains a small network on the rows for three steps; gradients are averaged over processes.
+/// Returns the weights and the mean loss of the last step.
 Tensors train(const Tensor& x, const Tensor& y) {
   const Variable w(ramp({3, 2}, 0.5)), b(ops::zeros({2}));
   const Function step([&](const Tensors& in) {
@@ -48,7 +48,7 @@ void expect(const Tensor& got, const std::vector<double>& expected) {
   CHECK(got.to_vector() == expected);
 }
 
-/// What both processes do, each with its half of the rows.
+/// What both processes run, each on its half of the rows.
 Tensors run_together() {
   // Compiled before the processes knew of each other.
   static const Function mean(

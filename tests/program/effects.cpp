@@ -1,4 +1,4 @@
-// Effects: passes keep what is seen outside of the program, once a run and in its order.
+// Effects: passes keep ops with visible effects, once per run and in order.
 #include <vector>
 
 #include "crescent/program/gradient.h"
@@ -14,7 +14,7 @@ namespace {
 std::vector<double> written;
 int now = 0;
 
-/// (x) -> nothing; writes down the sum of x.
+/// (x) -> nothing; records the sum of x.
 struct Write final : OpOf<Write> {
   static constexpr const char* kName = "write";
   auto fields() const { return std::tie(); }
@@ -28,7 +28,7 @@ struct Write final : OpOf<Write> {
   }
 };
 
-/// (x) -> x, written down.
+/// (x) -> x; records x.
 struct Told final : OpOf<Told> {
   static constexpr const char* kName = "told";
   auto fields() const { return std::tie(); }
@@ -41,7 +41,7 @@ struct Told final : OpOf<Told> {
   }
 };
 
-/// () -> what time it is.
+/// () -> the current time.
 struct Now final : OpOf<Now> {
   static constexpr const char* kName = "now";
   auto fields() const { return std::tie(); }
@@ -53,7 +53,7 @@ struct Now final : OpOf<Now> {
   }
 };
 
-/// What f writes down in a run.
+/// What f records in a run.
 template <class F>
 std::vector<double> written_by(F f, const Tensors& inputs) {
   const Function compiled(f);
@@ -128,7 +128,7 @@ TEST_CASE("effects: their order stays when elementwise work between them is fuse
 
 TEST_CASE("effects: what is needed early does not bring one before another", "[effects]") {
   const auto f = [](const Tensors& in) {
-    const Tensor a = in[0] * 2.0, total = sum(a);  // needs all that is fused with a
+    const Tensor a = in[0] * 2.0, total = sum(a);  // needs everything that is fused with a
     write(in[0]);
     const Tensor told = apply1(Told(), {in[1]});
     return Tensors{total, tanh(a + told)};

@@ -1,4 +1,4 @@
-// Random convolutional and recurrent networks: a training step and a prediction, compiled against
+// Random convolutional and recurrent networks: a training step and a prediction, compiled and
 // eager.
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-// lower(): programs in what a device takes, and nothing else.
+// lower(): the resulting programs contain only what a device supports.
 #include "crescent/device/lowering.h"
 
 #include <set>
@@ -19,7 +19,7 @@ bool is_simple(const Op& op) {
   return kSimple.count(op.name()) > 0;
 }
 
-/// Lowers for the device; the result computes the same on the cpu.
+/// Lowers the program for the device; checks that the result computes the same on the cpu.
 Program lowered(const Program& program, const Device& device, double tolerance = 1e-5) {
   const Tensors expected = run(program);
   Program result = lower(program, device);
@@ -56,7 +56,7 @@ struct Counted final : OpOf<Counted> {
   }
 };
 
-/// (x) -> x, but it is made of something of another shape.
+/// (x) -> x, with a decomposition of another shape.
 struct Misshapen final : OpOf<Misshapen> {
   static constexpr const char* kName = "misshapen";
   auto fields() const { return std::tie(); }
@@ -64,7 +64,7 @@ struct Misshapen final : OpOf<Misshapen> {
   Tensors decompose(std::span<const Tensor> in) const override { return {ops::sum(in[0])}; }
 };
 
-/// (x) -> x, by itself.
+/// (x) -> x, which decomposes into itself.
 struct Endless final : OpOf<Endless> {
   static constexpr const char* kName = "endless";
   auto fields() const { return std::tie(); }
@@ -72,7 +72,7 @@ struct Endless final : OpOf<Endless> {
   Tensors decompose(std::span<const Tensor> in) const override { return {apply1(*this, {in[0]})}; }
 };
 
-/// (x) -> nobody knows.
+/// (x) -> undefined: an op without kernel, decomposition and compute().
 struct Unknown final : OpOf<Unknown> {
   static constexpr const char* kName = "unknown";
   auto fields() const { return std::tie(); }
@@ -279,7 +279,7 @@ TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
     return last[static_cast<size_t>(p.code[instruction].outputs[0])];
   };
   CHECK(last[static_cast<size_t>(p.inputs[0])] == 3);
-  CHECK(of(0) == 2);  // under its other shape
+  CHECK(of(0) == 2);  // read under its other shape
   CHECK(of(1) == 2);
   CHECK(of(2) == 4);
   CHECK(of(4) == 5);  // an output

@@ -1,4 +1,4 @@
-// Dead code, common subexpressions, constants, order and numbers of values.
+// Dead code, common subexpressions, constants, instruction order and numbering of values.
 #include "passes.h"
 
 namespace crescent::passes {

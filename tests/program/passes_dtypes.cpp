@@ -1,4 +1,4 @@
-// What passes may leave out or put together in each dtype: the numbers stay those of the plain
+// Which casts passes may remove or merge for each dtype: results must equal those of the original
 // program.
 #include <limits>
 
@@ -13,8 +13,8 @@ constexpr DType kNumbers[] = {DType::boolean, DType::uint8,  DType::int8,    DTy
                               DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
                               DType::float32, DType::float64};
 
-/// Powers of 2 as far as the dtype goes, and their neighbours, of both signs. Of floats those below
-/// `most`.
+/// Positive and negative powers of 2 in the range of the dtype, and their neighbours; for floats,
+/// those below `most`.
 Tensor limits_of(DType dtype, double most) {
   if (!is_floating(dtype)) {
     std::vector<int64_t> whole = {0, std::numeric_limits<int64_t>::min(),
@@ -37,7 +37,7 @@ Tensor limits_of(DType dtype, double most) {
   return cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
-/// The result of the program, optimized, on this one input.
+/// The result of the optimized program on this input.
 Tensor optimized(const std::function<Tensor(const Tensor&)>& f, const Tensor& x,
                  std::string* instructions = nullptr) {
   Program program = optimize(
@@ -60,7 +60,7 @@ TEST_CASE("casts are left out where the dtype between has every number, and only
     for (DType b : kNumbers) {
       for (DType c : kNumbers) {
         const bool whole =
-            !is_floating(b) || !is_floating(c);  // what becomes of others is undefined
+            !is_floating(b) || !is_floating(c);  // for others the result is undefined
         const Tensor x = limits_of(a, whole ? 120 : std::numeric_limits<double>::infinity());
         const auto chain = [&](const Tensor& t) { return cast(cast(t, b), c); };
         CAPTURE(a, b, c);

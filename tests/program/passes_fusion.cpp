@@ -47,8 +47,8 @@ TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[pas
 
   Program through_region = traced(
       [](const Tensors& in) {
-        // Two regions of other shapes between which values go both ways: together they would wait
-        // for each other.
+        // Two regions of different shapes that depend on each other in both directions must not be
+        // fused completely.
         const Tensor a = exp(in[0]), row = sum(a, {0}), b = tanh(row), c = a * b,
                      late = sum(c, {0}), d = b + late;
         return Tensors{d, square(c)};
@@ -79,7 +79,7 @@ TEST_CASE("fusion: what is cut is small, and computed where it is needed", "[pas
       {f32({6, 6}), f32({6, 6}), f32({6, 6})});
   Program q = rewritten(p, fusion);
   REQUIRE(names(q) == "fused, matmul, fused");
-  REQUIRE(q.code[0].outputs.size() == 2);  // y for the product, a mask of a byte an element
+  REQUIRE(q.code[0].outputs.size() == 2);  // y for the product, and a mask of one byte per element
   CHECK(q.values[size_t(q.code[0].outputs[1])].dtype == DType::boolean);
 }
 

@@ -23,7 +23,7 @@ TEST_CASE("pooling: masks and sums are done on the small side of its gradient", 
     Program q = rewritten(p, pooling, 1e-5);
     q = rewritten(q, common_subexpressions);
     CHECK(names(q).find("pool, ") ==
-          names(q).rfind("pool, "));  // the pooling of the forward pass serves
+          names(q).rfind("pool, "));  // the pooling of the forward pass is reused
     for (const auto& i : q.code) {
       if (i.op->name() == "select")
         CHECK((overlap || q.values[size_t(i.outputs[0])].shape == Shape{2, 3, 3, 3}));

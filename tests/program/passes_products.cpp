@@ -187,7 +187,7 @@ TEST_CASE("epilogues: a value that others need stays", "[passes]") {
 
 namespace {
 
-/// As the layer computes it.
+/// Batch normalization as the layer computes it.
 Tensor normalized(const Tensor& x, const Tensors& v) {
   const Tensor factor = rsqrt(square(v[2]) + 1e-3) * v[0];
   return x * factor + (v[1] - v[3] * factor);

@@ -1,4 +1,4 @@
-// Loops over time: their bodies, and what moves out of them.
+// Scans: optimization of their bodies, and hoisting out of them.
 #include "crescent/program/gradient.h"
 #include "passes.h"
 
@@ -43,7 +43,7 @@ TEST_CASE("scans: bodies are optimised", "[passes]") {
 
 namespace {
 
-/// The program whose only instruction is a scan, which keeps its states, state `kept` as a result.
+/// A program with a single scan that keeps its states and outputs the states of index `kept`.
 Program with_kept_states(Program program, size_t kept) {
   Program::Instruction& loop = program.code.at(0);
   auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*loop.op));
@@ -143,7 +143,7 @@ TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]"
 
 namespace {
 
-/// What a step adds to a sum: of its state, its input and a matrix.
+/// The term that a step adds to its state, computed from the state, its input and a matrix.
 using Addend = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& matrix);
 
 Program adding_up(Addend addend, const Shape& sum, bool reverse) {

@@ -1,4 +1,4 @@
-// Compiled programs are kept within a budget, whoever made them.
+// Compiled programs are kept within a budget for the whole process.
 #include <catch2/catch.hpp>
 
 #include "crescent/layer/layer.h"
@@ -9,7 +9,7 @@ using namespace crescent;
 
 namespace {
 
-/// Gives the budget back at the end.
+/// Restores the budget in its destructor.
 struct Budget {
   explicit Budget(size_t bytes) { set_program_cache(bytes); }
   ~Budget() { set_program_cache(before_); }
@@ -54,7 +54,7 @@ TEST_CASE("those go first that were not used for longest") {
     CHECK(often.is_right(1));
     CHECK(often.is_right(n));
   }
-  CHECK(often.traces == 300);  // that of one element was never dropped
+  CHECK(often.traces == 300);  // the program for one element was never dropped
   CHECK(seldom.is_right(1));
   CHECK(seldom.traces == 2);
 }

@@ -1,4 +1,4 @@
-// A run that fails changes no variable: whatever fails, wherever it stands, compiled or at once.
+// A failed run changes no variable, whatever fails and wherever, compiled or eager.
 #include <catch2/catch.hpp>
 
 #include "crescent/device/lowering.h"
@@ -26,13 +26,13 @@ struct Positive final : OpOf<Positive> {
 };
 Tensor positive(const Tensor& x) { return apply1(Positive(), {x}); }
 
-/// x where all is well, else an index that a table has not.
+/// x if all elements are valid, else fails by an index out of range.
 Tensor checked(const Tensor& x) {
   const Tensor index = ops::cast(ops::sum(x), DType::int32);
   return x + ops::gather(Tensor::full({8}, 0), index, 0);
 }
 
-/// Variables of a few sizes.
+/// Variables of several sizes.
 struct State {
   Variable a{Tensor::full({3}, 1)}, b{Tensor::full({3}, 2)}, c{Tensor::full({3}, 3)};
   std::vector<double> values() const {

@@ -1,4 +1,4 @@
-// Check: a recipe run in every way there is, beside the reference.
+// Check: runs a recipe in every way and compares the results with the reference.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,22 +9,22 @@
 namespace crescent::random_programs {
 
 struct Difference {
-  std::string way;   ///< "compiled", ...
-  std::string text;  ///< which element, what came and what should have come
+  std::string way;   ///< the way of running, "compiled", ...
+  std::string text;  ///< the element, its value and the expected value
 };
 
 struct Outcome {
   std::optional<Difference> difference;
-  std::optional<Recipe> other;  ///< the recipe as it was written when it differed, if another way
-  bool skipped = false;         ///< the reference says nothing
+  std::optional<Recipe> other;  ///< the rewritten recipe, if that one differed
+  bool skipped = false;         ///< the reference gives no reliable result
 };
 
-/// `variant` decides what is drawn beside the recipe: identities, variables, a device.
+/// `variant` determines random choices other than the recipe: identities, variables, a device.
 Outcome check(const Recipe& recipe, uint64_t variant);
-/// The same of what the choices make.
+/// As above, for the recipe that these choices make.
 Outcome check(const std::vector<uint32_t>& choices, uint64_t variant);
 
-/// The recipe with values written in other ways that are truly the same.
+/// Rewrites the recipe by identities that do not change its values.
 Recipe rewritten(const Recipe& recipe, Choices& choices);
 
 }  // namespace crescent::random_programs

@@ -6,8 +6,8 @@
 namespace crescent::random_programs {
 namespace {
 
-/// Elements of the largest value: mostly few, so that there is time for many programs; sometimes as
-/// many as several threads or a cache are for.
+/// The maximum number of elements of a value: mostly small, so that many programs can be run;
+/// sometimes large enough for several threads or to exceed a cache.
 int64_t draw_size(Choices& choices) {
   constexpr int64_t kSizes[] = {64,    64,    300,   300,   300,    300,    2'000,  2'000,
                                 2'000, 2'000, 2'000, 5'000, 5'000,  5'000,  5'000,  5'000,
@@ -15,7 +15,7 @@ int64_t draw_size(Choices& choices) {
   return choices.of(kSizes);
 }
 
-/// Families are drawn first, or the one with most rows would be all there is.
+/// Families are drawn first, since otherwise the one with most rows would dominate.
 const std::vector<std::vector<Row>>& families() {
   static const std::vector<std::vector<Row>> all{
       regular_rows(), regular_rows(), regular_rows(), shape_rows(),   shape_rows(), indexing_rows(),
@@ -23,7 +23,8 @@ const std::vector<std::vector<Row>>& families() {
   return all;
 }
 
-/// One more step; false when it is enough. A program that is all edges has few.
+/// Adds one step; returns false when the recipe is complete. A recipe with edge cases only has few
+/// steps.
 bool grow(Draft& draft, bool all_edges) {
   const Choices::Step step(draft.choices);
   if (draft.choices.below(all_edges ? 4 : 9) == 0) return false;
@@ -57,7 +58,7 @@ const std::vector<Row>& rows() {
 
 namespace {
 
-/// The nodes that outputs need, numbered afresh.
+/// The nodes that outputs depend on, renumbered.
 Recipe without_unused(const Recipe& recipe) {
   const size_t count = recipe.nodes.size();
   std::vector<bool> needed(count);

@@ -30,7 +30,7 @@ using namespace crescent::random_programs;
 
 namespace {
 
-constexpr uint64_t kMostReported = 5;  ///< of those that differ; others are counted
+constexpr uint64_t kMostReported = 5;  ///< further differences are only counted
 
 using Check = std::function<Outcome(const Recipe&, uint64_t)>;
 using Clock = std::chrono::steady_clock;
@@ -39,8 +39,8 @@ double seconds_since(Clock::time_point start) {
 }
 
 struct Options {
-  double seconds = 0;            ///< 0: any
-  uint64_t seed = 0, count = 0;  ///< 0: any
+  double seconds = 0;            ///< 0: unlimited
+  uint64_t seed = 0, count = 0;  ///< 0: drawn, unlimited
   bool rows = false, apart = false, has_seed = false, first = false;
 
   bool is_over(uint64_t programs, double passed) const {
@@ -94,7 +94,7 @@ std::string all_of(int pipe) {
   return text;
 }
 
-/// The same as check() in a process of its own, whose end by a signal is a difference too.
+/// Runs check() in a child process; a crash counts as a difference.
 Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   int ends[2];
   if (pipe(ends) != 0) fail("no pipe to another process");
@@ -123,7 +123,7 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   return outcome;
 }
 
-/// The seed that is being checked, for what ends the process.
+/// The seed that is being checked, for reports of crashes.
 char seed_text[64];
 
 void tell_seed(int number) {
@@ -136,7 +136,7 @@ void tell_seed_of_signals() {
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, tell_seed);
 }
 
-/// Makes the program smaller and prints it.
+/// Shrinks the program and prints it.
 void report(uint64_t seed, const Recipe& recipe, const Choices& choices, const Difference& found,
             const Check& check) {
   constexpr double kSeconds = 30;
@@ -207,7 +207,7 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Memory stays with the process: pages that come anew each time take half of the time otherwise.
+  // Freed memory is kept by the process: getting new pages each time would take half of the time.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   mallopt(M_TOP_PAD, 1 << 26);

@@ -10,16 +10,16 @@
 
 namespace crescent::random_programs {
 
-/// What the numbers of an input are like.
+/// The distribution of an input's numbers.
 enum class Style : uint8_t {
   halves,  ///< multiples of 1/2 from -3 to 3, with many ties
   smooth,  ///< between -2 and 2, all different
-  small,   ///< between -0.002 and 0.002; integers as far as those of 8 bits go
+  small,   ///< between -0.002 and 0.002; for integers, the range of int8
   mostly_zero,
 };
 inline constexpr int kStyles = 4;
 
-/// A value by its number, several of them, or an option.
+/// The number of a value, a list of such numbers, or an option.
 struct Argument {
   std::string name;
   std::variant<int, std::vector<int>, Value> value;
@@ -29,18 +29,18 @@ struct Argument {
 struct Node {
   std::string function;  ///< empty: an input
   std::vector<Argument> arguments;
-  size_t result = 0;  ///< of several, which
-  /// Of "scan": makes the next carry (the last value) and, if `stacks`, an output of each step (the
-  /// last but one) from values that are numbered afresh: carry, step input, captured ones.
+  size_t result = 0;  ///< the index of the result, for functions with several
+  /// For "scan": computes the next carry (the last value) and, if `stacks`, an output of each step
+  /// (the last but one) from values with their own numbering: carry, step input, captured ones.
   std::vector<Node> body;
   bool stacks = false;
-  /// One of several right values, or no real number: others than those that make it a result in its
-  /// row do not see it.
+  /// The value is not unique or not real; only the operations of its row, which make it unique, may
+  /// read it.
   bool inner = false;
 
   TensorSpec spec{};  ///< of the value
   Style style{};      ///< of an input
-  int phase = -1;     ///< of an input's values; its own number if negative
+  int phase = -1;     ///< phase of an input's values; its own number if negative
   bool variable = false;
 };
 
@@ -55,21 +55,22 @@ struct Recipe {
   bool calls(std::string_view function) const;
 };
 
-/// The numbers of an input: `index` tells inputs apart, `run` the runs.
+/// The numbers of an input: `index` distinguishes inputs, `run` runs.
 Tensor draw_input(const Node& input, int index, int run);
-/// What gradients of an output start from.
+/// The upstream gradient of an output.
 Tensor draw_upstream(const TensorSpec& spec, int index);
 
-/// One call of a function of cr.ops: all of its results.
+/// Calls a function of cr.ops; returns all results.
 Tensors call(const Node& node, const Tensors& values);
 
-/// Outputs of the recipe, then, if asked for, gradients by each floating input: zeros where there
-/// is none. `inputs` follow Recipe::inputs(), then come upstreams of the floating outputs.
+/// The outputs of the recipe, followed, if asked for, by the gradients of each floating input
+/// (zeros if it has none). `inputs` are those of Recipe::inputs(), followed by upstream gradients
+/// of the floating outputs.
 Tensors run(const Recipe& recipe, const Tensors& inputs);
 /// Inputs as run() takes them.
 Tensors draw_inputs(const Recipe& recipe, int run);
 
-/// A script that shows what the recipe computes compiled, at once and as float64, where they
+/// A script that prints what the recipe computes compiled, eagerly and in float64, where they
 /// differ.
 std::string to_lua(const Recipe& recipe);
 

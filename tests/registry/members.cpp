@@ -1,4 +1,4 @@
-// Methods and properties of registered classes, and what the kinds are.
+// Methods and properties of registered classes, and the table of kinds.
 #include <catch2/catch.hpp>
 
 #include "crescent/layer/layer.h"
@@ -8,7 +8,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A thing of no kind that Lua knows.
+/// A class of a kind that Lua does not know.
 struct Machine : Plain {
   static constexpr const char* kKind = "test machine";
 };

@@ -1,4 +1,4 @@
-// Options of the types of option_types.h: set from values, read back, and refused.
+// Options with the types of option_types.h: setting, reading, and errors.
 #include "crescent/registry/option_types.h"
 
 #include <catch2/catch.hpp>

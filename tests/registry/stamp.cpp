@@ -1,5 +1,4 @@
-// Reading a plugin's stamp out of a library that may be anything. This program carries a stamp
-// itself.
+// Reading the stamp of arbitrary files. This program contains a stamp itself.
 #include "registry/loader/plugin_stamp.h"
 
 #include <elf.h>
@@ -20,7 +19,7 @@ using namespace crescent;
 
 namespace {
 
-/// A file without a name that is rewritten for every case.
+/// An anonymous file that is rewritten for every case.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& bytes) { write(0, bytes); }
@@ -48,7 +47,7 @@ const std::string& own_bytes() {
   return bytes;
 }
 
-/// The stamp's name, or the error.
+/// The name in the stamp, or the error.
 std::string outcome(const std::string& path) try {
   return read_stamp(ElfFile(path)).name;
 } catch (const Error& error) {

@@ -1,4 +1,4 @@
-// The table of rules that people read is the one that passes follow.
+// Compares the documented table of rules with the rules of the passes.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
@@ -12,7 +12,7 @@ namespace {
 
 std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
 
-/// The rules as tables of Markdown.
+/// The rules as Markdown tables.
 std::string documentation() {
   std::string text;
   for (const passes::RuleTable* table : passes::rule_tables()) {

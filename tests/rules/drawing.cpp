@@ -33,7 +33,7 @@ std::vector<int> draw_axes(Dice& dice, int rank) {
 std::vector<int> draw_order(Dice& dice, int rank) {
   std::vector<int> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
-  if (rank >= 2 && dice.happens(40)) {  // matrices turned
+  if (rank >= 2 && dice.happens(40)) {  // transposed matrices
     std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
     return axes;
   }
@@ -42,7 +42,7 @@ std::vector<int> draw_order(Dice& dice, int rank) {
   return axes;
 }
 
-/// The same number of elements in other dims.
+/// Another shape with the same number of elements.
 Shape regrouped(Dice& dice, const Shape& shape) {
   if (dice.happens(20)) return shape;
   std::vector<int64_t> dims;
@@ -100,7 +100,7 @@ OpPtr reduce_op(Dice& dice, const Shape& x, int kind) {
                        : dice.one_of({ReduceKind::sum, ReduceKind::mean, ReduceKind::max,
                                       ReduceKind::min, ReduceKind::prod});
   op->axes = draw_axes(dice, x.rank());
-  if (dice.happens(40) && x.rank() > 0) {  // all but channels
+  if (dice.happens(40) && x.rank() > 0) {  // all axes but the channels
     op->axes.resize(static_cast<size_t>(x.rank() - 1));
     std::iota(op->axes.begin(), op->axes.end(), 0);
   } else if (dice.happens(40) && x.rank() > 0) {
@@ -170,7 +170,7 @@ Shape Drawing::part_of(const Shape& shape) {
   for (int axis = dice_.happens(70) ? 0 : static_cast<int>(dice_.below(shape.rank() + 1));
        axis < shape.rank(); ++axis)
     dims.push_back(shape[axis]);
-  const bool is_level = dice_.happens(40);  // along the last axis alone
+  const bool is_level = dice_.happens(40);  // along the last axis only
   for (size_t i = 0; i < dims.size(); ++i) {
     if (is_level ? i + 1 == dims.size() : dice_.happens(25)) dims[i] = 1;
   }
@@ -187,7 +187,7 @@ int Drawing::letter(char name, DType dtype) {
                   dtype);
   else if (is_product && is_floating(dtype))
     made = product(dtype);
-  else if (universe_.products)  // a number a channel, or one of everything
+  else if (universe_.products)  // one number per channel, or a scalar
     made = input(dice_.happens(50) ? Shape{universe_.shape[-1]} : universe_.shape, dtype);
   else
     made = input(part_of(universe_.shape), dtype);
@@ -206,7 +206,7 @@ int Drawing::elementwise(const Term& term, DType dtype) {
   const bool compares = term.op == Binary::kName && is_comparison(term.kind);
   const DType inner = compares ? universe_.dtype : dtype;
   std::vector<int> operands(term.operands.size());
-  // What determines shapes of others, the gradient of a pooling, comes first.
+  // Operands that determine the shapes of others, such as the gradient of a pooling, come first.
   for (size_t o = operands.size(); o-- > 0;) {
     const bool is_condition = term.op == Select::kName && o == 0;
     operands[o] = value(term.operands[o], is_condition ? DType::boolean : inner);
@@ -252,7 +252,7 @@ int Drawing::moved(const Term& term, DType dtype) {
   return add(op, {x});
 }
 
-/// The gradient of a pooling, whose image is known by now or drawn here.
+/// The gradient of a pooling, whose input shape is known or drawn here.
 int Drawing::pooled(const Term& term, DType dtype) {
   const bool max = term.operands.size() == 2;
   Pool forward;
@@ -324,7 +324,7 @@ int Drawing::batch_norm_backward(DType dtype) {
              {x, input(channels, dtype), moments, moments + 1, input(image, dtype)});
 }
 
-/// A product of the universe's shape, or a convolution, perhaps rounded or with a bias.
+/// A product of the universe's shape, or a convolution, optionally rounded or with a bias.
 int Drawing::product(DType dtype, bool may_have_more) {
   const Shape wanted = universe_.shape;
   if (wanted.rank() < 2) fail("a product has two axes");

@@ -1,5 +1,5 @@
-// Programs drawn for a term: its calls with options at random, its letters as inputs of random
-// shapes or, for rules about products, as products.
+// Random programs for a term: options of its calls are random; its letters are inputs of random
+// shapes or, for rules about products, products.
 #pragma once
 #include <map>
 
@@ -10,15 +10,15 @@ namespace crescent::rules {
 
 class Drawing {
  public:
-  /// What values have in common: every letter broadcasts to `shape`.
+  /// The common properties of the values: every letter broadcasts to `shape`.
   struct Universe {
     Shape shape;
     DType dtype;
-    bool products;  ///< letters x and z may be products and convolutions
+    bool products;  ///< whether letters x and z may be products and convolutions
   };
   Drawing(Dice& dice, Universe universe) : dice_(dice), universe_(std::move(universe)) {}
 
-  /// A program with one result. Throws an Error where the drawn dtypes or shapes do not fit.
+  /// A program with one result. Throws an Error if the drawn dtypes or shapes are invalid.
   Program program(const passes::Term& term);
 
  private:

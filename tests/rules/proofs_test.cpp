@@ -20,7 +20,7 @@ namespace {
 using U = UnaryKind;
 using B = BinaryKind;
 
-/// What a dtype is to Z3.
+/// How a dtype is represented in Z3.
 enum class Domain { signed_integer, unsigned_integer, floating, boolean };
 
 constexpr Domain kDomains[] = {Domain::signed_integer, Domain::unsigned_integer, Domain::floating,
@@ -39,7 +39,7 @@ const char* name_of(Domain domain) {
   }
 }
 
-/// A term as a formula; nothing where the proofs have no words for it.
+/// A term as a Z3 formula; empty if it has an op that is not supported.
 class Formula {
  public:
   Formula(z3::context& context, Domain domain) : c_(context), domain_(domain) {
@@ -160,7 +160,7 @@ class Formula {
   Domain domain_;
 };
 
-/// Whether the condition of a rule that names dtypes leaves the domain out.
+/// Whether the condition of a rule excludes the dtypes of the domain.
 bool leaves_out(const passes::RewriteRule& rule, Domain domain) {
   const std::string_view text = rule.condition.text;
   if (text == "of floats") return domain != Domain::floating;

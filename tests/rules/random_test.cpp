@@ -1,4 +1,4 @@
-// Every rule of every pass, on programs drawn for it: what it makes of them computes the same.
+// Every rule of every pass, applied to random programs for it, keeps the results.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -17,7 +17,7 @@ using passes::RuleTable;
 
 namespace {
 
-/// How many programs a rule is tried on.
+/// The number of programs per rule.
 uint64_t trials() {
   const char* count = std::getenv("CRESCENT_RULE_TRIALS");
   return count ? std::strtoull(count, nullptr, 10) : 400;
@@ -40,7 +40,7 @@ Drawing::Universe draw_universe(Dice& dice, bool products) {
   return {Shape(dims), products || dice.happens(50) ? floating : any, products};
 }
 
-/// What some operations in another order may be apart, of 1.
+/// The relative difference that reordering some operations may cause.
 double rounding(DType dtype) {
   switch (dtype) {
     case DType::float64:
@@ -58,11 +58,11 @@ double rounding(DType dtype) {
 
 struct Evaluation {
   Tensor result;
-  double largest = 1;   ///< magnitude of what came on the way
-  double rounding = 0;  ///< of the narrowest float among that
+  double largest = 1;   ///< magnitude of intermediate values
+  double rounding = 0;  ///< of the narrowest intermediate floating dtype
 };
 
-/// One op after the other, each by itself.
+/// Evaluates the program op by op.
 Evaluation evaluate(const Program& program, const Tensors& inputs) {
   Tensors values(program.values.size());
   auto at = [&](int value) -> Tensor& { return values[static_cast<size_t>(value)]; };
@@ -102,8 +102,8 @@ Tensors draw_inputs(Dice& dice, const Program& program, Numbers numbers) {
   return inputs;
 }
 
-/// True when the rule applied to the program that the seed gives. Indices may be out of range:
-/// devices clamp them.
+/// Whether the rule applied to the program of this seed. Indices may be out of range: devices clamp
+/// them.
 bool try_rule(const RuleTable& table, const RewriteRule& rule, uint64_t seed) {
   Dice dice(seed);
   Program program;

@@ -1,5 +1,5 @@
-// A stamp that can be wrong in one place, and a constructor that ends the process: a refused
-// library never runs.
+// A stamp with one wrong entry, and a constructor that ends the process: the code of a refused
+// library must never run.
 #pragma once
 #include <cstdlib>
 

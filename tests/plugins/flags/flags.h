@@ -1,4 +1,4 @@
-// A plugin of which nothing is wrong but a flag of its compiler (CMakeLists.txt).
+// A valid plugin that is compiled with an incompatible compiler flag (CMakeLists.txt).
 #pragma once
 #include "../sample.h"
 

@@ -1,4 +1,4 @@
-// Ops of the reference that see numbers as their bits.
+// Ops of the reference that work on the bits of numbers.
 #include <bit>
 
 #include "random/reference/reference.h"
@@ -40,7 +40,7 @@ double number_of(uint64_t bits, DType dtype) {
   }
 }
 
-/// The same bytes as numbers of another dtype, those of the lowest digits first.
+/// Reinterprets bytes as another dtype, least significant first.
 void view(const Call& call) {
   const Array& x = *call.in[0];
   Array& out = call.out[0];

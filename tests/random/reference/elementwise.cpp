@@ -8,7 +8,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// Where an input of a broadcast is for each place of the result.
+/// The index of an input's element for each element of the broadcast result.
 class Broadcast {
  public:
   Broadcast(const Array& in, const Shape& shape) : values_(in.values) {
@@ -105,7 +105,8 @@ double compute(UnaryKind kind, double x) {
   throw Unreliable("an unknown kind");
 }
 
-/// Roundings that a function of the kind is off by; those of float64 are made for speed, too.
+/// The error of functions of this kind in roundings; float64 functions are optimized for speed,
+/// too.
 double units_of(UnaryKind kind, DType dtype) {
   using K = UnaryKind;
   switch (kind) {

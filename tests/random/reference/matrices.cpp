@@ -1,4 +1,4 @@
-// Linear algebra of the reference: elimination, rotations and projections as textbooks have them.
+// Linear algebra of the reference: elimination, rotations and projections as in textbooks.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -43,7 +43,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return c;
 }
 
-/// The largest sum of magnitudes of a row.
+/// The maximum absolute row sum.
 double norm(const Matrix& a) {
   Real most = 0;
   for (size_t i = 0; i < a.rows; ++i) {
@@ -60,7 +60,7 @@ double largest_of(const Matrix& a) {
   return static_cast<double>(most);
 }
 
-/// Matrix `at` of a batch; a vector is one row.
+/// Matrix `at` of a batch; a vector is a single row.
 Matrix matrix_of(const Array& x, size_t at, size_t rows, size_t columns) {
   Matrix a{rows, columns};
   std::copy_n(x.values.begin() + static_cast<ptrdiff_t>(at * rows * columns), rows * columns,
@@ -88,12 +88,12 @@ void put(const Call& call, size_t which, size_t at, const std::vector<Real>& val
         call.rounding(static_cast<double>(values[i]), dtype, 1, extra);
 }
 
-/// How many roundings the errors of n steps amount to.
+/// The accumulated error of n steps, in roundings.
 double steps(size_t n) { return 2 * std::sqrt(static_cast<double>(n)); }
 
-// ---- systems of equations
+// ---- linear systems
 
-/// Triangular a: a x = b in place.
+/// Solves a x = b in place for triangular a.
 void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
   for (size_t k = 0; k < a.rows; ++k) {
     const size_t i = lower ? k : a.rows - 1 - k;
@@ -105,7 +105,7 @@ void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
   }
 }
 
-/// The factors in one matrix, and the row that each was exchanged with.
+/// The LU factors in one matrix, and the row that each row was exchanged with.
 struct Factors {
   Matrix lu;
   std::vector<size_t> pivots = {};
@@ -145,7 +145,7 @@ struct Factors {
   }
 };
 
-/// How many times as far off as a matrix what is solved with it is, at most.
+/// A bound of the condition number: how much solving with the matrix amplifies errors.
 double condition(const Matrix& a, const Factors& factors) {
   return norm(a) * norm(factors.solve(identity(a.rows)));
 }
@@ -206,7 +206,7 @@ void cholesky(const Call& call) {
 
 // ---- eigenvalues and singular values
 
-/// Of a symmetric matrix, in ascending order; eigenvectors in columns.
+/// Eigenvalues of a symmetric matrix in ascending order; eigenvectors in columns.
 struct Eigen {
   std::vector<Real> values = {};
   Matrix vectors;
@@ -225,7 +225,7 @@ struct Eigen {
       for (size_t i = 0; i < a.rows; ++i) vectors(i, j) = found(i, order[j]);
     }
   }
-  /// How near to value j another one is.
+  /// The distance of value j to the nearest other value.
   double gap(size_t j) const {
     Real least = std::max(std::abs(values.front()), std::abs(values.back()));
     for (size_t i = 0; i < values.size(); ++i)
@@ -240,7 +240,7 @@ struct Eigen {
       for (size_t j = 0; j < a.rows; ++j) (i == j ? on : beside) += a(i, j) * a(i, j);
     return beside <= 1e-38L * on;
   }
-  /// Turns the axes p and q so that the element of both becomes 0.
+  /// Rotates in the plane of axes p and q so that element (p, q) becomes 0.
   void clear(Matrix& a, size_t p, size_t q) {
     if (a(p, q) == 0) return;
     const Real angle = std::atan2(2 * a(p, q), a(q, q) - a(p, p)) / 2, c = std::cos(angle),
@@ -265,8 +265,8 @@ void eigh(const Call& call) {
   }
 }
 
-/// The eigenvector of length 1 whose eigenvalue is nearest to an element of the diagonal, by
-/// iteration with the inverse, and that eigenvalue.
+/// Computes the eigenvalue nearest to a diagonal element, and its eigenvector of length 1, by
+/// inverse iteration.
 Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
   constexpr int kMostSteps = 60;
   constexpr Real kNear = 1e-18L;
@@ -341,7 +341,8 @@ void svd(const Call& call) {
   }
 }
 
-/// The part of a column that the first `count` columns of q do not have; its length.
+/// Subtracts from a column its projection on the first `count` columns of q; returns the remaining
+/// length.
 Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
   for (int again = 0; again < 2; ++again)
     for (size_t j = 0; j < count; ++j) {
@@ -354,7 +355,7 @@ Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
   return std::sqrt(square);
 }
 
-/// Orthonormal columns, as many as q has room for: of a, then any.
+/// Completes the columns of a to as many orthonormal columns as q has room for.
 Matrix orthonormal(const Matrix& a, size_t count) {
   Matrix q{a.rows, count};
   size_t unit = 0;

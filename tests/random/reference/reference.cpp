@@ -18,7 +18,7 @@ double limited(double value, DType dtype) {
   throw Unreliable("near the largest number");
 }
 
-/// As float64, where it is floating.
+/// The array as a tensor, in float64 if it is floating.
 Tensor wide_tensor(const Array& array) {
   const Tensor values = Tensor::from(array.values, array.spec.shape);
   return is_floating(array.spec.dtype) ? values : ops::cast(values, array.spec.dtype);
@@ -58,7 +58,7 @@ Arrays pointers_to(const std::vector<Array>& arrays) {
   return pointers;
 }
 
-/// Values that a multiplication reads, by itself or behind additions and casts.
+/// Values that are read by a multiplication, directly or through additions and casts.
 std::unordered_set<int> scaled_values(const Program& program) {
   std::unordered_set<int> scaled;
   for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {

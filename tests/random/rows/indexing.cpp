@@ -1,11 +1,11 @@
-// Functions that read and write by position.
+// Functions that read and write by index.
 #include "crescent/ops/ops.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {
 namespace {
 
-/// Numbers of 0..size-1 of a shape.
+/// Indices of 0..size-1 with this shape.
 int indices(Draft& d, const Shape& shape, int64_t size) {
   constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::uint8};
   const DType dtype = size > 200 ? DType::int32 : d.choices.of(kDTypes);
@@ -151,7 +151,7 @@ int scatter(Draft& d) {
       {{"indices", at}, {"values", values}, {"shape", Value(List{Value(rows), Value(width)})}});
 }
 
-/// A table of rows of which some are read often.
+/// A table whose rows are read repeatedly.
 int embedding(Draft& d) {
   const int64_t words = d.length();
   const int table = d.input({d.floating(), {words, d.length()}});
@@ -160,12 +160,12 @@ int embedding(Draft& d) {
   return d.call("take", {{"x", table}, {"indices", at}, {"axis", Value(0)}});
 }
 
-/// Whole numbers from `first` on, so many of them.
+/// `count` consecutive integers from `first` on.
 int counted(Draft& d, const Shape& shape, int64_t first, int64_t count) {
   return d.call("add", {{"x1", indices(d, shape, count)}, {"x2", Value(first)}});
 }
 
-/// Long enough for each label, and a blank in between.
+/// Draws sequences that are long enough for each label with a blank in between.
 int ctc_loss(Draft& d) {
   const int64_t batch = 1 + d.choices.below(3), most = 1 + d.choices.below(3),
                 classes = 2 + d.choices.below(4), time = 2 * most + 1 + d.choices.below(3);
