@@ -1,6 +1,7 @@
 // Convolutions and pooling of the reference.
 #include <cmath>
 
+#include "crescent/program/array_op_types.h"
 #include "crescent/program/op_types.h"
 #include "random/reference/reference.h"
 
@@ -143,10 +144,21 @@ void pool_backward(const PoolBackward& op, const Call& call) {
     dx.values[i] = call.rounding(dx.values[i], dx.spec.dtype, 1, 2 * factor * magnitudes[i]);
 }
 
+/// Whether an infinity meets a weight of 0 depends on how the op is computed: a kernel may multiply
+/// the padding of a window, or the zeros beside a band, or skip them.
+void refuse_infinite(const Call& call) {
+  for (const Array* x : call.in)
+    for (double v : x->values)
+      if (!std::isfinite(v)) throw Unreliable("a sum with weights that is not finite");
+}
+
 }  // namespace
 
 bool interpret_windows(const Call& call) {
   const std::string_view name = call.op.name();
+  if (name == Conv::kName || name == ConvBackwardData::kName || name == ConvBackwardKernel::kName ||
+      name == BandedMatmul::kName)
+    refuse_infinite(call);
   const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
     f(static_cast<const T&>(call.op), call);
   };
