@@ -12,6 +12,7 @@
 #include "assistance.h"
 #include "crescent/base/error.h"
 #include "crescent/base/export.h"
+#include "crescent/system/user_folder.h"
 #include "editor/editor.h"
 #include "entry.h"
 #include "module/lua/state_lock.h"
@@ -24,18 +25,10 @@
 namespace crescent::program {
 namespace {
 
-/// The folder that the variable names, else the one in the user's home; empty without a home.
-std::string in_home(const char* variable, const char* otherwise) {
-  const char *folder = std::getenv(variable), *home = std::getenv("HOME");
-  if (folder && *folder == '/') return folder;
-  return home && *home == '/' ? std::string(home) + otherwise : "";
-}
-
 /// $XDG_STATE_HOME/crescent/history; empty without a home.
 std::string history_path() {
-  std::string folder = in_home("XDG_STATE_HOME", "/.local/state");
+  const std::string folder = user_folder(UserFolder::state);
   if (folder.empty()) return "";
-  folder += "/crescent";
   for (size_t slash = folder.find('/', 1);; slash = folder.find('/', slash + 1)) {
     mkdir(folder.substr(0, slash).c_str(), 0700);
     if (slash == std::string::npos) break;
@@ -46,8 +39,8 @@ std::string history_path() {
 /// $XDG_CONFIG_HOME/crescent/init.lua, or what CRESCENT_INIT names; empty without one.
 std::string startup_path() {
   if (const char* path = std::getenv("CRESCENT_INIT")) return path;
-  const std::string path = in_home("XDG_CONFIG_HOME", "/.config") + "/crescent/init.lua";
-  return access(path.c_str(), F_OK) == 0 ? path : "";
+  const std::string folder = user_folder(UserFolder::config), path = folder + "/init.lua";
+  return !folder.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
 /// Calls f when the Lua state is free soon; a run in the background may be in the middle of a

@@ -11,6 +11,7 @@
 
 #include "base/installation.h"
 #include "crescent/registry/loader.h"
+#include "crescent/system/user_folder.h"
 
 namespace crescent {
 namespace fs = std::filesystem;
@@ -60,9 +61,8 @@ std::vector<std::string> environment_entries() {
 }
 
 std::string user_directory() {
-  const char *data = std::getenv("XDG_DATA_HOME"), *home = std::getenv("HOME");
-  if (data && *data == '/') return std::string(data) + "/crescent/plugins";
-  return home && *home == '/' ? std::string(home) + "/.local/share/crescent/plugins" : "";
+  const std::string folder = user_folder(UserFolder::data);
+  return folder.empty() ? "" : folder + "/plugins";
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
 #include "registry/loader/trial_cache.h"
 
-#include <sys/auxv.h>
-
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/installation.h"
 #include "crescent/registry/stamp.h"
 #include "crescent/system/file.h"
+#include "crescent/system/user_folder.h"
 #include "registry/loader/plugin_path.h"
 
 namespace crescent {
@@ -47,10 +45,8 @@ void read_entry(const Dict& entry, TriedLibraries& libraries) {
 }  // namespace
 
 std::string trial_cache_path() {
-  if (getauxval(AT_SECURE)) return "";
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  if (cache && *cache == '/') return std::string(cache) + "/crescent/plugins.json";
-  return home && *home == '/' ? std::string(home) + "/.cache/crescent/plugins.json" : "";
+  const std::string folder = user_folder(UserFolder::cache);
+  return folder.empty() ? "" : folder + "/plugins.json";
 }
 
 TriedLibraries read_trial_cache() {
