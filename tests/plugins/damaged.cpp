@@ -6,7 +6,7 @@
 #include <iterator>
 #include <random>
 
-#include "registry/loader/elf_tables.h"
+#include "registry/elf/elf_tables.h"
 #include "support.h"
 
 using namespace crescent;

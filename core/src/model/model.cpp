@@ -5,7 +5,7 @@
 
 #include "layer/layer_access.h"
 #include "model/graph.h"
-#include "program/option_changes.h"
+#include "program/recording/option_changes.h"
 #include "registry/blame.h"
 #include "training/run_state.h"
 

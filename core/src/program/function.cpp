@@ -9,8 +9,8 @@
 #include "crescent/device/lowering.h"
 #include "program/caller_entrance.h"
 #include "program/program_cache.h"
-#include "program/recorder.h"
-#include "program/tape.h"
+#include "program/recording/recorder.h"
+#include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {

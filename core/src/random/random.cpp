@@ -5,7 +5,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 #include "random/random_scope.h"
 #include "random/seeding.h"
 #include "tensor/memory.h"

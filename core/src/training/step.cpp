@@ -5,7 +5,7 @@
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "program/caller_entrance.h"
-#include "program/option_changes.h"
+#include "program/recording/option_changes.h"
 #include "registry/blame.h"
 #include "training/metrics_scope.h"
 #include "training/state/training.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "registry/loader/elf_tables.h"
+#include "registry/elf/elf_tables.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
 #include "registry/loader/plugin_trial.h"

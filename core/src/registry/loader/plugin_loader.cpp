@@ -14,7 +14,7 @@
 #include "base/plugin_code.h"
 #include "crescent/system/file.h"
 #include "registry/core_classes.h"
-#include "registry/loader/elf_tables.h"
+#include "registry/elf/elf_tables.h"
 #include "registry/loader/kept_state.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"

@@ -4,7 +4,7 @@
 
 #include "crescent/registry/loader.h"
 #include "crescent/registry/stamp.h"
-#include "registry/loader/elf_file.h"
+#include "registry/elf/elf_file.h"
 #include "registry/loader/found_plugins.h"
 #include "registry/loader/loading_lock.h"
 #include "registry/loader/plugin_index.h"

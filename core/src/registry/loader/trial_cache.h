@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "registry/loader/file_state.h"
+#include "registry/elf/file_state.h"
 #include "registry/loader/plugin_index.h"
 
 namespace crescent {

@@ -3,11 +3,11 @@
 #include <atomic>
 
 #include "crescent/ops/ops.h"
-#include "program/autocast.h"
-#include "program/option_changes.h"
-#include "program/recorder.h"
-#include "program/storage_hold.h"
-#include "program/tape.h"
+#include "program/recording/autocast.h"
+#include "program/recording/option_changes.h"
+#include "program/recording/recorder.h"
+#include "program/recording/storage_hold.h"
+#include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {

@@ -11,7 +11,7 @@
 #include "crescent/base/error.h"
 #include "crescent/base/export.h"
 #include "crescent/system/file.h"
-#include "registry/loader/file_state.h"
+#include "registry/elf/file_state.h"
 
 namespace crescent {
 

@@ -1,4 +1,4 @@
-#include "registry/loader/elf_image.h"
+#include "registry/elf/elf_image.h"
 
 #include <algorithm>
 #include <bit>

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "crescent/program/program.h"
-#include "program/storage_hold.h"
+#include "program/recording/storage_hold.h"
 
 namespace crescent {
 

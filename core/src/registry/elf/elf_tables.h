@@ -1,6 +1,6 @@
 // The tables by which the dynamic linker links a library.
 #pragma once
-#include "registry/loader/elf_file.h"
+#include "registry/elf/elf_file.h"
 
 namespace crescent {
 

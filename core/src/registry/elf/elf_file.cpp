@@ -1,4 +1,4 @@
-#include "registry/loader/elf_file.h"
+#include "registry/elf/elf_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

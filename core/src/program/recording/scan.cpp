@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "crescent/ops/ops.h"
-#include "program/recorder.h"
-#include "program/tape.h"
+#include "program/recording/recorder.h"
+#include "program/recording/tape.h"
 
 namespace crescent {
 namespace {

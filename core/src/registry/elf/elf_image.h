@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/loader/elf_file.h"
+#include "registry/elf/elf_file.h"
 
 namespace crescent {
 

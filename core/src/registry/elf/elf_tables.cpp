@@ -1,10 +1,10 @@
-#include "registry/loader/elf_tables.h"
+#include "registry/elf/elf_tables.h"
 
 #include <algorithm>
 #include <bit>
 #include <iterator>
 
-#include "registry/loader/elf_image.h"
+#include "registry/elf/elf_image.h"
 
 namespace crescent {
 namespace {

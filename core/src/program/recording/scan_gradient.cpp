@@ -4,7 +4,7 @@
 
 #include "crescent/ops/ops.h"
 #include "crescent/program/gradient.h"
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 
 namespace crescent {
 namespace {

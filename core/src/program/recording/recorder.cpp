@@ -1,4 +1,4 @@
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,5 +1,5 @@
 // The public functions of recording: trace, scopes, pauses.
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 
 namespace crescent {
 

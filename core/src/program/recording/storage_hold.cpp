@@ -1,4 +1,4 @@
-#include "program/storage_hold.h"
+#include "program/recording/storage_hold.h"
 
 #include <map>
 #include <mutex>

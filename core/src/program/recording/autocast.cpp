@@ -1,4 +1,4 @@
-#include "program/autocast.h"
+#include "program/recording/autocast.h"
 
 #include <utility>
 

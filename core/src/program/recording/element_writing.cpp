@@ -3,8 +3,8 @@
 #include <cassert>
 #include <cstring>
 
-#include "program/recorder.h"
-#include "program/tape.h"
+#include "program/recording/recorder.h"
+#include "program/recording/tape.h"
 
 namespace crescent {
 
