@@ -1,4 +1,5 @@
-// Arrays and tables through formats that tests name, whatever the files are called.
+// Reads and writes arrays and tables by the format that a test names, whatever the ending of the
+// file.
 #pragma once
 #include "crescent/io/format.h"
 

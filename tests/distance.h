@@ -1,5 +1,5 @@
-// How far numbers are from those that are wanted. A NaN is lost by std::max and by comparisons, and
-// an infinite bound lets everything pass; nothing of that happens here.
+// Differences between results and expected values. Unlike std::max and comparisons they do not lose
+// a NaN, and an infinite bound does not accept everything.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,13 +7,14 @@
 
 namespace crescent {
 
-/// 0 for equal numbers and for two NaN; infinite when one of the two alone is NaN or infinite.
+/// The absolute difference: 0 for equal numbers and for two NaN; infinite if only one of the two is
+/// NaN or infinite.
 inline double absolute_difference(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   return std::isfinite(got) && std::isfinite(want) ? std::abs(got - want) : INFINITY;
 }
 
-/// Of the numbers that are farthest apart; infinite when there are more of one than of the other.
+/// The largest absolute difference of two sequences; infinite if their lengths differ.
 template <class Got, class Want>
 double farthest(const Got& got, const Want& want) {
   if (std::size(got) != std::size(want)) return INFINITY;
@@ -23,7 +24,8 @@ double farthest(const Got& got, const Want& want) {
   return most;
 }
 
-/// The largest finite magnitude, at least `least`: what a difference is measured by.
+/// The largest finite magnitude of the values, at least `least`: the scale that a difference is
+/// divided by.
 template <class Values>
 double magnitude(const Values& values, double least) {
   double most = least;

@@ -1,4 +1,4 @@
-// Shows values that come from memory which nobody wrote: they change with what lay there before.
+// Detects reads of uninitialized memory: results then depend on what the memory held before.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace crescent::test {
 
-/// Leaves the byte in memory that the next tensors are likely to get.
+/// Fills memory that the next tensors are likely to get with this byte.
 inline void poison(uint8_t byte) {
   Tensors blocks;
   for (int64_t bytes = 1; bytes <= 16384; bytes = bytes * 5 / 4 + 1) {
@@ -15,7 +15,7 @@ inline void poison(uint8_t byte) {
   }
 }
 
-/// The same values but for rounding; NaN is NaN.
+/// Whether the values are equal up to rounding; NaN equals NaN.
 inline bool same_values(const Tensors& a, const Tensors& b) {
   auto equal = [](double x, double y) {
     return std::abs(x - y) <= 1e-5 || x == y || (std::isnan(x) && std::isnan(y));

@@ -1,5 +1,5 @@
--- Who measures, validates: what a workload computes in its first steps beside the same op by op, from
--- the same weights and the same random numbers. A workload that differs is not measured.
+-- Checks a workload before it is measured: its first steps, compiled, must agree with the same
+-- steps op by op from the same weights and random numbers.
 local cr = require "crescent"
 local ops = cr.ops
 local validate = {}
@@ -7,7 +7,7 @@ local validate = {}
 local function wide(x) return x:cast "float64" end
 local function size_of(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
 
---- Fails unless a is b, up to a share of the largest.
+--- Fails unless a and b differ by at most `share` of the largest magnitude.
 local function compare(name, what, a, b, share)
   local size = size_of(b)
   local off = size_of(ops.where(ops.equal(a, b), 0.0, wide(a) - wide(b)))
@@ -16,11 +16,12 @@ local function compare(name, what, a, b, share)
     off, size), 0)
 end
 
---- How far off results may be; sums of half-width floats are.
+--- The tolerance, which is larger where sums are made of half-width floats.
 local function share_of(halves) return halves and 0.1 or 2e-3 end
 
---- The first steps of training. Weights are compared by the way that they have gone, and by the
---- longest that any has: where the gradient is 0 but for rounding, all of a way is rounding.
+--- Compares the first training steps. The difference of a weight is relative to the distance that
+--- it has moved, and to the largest distance of any weight: where a gradient is 0 except for
+--- rounding, the whole movement is rounding.
 function validate.training(name, w, batch, halves)
   local steps, first = 2, nil
   local x, y = w.x(batch * steps), w.y(batch * steps)
@@ -55,7 +56,7 @@ function validate.training(name, w, batch, halves)
   end
 end
 
---- A prediction: its first and its last rows, each of which goes its own way.
+--- Compares a prediction: its first and last rows, which different code paths may compute.
 function validate.prediction(name, model, x, halves)
   local n, rows = x.shape[1], math.min(x.shape[1], 4)
   local predicted = model:predict_on_batch(x)
@@ -65,8 +66,8 @@ function validate.prediction(name, model, x, halves)
   end
 end
 
---- A function of tensors beside the same in float64. What is as good turned around is compared
---- without its sign.
+--- Compares a function of tensors with the same function in float64. The sign is ignored for
+--- results that are defined up to their sign.
 function validate.op(name, f, inputs)
   local widened, any = {}, false
   for i, x in ipairs(inputs) do

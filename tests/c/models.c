@@ -1,4 +1,4 @@
-// Models: files, configurations, what they are, weights.
+// Models of the C interface: files, configurations, properties, weights.
 #include "support.h"
 
 static void set_kernel(crescent_model* model) {
@@ -8,7 +8,7 @@ static void set_kernel(crescent_model* model) {
   crescent_tensor_free(kernel);
 }
 
-/// Whether the model computes 2 a - b.
+/// Checks that the model computes 2 a - b.
 static void check_predictions(const crescent_model* model) {
   crescent_tensor *x = samples_x(), *y = samples_y(), *predicted = NULL;
   size_t count = 1;

@@ -17,14 +17,14 @@ extern int failures;
     }                                                                \
   } while (0)
 
-/// The call succeeds.
+/// Checks that the call succeeds.
 #define OK(call) check_error((call), CRESCENT_OK, NULL, __FILE__, __LINE__)
-/// The call fails with this code and a message that has this part.
+/// Checks that the call fails with this code and a message that contains `part`.
 #define FAILS(code, part, call) check_error((call), (code), (part), __FILE__, __LINE__)
 
 void check_error(crescent_error* error, int code, const char* part, const char* file, int line);
 
-/// y = 2 a - b, learned by one unit.
+/// A trained model of one unit that computes y = 2 a - b.
 crescent_model* small_model(void);
 crescent_tensor* floats(const float* values, int64_t rows, int64_t columns);
 crescent_tensor* samples_x(void);

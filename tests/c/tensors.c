@@ -1,4 +1,4 @@
-// Values in and out, with and without a copy.
+// Tensors of the C interface: values in and out, with and without a copy.
 #include "support.h"
 
 static void dtypes_have_names(void) {
@@ -52,7 +52,8 @@ static void spec_has_strides(void) {
   crescent_tensor_free(tensor);
 }
 
-/// A caller of an earlier version gets the part of the struct that it knows, and no byte more.
+/// For a caller that was built against an earlier version, only the fields that its struct has are
+/// written.
 static void shorter_struct_is_respected(void) {
   const float values[6] = {0};
   crescent_tensor* tensor = floats(values, 3, 2);
@@ -94,7 +95,7 @@ static void wrapped_memory_is_not_copied(void) {
   CHECK(released == 1);
 }
 
-/// A model reads wrapped inputs anew each time, and takes copies of weights.
+/// A model reads wrapped memory at each call, and copies weights.
 static void wrapped_memory_may_change_between_calls(void) {
   float kernel[] = {2, -1}, input[] = {1, 0};
   const int64_t of_kernel[] = {2, 1}, of_input[] = {1, 2};

@@ -34,7 +34,7 @@ static void several_threads_predict(void) {
   crescent_tensor_free(expected);
 }
 
-/// Predicts until the handle is freed; that ends in an error, never in a crash.
+/// Predicts until another thread frees the handle, which must end in an error and never in a crash.
 static void* predict_until_freed(void* unused) {
   (void)unused;
   for (;;) {

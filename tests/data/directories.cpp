@@ -1,5 +1,4 @@
-// Datasets of folders: which files and labels they have, in which parts, and what contradicts
-// itself.
+// Datasets of folders: their files, labels and subsets, and options that contradict each other.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -16,7 +15,7 @@ namespace {
 using Doubles = std::vector<double>;
 using Texts = std::vector<std::string>;
 
-/// Files of texts in classes b and a, three and two.
+/// Writes three texts of class "b" and two of class "a".
 void write_texts(const Folder& folder) {
   for (const char* name : {"b/1.txt", "b/2.TXT", "b/more/3.txt", "a/1.txt", "a/2.txt"})
     folder.write(name, std::string("text of ") + name);

@@ -1,4 +1,5 @@
-// Classes and sequences as tensors: every row against the definition, and what is refused.
+// Class vectors and padded sequences: every row against the definition, and inputs that are
+// refused.
 #include "crescent/data/encoding.h"
 
 #include <catch2/catch.hpp>

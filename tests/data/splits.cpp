@@ -1,4 +1,4 @@
-// Rows in parts: which rows, how many of each class, and what is no split.
+// Splits of rows into parts: which rows, how many of each class, and impossible splits.
 #include "crescent/data/splits.h"
 
 #include <algorithm>

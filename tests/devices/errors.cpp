@@ -1,4 +1,4 @@
-// Mistakes in data are told, change nothing, and the device goes on.
+// Invalid data is an error, changes no variable, and leaves the device usable.
 #include "support.h"
 
 namespace crescent::test {

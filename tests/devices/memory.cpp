@@ -1,4 +1,4 @@
-// Memory of a device: allocated, written, read, copied, looked at.
+// The memory of a device: allocation, writing, reading, copying.
 #include <thread>
 
 #include "support.h"

@@ -1,5 +1,5 @@
-// The table of ops on the device that is judged: every row, dtype and gradient as the cpu has it in
-// float64.
+// The table of ops on the device under test: every case, dtype and gradient equals that of the cpu
+// in float64.
 #include "ops/cases.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-// The device that is judged, and the cpu to compare with.
+// The device under test, and the cpu to compare with.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -8,13 +8,13 @@
 
 namespace crescent::test {
 
-/// The name that the suite was given.
+/// The name of the device under test.
 inline std::string judged() {
   const char* name = std::getenv("CRESCENT_DEVICE");
   return name && *name ? name : "cpu";
 }
 
-/// Computes on another device as long as it lives.
+/// While alive, another device is the current one.
 class On {
  public:
   explicit On(const std::string& name) : before_(device().class_name()) { set_device(name); }
@@ -31,14 +31,14 @@ auto on_cpu(F f) {
   return f();
 }
 
-/// A number that the device tells of itself; -1 where it does not.
+/// An integer that the device reports about itself; -1 if it does not have it.
 inline int64_t fact(std::string_view name) {
   const Dict facts = device().information();
   const Value* value = facts.find(name);
   return value ? value->as_int() : -1;
 }
 
-/// A tensor in the memory of the device that is judged.
+/// A copy of the tensor in the memory of the device under test.
 inline Tensor there(const Tensor& t) { return t.to(device().memory()); }
 
 /// 0, 1, 2, ... as float32.
@@ -49,7 +49,7 @@ inline Tensor counted(const Shape& shape, double first = 0) {
   return Tensor::from(values, shape);
 }
 
-/// Numbers without order from -1 to 1.
+/// Pseudo-random numbers from -1 to 1.
 inline Tensor numbers(const Shape& shape, int64_t seed) {
   return on_cpu([&] { return SeedGenerator(seed).uniform(shape, -1, 1); });
 }

@@ -1,11 +1,10 @@
-// Another device in the middle: programs are compiled anew, variables move, tensors are brought
-// over.
+// A change of the current device: programs are compiled again, variables move, tensors are copied.
 #include "support.h"
 
 namespace crescent::test {
 namespace {
 
-/// One that is not judged.
+/// The name of a device other than the one under test.
 std::string another() { return judged() == "cpu" ? "far" : "cpu"; }
 
 }  // namespace

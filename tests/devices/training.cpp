@@ -1,4 +1,4 @@
-// Models are trained, looked at, saved and loaded on the device.
+// Models are trained, inspected, saved and loaded on the device.
 #include <unistd.h>
 #include <cstdio>
 #include <filesystem>
@@ -60,7 +60,7 @@ void compile(Model& model, const char* optimizer = "adam") {
                  {"metrics", List{"accuracy"}}});
 }
 
-/// Counts what goes over the border in steps after the first epoch.
+/// Counts the transfers between host and device in the steps after the first epoch.
 class Border final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }

@@ -14,7 +14,7 @@ local function contents(path)
   return file:read "a"
 end
 
---- What the code prints, in these globals.
+--- What the code prints when it runs with these globals.
 local function printed(code, name, globals)
   local lines = {}
   function globals.print(...)

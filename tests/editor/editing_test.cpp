@@ -1,4 +1,4 @@
-// What keys do, as somebody at the terminal sees it.
+// What keys do at the terminal, checked on the screen.
 #include <signal.h>
 #include <unistd.h>
 

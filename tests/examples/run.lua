@@ -37,7 +37,8 @@ local function read(path)
   return text
 end
 
---- What the example wrote is where its last lines say: in the folder or among temporary files.
+--- Checks that the file named in the example's last lines exists in the folder or among temporary
+--- files.
 local function check_written(name, text, where)
   local path = assert(text:match("[^ \n]*" .. name:gsub("%.", "%%.")), name .. " is not told of")
   if path:sub(1, 1) ~= "/" then path = where .. "/" .. path end

@@ -1,4 +1,5 @@
-// Saving while calls of the system fail: the old file or the new one, a message, nothing left over.
+// Saving while system calls fail: the file is the old or the new one, the error has a message, and
+// no temporary file is left.
 #include <cerrno>
 
 #include "crescent/system/file.h"
@@ -23,7 +24,7 @@ class Warnings {
   inline static int count_ = 0;
 };
 
-/// Saves generation 2 over 1 while the n-th call fails; false when there are fewer calls.
+/// Saves generation 2 over generation 1 while the n-th call fails; false if there are fewer calls.
 bool survives(const Saver& saver, const char* call, int n, int error, bool lasts, int& warned) {
   CAPTURE(saver.name, call, n, error, lasts);
   const Folder folder;
@@ -80,8 +81,8 @@ TEST_CASE("S06: short and interrupted writes give the same file") {
   }
 }
 
-/// What a disk may hold when the power fails between two of these calls: a rename that was done
-/// may have reached it, so what was written to the file must have been synced before.
+/// Checks what may be on the disk if the power fails between two of these calls: a rename may have
+/// reached it, so the content must have been synced before.
 void check_order(const std::vector<std::string>& calls, const std::string& path) {
   std::string temporary, folder;
   bool synced = false, renamed = false, folder_synced = false;

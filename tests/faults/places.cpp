@@ -1,4 +1,4 @@
-// Places where nothing can be saved: full disks, folders that take nothing, links, odd targets.
+// Paths where nothing can be saved: full disks, read-only folders, links, special files.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -83,7 +83,7 @@ TEST_CASE("S04: a symbolic link at the target stays, and what it leads to is rep
   report("S04 a symbolic link at the target", times, "the link stays, its target is replaced");
 }
 
-/// A disk of 1 MiB that only this process sees; needs root, or a namespace in which we are root.
+/// Mounts a disk of 1 MiB that only this process sees; needs root, or a user namespace.
 bool mount_small_disk(const char* folder) {
   if (unshare(CLONE_NEWNS) != 0) {
     const std::string map = concat("0 ", geteuid(), " 1");

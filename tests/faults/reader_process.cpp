@@ -1,5 +1,5 @@
-// F27: the process that reads HDF5 files is killed, stopped, missing, not startable, or another
-// program.
+// F27: the process that reads HDF5 files is killed, stopped, missing, impossible to start, or
+// another program.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>

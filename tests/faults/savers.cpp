@@ -107,7 +107,8 @@ Saver saver_of_texts(int width) {
 
 using Endings = std::vector<std::string>;
 
-/// They take no arrays but images and sounds, and write them as the others do, by replace_file.
+/// Formats of images and sounds, which take no arrays of numbers; they save by replace_file as all
+/// others do.
 const std::set<std::string> kOwnArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
 
 Endings endings_of(std::string_view ability) {

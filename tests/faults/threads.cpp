@@ -1,5 +1,5 @@
-// T17: the system starts no more threads, or fewer than asked for. Work goes on with those that
-// there are, and gives the same.
+// T17: the system starts fewer threads than asked for, or none. All work is done by the threads
+// that exist, with the same results.
 #include <cerrno>
 #include <fstream>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace crescent::faults {
 namespace {
 
-/// What is done with threads, as numbers to compare.
+/// Results of work on several threads, to be compared.
 std::vector<double> worked() {
   set_device("cpu", {{"threads", 4}});
   const Tensor x = SeedGenerator(3).normal({300, 200});

@@ -4,7 +4,7 @@
 
 namespace crescent::faults {
 
-/// Tests that are meant to be workers take their arguments from here.
+/// The arguments of a hidden test that runs in a worker process.
 std::string worker_argument(int i);
 
 class Worker : public Process {

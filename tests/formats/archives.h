@@ -1,4 +1,4 @@
-// Archives member by member.
+// Reads and writes the members of zip archives.
 #pragma once
 #include <map>
 
@@ -20,7 +20,7 @@ inline std::map<std::string, std::string> unpacked(const std::string& path) {
   return members;
 }
 
-/// The archive of such members.
+/// Writes an archive with these members.
 inline void pack(const std::string& path, const std::map<std::string, std::string>& members) {
   std::vector<zip::File> files;
   for (const auto& [name, text] : members)

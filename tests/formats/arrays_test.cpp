@@ -1,4 +1,4 @@
-// Arrays through files, read whole or a part at a time.
+// Arrays in files, read whole or in pieces.
 #include "models.h"
 
 namespace crescent::hdf5 {

@@ -1,11 +1,12 @@
-// F26: a byte of a file of ours is another one. Whatever the format and wherever the byte: there is
-// an error, or the numbers that were saved.
+// F26: one byte of a file is changed. In every format and at every position, loading is an error or
+// gives the numbers that were saved.
 #include "models.h"
 
 namespace crescent::hdf5 {
 namespace {
 
-/// What is flipped, and how far apart: reading an HDF5 file takes another process.
+/// A kind of file and the distance between the changed bytes; reading HDF5 is slow, because it
+/// takes another process.
 struct Kind {
   const char* file;
   size_t step;

@@ -1,5 +1,5 @@
-// Files with a few changed bytes, or cut short: every one ends in arrays or in an error, never in a
-// dead process.
+// Files with some changed bytes, or truncated: loading gives arrays or an error and never ends the
+// process.
 #include <random>
 
 #include "crescent/io/format.h"
@@ -8,7 +8,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// Variable-length strings are what crashes libhdf5 1.10 most, and h5py writes them.
+/// A file with variable-length strings, which h5py writes and on which damaged files crash libhdf5
+/// 1.10 most often.
 std::string file_with_variable_texts(const Scratch& scratch) {
   std::string path = scratch.path("seed.h5");
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
@@ -37,7 +38,7 @@ std::string file_with_variable_texts(const Scratch& scratch) {
   return path;
 }
 
-/// Everything that loading a model asks of a file.
+/// Reads everything that loading a model reads.
 void load_all(const std::string& path) {
   FileReader reader(path);
   reader.text("", "model_config");

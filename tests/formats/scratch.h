@@ -1,4 +1,4 @@
-// A folder of one test, removed afterwards, and what tests of files ask again and again.
+// A temporary folder, and helpers that tests of files share.
 #pragma once
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ class Scratch {
     std::filesystem::remove_all(folder_, ignored);
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  /// Names in the folder.
+  /// The number of files in the folder.
   size_t count() const { return std::distance(std::filesystem::directory_iterator(folder_), {}); }
 
  private:
@@ -49,7 +49,7 @@ inline void write_tree(const std::string& path, const Tree& tree) {
   replace_file(path, FileImage(tree).pieces());
 }
 
-/// What `work` fails with; the test fails when it does not.
+/// The message of the error that `work` throws; fails if it throws none.
 template <class Work>
 std::string failure(const Work& work) {
   try {
@@ -61,7 +61,7 @@ std::string failure(const Work& work) {
   return "";
 }
 
-/// Reads one dataset to the end.
+/// Reads a whole dataset.
 inline Array read_one(const std::string& path, const std::string& dataset) {
   FileReader reader(path);
   return reader.read({dataset}, reader.describe({dataset})).front();

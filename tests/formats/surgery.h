@@ -1,4 +1,4 @@
-// Files changed through libhdf5 itself, which knows nothing of our rules.
+// Changes files through libhdf5 itself, which does not know Crescent's checksums.
 #pragma once
 #include <functional>
 
@@ -17,7 +17,7 @@ class Surgery {
   Handle open(const std::string& object) const {
     return Handle(H5Oopen(file_, object.empty() ? "/" : object.c_str(), H5P_DEFAULT), H5Oclose);
   }
-  /// Every object below the root, and the root, "".
+  /// The paths of all objects; "" is the root.
   std::vector<std::string> objects() const {
     std::vector<std::string> paths;
     H5Ovisit2(
@@ -47,7 +47,7 @@ class Surgery {
   void remove(const std::string& object, const std::string& attribute) const {
     REQUIRE(H5Adelete(open(object), attribute.c_str()) >= 0);
   }
-  /// The bytes of an attribute as they lie there, through `change`.
+  /// Applies `change` to the raw bytes of an attribute.
   void change(const std::string& object, const std::string& name,
               const std::function<void(std::string&)>& change) const {
     Handle parent = open(object);
@@ -65,11 +65,11 @@ class Surgery {
   void unlink(const std::string& object) const {
     REQUIRE(H5Ldelete(file_, object.c_str(), H5P_DEFAULT) >= 0);
   }
-  /// An object of another file, or a copy of one of this, in this place.
+  /// Replaces an object by one of another file, or by a copy of one of this file.
   void copy(const Surgery& from, const std::string& object, const std::string& to) const {
     REQUIRE(H5Ocopy(from.file_, object.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0);
   }
-  /// An attribute of another file's root.
+  /// Copies an attribute of another file's root.
   void copy_attribute(const Surgery& from, const std::string& name) const {
     const Handle root = from.open("");
     Handle source(H5Aopen(root, name.c_str(), H5P_DEFAULT), H5Aclose);
@@ -80,7 +80,7 @@ class Surgery {
                 H5Aclose);
     REQUIRE(H5Awrite(copy, type, bytes.data()) >= 0);
   }
-  /// A dataset of zeros.
+  /// Adds a dataset of zeros.
   void add(const std::string& dataset) const {
     const hsize_t dims[] = {2, 3};
     Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose);
@@ -100,7 +100,7 @@ class Surgery {
   Handle file_;
 };
 
-/// Two layers of one shape, so that what belongs to one would fit the other; compiled and trained.
+/// A trained model with two layers of the same shapes, so that exchanged weights would fit.
 inline ModelPtr trained_model(double rate = 0.001) {
   auto model = Sequential::make(
       {layer("Dense",

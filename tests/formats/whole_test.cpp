@@ -1,5 +1,5 @@
-// What a file of ours holds as a whole: an array that is missing, was added or is another file's is
-// named, and what another program wrote over our file is that program's.
+// Checksums over whole files: a missing, added or foreign array is named in the error, and a file
+// that another program has rewritten counts as that program's.
 #include "seal.h"
 #include "surgery.h"
 
@@ -58,7 +58,7 @@ TEST_CASE("an array or a group of another file of ours is seen, though it fits")
 
 bool is_ours(const std::string& name) { return name.starts_with("crescent"); }
 
-/// As a program leaves it that knows nothing of us.
+/// Rewrites the file as a program would that ignores Crescent's attributes.
 void make_foreign(const std::string& path) {
   const Surgery surgery(path);
   for (const std::string& object : surgery.objects())
@@ -107,7 +107,7 @@ TEST_CASE("a list of what a file holds is not lost without being missed", "[F26]
   CHECK(contains(trouble(path), "damaged"));
 }
 
-/// As it was written before there was a list of its objects: without the list and its seal.
+/// Removes the list of objects and its checksum, which files of earlier versions do not have.
 void remove_list(const std::string& path) {
   const Surgery surgery(path);
   surgery.remove("", kContents);

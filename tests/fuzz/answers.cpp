@@ -1,5 +1,5 @@
-// Any bytes as what the process that reads HDF5 files answers: it is the one that hostile files
-// may take over, so nothing that it says is believed. Child is played by the input.
+// Fuzzes the answers of the process that reads HDF5 files. A malicious file may take that process
+// over, so nothing that it says is trusted. The fuzz input plays the process.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,7 +11,8 @@ namespace {
 
 std::string_view input;
 
-/// Frames of the input: a byte that says how long the next one is, in steps of 1, 16 and 256.
+/// Splits the input into frames: a byte encodes the length of the next one, in steps of 1, 16 and
+/// 256.
 std::optional<std::string> next_frame() {
   if (input.empty()) return std::nullopt;
   const auto head = static_cast<unsigned char>(input[0]);
@@ -46,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const int memory = memfd_create("fuzz", MFD_CLOEXEC);
   static const std::string path = "/proc/self/fd/" + std::to_string(memory);
   if (ftruncate(memory, kFile) != 0) return 0;
-  // Most inputs begin with the greeting that is waited for.
+  // Most inputs begin with the expected greeting.
   std::string frames;
   if (size > 0 && data[0] % 8 != 0) {
     const Packer greeting = Packer().add(kWireVersion).add(Status::ok);
@@ -65,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool has_rows = !infos[0].shape.empty() && infos[0].shape[0] > 0;
     if (has_rows && size % 4 == 0) file.read_rows("a", infos[0], 0, 1);
     if (size % 2) file.hold();
-    // The last question: the reader has ended then.
+    // After the last question the reader has ended.
     for (const Array& array : file.read(names, infos)) {
       const auto bytes = byte_count(array.element, array.shape);
       volatile unsigned char sum = 0;

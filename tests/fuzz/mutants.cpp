@@ -1,5 +1,5 @@
-// F14: changed copies of real files through the public load. Whatever they hold, there is a model
-// or a message, and this process stays.
+// F14: mutated copies of real files are loaded through the public interface. Each gives a model or
+// an error, and the process survives.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -25,7 +25,7 @@ bool loads(const std::string& path) {
   }
 }
 
-/// Models whose files are small, from the folder of golden files and below.
+/// Paths of small model files in the folder of golden files.
 std::vector<fs::path> seeds() {
   constexpr uintmax_t kLargest = 64 << 10;
   const char* folder = std::getenv("CRESCENT_GOLDEN");
@@ -47,7 +47,7 @@ std::string bytes_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A file that is removed unless the process dies of what is in it.
+/// A mutated file; it is left on the disk if the process dies while loading it.
 struct Mutant {
   explicit Mutant(const std::string& ending)
       : path(fs::temp_directory_path() / concat("crescent-mutant-", getpid(), ending)) {}
@@ -58,7 +58,7 @@ struct Mutant {
   const fs::path path;
 };
 
-/// Of this process: what others do meanwhile does not count.
+/// The processor time of this process in seconds, which does not depend on other processes.
 double seconds_used() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 struct Tally {

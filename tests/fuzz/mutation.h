@@ -1,5 +1,5 @@
-// Changes of a file's bytes that a reader has to survive: blind ones, and such as know where the
-// structures of HDF5 and zip begin.
+// Mutations of file contents that readers must survive: random ones, and ones at the beginning of
+// HDF5 and zip structures.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ class Mutation {
  public:
   explicit Mutation(unsigned seed) : random_(seed) {}
 
-  /// One change, or a few.
+  /// Applies one mutation or a few.
   void apply(std::string& bytes) {
     for (size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes) change(bytes);
   }
@@ -29,7 +29,7 @@ class Mutation {
     return std::min(size, bytes.size());
   }
 
-  /// In what follows a signature, where a header is, as often as anywhere.
+  /// A position after a signature (where a header is), or any position, with equal probability.
   size_t place_in_header(const std::string& bytes) {
     constexpr std::array<std::string_view, 9> kSignatures = {
         "\x89HDF", "TREE",       "SNOD",       "HEAP",      "GCOL",
@@ -72,7 +72,8 @@ class Mutation {
     }
   }
 
-  /// Seldom: what follows is then out of its place, which readers see at once.
+  /// Inserts or removes bytes; used seldom, because readers notice at once that all that follows
+  /// has moved.
   void move_the_rest(std::string& bytes, size_t at, size_t size) {
     switch (below(16)) {
       case 0:

@@ -1,4 +1,4 @@
-// What we write beside what Keras wrote.
+// Compares configurations that Crescent writes with those of Keras.
 #pragma once
 #include <set>
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace crescent::golden {
 
-/// Places where two configurations say different things, "config/layers/1/config/units: 3 instead
-/// of 4". What goes without saying may be left out.
+/// The differences of two configurations, as "config/layers/1/config/units: 3 instead of 4".
+/// Defaults may be left out.
 std::set<std::string> differences(const Value& ours, const Value& keras, const std::string& place);
 
 }  // namespace crescent::golden

@@ -6,7 +6,7 @@ local cr = require "crescent"
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
 local run_entry = require "run_entry"
-_G.cr = cr -- as at the prompt
+_G.cr = cr  -- a global, as at the prompt
 
 -- Names without an example, as patterns, and why.
 local without = {
@@ -41,7 +41,8 @@ local without = {
   ["^model%.compute_metrics$"] = "what a model of one's own calls",
 }
 
---- What cr.Layer, cr.losses.Loss and the like have is what methods of objects are.
+--- Whether the path is a member of a base class such as cr.Layer, whose methods are documented with
+--- objects.
 local function is_of_base(path)
   local base = path:match "^(cr%..*%u%w*)%.[%l_]+$"
   return base and not base:find "FeatureSpace"
@@ -122,7 +123,8 @@ local function with_temporary_files(f)
   end
 end
 
---- The lines of an example with the answers of now, and whether they are those that it has.
+--- Runs the lines of an example; returns them with the current answers, and whether these are the
+--- recorded ones.
 local function run_again(lines)
   local again, environment, same = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}

@@ -1,4 +1,4 @@
--- What the prompt answers to an entry, as lines of text.
+-- The lines that the prompt prints for an entry.
 local cr = require "crescent"
 
 --- Calls the function with an output that is collected in `lines`.
@@ -24,12 +24,12 @@ local function collecting(lines, f)
   return results
 end
 
--- A single nil that a call gave is not shown.
+-- Whether the results are shown; a call that returns a single nil shows nothing.
 local function is_shown(results, code)
   return results.n > 2 or results[2] ~= nil or code:match "^[%w_%. =]+$"
 end
 
---- The lines that an entry prints and gives, in the environment.
+--- The lines that the entry prints and its results, run in this environment.
 return function(code, environment)
   local lines = {}
   local f, message = load("return " .. code, "=stdin", "t", environment)

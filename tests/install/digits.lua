@@ -1,5 +1,5 @@
--- digits.lua EXAMPLES FILE: the example works, and with no plugins but those that
--- EXAMPLES/quickstart builds for it.
+-- digits.lua EXAMPLES FILE: the example works with only those plugins that EXAMPLES/quickstart
+-- builds for it.
 local examples, file = arg[1], arg[2]
 arg[0], arg[1], arg[2] = examples .. "/digits.lua", file, nil
 dofile(arg[0])

@@ -7,13 +7,13 @@
 namespace crescent {
 namespace {
 
-/// A layer whose inputs keep their shape; T says what is wrong.
+/// A layer whose outputs have the shape of its inputs; T has the fault.
 template <class T>
 struct Broken : UnaryLayer {
   static void describe(Schema<T>& s) { s.doc("Wrong in one way."); }
 };
 
-/// Multiplies by weights; to tell wrong ones from.
+/// A correct layer that multiplies by its weights, for comparison.
 struct Right final : Broken<Right> {
   static void describe(Schema<Right>& s) {
     s.doc("Right.").field("power", &Right::power_, "Of the weights.");
@@ -24,7 +24,7 @@ struct Right final : Broken<Right> {
   Variable w_;
 };
 
-/// a * b, with a gradient by b that is too large by half.
+/// a * b, whose gradient with respect to b is 1.5 times too large.
 struct Product final : OpOf<Product> {
   static constexpr const char* kName = "broken_product";
   auto fields() const { return std::tie(); }
@@ -70,7 +70,7 @@ struct ForgetsOption final : Broken<ForgetsOption> {
   double factor_ = 1;
 };
 
-/// Its state is no weight.
+/// Its state is not registered as a weight.
 struct LosesState final : Broken<LosesState> {
   Tensor call(const Tensor& x, const Call& call) override {
     if (call.training) seen_.assign(seen_.value() + 1.0);
@@ -91,7 +91,7 @@ struct NanAtZero final : Broken<NanAtZero> {
   }
 };
 
-/// Takes the first sample, which need not be there.
+/// Reads the first sample, which an empty batch does not have.
 struct NeedsSample final : Broken<NeedsSample> {
   Tensor call(const Tensor& x, const Call&) override { return x + ops::slice(x, {0, 0}, {1, -1}); }
 };

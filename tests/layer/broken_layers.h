@@ -1,10 +1,10 @@
-// Layers that are wrong in one way each.
+// Layers with one fault each.
 #pragma once
 #include <string>
 
 namespace crescent {
 
-/// What check_layer has to find.
+/// A faulty layer and the check that must find it.
 struct BrokenLayer {
   const char* name;
   std::string check;  ///< the row that fails

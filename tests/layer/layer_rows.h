@@ -1,4 +1,4 @@
-// What check_layer is tried on: how to make a layer and what to feed it.
+// Rows for check_layer: how to make each layer, and its inputs.
 #pragma once
 #include <span>
 #include <vector>
@@ -16,7 +16,7 @@ struct LayerRow {
 };
 
 std::span<const LayerRow> layer_rows();
-/// Those of layers that change images, which are among them.
+/// The rows of layers that change images, which layer_rows() contains too.
 std::vector<LayerRow> augmentation_rows();
 
 }  // namespace crescent

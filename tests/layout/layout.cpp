@@ -1,6 +1,5 @@
-// The plan of the code, kept by reading #include lines: arrows point down only. The outer walls
-// (plugins see public headers alone) are CMake's; they are checked here too, where they are cheap
-// to name.
+// Checks the architecture by reading #include lines: a file includes only files of its own or lower
+// floors. That plugins see only public headers is enforced by CMake and checked here too.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -16,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 
-// The rooms of public headers and of core's sources, lowest first. crescent.h and plugin.h stand
-// above all rooms of headers.
+// The folders of public headers and of core's sources, lowest first. crescent.h and plugin.h are
+// above all of them.
 const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", "tensor",
                                                "program", "device", "ops",      "layer",
                                                "data",    "model",  "io"};
@@ -50,11 +49,11 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
   return files;
 }
 
-// Public, but written by the build.
+// Public headers that the build generates.
 const std::set<std::string> kGenerated = {"crescent/headers_hash.h"};
 
-/// What an include of `file` names: beside the file, or below a folder that its part of the tree is
-/// compiled with. Empty for what is in none of them.
+/// The file that an include of `file` refers to: relative to the file, or to an include folder of
+/// its part of the tree. Empty if it is in neither.
 fs::path resolve(const fs::path& file, const std::string& name) {
   std::vector<fs::path> folders = {file.parent_path()};
   for (const char* folder : {"core/src", "plugins/cpu", "formats/hdf5/src", "formats",
@@ -67,14 +66,14 @@ fs::path resolve(const fs::path& file, const std::string& name) {
   return {};
 }
 
-/// The number of the room below `root` that holds the file; -1 for files in none.
+/// The index of the folder below `root` that contains the file; -1 if none does.
 int room_number(const fs::path& file, const fs::path& root, const std::vector<std::string>& rooms) {
   const fs::path inside = fs::relative(file, root);
   const auto at = std::find(rooms.begin(), rooms.end(), inside.begin()->string());
   return at == rooms.end() ? -1 : int(at - rooms.begin());
 }
 
-/// Fails for files below `root` that are in no room, or include a file of a room above theirs.
+/// Fails for files below `root` that are in no listed folder, or include a file of a higher one.
 void check_rooms(const fs::path& root, const std::vector<std::string>& rooms) {
   for (const fs::path& file : sources_below(root)) {
     if (file.parent_path() == root) continue;
@@ -92,7 +91,7 @@ void check_rooms(const fs::path& root, const std::vector<std::string>& rooms) {
   }
 }
 
-// A graph: the folders, or units, that each includes files of.
+// A graph: for each folder (or unit), the folders that it includes files of.
 using Includes = std::map<std::string, std::set<std::string>>;
 
 Includes includes_of_folders() {
@@ -110,8 +109,8 @@ Includes includes_of_folders() {
   return folders;
 }
 
-/// Fails for those that include each other, whichever way round: whoever includes nothing that is
-/// left goes, and a circle stays.
+/// Fails if folders include each other in a circle: folders that include none of the remaining ones
+/// are removed until only circles are left.
 void check_no_circles(Includes all) {
   for (bool some = true; some;) {
     some = false;
@@ -195,8 +194,7 @@ TEST_CASE("Nothing outside core includes the inside of core") {
 
 namespace {
 
-/// The name of the type that a line begins to declare, without what it is nested in; empty for a
-/// line that declares none.
+/// The type that a line begins to declare, without its enclosing scope; empty if it declares none.
 std::string declared_type(const std::string& line) {
   std::istringstream words(line);
   std::string word;
@@ -208,7 +206,8 @@ std::string declared_type(const std::string& line) {
   return word.substr(0, word.find_first_of(":;<{"));
 }
 
-// Types are named by terms of the field, which say what they are: a chunk, an interrupt scope.
+// Plain words that must not be names of types, which are named by terms of the field (chunk,
+// interrupt scope).
 const std::set<std::string> kPlainWords = {"Run",   "Part", "Row",      "Work",  "Place",
                                            "Given", "Kept", "Together", "Guest", "Follower"};
 
@@ -273,7 +272,7 @@ int room_of(const std::string& unit) {
   return int(std::find(kModuleRooms.begin(), kModuleRooms.end(), room) - kModuleRooms.begin());
 }
 
-// What each unit of the module includes of the others.
+// For each unit of the module, the other units that it includes.
 Includes units_of_module() {
   Includes units;
   for (const fs::path& file : sources_below(kModule)) {

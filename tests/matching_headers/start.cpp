@@ -1,4 +1,4 @@
-// Says that it has started.
+// Prints that it has started.
 #include <cstdio>
 
 #include "crescent/headers_hash.h"

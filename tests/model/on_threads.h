@@ -1,4 +1,4 @@
-// What several threads do at once.
+// Runs work on several threads at once.
 #pragma once
 #include <exception>
 #include <functional>
@@ -8,7 +8,8 @@
 
 namespace crescent::small {
 
-/// Calls work(number) on so many threads at once; what each of them threw, "" for nothing.
+/// Calls work(number) on this many threads at once; returns the message that each threw, "" for
+/// none.
 inline std::vector<std::string> on_threads(int count, const std::function<void(int)>& work) {
   std::vector<std::string> errors(static_cast<size_t>(count));
   std::vector<std::thread> threads;

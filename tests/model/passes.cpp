@@ -1,4 +1,4 @@
-// How fit, evaluate and predict go through data: its end, steps, generators, orders.
+// How fit, evaluate and predict iterate over data: end of data, steps, generators, order.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -42,7 +42,7 @@ TEST_CASE("data that gives nothing is no training") {
 
 namespace {
 
-/// Says that it has so many samples, and gives batches of these widths.
+/// Announces a number of samples and then gives batches of these sizes.
 class Promises final : public Dataset {
  public:
   Promises(int64_t samples, std::vector<Tensor> batches)
@@ -61,7 +61,7 @@ class Promises final : public Dataset {
   size_t at_ = 0;
 };
 
-/// Takes inputs of any width.
+/// Accepts inputs of any width.
 class Same final : public Model {
  public:
   Tensors call(const Tensors& inputs, const Call&) override { return {inputs.front() * 1.0}; }
@@ -140,7 +140,7 @@ TEST_CASE("evaluate and predict end with the data") {
 
 namespace {
 
-/// Not a row a sample.
+/// A model whose output does not have one row per sample.
 class Doubling final : public Model {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {

@@ -14,7 +14,7 @@ std::shared_ptr<Sequential> two_layers() {
        make<Layer>("ReLU"), make<Layer>("Dense", {{"units", 2}, {"name", "two"}})});
 }
 
-/// The modes of the layers after a model of two was quantized.
+/// The quantization modes of the layers after a model of two layers was quantized.
 std::string modes_after(const QuantizeOptions& options) {
   const auto model = two_layers();
   quantize_model(*model, options);

@@ -1,5 +1,5 @@
-// fit(..., {resume = ...}) and BackupAndRestore: runs that are given up anywhere and called again
-// end with the bits of a run that never stopped. tests/faults kills processes for this.
+// fit(..., {resume = ...}) and BackupAndRestore: runs that are aborted anywhere and started again
+// end with the bits of an uninterrupted run. tests/faults kills processes for this.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ struct Folder {
   std::string path;
 };
 
-/// Gives up in a hook: as a crash does, by an error, or as Ctrl-C does.
+/// Aborts in a hook, as a crash does (by an error) or as Ctrl-C does.
 class GivesUp final : public Callback {
  public:
   GivesUp(int64_t after, bool by_interrupt) : after_(after), by_interrupt_(by_interrupt) {}
@@ -72,7 +72,7 @@ void check_same(const Model& a, const Model& b) {
   CHECK(a.epochs_trained() == b.epochs_trained());
 }
 
-/// After every crash or interruption the same call is made again, by a model with other weights.
+/// After every abort the same call is made again, by a model with other initial weights.
 template <class Fit>
 std::shared_ptr<Model> persist(int64_t step, bool by_interrupt, const Fit& fit) {
   for (int64_t life = 0;; ++life) {
@@ -100,7 +100,7 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
     for (const int64_t step : {kBatches, kBatches + 2, 2 * kBatches}) {
       CAPTURE(by_interrupt, step);
       (void)model_of(1);  // the global random state
-      // The first life is that of the run that `whole` is compared with.
+      // The first attempt has the initial weights of the uninterrupted run.
       const auto first = model_of(1);
       auto kept = [&](Model& model, const CallbackPtr& gives_up) {
         fit(model, {{"resume", folder / "run.h5"}}, {gives_up});
@@ -195,7 +195,7 @@ TEST_CASE("resume = true goes on with the run that was interrupted, or saved wit
   fit(*loaded, {{"resume", true}});
   check_same(*loaded, *whole);
 
-  // Without it the next run is a new one; with it too when nothing was left unfinished.
+  // Without `resume` the next run starts anew; with it too if no run was left unfinished.
   const ModelPtr anew = load_model(folder / "m.h5");
   CHECK(fit(*anew)->epoch().size() == kEpochs);
   CHECK(anew->epochs_trained() == 1 + kEpochs);

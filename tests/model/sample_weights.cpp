@@ -1,4 +1,4 @@
-// Weights of samples and of classes: what they multiply, and how they are given.
+// Weights of samples and classes: what they multiply, and how they are passed.
 #include <catch2/catch.hpp>
 
 #include "small_model.h"

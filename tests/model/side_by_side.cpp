@@ -1,5 +1,5 @@
-// Many callers of one model: their predictions run side by side, bit-identical to a single
-// caller's, and each sees the weights of one moment.
+// Concurrent predictions of one model: the results are bit-identical to those of a single caller,
+// and each prediction uses the weights of one moment.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -20,7 +20,7 @@ const std::vector<std::string> kNoErrors(kThreads);
 
 LayerPtr layer(const char* name, const Dict& options = {}) { return make<Layer>(name, options); }
 
-/// A model of each family of kernels, and the shape of one sample.
+/// A model for each family of kernels, and the shape of a sample.
 struct Family {
   const char* name;
   Shape sample;
@@ -76,7 +76,7 @@ Tensor samples(const Family& family, int64_t count) {
   return SeedGenerator(count).normal(Shape{count}.concat(family.sample));
 }
 
-/// (x) -> x, when two runs are in it at once; minus x where the other one does not come.
+/// (x) -> x if two runs are in this op at the same time, else -x.
 struct Meet final : OpOf<Meet> {
   static constexpr const char* kName = "meet";
   auto fields() const { return std::tie(); }
@@ -93,7 +93,7 @@ struct Meet final : OpOf<Meet> {
   inline static std::atomic<int> inside{0};
 };
 
-/// (x) -> x, after a while.
+/// (x) -> x after a delay.
 struct Linger final : OpOf<Linger> {
   static constexpr const char* kName = "linger";
   auto fields() const { return std::tie(); }
@@ -248,6 +248,6 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
   CHECK(on_threads(kThreads, calls) == kNoErrors);
   const uint64_t before = allocation_count();
   for (int round = 0; round < 20; ++round) CHECK(on_threads(kThreads, calls) == kNoErrors);
-  // Of each frame three results and an arena.
+  // Each frame has three results and an arena.
   CHECK(allocation_count() - before <= 4 * kThreads);
 }

@@ -38,7 +38,8 @@ local function split(text)
 end
 
 local constants = { None = "nil", True = "true", False = "false" }
---- What Python writes as a value that Lua has; nil, false for what it has not (objects of classes).
+--- The Lua value of a Python literal; nil and false for values that Lua does not have (objects of
+--- classes).
 local function value_of(text)
   if constants[text] then return load("return " .. constants[text])(), true end
   if text:find "^[%(%[]" then
@@ -70,11 +71,11 @@ end
 
 -- ---- comparing
 
---- What Keras means by None.
+--- What None stands for in options of Keras.
 local meant = { activation = "linear", data_format = "channels_last", dtype = "float32" }
 
 local function same(a, b)
-  -- a single number stands for a list of it
+  -- a number equals a list whose elements are all that number
   if type(a) == "table" or type(b) == "table" then
     a, b = type(a) == "table" and a or { a }, type(b) == "table" and b or { b }
     for i = 1, math.max(#a, #b) do
@@ -92,7 +93,7 @@ end
 local function reason(where, name) return (exceptions.rows[where] or {})[name] end
 local function is_pending(where, name) return (exceptions.pending[where] or {})[name] end
 
---- Options of a class against a signature. `skip`: parameters that are tensors, not options.
+--- Compares the options of a class with a signature. `skip`: parameters that are tensors.
 local function compare_options(where, info, signature, skip)
   if is_pending("options of", where) or is_pending("layers", where:match "^layers%.(.*)") then
     return
@@ -116,13 +117,13 @@ local function compare_options(where, info, signature, skip)
     elseif not option then
       problem("%s: no option '%s'", where, name)
     else
-      -- positions are Keras' for those that can be given by position
+      -- options that can be given by position have Keras' positions
       local at = places[option.name]
       if at and at < last then problem("%s: option '%s' is not where Keras has it", where, name) end
       last = at or last
       local default = option.default
       local wanted = parameter.default == nil and meant[name] or parameter.default
-      -- a name is made from the class when not given
+      -- a default name is derived from the class
       if name == "name" or not has_defaults then default = wanted end
       if parameter.known and not option.required
         and not same(default == nil and meant[name] or default, wanted) then

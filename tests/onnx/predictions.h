@@ -1,4 +1,4 @@
-// A model, its ONNX file, and whether both predict the same.
+// Compares the predictions of a model with those of its ONNX file.
 #pragma once
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ class Scratch {
   std::filesystem::path folder_;
 };
 
-/// Numbers that differ everywhere; `whole` ones are ids below 3.
+/// Values that are all different; `whole`: ids below 3.
 inline Tensor values(const Shape& shape, bool whole) {
   std::vector<float> numbers(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < numbers.size(); ++i) {

@@ -1,5 +1,5 @@
-// Every function of cr.ops is one of C++ too: the compiler checks the names of a table, the table
-// those of the rows.
+// Every function of cr.ops exists in C++: the compiler checks the names of this table, and the
+// table is checked against the registered functions.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -72,7 +72,7 @@ CRESCENT_FUNCTIONS(CRESCENT_DECLARED)
 #undef CRESCENT_DECLARED
 }  // namespace declared
 
-/// Rows of other libraries, and those of shapes and sizes.
+/// Functions of other libraries, and those that return shapes and sizes.
 bool is_elsewhere(const ClassInfo& row) {
   static const std::set<std::string> kHostValues = {"shape", "dtype", "ndim", "size"},
                                      kLibraries = {"fourier", "image_operations", "linalg",
@@ -80,7 +80,7 @@ bool is_elsewhere(const ClassInfo& row) {
   return kLibraries.count(row.plugin) == 0 || kHostValues.count(row.name) > 0;
 }
 
-/// "image.resize" as C++ writes it.
+/// The C++ name of a function such as "image.resize".
 std::string qualified(const std::string& function) {
   const size_t point = function.find('.');
   return point == std::string::npos ? function

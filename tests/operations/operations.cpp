@@ -1,4 +1,5 @@
-// Operations: rows that anybody may register, and calls on symbols, which are layers of a graph.
+// Operations: functions that plugins may register, and their calls on symbols, which become layers
+// of a graph.
 #include <catch2/catch.hpp>
 
 #include "call.h"

@@ -1,4 +1,5 @@
-// Functions of several ops on large tensors: one program for a function and what it is told.
+// Functions of several ops on large tensors are compiled: one program for each function and its
+// options.
 #include <catch2/catch.hpp>
 #include <limits>
 

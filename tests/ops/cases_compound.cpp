@@ -4,7 +4,7 @@
 namespace crescent::test {
 namespace {
 
-/// A recurrence with a captured matrix, a state that is handed on and outputs of every step.
+/// A scan with a captured matrix, a state and outputs of every step.
 Tensors cumulative_mix(const Tensors& x, bool reverse) {
   auto r = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {

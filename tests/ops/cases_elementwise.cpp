@@ -76,7 +76,7 @@ const BinaryRow kBinary[] = {
     {"logical_or", ops::logical_or, false, Dtypes::one, false},
 };
 
-/// Every way shapes can meet.
+/// A pair of shapes; the table covers all kinds of broadcasting.
 struct Meeting {
   const char* name;
   Shape a, b;

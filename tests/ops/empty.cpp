@@ -1,6 +1,6 @@
-// Arrays without elements. Every case runs with each dim of each input 0 in turn: an error that
-// says what is missing, or the values that NumPy gives, whatever lay in the memory before, eagerly
-// and compiled, with gradients.
+// Arrays without elements. Every case runs with each axis of each input set to 0: an error that
+// says what is missing, or NumPy's values, whatever the memory held before, eagerly and compiled,
+// with gradients.
 #include <catch2/catch.hpp>
 
 #include "crescent/program/gradient.h"
@@ -18,7 +18,7 @@ Tensor total(const Tensors& outputs) {
   return sum;
 }
 
-/// What the case gives, then the gradients of the sum of it.
+/// The outputs of the case and the gradients of their sum.
 Tensors results_of(const Case& c, const Tensors& inputs) {
   GradientTape tape;
   for (const Tensor& x : inputs) {

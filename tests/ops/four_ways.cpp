@@ -1,5 +1,5 @@
-// Every case: infer == run, gradient against finite differences, eager == compiled, every dtype it
-// claims.
+// Checks of every case: infer agrees with the results, gradients agree with finite differences,
+// eager agrees with compiled, for every dtype that the case names.
 #include <catch2/catch.hpp>
 
 #include "ops/cases.h"

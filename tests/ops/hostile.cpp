@@ -1,4 +1,4 @@
-// Mistakes and extremes: an error in the user's words, or values; never a crash.
+// Invalid and extreme arguments: an error that names the argument, or values; never a crash.
 #include <catch2/catch.hpp>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// What figures make of data: histograms, thinned lines, gaps.
+// How figures prepare data: histograms, thinned lines, gaps.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Where the layouts of figures put things: titles, names, numbers, bars of colours.
+// Where figures place titles, names, numbers and colour bars.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,11 +1,11 @@
--- Plugins that are tables of C: layers and ops of theirs behave like others, those of another age
--- load, and what is wrong with one is an error that says so.
+-- Plugins that are tables of C: their layers and ops behave like others, those built against
+-- earlier or later headers load, and faulty ones are errors with an explanation.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
--- Folders that others may write to are not trusted, wherever the build folder stands.
+-- Folders that other users may write to are not trusted, so the libraries are copied.
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
@@ -13,7 +13,7 @@ assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder
 local function load(name) return cr.plugins.load(folder .. "/" .. name .. ".so") end
 local function largest(x) return cr.ops.max(cr.ops.abs(x)):item() end
 
--- A layer with options, weights, a loss and a weight that a step changes.
+-- A layer with options, weights, an added loss and a weight that a training step changes.
 load "scale"
 local x = cr.random.normal { 256, 3 }
 local y = x * cr.tensor { 2, -1, 0.5 }
@@ -47,7 +47,7 @@ cr.check.layer(cr.layers.TableMasked, {}, { 3 })
 local embedded = cr.layers.Embedding(5, 2, { mask_zero = true })(cr.tensor { { 1, 0 } })
 assert(cr.layers.TableMasked()(embedded).mask, "the mask goes on")
 
--- An op, eagerly, in a graph and under a tape.
+-- An op: eager, in a graph and under a tape.
 local function tanh(v) return (math.exp(2 * v) - 1) / (math.exp(2 * v) + 1) end
 local capped = cr.ops.table_softcap(cr.tensor { -9, 0, 0.5 }, { limit = 2 }):totable()
 for i, v in ipairs { -9, 0, 0.5 } do assert(math.abs(capped[i] - 2 * tanh(v / 2)) < 1e-6) end
@@ -65,7 +65,7 @@ check.fails(function() cr.ops.table_softcap(x, -1) end, "limit must be positive"
 check.fails(function() cr.ops.table_softcap(cr.ops.cast(x, "int32")) end, "x must be float32")
 check.fails(function() cr.ops.table_softcap() end, "x")
 
--- Other ages.
+-- Plugins built against other versions of the header.
 load "older"
 load "later"
 for _, name in ipairs { "TableOlder", "TableLater" } do
@@ -78,7 +78,7 @@ assert(largest(cr.layers.TablePower { squares = 2 }(x) - x * x * x * x) < 1e-4)
 cr.check.layer(cr.layers.TablePower, { squares = 1 }, { 3 })
 check.fails(function() cr.layers.TablePower { squares = -1 } end, "squares must not be negative")
 
--- What is wrong.
+-- Faulty plugins.
 check.fails(function() load "wrong_version" end, "its table has version 2")
 check.fails(function() load "no_table" end, "its table is not one")
 check.fails(function() load "start_fails" end, "the licence server is asleep")

@@ -1,4 +1,4 @@
-// Builds on the plugin "good" without asking whether it is there.
+// Uses a class of the plugin "good" without declaring that it depends on it.
 #include "sample.h"
 
 CRESCENT_PLUGIN("after_good", "1.0.0") {

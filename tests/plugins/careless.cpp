@@ -1,4 +1,4 @@
-// Classes whose code gives what nobody can use, or never ends.
+// Classes whose code returns invalid values, or never ends.
 #include "crescent/plugin.h"
 
 using namespace crescent;

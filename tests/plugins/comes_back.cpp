@@ -1,4 +1,4 @@
-// A plugin that asks the loader while it is loaded.
+// A plugin that calls the loader while it is being loaded.
 #include "sample.h"
 
 CRESCENT_PLUGIN("comes_back", "1.0.0") {

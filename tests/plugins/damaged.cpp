@@ -1,4 +1,4 @@
-// Libraries damaged in every part: the process that loads them goes on.
+// Libraries with damaged bytes in every section: the process that loads them survives.
 #include <elf.h>
 
 #include <catch2/catch.hpp>
@@ -33,8 +33,8 @@ T& at(std::string& bytes, size_t offset) {
   return *reinterpret_cast<T*>(bytes.data() + offset);
 }
 
-/// The whole file, its headers, and each section: tables are small beside code and would seldom be
-/// hit.
+/// The whole file, its headers, and each section: tables are much smaller than code, so random
+/// positions would seldom hit them.
 std::vector<Part> parts_of(std::string& bytes) {
   const auto& header = at<Elf64_Ehdr>(bytes, 0);
   std::vector<Part> parts{
@@ -52,7 +52,7 @@ void write(const std::string& path, const std::string& bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Changes the file and says what the check of its addresses says.
+/// Changes the file and returns the complaint of the check of its addresses.
 std::string complaint(std::string bytes, void (*change)(std::string&)) {
   const Folder folder;
   change(bytes);
@@ -79,14 +79,14 @@ Elf64_Dyn& entry(std::string& bytes, Elf64_Sxword tag) {
     if (auto& found = at<Elf64_Dyn>(bytes, offset); found.d_tag == tag) return found;
 }
 
-/// An entry of a table that the dynamic section leads to, in a segment that the file has where it
-/// is mapped.
+/// An entry of a table that the dynamic section points to; in this segment, file offsets equal
+/// addresses.
 template <class T>
 T& first(std::string& bytes, Elf64_Sxword tag, size_t index = 0) {
   return at<T>(bytes, entry(bytes, tag).d_un.d_val + index * sizeof(T));
 }
 
-/// One that the library has itself.
+/// A symbol that the library defines itself.
 Elf64_Sym& symbol_of_library(std::string& bytes) {
   for (size_t i = 1;; ++i)
     if (auto& symbol = first<Elf64_Sym>(bytes, DT_SYMTAB, i); symbol.st_shndx != SHN_UNDEF)

@@ -1,4 +1,4 @@
-// What of a header counts for a built plugin, and what does not.
+// Which changes of a header count for a built plugin, and which do not.
 #include "declarations.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
--- Files find what they need in plugins on the search path: formats by the names of files, layers and
--- operations by what a model is made of. Without the plugin the error says which one it was.
+-- Files find what they need in plugins on the search path: formats by file endings, layers and
+-- operations by the model's classes. Without the plugin the error names it.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
@@ -10,7 +10,7 @@ assert(os.execute(("mkdir -m 700 '%s' && cp '%s'/unchecked.so '%s'"):format(fold
   os.getenv "TEST_PLUGINS", folder)))
 local model = folder .. "/m.keras"
 
--- What a program in this language says, with and without the folder among those that are searched.
+-- The output of the program for this Lua code, with and without the folder on the search path.
 local program = arg[-1]
 local function says(text, path)
   local file = folder .. "/script.lua"

@@ -1,5 +1,5 @@
-// Classes of plugins on the search path are found by their names; what was learned of a library is
-// kept in a file of the user's cache.
+// Classes of plugins on the search path are found by name; what was learned of a library is cached
+// in a file of the user.
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -14,7 +14,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A search path of one folder with these libraries, and a cache of its own.
+/// A search path of one folder with these libraries, and a separate cache.
 class SearchPath {
  public:
   explicit SearchPath(const std::vector<std::string>& names) {
@@ -44,21 +44,21 @@ class SearchPath {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-/// Whether the check holds in a copy of this process, whose registry stays as it was in this one.
+/// Whether the check holds in a fork of this process, so that the registry here is not changed.
 bool holds(const std::function<bool()>& check) {
   return Process::copy([&] { return check() ? 0 : 1; }).wait() == 0;
 }
 
 bool finds(const char* name) { return registry().find("regularizer", name) != nullptr; }
 
-/// The reason why the list refuses a library; empty if it does not.
+/// The reason that the list gives for refusing a library; empty if it is not refused.
 std::string listed_refusal(const std::string& path) {
   for (const PluginRecord& record : list_plugins())
     if (record.path == fs::canonical(path).string()) return record.refused;
   return "it is not listed";
 }
 
-/// What a search of this name tells.
+/// The message of a search for this name.
 std::string search_message(const char* name) {
   try {
     registry().get("regularizer", name);

@@ -1,5 +1,4 @@
-// Every way to be refused, with the sentence that says why; nothing of a refused plugin stays
-// behind.
+// Every reason for refusing a plugin, with its message; nothing of a refused plugin stays loaded.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <vector>

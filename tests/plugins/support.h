@@ -1,4 +1,4 @@
-// The libraries of this folder, copied to where others may not write.
+// Copies of the libraries of this folder in a folder that other users cannot write to.
 #pragma once
 #include <unistd.h>
 
@@ -13,8 +13,7 @@ namespace crescent::plugin_tests {
 
 namespace fs = std::filesystem;
 
-/// A folder that only we may write to, wherever the build folder stands: others' folders are not
-/// trusted.
+/// A temporary folder that only this user may write to: folders of others are not trusted.
 class Folder {
  public:
   Folder() {
@@ -42,7 +41,7 @@ inline const Folder& libraries() {
 
 inline std::string library(const std::string& name) { return libraries() / (name + ".so"); }
 
-/// The message of the refusal; empty when the plugin was loaded.
+/// The message of the refusal; empty if the plugin was loaded.
 inline std::string refusal(const std::string& path) {
   try {
     load_plugin(path);

@@ -1,5 +1,5 @@
-// Plugins that end the process that loads them: a process of their own, which is told of in the
-// refusal.
+// Plugins that crash or exit while they are loaded: the trial process ends instead, and the refusal
+// reports how.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
@@ -11,7 +11,7 @@ using namespace crescent;
 using namespace crescent::plugin_tests;
 using Catch::Contains;
 
-// A sanitizer makes an exit of a crash.
+// Under a sanitizer a crash is an exit.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr const char* kSegmentationFault = "while it is loaded";
 #else

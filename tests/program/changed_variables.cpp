@@ -1,5 +1,5 @@
-// What a program computes from its variables alone is kept between runs: every way to change a
-// variable must be noticed.
+// Values that a program computes from its variables alone are cached between runs: every way to
+// change a variable must invalidate them.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -11,14 +11,14 @@ using namespace crescent;
 
 namespace {
 
-/// x + 2 w, where 2 w (or what becomes of it) may be kept.
+/// x + 2 w, where 2 w may be cached.
 struct Doubled {
   explicit Doubled(const Tensor& initial) : w(initial) {}
   Variable w;
   Tensor x{Shape{4, 3}, DType::float32};
   Function f{[this](const Tensors& in) { return Tensors{in[0] + ops::exp(w.value()) * 2.0}; },
              {.inference = true}};
-  /// The compiled result is that of now.
+  /// Whether the compiled result is that of the current values.
   bool is_right() {
     const Tensor now = x + ops::exp(w.value()) * 2.0;
     return f({x})[0].to_vector() == now.to_vector();

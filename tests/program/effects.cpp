@@ -1,4 +1,4 @@
-// Effects: passes keep what is seen outside of the program, once a run and in its order.
+// Ops with effects: passes keep them, once per run and in order.
 #include <vector>
 
 #include "crescent/program/gradient.h"
@@ -14,7 +14,7 @@ namespace {
 std::vector<double> written;
 int now = 0;
 
-/// (x) -> nothing; writes down the sum of x.
+/// (x) -> nothing; logs the sum of x.
 struct Write final : OpOf<Write> {
   static constexpr const char* kName = "write";
   auto fields() const { return std::tie(); }
@@ -28,7 +28,7 @@ struct Write final : OpOf<Write> {
   }
 };
 
-/// (x) -> x, written down.
+/// (x) -> x, logged.
 struct Told final : OpOf<Told> {
   static constexpr const char* kName = "told";
   auto fields() const { return std::tie(); }
@@ -41,7 +41,7 @@ struct Told final : OpOf<Told> {
   }
 };
 
-/// () -> what time it is.
+/// () -> the value of a clock.
 struct Now final : OpOf<Now> {
   static constexpr const char* kName = "now";
   auto fields() const { return std::tie(); }
@@ -53,7 +53,7 @@ struct Now final : OpOf<Now> {
   }
 };
 
-/// What f writes down in a run.
+/// What a run of f logs.
 template <class F>
 std::vector<double> written_by(F f, const Tensors& inputs) {
   const Function compiled(f);

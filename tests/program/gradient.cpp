@@ -171,7 +171,7 @@ TEST_CASE("second order through compound ops agrees with differences") {
 
 namespace {
 
-/// Of sum(f(x) * weights), by central differences.
+/// The gradient of sum(f(x) * weights) by central differences.
 std::vector<double> differences(const std::function<Tensor(const Tensor&)>& f, const Tensor& x,
                                 const Tensor& weights) {
   std::vector<double> slopes;

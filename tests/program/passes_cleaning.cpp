@@ -1,4 +1,4 @@
-// Dead code, common subexpressions, constants, order and numbers of values.
+// Dead code, common subexpressions, constants, the order of instructions and value numbers.
 #include "passes.h"
 
 namespace crescent::passes {

@@ -1,5 +1,4 @@
-// What passes may leave out or put together in each dtype: the numbers stay those of the plain
-// program.
+// What passes may remove or merge in each dtype: the results stay those of the original program.
 #include <limits>
 
 #include "passes.h"
@@ -13,7 +12,7 @@ constexpr DType kNumbers[] = {DType::boolean, DType::uint8,  DType::int8,    DTy
                               DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
                               DType::float32, DType::float64};
 
-/// Powers of 2 as far as the dtype goes, and their neighbours, of both signs. Of floats those below
+/// Powers of 2 over the range of the dtype and their neighbours, of both signs; for floats below
 /// `most`.
 Tensor limits_of(DType dtype, double most) {
   if (!is_floating(dtype)) {
@@ -37,7 +36,7 @@ Tensor limits_of(DType dtype, double most) {
   return cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
-/// The result of the program, optimized, on this one input.
+/// The result of the optimized program for this input.
 Tensor optimized(const std::function<Tensor(const Tensor&)>& f, const Tensor& x,
                  std::string* instructions = nullptr) {
   Program program = optimize(

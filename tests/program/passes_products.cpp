@@ -1,4 +1,4 @@
-// Transposes, epilogues and scales around products and convolutions.
+// Transposes, epilogues and scales of products and convolutions.
 #include "crescent/program/gradient.h"
 #include "passes.h"
 
@@ -187,7 +187,7 @@ TEST_CASE("epilogues: a value that others need stays", "[passes]") {
 
 namespace {
 
-/// As the layer computes it.
+/// Batch normalization as the layer computes it.
 Tensor normalized(const Tensor& x, const Tensors& v) {
   const Tensor factor = rsqrt(square(v[2]) + 1e-3) * v[0];
   return x * factor + (v[1] - v[3] * factor);

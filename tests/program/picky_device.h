@@ -1,5 +1,5 @@
-// A device that takes the ops it is told to take. It compiles nothing: what was lowered for it is
-// run by the cpu.
+// A device that supports a given set of ops. It compiles nothing: lowered programs are run by the
+// cpu.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,11 +1,11 @@
-// What the machine can do at best, measured: the limit beside every figure.
+// The measured limits of the machine, which benchmarks are compared with.
 #pragma once
 
 namespace crescent::bench {
 
-/// Fused multiply-adds in registers on so many threads at once, in GFLOP/s.
+/// The rate of fused multiply-adds in registers on this many threads at once, in GFLOP/s.
 double fma_peak(int threads);
-/// The same of bfloat16 products on AMX tiles; 0 without them.
+/// The rate of bfloat16 products on AMX tiles in GFLOP/s; 0 without AMX.
 double bf16_peak(int threads);
 /// Two arrays read and one written, larger than caches (STREAM's triad), in GB/s.
 double memory_bandwidth(int threads);

@@ -19,8 +19,8 @@ Tensor random_array(const Input& input) {
   return ops::cast(uniform, input.spec.dtype);
 }
 
-/// In GFLOP/s or GB/s; measured when first asked for. A product of float32 on tiles is six of
-/// bfloat16.
+/// The limit in GFLOP/s or GB/s; measured at the first call. A float32 product on tiles takes six
+/// bfloat16 products.
 double limit_of(Limit limit, DType dtype, const std::string& kernel) {
   static const double memory = memory_bandwidth(threads()), fma = fma_peak(threads()),
                       bf16 = bf16_peak(threads());
@@ -29,8 +29,8 @@ double limit_of(Limit limit, DType dtype, const std::string& kernel) {
   return dtype == DType::bfloat16 && bf16 > 0 ? bf16 : fma;
 }
 
-/// A run, timed within: what it computes and moves, how its work is cut, and the kernel that most
-/// of its time goes to.
+/// Profiles one run: what it computes and moves, how its work is divided, and the kernel that takes
+/// most of the time.
 ProfileRow look_into(const Function& f, const Tensors& inputs) {
   constexpr double kRuns = 5;
   const auto executable = f.executable(inputs);
@@ -50,7 +50,7 @@ ProfileRow look_into(const Function& f, const Tensors& inputs) {
   return all;
 }
 
-/// How many times as fast the cut of the work allows more cores to be.
+/// Reports the largest speedup that the division of the work allows on several cores.
 void tell_cut(benchmark::State& state, const ProfileRow& row) {
   state.counters["parts"] = static_cast<double>(row.parts);
   state.counters["largest_%"] = 100 * row.largest_part;

@@ -1,5 +1,5 @@
-// What work costs before any is done: a region of the thread pool, a compiled call, an eager op.
-// Their time is the figure.
+// Fixed costs: a parallel region of the thread pool, a compiled call, an eager op, each with no
+// work to do. The time itself is the figure.
 #include <benchmark/benchmark.h>
 
 #include "bench.h"

@@ -35,7 +35,7 @@ const Product kProducts[] = {
     {"tiny_16x16", {1, 16}, {16, 16}},
 };
 
-/// y = relu(x w + b) on weights that do not change, as predict has them.
+/// y = relu(x w + b) with constant weights, as in predict.
 void add_packed(const char* name, int64_t rows, int64_t depth, int64_t columns) {
   const Variable w(Tensor::full({depth, columns}, 0.01)), b(Tensor::full({columns}, 0.1));
   add(name, {floats({rows, depth})},

@@ -1,5 +1,4 @@
--- MobileNet's blocks on images of CIFAR's size: each channel convolved by itself, then the channels
--- of a pixel mixed.
+-- MobileNet's blocks on images of CIFAR's size: depthwise convolutions followed by pointwise ones.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"

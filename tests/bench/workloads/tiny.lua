@@ -1,4 +1,4 @@
--- So small that only the cost of a step itself is seen.
+-- A network so small that its time is the fixed cost of a step.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"

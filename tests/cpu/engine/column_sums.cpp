@@ -1,4 +1,5 @@
-// Products a'b that also sum the rows of b: the gradients of a weight and of the bias beside it.
+// Products a^T b that also sum the rows of b: the gradients of a weight and of its bias in one
+// kernel.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -17,8 +18,8 @@ struct Gradients {
   size_t steps;
 };
 
-/// Of inputs (k,m) and what comes back (k,n); `updated`: a weight takes its gradient in, as an
-/// optimizer does.
+/// The gradients for inputs (k,m) and upstream gradients (k,n). `updated`: a weight is updated by
+/// its gradient, as an optimizer does.
 Gradients gradients(const Tensor& x, const Tensor& dy, bool updated) {
   const Variable w(Tensor::full({x.dim(1), dy.dim(1)}, 1.0));
   const Program program = optimize(trace(

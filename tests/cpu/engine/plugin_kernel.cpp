@@ -1,5 +1,5 @@
-// Kernels of other plugins: asked after those of the device, before an op is taken apart, and
-// blamed for what they throw.
+// Kernels that plugins provide: they are asked after those of the device and before an op is
+// decomposed, and their exceptions name them.
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
@@ -16,7 +16,7 @@ using cpu::test::test_device;
 
 namespace {
 
-/// x + 1 by compute(); `mode` tells the kernel what to do.
+/// x + 1, computed by compute(); `mode` tells the plugin's kernel what to do.
 struct Guarded final : OpOf<Guarded> {
   static constexpr const char* kName = "test.guarded";
   int mode = 0;
@@ -30,7 +30,7 @@ struct Guarded final : OpOf<Guarded> {
 };
 enum Mode { kWorks, kDeclines, kThrowsEarly, kThrowsLate, kThrowsInRegion, kFails };
 
-/// 2 x, so that one sees who computed.
+/// Computes 2 x, so that the result shows whether the kernel or compute() ran.
 class GuardedKernel final : public CpuKernel {
  public:
   static void describe(Schema<GuardedKernel>& s) { s.doc("For tests."); }

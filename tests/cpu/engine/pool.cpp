@@ -71,7 +71,7 @@ TEST_CASE("several callers share a pool") {
 
 namespace {
 
-/// Long enough for sleeping workers to come.
+/// Sleeps long enough for idle workers to wake up and join.
 void work_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
 }  // namespace
@@ -101,7 +101,7 @@ TEST_CASE("a pool that another thread resizes keeps to the workers that were cou
     std::thread resizer([&] {
       pool.resize(threads);
       while (!begun) std::this_thread::yield();
-      pool.resize(threads + 1);  // waits for the region
+      pool.resize(threads + 1);  // waits for the end of the parallel region
     });
     while (pool.threads() != threads) std::this_thread::yield();
     std::atomic<int> count{0}, beyond{0};

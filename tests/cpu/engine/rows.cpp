@@ -1,5 +1,5 @@
-// Which programs go through the batch by rows, where other axes are as long as the batch, and that
-// they give the same numbers for a part of the rows.
+// Which programs can be run on some rows of the batch at a time, also where other axes are as long
+// as the batch, and that the results are those of the whole batch.
 #include "tiling/rows.h"
 
 #include <catch2/catch.hpp>
@@ -21,7 +21,8 @@ constexpr int64_t kBatch = 4, kRows = 2;
 
 using Body = std::function<Tensor(const Tensors&)>;
 
-/// A cube whose first axis is the batch, a square that may be anything, and as many numbers.
+/// Operands whose axes all have the length of the batch: a cube with the batch first, a square, a
+/// vector.
 Tensors operands() {
   return {sines({kBatch, kBatch, kBatch}, 1), sines({kBatch, kBatch}, 2), sines({kBatch}, 3)};
 }
@@ -32,7 +33,7 @@ Program traced(const Body& body) {
   return trace([&](const Tensors& in) { return Tensors{body(in)}; }, specs);
 }
 
-/// The rows of the results, a few at a time.
+/// Runs the program on a few rows at a time.
 Tensor run_by_rows(const cpu::ByRows& by_rows) {
   const Program program = by_rows.of(kRows);
   Tensors results;

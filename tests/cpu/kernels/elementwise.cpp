@@ -121,7 +121,7 @@ double exact(BinaryKind kind, double a, double b) {
   return 0;
 }
 
-/// Worst error relative to each value itself (or `floor`, when that is larger).
+/// The largest error relative to the expected value, or to `floor` where that is larger.
 double relative_error(const Array& got, const Array& want, double floor) {
   double worst = 0;
   for (size_t i = 0; i < want.values.size(); ++i) {
@@ -188,7 +188,8 @@ TEST_CASE("unary functions answer like IEEE at the edges") {
                 want.values[i]);
         Array g = zeros({1}, dtype), w = zeros({1}, dtype);
         g.values[0] = got.outputs[0].values[i], w.values[0] = want.values[i];
-        const bool huge_angle = std::abs(x.values[i]) > 1e6;  // their own rounding decides
+        // The rounding of the argument decides such results.
+        const bool huge_angle = std::abs(x.values[i]) > 1e6;
         if (!huge_angle) CHECK(relative_error(g, w, 1e-37) <= 1e-6);
       }
     }

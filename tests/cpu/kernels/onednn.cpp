@@ -1,4 +1,4 @@
-// What oneDNN refuses is an error that names the primitive.
+// Failures of oneDNN become errors that name the primitive.
 #include <catch2/catch.hpp>
 
 #include "matmul/onednn.h"

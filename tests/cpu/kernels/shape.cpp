@@ -27,7 +27,7 @@ size_t index_in(const Shape& shape, const std::vector<int64_t>& at) {
   return static_cast<size_t>(index);
 }
 
-/// want[at] = x[source(at)].
+/// The expected result: want[at] = x[source(at)].
 template <class F>
 Array moved(const Array& x, const Shape& shape, F&& source) {
   Array want = zeros(shape, x.spec.dtype);
@@ -146,7 +146,7 @@ TEST_CASE("rows of any length are joined and repeated") {
         });
         CHECK(check(shape_kernels, concat, parts, {want}) == 2);
       }
-      BroadcastTo broadcast;  // rows, then elements
+      BroadcastTo broadcast;  // broadcasts rows, then elements
       broadcast.shape = {rows, width, 3};
       Array row = random({rows, 1, 3}, dtype, 1, 0, 100), each = random({rows, 1, 1}, dtype, 2);
       check(shape_kernels, broadcast, {row},

@@ -1,6 +1,6 @@
-// far: a device of the tests whose memory the host cannot read. It runs on a thread of its own
-// while the host goes on, has kernels for little, and counts what goes over the border. What holds
-// for it will hold for a GPU or for a device on another machine.
+// far: a test device whose memory the host cannot read. It runs asynchronously on its own thread,
+// has kernels for few ops, and counts transfers between host and device. It stands for a GPU or a
+// device on another machine.
 #include <chrono>
 
 #include "code.h"

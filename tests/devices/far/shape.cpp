@@ -1,4 +1,4 @@
-// Elements under other positions: moved, repeated, picked, added up.
+// Ops that only move elements: transpose, slice, broadcast, gather, scatter.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// The device's thread: tasks in the order of asking. After one that fails, programs behind it are
-// left out until somebody was told.
+// The device's thread runs tasks in order. After a task fails, later programs are skipped until the
+// error was reported.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -19,9 +19,9 @@ class Worker {
   Worker() = default;
   ~Worker();
   Worker(const Worker&) = delete;
-  /// A task of the device's own thread runs at once.
+  /// Queues a task; one submitted by the device's own thread runs at once.
   void submit(Kind kind, Task task);
-  /// Waits for all tasks; throws what went wrong.
+  /// Waits for all tasks and throws the error of the first that failed.
   void finish();
 
  private:

@@ -1,5 +1,5 @@
-// Causes for which files crossed badly between Keras and us, each with a test of its own where no
-// other has it: the table in tests/golden/README.md names the test of every cause.
+// Causes for which models changed their meaning between Keras and Crescent, one test each; the
+// table in tests/golden/README.md names the test of every cause.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/incompatibilities.h"

@@ -1,4 +1,4 @@
-// Files of Keras 1: other words, other classes, an array for each gate, other axes of kernels.
+// Files of Keras 1: other names, other classes, an array for each gate, kernels with other axes.
 #include "crescent/system/file.h"
 #include "image.h"
 #include "keras/configs/config_in.h"
@@ -15,7 +15,7 @@ Dict layer1(const char* class_name, const Dict& options) {
   return {{"class_name", class_name}, {"config", options}};
 }
 
-/// What a layer of Keras 1 is in the words of Keras 2.
+/// The configuration of a Keras 1 layer in the names of Keras 2.
 Dict in_keras2(const char* class_name, const char* options) {
   return keras::from_keras1(layer1(class_name, parse_json(options).as_dict())).as_dict();
 }

@@ -1,5 +1,5 @@
-// Weights into another model than the one that they were saved from: by order, by name, renamed,
-// as far as they fit, and told before anything changes.
+// Loading weights into a model other than the saved one: by order, by name, renamed, partially;
+// mismatches are reported before anything changes.
 #include "keras/weights/names/renaming.h"
 #include "models.h"
 
@@ -14,7 +14,7 @@ ModelPtr two_layers(const std::string& first, const std::string& second, int cla
 
 std::string told;  // NOLINT: what the handler below was told
 
-/// What loading warns of.
+/// The warnings of loading.
 std::string warnings(Model& model, const std::string& path, const Dict& options) {
   told.clear();
   set_warning_handler([](std::string_view text) { told += text; });

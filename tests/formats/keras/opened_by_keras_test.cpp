@@ -1,5 +1,5 @@
-// What Keras 3.15.1 needs in a file to open it, each measured with it: the forms that it refused,
-// or read as another model, stand in the comments.
+// What Keras 3.15.1 needs in order to open a file, as measured with it. The comments quote the
+// errors of forms that it refused, or say what it misread.
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/incompatibilities.h"
@@ -44,7 +44,7 @@ std::vector<std::string> paths_of_weights(Model& model) {
   return paths;
 }
 
-/// What an .h5 lists for the last layer.
+/// The weight names that an .h5 lists for the last layer.
 std::vector<std::string> names_in_h5(Model& model) {
   Entries entries;
   write_weights(entries, model, "w", "keras3");
@@ -131,7 +131,7 @@ TEST_CASE("weights are counted as Keras 3 counts them") {
   std::vector<Shape> shapes;
   for (const Tensor& weight : spectral->get_weights()) shapes.push_back(weight.shape());
   CHECK(shapes == std::vector<Shape>{{4, 2}, {1, 2}, {2}});
-  // A kernel with an adapter is not trained: it comes last.
+  // A kernel with a LoRA adapter is not trainable, so it comes last.
   auto lora = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"lora_rank", 1}, {"name", "d"}}));
   CHECK(names_in_h5(*lora) == Names{"d/bias", "d/lora_kernel_a", "d/lora_kernel_b", "d/kernel"});
   auto convolution = on_input(

@@ -1,5 +1,5 @@
-// Models of C++ classes without symbols: what they were built for is in the file, and their layers
-// stand where Keras has attributes.
+// Models that are C++ classes: their build shapes are in the file, and their layers are saved under
+// the paths that Keras derives from attributes.
 #include "keras_file.h"
 #include "models.h"
 

@@ -14,8 +14,8 @@ using namespace crescent::golden;
 
 namespace {
 
-/// The float32 of Keras itself is that far from float64, as a share of the largest output, and so
-/// is ours: what was rounded in one of hundreds of layers is spread over all outputs.
+/// The tolerance, relative to the largest output: Keras' float32 results are that far from float64
+/// too, because roundings of hundreds of layers spread over all outputs.
 constexpr double kShare = 1e-5;
 
 void check_numbers(Model& model, const Recording& io) {
@@ -32,7 +32,7 @@ void check_from_json(const std::string& json, const Recording& io) {
   check_numbers(*model, io);
 }
 
-/// The arguments name the application too.
+/// Builds the application in Lua and compares it; `name` is also the key of its arguments.
 void check_from_lua(std::string name, const std::string& json, const Recording& io) {
   const Dict given = io.json("/", "arguments").as_dict();
   Dict arguments;

@@ -1,4 +1,5 @@
-// Mean and root mean square of what each layer gives, recorded to find the first that differs.
+// The mean and root mean square of each layer's output, recorded in order to find the first layer
+// that differs.
 #pragma once
 #include <string>
 
@@ -6,9 +7,9 @@
 
 namespace crescent::golden {
 
-/// Nothing when every layer of the model, given x, gives what was recorded ([layer, node, shape,
-/// mean, root mean square] each), else what the first one that differs gives. Layers inside others
-/// are not looked at.
+/// Empty if every layer of the model gives the recorded statistics for x ([layer, node, shape,
+/// mean, root mean square] each), else those of the first layer that differs. Layers inside other
+/// layers are not compared.
 std::string first_difference(const Model& model, const Tensor& x, const List& recorded);
 
 }  // namespace crescent::golden

@@ -1,12 +1,11 @@
-// The weights of recorded applications are not in the files but follow a rule, which rule.cpp
-// states.
+// The weights of recorded applications are not stored in files but computed by the rule in
+// rule.cpp.
 #pragma once
 #include "crescent/crescent.h"
 
 namespace crescent::golden {
 
-/// The weights are those of Keras, [path, shape] each, by number and shape; then they follow the
-/// rule.
+/// Checks that the weights have the recorded [path, shape] in order, then sets them by the rule.
 void set_weights(Model& model, const List& recorded);
 
 }  // namespace crescent::golden

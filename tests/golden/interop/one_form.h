@@ -1,5 +1,5 @@
-// Objects that Keras 2.3.1 only knows as settings of another class, which every generation reads:
-// in comparisons they have that one form.
+// Brings options that Keras 2.3.1 expresses as settings of another class into one form, so that
+// configurations can be compared.
 #pragma once
 #include "crescent/base/value.h"
 

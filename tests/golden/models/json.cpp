@@ -1,5 +1,4 @@
-// The JSON of every model that Keras wrote goes through model_from_json, as far as its classes
-// exist.
+// model_from_json reads the JSON of every model that Keras wrote, if its classes exist.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -16,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What cannot be read, and why: a layer that is not there, or code, which no file may bring.
+/// Configurations that cannot be read: a class is missing, or they contain code, which is never
+/// run.
 const std::set<std::string> kMissingConfigs = {"interop/k3/c20_lambda.h5: Lambda",
                                                "interop/k3/c20_lambda.json: Lambda"};
 
@@ -31,7 +31,7 @@ std::optional<std::string> json_in(const std::string& path) {
   return to_json(json);
 }
 
-/// "SeparableConv2D" of a layer that is not there, else the message itself.
+/// The name of the missing layer, such as "SeparableConv2D", else the message itself.
 std::string reason(const std::string& message) {
   const std::string unknown = "Unknown layer: ";
   const size_t start = message.find(unknown);
@@ -47,8 +47,8 @@ std::vector<std::string> weights_of(const Model& model) {
   return weights;
 }
 
-/// Whatever is read can be written, and what is read again has the same weights and is written
-/// alike.
+/// Checks that the model can be written, and that reading it again gives the same weights and the
+/// same text.
 void check_writing(const Model& model, const std::string& target) {
   INFO(target);
   const ModelPtr again = model_from_json(model.to_json({{"target", target}}));
@@ -57,7 +57,7 @@ void check_writing(const Model& model, const std::string& target) {
   CHECK(model_from_json(json)->to_json({{"target", target}}) == json);
 }
 
-/// What a generation has no words for is refused, and only that.
+/// Checks that writing for a version of Keras refuses exactly the models that it cannot express.
 void check_writing_for_keras(const Model& model, const std::string& target) {
   try {
     check_writing(model, target);
@@ -103,7 +103,7 @@ TEST_CASE("the JSON of every model that Keras wrote becomes a model") {
 
 // ---- what we write beside what Keras wrote
 
-/// Files with operations that only make a mask, which travels by itself.
+/// Files with operations that only compute a mask, which Crescent passes on automatically.
 const std::set<std::string> kReadOtherwise = {"c16_masked_mha.json",
                                               "d01_emb_lstm_functional.json"};
 

@@ -14,7 +14,7 @@ namespace {
 /// Functions that are not there yet.
 const std::set<std::string> kMissing = {};
 
-/// The size or number of their results depends on values: they run on tensors that have some.
+/// Functions whose output size depends on values: they run only eagerly.
 const std::set<std::string> kEagerOnly = {"bincount", "nonzero", "repeat", "unique"};
 
 struct Case {
@@ -27,7 +27,7 @@ struct Case {
   std::string place(const char* part) const { return name + "/" + part; }
 };
 
-/// What stands for inputs and indices in recorded arguments.
+/// The argument with placeholders replaced by the inputs and indices that they stand for.
 std::optional<Value> argument(const Value& value, const List& inputs) {
   if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
   const auto& [key, what] = *value.as_dict().begin();
@@ -72,7 +72,7 @@ Tensors outputs(const Case& c, const Tensors& inputs) {
   return results;
 }
 
-/// Outputs, then gradients of sum(outputs . upstream) where the recording has them.
+/// The outputs, and the gradients of sum(outputs * upstream) if they are recorded.
 struct Results {
   Tensors outputs, grad_inputs;
 };
@@ -98,7 +98,7 @@ Results run(const Case& c, const Tensors& inputs, F f) {
   return {results, gradients};
 }
 
-/// Outside of the graph of a model there is nothing to compare with what has no inputs.
+/// Calls the function on symbols; a function without inputs has no graph to run.
 Tensors through_symbols(const Case& c, const Tensors& inputs) {
   std::vector<Symbol> symbols;
   for (const Tensor& x : inputs) {
@@ -114,7 +114,7 @@ Tensors through_symbols(const Case& c, const Tensors& inputs) {
   return (*Functional::make(symbols, ends))(inputs);
 }
 
-/// Complex numbers as pairs, and without what the note says is free.
+/// The tensor for comparison: complex numbers as pairs, without parts that the note declares free.
 Tensor comparable(const Case& c, const Tensor& given) {
   const Tensor x = given.dtype() == DType::complex64 ? ops::view_as_real(given) : given;
   return c.note.find("up to sign") == std::string::npos ? x : ops::abs(x);
@@ -139,7 +139,8 @@ void compare(const Case& c, const Results& results, const char* mode) {
   compare(c, results.grad_inputs, "grad_inputs", mode, kGradients);
 }
 
-/// What is left of the kth is not above it, what is right not below; every place is there once.
+/// Checks a partition: elements before the kth are not larger, those after it not smaller, and each
+/// index occurs once.
 void check_partition(const Case& c, const Tensors& results) {
   const Tensor& x = c.inputs.front();
   const Tensor places = results.front();

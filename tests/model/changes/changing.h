@@ -1,4 +1,4 @@
-// Layers and models that fit each other in any order, for tests that change models.
+// Layers and models that can be combined in any order, for tests that change models.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -24,7 +24,7 @@ inline void compile(Model& model, const char* optimizer = "sgd") {
   model.compile({{"optimizer", optimizer}, {"loss", "mse"}});
 }
 
-/// Runs another layer, which can be exchanged.
+/// A layer that contains another layer, which can be exchanged.
 class Holder final : public UnaryLayer {
  public:
   explicit Holder(LayerPtr head) { set_head(std::move(head)); }
@@ -39,7 +39,7 @@ class Holder final : public UnaryLayer {
   LayerPtr head_;
 };
 
-/// The same as a model without symbols.
+/// The same as a subclassed model.
 class HolderModel final : public Model {
  public:
   explicit HolderModel(LayerPtr head) { set_head(std::move(head)); }

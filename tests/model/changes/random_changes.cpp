@@ -1,4 +1,4 @@
-// A model that was changed in random ways is as one that is made like that.
+// A model after random changes equals a model built in that form from the start.
 #include <map>
 #include <random>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Flags = std::map<const Layer*, bool>;
 
-/// A model of layers of one width that fit in any order, and what changes it.
+/// A model of layers of one width that can be in any order, and the operations that change it.
 class Surgery {
  public:
   explicit Surgery(unsigned seed, bool functional) : dice_(seed) {
@@ -61,7 +61,7 @@ class Surgery {
                    : "nothing";
     }
   }
-  /// Layers that have come are trained as they are now.
+  /// Records the `trainable` flags that new layers have now.
   void notice() {
     for (const Layer* layer : model_->flatten_layers()) flags_.emplace(layer, layer->trainable());
   }
@@ -72,7 +72,7 @@ class Surgery {
     made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
     return made_.back();
   }
-  /// A model in which the last layer is another, or one more follows, takes the place of this one.
+  /// Replaces the model by one with another last layer, or with one more layer.
   void exchange_top() {
     const LayerPtr top = model_->layers().back(), made = any_layer();
     const Symbol output = model_->outputs().front();
@@ -96,7 +96,7 @@ class Surgery {
   Flags flags_;
 };
 
-/// The same structure made anew of other layers; `flags` are those of compile.
+/// A new layer of the same structure with the flags of the last compile.
 LayerPtr made_anew(const Layer& layer, const Flags& flags) {
   LayerPtr made;
   std::vector<std::pair<LayerPtr, bool>> own;
@@ -120,7 +120,7 @@ LayerPtr made_anew(const Layer& layer, const Flags& flags) {
   return made;
 }
 
-/// Those of `from` that flags tell of, for the layers of `to` in the same places.
+/// Copies flags from the layers of `from` to those at the same positions of `to`.
 void set_flags(Layer& to, const Layer& from, const Flags& flags) {
   to.set_trainable(flags.at(&from));
   auto parts = [](const Layer& layer) {

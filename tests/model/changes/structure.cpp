@@ -1,4 +1,5 @@
-// Models whose layers change: every model above sees it, and trains what it was compiled for.
+// Models whose layers change: every model that contains them follows, and trains the weights that
+// it was compiled for.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Layers that are put into models, exchanged and left out, parts of models, and other inputs.
+// Insertion, replacement and removal of layers, parts of models, and new inputs.
 #include "crescent/model/surgery.h"
 
 #include <functional>
@@ -17,7 +17,8 @@ LayerPtr identity(const std::string& kind, const std::string& name) {
   return make<Layer>("Activation", {{"activation", "linear"}, {"name", name}});
 }
 
-/// A stack, or the same as a graph; with a layer "same" that does nothing, or without it.
+/// A Sequential, or the same layers as a graph; `kind` says whether an identity layer "same" is
+/// included.
 std::shared_ptr<Functional> stack(bool functional, const std::string& kind) {
   set_random_seed(3);
   std::vector<LayerPtr> layers{dense(6, {{"name", "first"}})};
@@ -276,7 +277,7 @@ TEST_CASE("what cannot be operated on is told with names and shapes") {
 
 namespace {
 
-/// A random graph as plain data: calls of layers on values, of which the first is the input.
+/// A random graph as plain data: calls of layers on values; the first value is the input.
 struct PlainGraph {
   struct Call {
     LayerPtr layer;

@@ -1,4 +1,4 @@
-// Layers that break the rules: what they do is an error, and no crash.
+// Layers that break the rules of the interface: each is an error, never a crash.
 #include "common.h"
 
 static crescent_error* give_null(void* self, crescent_layer* layer,

@@ -1,4 +1,4 @@
-// What the plugins of this folder share: the host that start got, and passing errors on.
+// Shared by the plugins of this folder: the host that start() received, and passing on of errors.
 #ifndef COMMON_H
 #define COMMON_H
 
@@ -19,7 +19,7 @@ static inline crescent_error* call_two(const char* function, const crescent_tens
   return host->call(function, inputs, 2, NULL, result, &count);
 }
 
-/// y = x, as a layer of no options and no weights.
+/// y = x, the call of a layer without options and weights.
 static inline crescent_error* pass_on(void* self, crescent_layer* layer,
                                       const crescent_tensor* const* inputs, size_t count,
                                       int training, crescent_tensor** results,

@@ -1,4 +1,4 @@
-// Calls itself as one of ours.
+// A plugin with the name of a built-in one.
 #include "../sample.h"
 
 CRESCENT_PLUGIN("losses", "9.9.9") { registry.add<Sample>("Reserved"); }

@@ -1,4 +1,4 @@
-// A plugin of which nothing is wrong but a flag of its compiler (CMakeLists.txt).
+// A plugin that is only built with a wrong compiler flag (CMakeLists.txt).
 #pragma once
 #include "../sample.h"
 
