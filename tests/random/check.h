@@ -1,4 +1,4 @@
-// Check: a recipe run in every way there is, beside the reference.
+// Runs a recipe in all possible ways and compares the results with the reference.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,16 +15,16 @@ struct Difference {
 
 struct Outcome {
   std::optional<Difference> difference;
-  std::optional<Recipe> other;  ///< the recipe as it was written when it differed, if another way
-  bool skipped = false;         ///< the reference says nothing
+  std::optional<Recipe> other;  ///< the rewritten recipe, if that is the one that differed
+  bool skipped = false;         ///< the reference is not reliable for it
 };
 
-/// `variant` decides what is drawn beside the recipe: identities, variables, a device.
+/// `variant` seeds what is drawn beside the recipe: identities, variables, a device.
 Outcome check(const Recipe& recipe, uint64_t variant);
-/// The same of what the choices make.
+/// Checks the recipe that these choices make.
 Outcome check(const std::vector<uint32_t>& choices, uint64_t variant);
 
-/// The recipe with values written in other ways that are truly the same.
+/// The recipe rewritten by identities.
 Recipe rewritten(const Recipe& recipe, Choices& choices);
 
 }  // namespace crescent::random_programs

@@ -11,12 +11,12 @@ namespace crescent::random_programs {
 class Choices {
  public:
   explicit Choices(uint64_t seed);
-  /// Makes these choices again; behind their end all are 0.
+  /// Replays these choices; after their end, all are 0.
   explicit Choices(std::vector<uint32_t> given) : given_(std::move(given)), replays_(true) {}
 
   /// 0..count-1.
   int64_t below(int64_t count);
-  /// True in one of `count` cases; false is the simple choice.
+  /// True with probability 1 / count; false is the simple choice.
   bool one_in(int64_t count) { return below(count) == count - 1; }
   template <class T, size_t N>
   const T& of(const T (&values)[N]) {
@@ -27,7 +27,7 @@ class Choices {
     return values[static_cast<size_t>(below(static_cast<int64_t>(values.size())))];
   }
 
-  /// While alive, choices belong to one step, which can be left out as a whole.
+  /// While alive, choices belong to one step, which shrinking can remove as a whole.
   class Step {
    public:
     explicit Step(Choices& choices) : choices_(choices), first_(choices.made_.size()) {}
@@ -40,7 +40,7 @@ class Choices {
   };
 
   const std::vector<uint32_t>& made() const { return made_; }
-  /// First and end of the choices of each step.
+  /// The range of choices of each step.
   const std::vector<std::pair<size_t, size_t>>& steps() const { return steps_; }
 
  private:

@@ -7,7 +7,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// Around what kernels and passes decide by.
+/// Axis lengths around the thresholds of kernels and passes.
 constexpr int64_t kShort[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
 constexpr int64_t kLong[] = {100,  127,  128,  129,  255,   256,   257,   300,   511,
                              513,  1000, 1023, 1024, 1025,  2047,  2048,  2049,  2051,
@@ -32,7 +32,7 @@ Dict range(int64_t start, int64_t stop, int64_t step) {
   return item;
 }
 
-/// Some of an axis: from each length on, with steps forwards and backwards.
+/// A random range of an axis, with any start and with positive or negative steps.
 Value some_of(Choices& choices, int64_t n) {
   const int64_t kind = choices.below(6);
   if (kind == 0 || n == 0) return range(0, -1, 1);
@@ -251,7 +251,7 @@ int Draft::scan(Node node, size_t result) {
 }
 
 bool Draft::is_inner(int value) const {
-  // Within a scan values are not those of the recipe's nodes, of which none is inner.
+  // Values inside a scan are not nodes of the recipe, and none of them is inner.
   const auto at = static_cast<size_t>(value) - (specs_.size() - recipe.nodes.size());
   return at < recipe.nodes.size() && recipe.nodes[at].inner;
 }

@@ -15,10 +15,10 @@ class Draft {
  public:
   using Accepts = std::function<bool(const TensorSpec&)>;
 
-  /// Shapes have axes of lengths that are drawn once, so that they meet, and at most so many
-  /// elements.
+  /// Axis lengths are drawn once per draft, so that shapes of different values match; a value has
+  /// at most `most_elements` elements.
   Draft(Choices& choices, int64_t most_elements);
-  /// Within a scan: values are given.
+  /// A draft of a scan's body, whose values are those of `locals`.
   Draft(Draft& around, Tensors locals);
 
   Choices& choices;
@@ -29,7 +29,7 @@ class Draft {
   DType dtype(int value) const { return spec(value).dtype; }
   int values() const { return static_cast<int>(specs_.size()); }
   bool is_inner(int value) const;
-  /// How many elements a result may have, and how many products it may take.
+  /// The limit for the elements of a result, and for the multiplications that it takes.
   int64_t most_elements() const { return most_elements_; }
 
   // ---- drawing
@@ -37,7 +37,7 @@ class Draft {
   Shape shape_of_rank(int rank);
   DType floating();  ///< mostly the recipe's own
   int input(const TensorSpec& spec);
-  /// A value that is accepted, or an input of that dtype with a shape that `make` gives.
+  /// An existing value that `accepts` allows, or a new input with a spec from `make`.
   int operand(const Accepts& accepts, const std::function<TensorSpec()>& make);
   int number();  ///< of any dtype but bool
   int fraction(int least_rank = 0);
@@ -48,21 +48,22 @@ class Draft {
   int positive();             ///< a fraction >= 0.5
   int unit();                 ///< a fraction within (-1, 1)
   int axis(int value);
-  /// A part of the value, or its elements in another order, or repeated.
+  /// A view of the value: a part of it, its elements in another order, or repeated.
   int view(int value);
-  /// The same number of elements, so that graphs grow deep instead of wide.
+  /// Reduces the value to about as many elements as its operands had, so that graphs grow deep and
+  /// not wide.
   int tame(int value);
 
   // ---- calling
   /// Fails as cr.ops does; then nothing was added.
   int call(const std::string& function, std::vector<Argument> arguments, size_t result = 0);
   int scan(Node node, size_t result);
-  /// The value, which from now on only those are given that know its number.
+  /// Marks the value as inner: only steps that know its number may use it.
   int inner(int value);
 
  private:
   int add(Node node, const Tensors& results);
-  int seen(int value);  ///< through views, by chance
+  int seen(int value);  ///< the value itself, or a view of it
 
   Tensors abstract_;
   TensorSpecs specs_;
@@ -71,7 +72,7 @@ class Draft {
   DType floating_ = DType::float32;
 };
 
-/// A way to go on: draws operands and calls a function.
+/// A kind of step: draws operands and calls a function.
 struct Row {
   std::string function;
   std::function<int(Draft&)> add;
@@ -89,7 +90,7 @@ std::vector<Row> sampling_rows();
 std::vector<Row> special_rows();  ///< these three
 std::vector<Row> edge_rows();
 
-/// Makes a recipe of the choices.
+/// The recipe that these choices stand for.
 Recipe draw_recipe(Choices& choices);
 
 }  // namespace crescent::random_programs

@@ -94,7 +94,7 @@ std::string all_of(int pipe) {
   return text;
 }
 
-/// The same as check() in a process of its own, whose end by a signal is a difference too.
+/// Runs check() in a process of its own; a process killed by a signal counts as a difference.
 Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   int ends[2];
   if (pipe(ends) != 0) fail("no pipe to another process");
@@ -123,7 +123,7 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   return outcome;
 }
 
-/// The seed that is being checked, for what ends the process.
+/// The seed that is being checked, for the message when the process crashes.
 char seed_text[64];
 
 void tell_seed(int number) {
@@ -207,7 +207,7 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Memory stays with the process: pages that come anew each time take half of the time otherwise.
+  // Memory is never returned to the system: page faults would take half of the time otherwise.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   mallopt(M_TOP_PAD, 1 << 26);

@@ -1,10 +1,11 @@
--- Builds the models of recipes, and what training and predicting give with them.
+-- Builds the models of recipes; trains and predicts with them.
 local cr = require "crescent"
 local ops, layers = cr.ops, cr.layers
 
 local runs = {}
 
---- A layer of a recipe: { "Dense", { units = 3 } }; layers may be among its options.
+--- The object for an entry of a recipe, such as { "Dense", { units = 3 } }; options may contain
+--- layers.
 local function option_of(value)
   if type(value) ~= "table" then return value end
   if type(value[1]) == "string" and layers[value[1]] then return runs.layer(value) end
@@ -15,7 +16,7 @@ end
 
 function runs.layer(what) return layers[what[1]](option_of(what[2] or {})) end
 
---- The layers one after another, as a model.
+--- A Sequential of the layers.
 local function sequential(all)
   local model = cr.Sequential {}
   for _, what in ipairs(all) do model:add(runs.layer(what)) end
@@ -30,14 +31,14 @@ local function node(what, like)
   return runs.layer(what)
 end
 
---- What the layer makes of y, and of what was before it.
+--- Calls a layer on y, or on y and the value before it.
 function call(layer, what, y, before)
   if not what.takes then return layer(y) end
   local other = what.takes == "both" and before and #before.shape == #y.shape and before or y
   return layer({ y, other }, what.causal and { use_causal_mask = true } or nil)
 end
 
---- The layers one after another, as a model of what is like this.
+--- A functional model of the layers for inputs of the given spec.
 function functional(all, like)
   local input = cr.Input { shape = { table.unpack(like.shape, 2) }, dtype = like.dtype }
   local y = input
@@ -55,10 +56,10 @@ local function branch(of, floats)
   for _, what in ipairs(of.layers) do
     local layer = node(what, y)
     local z = call(layer, what, y, before)
-    -- One layer in two places, where it takes what it makes.
+    -- A layer that is used twice, where its output has the shape of its input.
     if what.again and same_shape(y, z) then z = call(layer, what, z, y) end
     if what.skip and before and same_shape(before, z) then z = layers[what.skip]() { before, z } end
-    -- Rows of words are no operands.
+    -- Ids of words are not operands of other layers.
     before, y = y.dtype ~= "int32" and y or nil, z
   end
   return input, y
@@ -66,7 +67,7 @@ end
 
 local names = { "first", "second" }
 
---- The model; its inputs are of the dtype, whatever the policy.
+--- Builds the model; its inputs have the dtype `floats`, whatever the policy is.
 function runs.build(recipe, floats)
   local inputs, ends, outputs = {}, {}, {}
   for i, of in ipairs(recipe.branches) do inputs[i], ends[i] = branch(of, floats) end
@@ -77,12 +78,13 @@ function runs.build(recipe, floats)
   return cr.Model { inputs = inputs, outputs = outputs }
 end
 
---- The roundoff of what is computed under a policy.
+--- The unit roundoff of computations under a policy.
 function runs.unit(policy)
   return policy:find "bfloat16" and 2.0 ^ -8 or policy:find "float16" and 2.0 ^ -11 or 2.0 ^ -24
 end
 
---- By so much of x and of 1: what is 0 meets numbers of that size, but stays 0 where `zeros` stay.
+--- x with random relative changes of the size `by`. Zeros stay zero if `zeros` is set; otherwise
+--- they change by `by` itself.
 local function moved(x, by, seed, zeros)
   if not x.dtype:find "float" or by == 0 then return x end
   local way = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)

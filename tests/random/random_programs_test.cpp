@@ -1,4 +1,4 @@
-// The library of random programs itself: that it finds what is wrong, and makes it small.
+// Tests of the library of random programs itself: it finds planted faults and shrinks them.
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <set>
@@ -18,16 +18,16 @@ Recipe drawn(uint64_t seed) {
   return draw_recipe(choices);
 }
 
-/// Functions that no row calls, and why.
+/// Functions that no row calls, with the reason.
 const std::set<std::string> kLeftOut{
     "nextafter",  // of 0 is so small that steps on the way make it 0
-    // Results whose shape depends on values, and shapes.
+    // These return shapes, or results whose shape depends on values.
     "bincount", "nonzero", "unique", "shape", "size", "ndim", "dtype",
-    // Processes.
+    // These need several processes.
     "all_reduce"};
 
-/// Whether the recipe was compared with the reference: all that is floating is float64, and it is
-/// reliable.
+/// Whether the recipe can be compared with the reference: all floating-point values are float64,
+/// and the reference is reliable.
 bool agrees_with_reference(const Recipe& recipe) {
   const auto is_other = [](const Node& node) {
     return is_floating(node.spec.dtype) && node.spec.dtype != DType::float64;
@@ -126,7 +126,7 @@ TEST_CASE("recipes written another way compute the same") {
 }
 
 TEST_CASE("shrinking keeps what is wrong, and little else") {
-  // Wrong is what calls softplus anywhere, which no row calls after others.
+  // The planted fault: every program that calls softplus counts as wrong.
   const auto differs = [](const std::vector<uint32_t>& choices) {
     Choices replayed(choices);
     return draw_recipe(replayed).calls("softplus");

@@ -1,5 +1,5 @@
-// Recipe: a random program as data. It can be run on tensors, at once or while a program is being
-// recorded, and written in Lua.
+// Recipe: a random program as data. It can run on tensors, eagerly or while a program is being
+// recorded, and be written as a Lua script.
 #pragma once
 #include <string>
 #include <variant>
@@ -10,7 +10,7 @@
 
 namespace crescent::random_programs {
 
-/// What the numbers of an input are like.
+/// How the numbers of an input are distributed.
 enum class Style : uint8_t {
   halves,  ///< multiples of 1/2 from -3 to 3, with many ties
   smooth,  ///< between -2 and 2, all different
@@ -19,7 +19,7 @@ enum class Style : uint8_t {
 };
 inline constexpr int kStyles = 4;
 
-/// A value by its number, several of them, or an option.
+/// An argument of a call: the number of a value, several of them, or an option.
 struct Argument {
   std::string name;
   std::variant<int, std::vector<int>, Value> value;
@@ -34,8 +34,8 @@ struct Node {
   /// last but one) from values that are numbered afresh: carry, step input, captured ones.
   std::vector<Node> body;
   bool stacks = false;
-  /// One of several right values, or no real number: others than those that make it a result in its
-  /// row do not see it.
+  /// Whether the value is one of several correct ones, or not a real number: only the steps that
+  /// make it a result may use it.
   bool inner = false;
 
   TensorSpec spec{};  ///< of the value
@@ -57,19 +57,20 @@ struct Recipe {
 
 /// The numbers of an input: `index` tells inputs apart, `run` the runs.
 Tensor draw_input(const Node& input, int index, int run);
-/// What gradients of an output start from.
+/// The upstream gradient of an output.
 Tensor draw_upstream(const TensorSpec& spec, int index);
 
-/// One call of a function of cr.ops: all of its results.
+/// Calls a function of cr.ops and returns all of its results.
 Tensors call(const Node& node, const Tensors& values);
 
-/// Outputs of the recipe, then, if asked for, gradients by each floating input: zeros where there
-/// is none. `inputs` follow Recipe::inputs(), then come upstreams of the floating outputs.
+/// The outputs of the recipe and, if asked for, the gradients with respect to each floating input
+/// (zeros if there is none). `inputs` are those of Recipe::inputs(), followed by the upstream
+/// gradients of the floating outputs.
 Tensors run(const Recipe& recipe, const Tensors& inputs);
-/// Inputs as run() takes them.
+/// The inputs that run() takes.
 Tensors draw_inputs(const Recipe& recipe, int run);
 
-/// A script that shows what the recipe computes compiled, at once and as float64, where they
+/// A script that computes the recipe compiled, eagerly and in float64, and prints where they
 /// differ.
 std::string to_lua(const Recipe& recipe);
 

@@ -1,4 +1,4 @@
-// Rewriting by identities: the same values computed in another way.
+// Rewrites recipes by identities: the same values are computed in another way.
 #include <array>
 #include <numeric>
 #include <set>
@@ -11,7 +11,7 @@ namespace {
 class Rewriter {
  public:
   Rewriter(const Recipe& recipe, Choices& choices) : from_(recipe), choices_(choices) {
-    // Zero has a sign, which adding 0 takes away.
+    // Adding 0 changes the sign of -0, which these functions see.
     has_signs_ = recipe.calls("signbit") || recipe.calls("arctan2");
   }
 
@@ -78,7 +78,7 @@ class Rewriter {
     return kFunctions.count(node.function) != 0 && node.spec.shape.rank() > 0;
   }
 
-  /// f(x) as f of two parts of x, side by side.
+  /// f(x) as the concatenation of f of two parts of x.
   int by_parts(Node node) {
     const int x = std::get<int>(node.arguments[0].value), axis = axis_of(x);
     const int64_t n = spec(x).shape[axis];
@@ -91,7 +91,7 @@ class Rewriter {
     return joined(a, add(node), axis);
   }
 
-  /// The blank as the last class instead of the first, or the other way round.
+  /// The CTC loss with the blank as the last class instead of the first, or the reverse.
   int with_other_blank(Node loss) {
     enum { target, output, mask_index = 4 };
     const int logits = std::get<int>(loss.arguments[output].value);
@@ -107,7 +107,7 @@ class Rewriter {
 
   int axis_of(int x) { return static_cast<int>(choices_.below(spec(x).shape.rank())); }
 
-  /// A scan as its steps.
+  /// A scan unrolled into its steps.
   int unrolled(const Node& scan) {
     int carry = std::get<int>(scan.arguments[0].value);
     const int along = std::get<int>(scan.arguments[1].value);

@@ -91,7 +91,7 @@ bool is_variadic(const OperationRow& row, const std::string& name) {
   return false;
 }
 
-/// The arguments of a call: those that are variadic by position, the others by name.
+/// The arguments of a call: variadic ones by position, all others by name.
 std::string arguments_of(const Node& node, const OperationRow& row, const std::string& prefix) {
   std::string first, named;
   bool by_position = true;

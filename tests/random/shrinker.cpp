@@ -31,7 +31,8 @@ class Shrinker {
   using Clock = std::chrono::steady_clock;
   bool is_late() const { return Clock::now() > end_; }
 
-  /// The choices as they are made in full, and where steps are.
+  /// Keeps the complete choices of a smaller program that still differs, and the positions of its
+  /// steps.
   void keep(Numbers choices) {
     Choices replayed(std::move(choices));
     draw_recipe(replayed);

@@ -1,4 +1,4 @@
-// The table of rules that people read is the one that passes follow.
+// The documented table of rewrite rules is the one that the passes use.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>

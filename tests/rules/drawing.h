@@ -1,5 +1,5 @@
-// Programs drawn for a term: its calls with options at random, its letters as inputs of random
-// shapes or, for rules about products, as products.
+// Random programs for the left side of a rewrite rule: its calls with random options, its letters
+// as inputs of random shapes or, for rules about products, as products.
 #pragma once
 #include <map>
 
@@ -10,7 +10,7 @@ namespace crescent::rules {
 
 class Drawing {
  public:
-  /// What values have in common: every letter broadcasts to `shape`.
+  /// What the values of a program have in common: every letter broadcasts to `shape`.
   struct Universe {
     Shape shape;
     DType dtype;

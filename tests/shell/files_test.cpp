@@ -1,5 +1,4 @@
-// crescent inspect, convert, verify: what they say of files, and that they say no when they should;
-// crescent describe.
+// crescent inspect, convert, verify: their output, and their failures; crescent describe.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -232,7 +231,7 @@ TEST_CASE("validate checks the compiled steps of a file's model, on data of a fi
 
 namespace {
 
-/// Each row of the listing below `value` that has a name, as a text.
+/// Checks each named row of the listing below `value`, as text.
 void check_rows(const Value& value, const std::string& place) {
   if (value.is_list())
     for (const Value& item : value.as_list()) check_rows(item, place);

@@ -1,4 +1,4 @@
-// Plugins as the command line has them: listed, found by a class, made, and given by --plugin.
+// Plugins on the command line: listed, found by class, created, and loaded by --plugin.
 #include <fstream>
 
 #include "called.h"
@@ -16,7 +16,7 @@ local Gate = cr.Layer:subclass "Gate"
 function Gate:call(x) return x * 2 end
 )";
 
-/// A folder of plugins in Lua, and the environment in which it is searched.
+/// A folder of Lua plugins, and an environment in which it is on the search path.
 struct LuaFolder {
   Folder folder;
   LuaFolder() { std::ofstream(folder / "gate.lua") << kGate; }

@@ -1,4 +1,4 @@
-// Ops of the reference that see numbers as their bits.
+// Reference implementations of ops on the bit patterns of numbers.
 #include <bit>
 
 #include "random/reference/reference.h"
@@ -40,7 +40,7 @@ double number_of(uint64_t bits, DType dtype) {
   }
 }
 
-/// The same bytes as numbers of another dtype, those of the lowest digits first.
+/// Reinterprets bytes as another dtype, in little-endian order.
 void view(const Call& call) {
   const Array& x = *call.in[0];
   Array& out = call.out[0];

@@ -1,4 +1,4 @@
-// Elementwise ops of the reference.
+// Reference implementations of elementwise ops.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// Where an input of a broadcast is for each place of the result.
+/// Maps each position of the result to the position in a broadcast input.
 class Broadcast {
  public:
   Broadcast(const Array& in, const Shape& shape) : values_(in.values) {
@@ -105,7 +105,7 @@ double compute(UnaryKind kind, double x) {
   throw Unreliable("an unknown kind");
 }
 
-/// Roundings that a function of the kind is off by; those of float64 are made for speed, too.
+/// The error of a function in units of rounding; those of float64 are less exact, for speed.
 double units_of(UnaryKind kind, DType dtype) {
   using K = UnaryKind;
   switch (kind) {

@@ -1,4 +1,5 @@
-// Linear algebra of the reference: elimination, rotations and projections as textbooks have them.
+// Reference implementations of linear algebra by textbook methods: elimination, rotations,
+// projections.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,7 +9,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// More digits than what is compared has.
+/// A type with more precision than the results that are compared.
 using Real = long double;
 
 struct Matrix {
@@ -43,7 +44,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return c;
 }
 
-/// The largest sum of magnitudes of a row.
+/// The largest sum of magnitudes in a row (the infinity norm).
 double norm(const Matrix& a) {
   Real most = 0;
   for (size_t i = 0; i < a.rows; ++i) {
@@ -79,7 +80,7 @@ size_t count_of(const Array& x) {
   return static_cast<size_t>(x.spec.shape.slice(0, x.spec.shape.rank() - 2).size());
 }
 
-/// Result `which` of matrix `at`, of numbers that are off by so many roundings of `extra`.
+/// Stores result `which` of matrix `at`; its error is one rounding, and one of `extra`.
 void put(const Call& call, size_t which, size_t at, const std::vector<Real>& values, double extra) {
   Array& out = call.out[which];
   const DType dtype = out.spec.dtype == DType::complex64 ? DType::float32 : out.spec.dtype;
@@ -88,12 +89,12 @@ void put(const Call& call, size_t which, size_t at, const std::vector<Real>& val
         call.rounding(static_cast<double>(values[i]), dtype, 1, extra);
 }
 
-/// How many roundings the errors of n steps amount to.
+/// The error of n steps in units of rounding.
 double steps(size_t n) { return 2 * std::sqrt(static_cast<double>(n)); }
 
 // ---- systems of equations
 
-/// Triangular a: a x = b in place.
+/// Solves a x = b for a triangular matrix a, in place.
 void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
   for (size_t k = 0; k < a.rows; ++k) {
     const size_t i = lower ? k : a.rows - 1 - k;
@@ -105,7 +106,7 @@ void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
   }
 }
 
-/// The factors in one matrix, and the row that each was exchanged with.
+/// An LU factorization in one matrix, and the row that each row was exchanged with.
 struct Factors {
   Matrix lu;
   std::vector<size_t> pivots = {};
@@ -145,7 +146,8 @@ struct Factors {
   }
 };
 
-/// How many times as far off as a matrix what is solved with it is, at most.
+/// An upper bound of the condition number: the factor by which errors of the matrix grow in
+/// solutions.
 double condition(const Matrix& a, const Factors& factors) {
   return norm(a) * norm(factors.solve(identity(a.rows)));
 }
@@ -206,7 +208,7 @@ void cholesky(const Call& call) {
 
 // ---- eigenvalues and singular values
 
-/// Of a symmetric matrix, in ascending order; eigenvectors in columns.
+/// Eigenvalues of a symmetric matrix in ascending order, with eigenvectors in columns.
 struct Eigen {
   std::vector<Real> values = {};
   Matrix vectors;
@@ -225,7 +227,7 @@ struct Eigen {
       for (size_t i = 0; i < a.rows; ++i) vectors(i, j) = found(i, order[j]);
     }
   }
-  /// How near to value j another one is.
+  /// The distance of eigenvalue j to the nearest other one.
   double gap(size_t j) const {
     Real least = std::max(std::abs(values.front()), std::abs(values.back()));
     for (size_t i = 0; i < values.size(); ++i)
@@ -240,7 +242,7 @@ struct Eigen {
       for (size_t j = 0; j < a.rows; ++j) (i == j ? on : beside) += a(i, j) * a(i, j);
     return beside <= 1e-38L * on;
   }
-  /// Turns the axes p and q so that the element of both becomes 0.
+  /// A Jacobi rotation of axes p and q that makes the element (p, q) zero.
   void clear(Matrix& a, size_t p, size_t q) {
     if (a(p, q) == 0) return;
     const Real angle = std::atan2(2 * a(p, q), a(q, q) - a(p, p)) / 2, c = std::cos(angle),
@@ -265,8 +267,8 @@ void eigh(const Call& call) {
   }
 }
 
-/// The eigenvector of length 1 whose eigenvalue is nearest to an element of the diagonal, by
-/// iteration with the inverse, and that eigenvalue.
+/// The unit eigenvector whose eigenvalue is nearest to a diagonal element, by inverse iteration;
+/// returns that eigenvalue.
 Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
   constexpr int kMostSteps = 60;
   constexpr Real kNear = 1e-18L;
@@ -287,8 +289,8 @@ Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
   return value;
 }
 
-/// Of real matrices that are nearly diagonal, as pairs of a real and an imaginary part. The largest
-/// element of an eigenvector is positive.
+/// Eigenvalues and eigenvectors of real, nearly diagonal matrices, as pairs of real and imaginary
+/// parts. The largest element of each eigenvector is positive.
 void eig(const Call& call) {
   const Shape& pairs = call.in[0]->spec.shape;
   const auto n = static_cast<size_t>(pairs[-2]);
@@ -311,8 +313,8 @@ void eig(const Call& call) {
   }
 }
 
-/// Of the squares a a' or a' a, whichever is smaller: what is lost there these numbers have to
-/// spare. Columns of u that belong to a value of 0 are 0.
+/// Singular values from a a' or a' a, whichever is smaller; long double has enough digits for the
+/// square. Columns of u for a singular value of 0 are 0.
 void svd(const Call& call) {
   constexpr Real kNothing = 1e-9L;
   for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
@@ -341,7 +343,8 @@ void svd(const Call& call) {
   }
 }
 
-/// The part of a column that the first `count` columns of q do not have; its length.
+/// Subtracts the projection of a column onto the first `count` columns of q; returns the remaining
+/// length.
 Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
   for (int again = 0; again < 2; ++again)
     for (size_t j = 0; j < count; ++j) {
@@ -354,7 +357,7 @@ Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
   return std::sqrt(square);
 }
 
-/// Orthonormal columns, as many as q has room for: of a, then any.
+/// Orthonormal columns: those spanned by a, extended to as many as q has.
 Matrix orthonormal(const Matrix& a, size_t count) {
   Matrix q{a.rows, count};
   size_t unit = 0;
@@ -372,7 +375,7 @@ Matrix orthonormal(const Matrix& a, size_t count) {
   return q;
 }
 
-/// The diagonal of r is positive.
+/// QR with a positive diagonal of r.
 void qr(const Call& call) {
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);

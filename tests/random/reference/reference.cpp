@@ -18,14 +18,14 @@ double limited(double value, DType dtype) {
   throw Unreliable("near the largest number");
 }
 
-/// As float64, where it is floating.
+/// The tensor in float64 if it is floating.
 Tensor wide_tensor(const Array& array) {
   const Tensor values = Tensor::from(array.values, array.spec.shape);
   return is_floating(array.spec.dtype) ? values : ops::cast(values, array.spec.dtype);
 }
 
-/// What nothing here computes runs on the device in float64. Results that are all numbers of an
-/// input were chosen, not computed; 0 or an infinity may be the value of what has no inputs.
+/// Runs ops without a reference implementation on the device in float64. A result whose elements
+/// all occur in an input was selected and not computed; ops without inputs may give 0 or infinity.
 void run_on_device(const OpPtr& op, const Call& call) {
   constexpr double kUnits = 4;
   Tensors inputs;
@@ -58,7 +58,7 @@ Arrays pointers_to(const std::vector<Array>& arrays) {
   return pointers;
 }
 
-/// Values that a multiplication reads, by itself or behind additions and casts.
+/// Values that are read by a multiplication, directly or after additions and casts.
 std::unordered_set<int> scaled_values(const Program& program) {
   std::unordered_set<int> scaled;
   for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
@@ -123,7 +123,7 @@ class Interpreter {
     for (Array& result : out) finish(result);
   }
 
-  /// Complex numbers are seen as pairs of others, and not computed with.
+  /// Refuses computations with complex numbers, which may only be split and joined.
   static void refuse_complex(const Call& call) {
     const std::string_view name = call.op.name();
     if (name == Bitcast::kName || name == Reshape::kName || name == "eig") return;
@@ -133,8 +133,8 @@ class Interpreter {
     if (is_complex) throw Unreliable("complex numbers");
   }
 
-  /// Kernels of compound ops may have numbers that their parts' dtype does not hold, and fused ones
-  /// of half widths what float32 does.
+  /// A constant. Compound kernels and fused half-width kernels may hold values beyond the range of
+  /// the dtype.
   Array constant_of(const Tensor& tensor) const {
     Array constant = array_of(tensor);
     const bool may_be_wider = inside_ || size_of(tensor.dtype()) == 2;
@@ -143,7 +143,7 @@ class Interpreter {
     return constant;
   }
 
-  /// Kernels of compound ops have no parts whose range counts.
+  /// Runs the decomposition of the op; the range of its intermediate values does not count.
   bool run_parts(const OpPtr& op, const Call& call) {
     TensorSpecs specs;
     for (const Array* in : call.in) specs.push_back(in->spec);
@@ -274,7 +274,7 @@ double Rounding::operator()(double result, DType dtype, double units, double ext
   if (!is_on_ || units == 0 || !is_floating(dtype) || !std::isfinite(result)) return result;
   if (rounds_) --units;
   const double unit = unit_of(dtype), normal = smallest_normal(dtype);
-  // Halves are added up in float32.
+  // Sums of half widths are computed in float32.
   const double of_parts = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
   double moved = result + random() * (unit * units * std::abs(result) + of_parts * extra);
   if (std::abs(result) < normal && result != 0)  // may become 0, and has fewer digits

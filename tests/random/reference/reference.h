@@ -12,7 +12,8 @@
 
 namespace crescent::random_programs {
 
-/// Values of a tensor, whatever its dtype is; of complex numbers the real and the imaginary parts.
+/// The values of a tensor as doubles, whatever its dtype is; real and imaginary parts of complex
+/// numbers.
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
@@ -22,19 +23,19 @@ struct Array {
 };
 Array array_of(const Tensor& tensor);
 
-/// The program computes what float64 says little about: it comes near the largest number of a
-/// dtype, compares NaN, or has integers that do not fit a float64.
+/// Thrown if float64 says little about a program: values near the largest number of a dtype,
+/// comparisons with NaN, integers that do not fit a double.
 class Unreliable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a result of a dtype is off.
+/// Perturbs results by the error that arithmetic of their dtype may have.
 class Rounding {
  public:
   Rounding() = default;  ///< by nothing
-  /// Every other seed gives numbers of the dtype, which meet where others only come near; 1 gives
-  /// the nearest, so that equal numbers stay equal, and half of them move numbers by little, so
-  /// that nearly equal ones change places.
+  /// Odd and even seeds differ: even ones round to the dtype, so that nearly equal numbers become
+  /// equal; seed 1 rounds to nearest; half of the odd ones perturb by little, so that nearly equal
+  /// numbers change their order.
   explicit Rounding(uint64_t seed)
       : state_(seed * 2654435761u + 12345),
         is_on_(true),
@@ -46,17 +47,16 @@ class Rounding {
 
   bool is_exact() const { return !is_on_; }
 
-  /// The result of an operation that is off by `units` roundings of itself, and by one of `extra`
-  /// in the precision that sums are made in. Without units it is exact.
+  /// The result of an operation with an error of `units` roundings of itself and one rounding of
+  /// `extra` in the precision of sums. Without units it is exact.
   double operator()(double result, DType dtype, double units, double extra = 0);
-  /// The same of an operation on a and b that is exact for short numbers: multiples of 1/4 that are
-  /// not large. Others may be exact in one order and not in another.
+  /// The same for an operation on a and b that is exact for short numbers (small multiples of 1/4).
   double of_arithmetic(double a, double b, double result, DType dtype);
-  /// The same of a + b, which may be off by what each of them is where a factor is multiplied in
+  /// The same for a + b, whose error may be that of each operand if a factor is multiplied in
   /// before: (a + b) * c as a * c + b * c.
   double of_sum(double a, double b, DType dtype);
-  /// A number where it is read: one of a half width may have been rounded there, and not elsewhere,
-  /// as steps that run as one keep what is between them in float32.
+  /// A number as an instruction reads it: a half-width value may have been rounded there or kept in
+  /// float32 by a fused kernel.
   double of_reading(double x, DType dtype);
 
  private:
@@ -67,21 +67,20 @@ class Rounding {
   double scale_ = 1;
 };
 
-/// Roundings of the sum of magnitudes that a sum is off: a long one is made of parts, each of which
-/// is off by some more.
+/// The error of a sum in roundings of its sum of magnitudes; a long sum consists of partial sums.
 inline double roundings_of_sum(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 16;
 }
-/// The same of a sum whose terms are added one by one, as those of a place that many indices name.
+/// The same for a sum whose terms are added one by one, as scatter does for repeated indices.
 inline double roundings_one_by_one(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 4;
 }
 
-/// Outputs of the program. Inputs follow Program::inputs, then come its variables.
+/// Interprets a program. The inputs are those of Program::inputs, followed by its variables.
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
                              Rounding rounding = {});
 
-/// Results of one instruction. Null functions: see `kernels`.
+/// The inputs of one instruction.
 using Arrays = std::vector<const Array*>;
 struct Call {
   const Op& op;
@@ -90,7 +89,7 @@ struct Call {
   Rounding& rounding;
   bool is_scaled = false;  ///< the result is multiplied: the factor may go into an input
 };
-/// Computes the call if it is of such a kind.
+/// Each function computes the call if its op is of that family, and returns whether it is.
 bool interpret_elementwise(const Call& call);
 bool interpret_moves(const Call& call);
 bool interpret_sums(const Call& call);
@@ -99,17 +98,17 @@ bool interpret_matrices(const Call& call);
 bool interpret_signals(const Call& call);
 bool interpret_bits(const Call& call);
 
-/// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is
-/// nearly 0 after larger numbers have met: throws Unreliable.
+/// Throws Unreliable if the numbers are nearly equal, so that rounding decides a comparison or a
+/// cancellation.
 void refuse_near(double a, double b, DType dtype);
 
 double smallest_normal(DType dtype);
 double largest(DType dtype);
 double unit_of(DType dtype);  ///< of rounding; 0 for integers
-/// The number of the dtype that is nearest; integers wrap around.
+/// The nearest number of the dtype; integers wrap around.
 double nearest(double value, DType dtype);
 
-/// Counts through the places of a shape, the last axis first.
+/// Iterates over the positions of a shape, the last axis first.
 class Places {
  public:
   explicit Places(const Shape& shape) : shape_(shape), at_(static_cast<size_t>(shape.rank())) {}

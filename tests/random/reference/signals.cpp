@@ -1,4 +1,4 @@
-// Fourier transforms of the reference, by their sums.
+// Reference implementations of Fourier transforms, by their defining sums.
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -10,7 +10,7 @@ namespace {
 
 using Row = std::vector<std::complex<double>>;
 
-/// sum x_k exp(sign 2 pi i j k / n) for the first places j of `to`.
+/// sum x_k exp(sign 2 pi i j k / n) for the first elements j of `to`.
 void transform(const Row& x, int sign, Row& to) {
   const size_t n = x.size();
   Row turns(n);
@@ -29,8 +29,8 @@ void transform(const Row& x, int sign, Row& to) {
   }
 }
 
-/// Rows of the last axis: from real and imaginary parts, or real ones only, to the same. `whole`
-/// makes the row that is transformed of what is given.
+/// Transforms rows of the last axis, from and to pairs of real and imaginary parts, or real parts
+/// only. `whole` extends the input to the row that is transformed.
 template <class Whole>
 void transform_rows(const Call& call, size_t n, int sign, double scale, Whole whole) {
   const Array& re = *call.in[0];
@@ -45,7 +45,7 @@ void transform_rows(const Call& call, size_t n, int sign, double scale, Whole wh
     }
     if (!std::isfinite(square)) throw Unreliable("a row that is not finite");
     transform(x, sign, y);
-    // Every stage rounds numbers that are as long as the row.
+    // Each stage rounds numbers as large as the row's norm.
     const double extra = std::sqrt(square) * std::log2(static_cast<double>(n)) * scale;
     const auto put = [&](size_t which, size_t j, double value) {
       Array& out = call.out[which];
@@ -78,7 +78,8 @@ void real_fourier(const Call& call) {
   });
 }
 
-/// The second half is the first mirrored; what stays where it is has no imaginary part.
+/// The second half of the row is the conjugate mirror image of the first; elements that are their
+/// own mirror image are real.
 void real_of_fourier(const Call& call) {
   const auto n = static_cast<size_t>(call.out[0].spec.shape[-1]);
   transform_rows(call, n, 1, 1 / static_cast<double>(n), [&](size_t row, size_t k) {

@@ -1,4 +1,4 @@
-// Ops of the reference that make one number of many, and products.
+// Reference implementations of reductions and products.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,8 +9,8 @@
 namespace crescent::random_programs {
 namespace {
 
-/// A sum, and what its order may change. It has more digits than float64, of which sums are checked
-/// as well: equal terms are all rounded the same way.
+/// A sum and the error that another order of additions may have. It is more precise than float64,
+/// whose sums are checked too.
 struct Sum {
   long double value = 0;
   double magnitude = 0, last = 0;
@@ -23,12 +23,12 @@ struct Sum {
     alike += x != 0 && std::abs(x - last) <= std::abs(x) / 1024;
     last = x;
   }
-  /// What roundings are of. Terms that are alike are all rounded the same way, by as much as a half
-  /// in the end.
+  /// The scale of the rounding error. Equal terms are all rounded in the same direction, by up to
+  /// half a unit.
   double parts(double roundings) const {
     return magnitude * (roundings + static_cast<double>(alike) / 24);
   }
-  /// As a result of the dtype. Terms that are scaled before they are added up are not exact.
+  /// The sum rounded to the dtype. Sums of scaled terms are not exact.
   double rounded(DType dtype, Rounding& rounding, bool is_scaled = false) const {
     return rounded(dtype, rounding, roundings_of_sum(terms), is_scaled);
   }
@@ -39,8 +39,8 @@ struct Sum {
   }
 };
 
-/// For each place of the result, of the axes kept, the place in x where its line begins; and the
-/// lines' elements, relative to that.
+/// The position in x where the reduced elements of each result begin, and the relative positions of
+/// these elements.
 struct Lines {
   std::vector<size_t> begins, elements;
 
@@ -97,7 +97,7 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
     case ReduceKind::sum:
       return sum.rounded(dtype, rounding);
     case ReduceKind::mean: {
-      // Parts have means of their own, which are no round numbers.
+      // Partial means are rounded too.
       const double count = static_cast<double>(elements.size());
       return rounding(static_cast<double>(sum.value) / count, dtype, 2,
                       2 * sum.parts(roundings_of_sum(sum.terms)) / count);

@@ -1,6 +1,5 @@
-// Linear algebra of matrices that rounding does little to, by the way they are made. What is one of
-// several right results, as eigenvectors that may be turned around, is made the only one before
-// others see it.
+// Linear algebra on well-conditioned matrices. A result that is not unique, such as the sign of an
+// eigenvector, is normalized before other steps see it.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -12,7 +11,7 @@ int multiplied(Draft& d, int x, const decltype(Argument::value)& by) {
 }
 int with(Draft& d, const char* function, int x) { return d.call(function, {{"x", x}}); }
 
-/// Some elements of an axis, which follow each other.
+/// Consecutive elements of an axis.
 int cut(Draft& d, int x, int axis, int64_t count) {
   const int64_t n = d.shape(x)[axis];
   if (n <= count) return x;
@@ -22,14 +21,14 @@ int cut(Draft& d, int x, int axis, int64_t count) {
       {{"x", x}, {"axis", Value(axis)}, {"first", Value(first)}, {"last", Value(first + count)}});
 }
 
-/// Rows and columns of matrices: around what the loops, LAPACK and threads are for.
+/// The number of rows and columns: around the thresholds of the loops, of LAPACK and of threads.
 int64_t most_rows(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 9, 17, 3, 4, 5, 6, 25, 33};
   if (d.most_elements() > 20'000 && d.choices.one_in(10)) return d.choices.one_in(5) ? 130 : 50;
   return d.choices.of(kSizes);
 }
 
-/// Matrices of numbers between -1 and 1: parts of a value that is there, mostly, and few of them.
+/// A few matrices of numbers between -1 and 1, mostly parts of an existing value.
 int matrices(Draft& d, bool square) {
   constexpr int64_t kMostProducts = 40'000;
   const int64_t most = most_rows(d);
@@ -57,22 +56,22 @@ int eye_like(Draft& d, int x) {
                         {"M", Value(d.shape(x)[-1])},
                         {"dtype", Value(name_of(d.dtype(x)))}});
 }
-/// Matrices made so small that they turn nothing of the identity by more than `share`.
+/// Matrices scaled so that adding them to the identity changes it by at most `share`.
 int small(Draft& d, int x, double share) {
   const int64_t most = std::max(d.shape(x)[-1], d.shape(x)[-2]);
   return multiplied(d, x, Value(share / static_cast<double>(most)));
 }
 int sum(Draft& d, int x, int y) { return d.call("add", {{"x1", x}, {"x2", y}}); }
 
-/// Near the identity, so that all of their singular values are between 1/2 and 3/2; their rows in
-/// reverse order, by chance, so that elimination has something to exchange.
+/// Matrices near the identity, whose singular values are between 1/2 and 3/2; sometimes with their
+/// rows reversed, so that elimination must exchange rows.
 int near_identity(Draft& d, bool square) {
   const int x = matrices(d, square);
   const int result = sum(d, small(d, x, 0.5), eye_like(d, x));
   return d.choices.one_in(2) ? d.call("flip", {{"x", result}, {"axis", Value(-2)}}) : result;
 }
 
-/// Near a diagonal of whole numbers, so that eigenvalues or singular values lie apart.
+/// Matrices near a diagonal of integers, so that eigenvalues or singular values are well separated.
 int near_diagonal(Draft& d, bool square, bool descending) {
   const int x = matrices(d, square);
   const int64_t n = d.shape(x)[-1];
@@ -83,7 +82,7 @@ int near_diagonal(Draft& d, bool square, bool descending) {
   return sum(d, small(d, x, 0.25), multiplied(d, eye_like(d, x), numbers));
 }
 
-/// Symmetric, with eigenvalues between 1 and 2.
+/// Symmetric matrices with eigenvalues between 1 and 2.
 int positive_definite(Draft& d) {
   const int x = small(d, matrices(d, true), 1);
   const int square =
@@ -93,7 +92,7 @@ int positive_definite(Draft& d) {
   return sum(d, square, eye_like(d, x));
 }
 
-/// What is beside the matrices a system: a vector or a matrix for each, or one for all.
+/// The right-hand side of a linear system: a vector or matrix for each matrix, or one for all.
 int right_side(Draft& d, int a, bool vectors) {
   Shape shape = d.shape(a).slice(0, d.shape(a).rank() - 1);
   if (!vectors) {
@@ -109,7 +108,7 @@ int solve(Draft& d) {
   return d.call("solve", {{"a", a}, {"b", right_side(d, a, d.choices.one_in(3))}});
 }
 
-/// Only one triangle of the matrices is read.
+/// Solves with one triangle of the matrices; the other one is not read.
 int solve_triangular(Draft& d) {
   const int x = matrices(d, true), a = sum(d, small(d, x, 0.5), eye_like(d, x));
   const bool lower = d.choices.one_in(2);
@@ -134,7 +133,7 @@ int slogdet(Draft& d) {
                 static_cast<size_t>(d.choices.below(2)));
 }
 
-/// Factors have no gradient.
+/// LU factors, which have no gradient.
 int lu_factor(Draft& d) {
   const int a = d.call("stop_gradient", {{"variable", near_identity(d, !d.choices.one_in(4))}});
   return d.call("lu_factor", {{"x", a}}, static_cast<size_t>(d.choices.below(2)));
@@ -149,7 +148,8 @@ int cholesky_inverse(Draft& d) {
   return d.call("cholesky_inverse", {{"x", a}, {"upper", Value(d.choices.one_in(2))}});
 }
 
-/// Singular values that are 0, as some columns are sums of others, and others that are not nearly.
+/// The rank of matrices whose singular values are 0 (some columns are sums of others) or clearly
+/// larger.
 int matrix_rank(Draft& d) {
   const int a = near_identity(d, false);
   const int64_t rows = d.shape(a)[-1];
@@ -158,7 +158,7 @@ int matrix_rank(Draft& d) {
   return with(d, "matrix_rank", d.call("matmul", {{"x1", a}, {"x2", b}}));
 }
 
-/// Which way round the columns of a factor are, by their diagonal.
+/// The signs of a factor's columns, taken from its diagonal.
 int signs(Draft& d, int factor) {
   const int diagonal =
       d.inner(d.call("diagonal", {{"x", factor}, {"axis1", Value(-2)}, {"axis2", Value(-1)}}));
@@ -175,8 +175,8 @@ int eigh(Draft& d) {
   return multiplied(d, vectors, along(d, signs(d, vectors), -2));
 }
 
-/// Eigenvalues of matrices that are not symmetric come in any order. Discs around the diagonal hold
-/// one each, so that they are real.
+/// Eigenvalues of matrices that are not symmetric, in any order. Gershgorin discs that contain one
+/// eigenvalue each make them real.
 int eig(Draft& d) {
   const int a = near_diagonal(d, true, false);
   if (d.shape(a)[-1] > 8) fail("too large");
@@ -195,7 +195,7 @@ int svd(Draft& d) {
   return multiplied(d, d.inner(d.call("svd", arguments, 2)), along(d, s, -1));
 }
 
-/// All columns of q span what the matrices leave out, too: any that do.
+/// QR, whose additional columns of q may be any that complete the basis.
 int qr(Draft& d) {
   int a = near_identity(d, false);
   const bool complete = d.choices.one_in(3), more_rows = d.shape(a)[-2] > d.shape(a)[-1];

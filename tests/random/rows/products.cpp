@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMostProducts = 3'000'000;
 
-/// So that sums of n products stay about as large as they were.
+/// The value scaled so that sums of n products keep their magnitude.
 int scaled(Draft& d, int x, int64_t n) {
   if (n < 3) return x;
   const double factor = std::exp2(-std::round(std::log2(static_cast<double>(n)) / 2));
@@ -20,7 +20,7 @@ void refuse_many(int64_t products) {
   if (products > kMostProducts) fail("too many products");
 }
 
-/// A bias and an activation, by chance: what kernels do to results before they store them.
+/// The value with a random bias and activation, which kernels apply in their epilogue.
 int finished(Draft& d, int x) {
   if (d.choices.one_in(2)) {
     const int bias = d.input({d.dtype(x), {d.shape(x)[-1]}});
@@ -52,7 +52,7 @@ int matmul(Draft& d) {
   return finished(d, scaled(d, d.call("matmul", {{"x1", a}, {"x2", b}}), k));
 }
 
-/// x' y, as in the gradient of a weight.
+/// x' y, the product of a weight's gradient.
 int of_transposed(Draft& d) {
   const int a = d.fraction(2);
   const Shape x = d.shape(a);
@@ -161,7 +161,7 @@ int layer_normalization(Draft& d) {
                 {{"x", x}, {"gamma", gamma}, {"beta", beta}, {"epsilon", Value(0.01)}});
 }
 
-/// With moments of the batch, as in training, or given ones.
+/// Batch normalization with moments of the batch, as in training, or given ones.
 int batch_normalization(Draft& d) {
   const int x = d.fraction(2);
   const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};

@@ -260,7 +260,7 @@ constexpr const char* kLines[] = {
     "diag(x=n)",
 };
 
-/// "name=class" of a line.
+/// The part "name=class" of a line.
 struct Part {
   std::string name, what;
 };
@@ -291,7 +291,7 @@ Value some_dtype(Choices& choices) {
   return choices.of(kNames);
 }
 
-/// Operands are drawn before options, which are about the first.
+/// Draws operands before options, because options refer to the first operand.
 int draw(Draft& d, const std::string& function, const std::vector<Part>& parts, bool grows) {
   std::vector<Argument> arguments;
   int first = -1;

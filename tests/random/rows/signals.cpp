@@ -1,5 +1,5 @@
-// Fourier transforms, whose complex numbers are pairs of tensors, and complex numbers of their own,
-// which none but their row sees.
+// Fourier transforms on pairs of real and imaginary tensors, and complex tensors, which stay inside
+// their rows.
 #include <cmath>
 
 #include "crescent/base/error.h"
@@ -8,14 +8,14 @@
 namespace crescent::random_programs {
 namespace {
 
-/// So that sums of n numbers stay about as large as those were.
+/// The value scaled so that sums of n numbers keep their magnitude.
 int shrunk(Draft& d, int x, int64_t n) {
   const double factor = std::exp2(-std::round(std::log2(static_cast<double>(n)) / 2));
   return d.call("multiply", {{"x1", x}, {"x2", Value(factor)}});
 }
 
-/// A part of the value, whose last axes have at most so many elements and the others in all what is
-/// left of the products.
+/// A part of the value: its last axes have at most `most` elements, and the other axes as many as
+/// the limit of products allows.
 int portion(Draft& d, int x, int axes, int64_t most, int64_t products) {
   List start, size;
   for (int i = d.shape(x).rank() - 1; i >= 0; --i) {
@@ -29,7 +29,7 @@ int portion(Draft& d, int x, int axes, int64_t most, int64_t products) {
   return d.call("slice", {{"inputs", x}, {"start_indices", Value(start)}, {"shape", Value(size)}});
 }
 
-/// Rows of every kind of length: those of small factors, large primes, one and two lanes.
+/// Rows of all kinds of lengths: small factors, large primes, powers of two.
 int signals(Draft& d) {
   constexpr int64_t kLengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   11,  12,  13,  15,  16,
                                   17, 23, 30, 31, 32, 33, 37, 60, 64,  65,  77,  96,  97,  100,
@@ -56,7 +56,7 @@ int fourier_of_planes(Draft& d, const char* function) {
   return function[0] == 'i' ? y : shrunk(d, y, d.shape(re)[-1] * d.shape(re)[-2]);
 }
 
-/// What is not given follows from the last axis.
+/// Adds the length argument, or leaves it to the default of the last axis.
 void give_length(Draft& d, std::vector<Argument>& arguments, int64_t n) {
   if (d.choices.one_in(2))
     arguments.push_back({"fft_length", Value(std::max<int64_t>(1, n + d.choices.below(5) - 2))});
@@ -113,7 +113,7 @@ int istft(Draft& d) {
   std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
   all.give(arguments);
   const int y = d.call("istft", arguments);
-  // At the ends of windows little is divided by little.
+  // At the ends of windows, small numbers are divided by small numbers.
   return d.call("tanh", {{"x", y}});
 }
 
@@ -128,7 +128,7 @@ int pairs(Draft& d) {
                 {{"x", x}, {"axis", Value(-1)}, {"first", Value(0)}, {"last", Value(2)}});
 }
 
-/// At least 1/2 from 0, where angles and quotients are.
+/// Complex numbers with a magnitude of at least 1/2, for angles and quotients.
 int away_from_zero(Draft& d) {
   const int length = d.positive();
   const int angle = d.call("tanh", {{"x", d.same_shape(length)}});

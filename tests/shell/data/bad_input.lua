@@ -1,5 +1,4 @@
--- What is wrong in a file is told with the file and the place in it; what is wrong in a vocabulary
--- with the term.
+-- Errors in files name the file and the position; errors in vocabularies name the term.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"

@@ -1,4 +1,4 @@
--- Layers that are put into models, exchanged and left out, parts of models and other inputs.
+-- Insertion, replacement and removal of layers, parts of models, and new inputs.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
