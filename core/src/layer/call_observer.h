@@ -1,4 +1,4 @@
-// What watches the calls of layers on a thread.
+// Observation of layer calls on a thread, for traces of outputs and statistics.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -19,7 +19,7 @@ class CallObserver {
   CallObserver* before_;
 };
 
-/// One call of a layer, of which the observer of the thread is told.
+/// A call of a layer that is reported to the observer of the thread.
 class ObservedCall {
  public:
   explicit ObservedCall(const Layer& layer);

@@ -1,16 +1,16 @@
-// What every layer has beside its options, for Lua, help and the listing.
+// Methods and properties of all layers, for Lua, help and the listing.
 #include "crescent/layer/layer.h"
 #include "crescent/layer/training.h"
 
 namespace crescent {
 namespace {
 
-/// What the paths of its weights begin with; nothing until they are made.
+/// The common beginning of the paths of the layer's weights; nullopt until they are created.
 std::optional<std::string> path_of_weights(const Layer& layer) {
   return layer.built() ? std::optional(layer.name()) : std::nullopt;
 }
 
-/// Of the metrics of the layer and those below it.
+/// The variables of the metrics of the layer and its sublayers.
 Variables metrics_variables_below(Layer& layer) {
   Variables all;
   for (const Layer* each : layer.flatten_layers())

@@ -51,7 +51,7 @@ class Workplace {
   }
 
  private:
-  /// A file that is replaced leaves its permissions to the new one.
+  /// Moves a complete file to its destination with the permissions of the file that it replaces.
   void move_out(const fs::path& from) const {
     const fs::path to = target_.parent_path() / from.filename();
     if (fs::is_regular_file(to)) fs::permissions(from, fs::status(to).permissions());
@@ -61,7 +61,7 @@ class Workplace {
   fs::path target_, folder_;
 };
 
-/// Fails with the path that the user gave in the place of the one that was written to.
+/// Fails with the message, in which the path of the temporary file is replaced by the user's path.
 [[noreturn]] void fail_saving(std::string text, const std::string& path, const std::string& to) {
   for (size_t at; (at = text.find(to)) != text.npos;) text.replace(at, to.size(), path);
   fail("cannot save '", path, "': ", text);
@@ -141,7 +141,7 @@ class CarefulFormat final : public Format,
     return dynamic_cast<Ability&>(*format_);
   }
 
-  /// Runs something that reads the file.
+  /// Runs code that reads the file; errors name its path.
   template <class F>
   auto about(const std::string& path, F f) const -> decltype(f()) {
     try {

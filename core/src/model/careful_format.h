@@ -1,4 +1,4 @@
-// Formats of other people's plugins, with what all formats promise.
+// Wraps formats of third-party plugins so that they keep the guarantees of built-in ones.
 #pragma once
 #include "crescent/io/format.h"
 

@@ -18,7 +18,7 @@ TensorSpecs inputs_of(const Model& model) {
   return specs;
 }
 
-/// The same for one sample; a batch of a fixed size keeps it.
+/// The input specs with a batch size of 1; fixed batch sizes are kept.
 TensorSpecs sample_of(const TensorSpecs& inputs) {
   TensorSpecs sample = inputs;
   for (TensorSpec& spec : sample) {
@@ -42,7 +42,7 @@ Program forward_pass(Model& model, const TensorSpecs& sample) {
   return program;
 }
 
-/// The path below the model of what its call recorded.
+/// The path below the model of the layer that recorded this scope.
 std::string path_below(const Model& model, const std::string& scope) {
   const std::string prefix = model.name() + "/";
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : "";

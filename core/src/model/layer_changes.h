@@ -1,4 +1,4 @@
-// Two models compared layer by layer, for the report of an operation on a graph.
+// Compares two models layer by layer, for the report of a graph operation.
 #pragma once
 #include <functional>
 
@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// What an operation knows of the layers that it changed.
+/// The layers that an operation has changed.
 struct Changed {
   LayerPtr old{}, by{};    ///< a nested model and the one that it became
   LayerPtr fresh{};        ///< the layer that was put in

@@ -1,4 +1,4 @@
-// What every model has beside what layers have, for Lua, help and the listing.
+// Methods and properties of all models, beside those of layers, for Lua, help and the listing.
 #include "crescent/layer/training.h"
 #include "crescent/model/callback.h"
 #include "crescent/model/model.h"

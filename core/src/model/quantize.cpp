@@ -23,7 +23,7 @@ void check_mode(const QuantizeOptions& options) {
 
 using Layers = std::vector<Layer*>;
 
-/// Those whose names one of the patterns is found in. A pattern that is found in none is a mistake.
+/// The layers whose names match a pattern; fails for a pattern that matches none.
 Layers named_like(const std::vector<std::string>& patterns, const Layers& layers) {
   Layers chosen;
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
-// What rewire() and surgery have in common: a graph whose layers are called anew where something
-// before them changes.
+// The common part of rewire() and surgery: rebuilds a graph in which layers after a change are
+// called again.
 #pragma once
 #include "crescent/model/rewire.h"
 

@@ -17,7 +17,7 @@ namespace {
 using Layers = std::vector<LayerPtr>;
 using Graph = ModelAccess::Graph;
 
-/// The layer of this name, among the inputs too; null when there is none.
+/// The layer with this name, which may be an input layer; null if there is none.
 LayerPtr found(const Model& model, std::string_view name) {
   for (const Layers& all : {model.layers(), model.sublayers()})
     for (const LayerPtr& layer : all)
@@ -50,14 +50,15 @@ std::shared_ptr<Functional> stacked(const Sequential& model, Layers layers) {
   return made;
 }
 
-/// Whether the values of one weight mean the same in the other; those in few bits have scales.
+/// Whether a weight can take the values of another: quantized weights cannot, because their scales
+/// differ.
 bool fits(const Variable& from, const Variable& to) {
   const bool both_float = is_floating(from.dtype()) && is_floating(to.dtype());
   return from.name() == to.name() && from.shape() == to.shape() &&
          (both_float || from.dtype() == to.dtype());
 }
 
-/// Gives each weight of `to` the value of a weight of `from` that fits; returns how many got one.
+/// Copies the values of matching weights; returns the number of weights copied.
 size_t carry(const Layer& from, const Layer& to) {
   Variables left = from.weights_in_keras_order();
   size_t count = 0;
@@ -72,7 +73,7 @@ size_t carry(const Layer& from, const Layer& to) {
   return count;
 }
 
-/// An operation on a layer that is in the model itself.
+/// An operation on a layer of the model itself (not of a nested model).
 using Operation = std::function<SurgeryResult(const Model&, const LayerPtr&)>;
 
 SurgeryResult finished(const Model& before, std::shared_ptr<Functional> after,
@@ -98,7 +99,7 @@ std::shared_ptr<Functional> exchanged(const Model& model, const GraphEdit& edit,
   return stacked(*stack, std::move(layers));
 }
 
-/// The model around a nested one that was operated on.
+/// Rebuilds the model around a nested model that was changed.
 SurgeryResult around(const Model& model, const LayerPtr& nested, SurgeryResult inner,
                      const char* verb) {
   const auto made = exchanged(model, {.verb = verb}, nested, inner.model);
@@ -122,7 +123,7 @@ SurgeryResult at_path(const Model& model, const std::string& path, const char* v
   return {};
 }
 
-/// Runs `operation` and says in its errors what it was about.
+/// Runs `operation`; its errors name the operation and the layer.
 template <class F>
 SurgeryResult told(const char* verb, const Model& model, const std::string& path,
                    const F& operation) {
@@ -183,7 +184,7 @@ void check_removable(const Layer& layer, const Model& model) {
            " tensors, and which of them would go on is not known; replace it, or use rewire");
 }
 
-/// The inputs that these edges depend on, in the order in which they are met.
+/// The inputs that these edges depend on, in order of discovery.
 std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
   std::vector<Symbol> inputs, open(edges.rbegin(), edges.rend());
   std::unordered_set<const Node*> seen;
@@ -198,7 +199,7 @@ std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
   return inputs;
 }
 
-/// Those of `inputs` that are in `needed`.
+/// The elements of `inputs` that are also in `needed`.
 std::vector<Symbol> only_needed(std::vector<Symbol> inputs, const std::vector<Symbol>& needed) {
   std::erase_if(inputs, [&](const Symbol& input) {
     return std::find(needed.begin(), needed.end(), input) == needed.end();
@@ -218,7 +219,7 @@ NodePtr only_call(const Model& model, const std::string& name) {
 
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
 
-/// The outputs of a layer in a nested model, which ends there.
+/// The outputs of a layer in a nested model, which becomes the end of the model.
 std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
                                    const std::string& rest) {
   const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {rest});
@@ -253,7 +254,7 @@ Symbol input_like(const Symbol& edge) {
   return Input(options);
 }
 
-/// New inputs in the place of what a layer is called on.
+/// An edit that replaces the inputs of a layer by new inputs of the model.
 GraphEdit entered_at(const Model& model, const std::string& from) {
   GraphEdit edit{.verb = "cut"};
   for (const Symbol& edge : only_call(model, from)->inputs) {

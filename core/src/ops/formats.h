@@ -1,4 +1,4 @@
-// Images with their channels last, whatever their format.
+// Runs functions of channels-last images on images of either data format.
 #pragma once
 #include "crescent/ops/ops.h"
 
@@ -7,13 +7,13 @@ namespace crescent::ops {
 Tensor channels_last(const Tensor& x);
 Tensor channels_second(const Tensor& x);
 
-/// f on images with the channels last.
+/// Calls f on the images with channels last and converts the result back.
 template <class F>
 Tensor in_format(const Tensor& x, DataFormat format, F f) {
   return format == DataFormat::channels_first ? channels_second(f(channels_last(x))) : f(x);
 }
 
-/// How many spatial axes images have.
+/// The number of spatial axes of images.
 inline size_t spatial_axes(const Tensor& x) {
   if (x.rank() < 3) fail("expected (batch, ..., channels), got shape ", x.shape());
   return static_cast<size_t>(x.rank() - 2);

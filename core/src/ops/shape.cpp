@@ -1,4 +1,4 @@
-// Ops that give the same values another shape or order: reshape, broadcast, transpose, reverse.
+// Ops that change the shape or the order of elements: reshape, broadcast, transpose, reverse.
 #include <numeric>
 
 #include "program/support.h"
@@ -15,7 +15,7 @@ int64_t times(std::string_view op, int64_t dim, int64_t n) {
   return product;
 }
 
-/// The one -1 of a reshape worked out.
+/// The shape with its -1 replaced by the size that remains.
 Shape resolved(const Shape& from, const Shape& to) {
   const int64_t size = known_size(from);
   if (size < 0) return to;
@@ -38,7 +38,7 @@ Shape resolved(const Shape& from, const Shape& to) {
   return result;
 }
 
-/// One axis after the other: an axis of n * d is n copies of d.
+/// Tiles one axis after another: an axis of length n * d consists of n copies of d elements.
 Tensor tiled_by_axes(const Tensor& x, const std::vector<int64_t>& repeats) {
   expect_rows("tile", repeats.size(), x.shape(), "count");
   Tensor y = x;
@@ -165,7 +165,7 @@ Tensor repeat(const Tensor& x, int64_t n, int axis) {
   return reshape(broadcast_to(expand_dims(x, at + 1), before.concat({n}).concat(after)), result);
 }
 
-/// In one pass where there is room for twice as many axes: an axis of n * d is n copies of d.
+/// Tiles in one pass if twice as many axes are allowed, else axis by axis.
 Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
   const auto count = static_cast<int>(repeats.size());
   Tensor x = given;

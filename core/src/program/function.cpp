@@ -37,7 +37,7 @@ class OutputSlot {
   size_t oldest_ = 0;
 };
 
-/// What one run of a program works with; kept, so that a run does not allocate.
+/// The working memory of one run of a program, reused so that runs do not allocate.
 struct RunFrame {
   Tensors brought, variables, results;
   std::vector<OutputSlot> slots;

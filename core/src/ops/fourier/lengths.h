@@ -1,10 +1,10 @@
-// What transforms of whole signals and of frames share.
+// A helper of transforms of whole signals and of frames.
 #pragma once
 #include "crescent/tensor/tensor.h"
 
 namespace crescent::ops {
 
-/// Cut, or filled with zeros, to a length of the last axis.
+/// x with its last axis truncated or padded with zeros to `length`.
 Tensor of_length(const Tensor& x, int64_t length);
 
 }  // namespace crescent::ops

@@ -1,4 +1,4 @@
-// Ops along an axis or two, and with a part exchanged.
+// Ops of single functions: roll, rotations, differences, running products, patches and others.
 #include "ops/functions/array_ops.h"
 
 namespace crescent {
@@ -44,7 +44,7 @@ Tensor quarter_turned(const Tensor& x, int from, int to) {
   return apply1(op, {x});
 }
 
-// ---- differences
+// ---- differences of neighbours
 
 TensorSpecs Diff::infer(std::span<const TensorSpec> in) const {
   TensorSpec fewer = in[0];
@@ -65,7 +65,8 @@ Tensors Diff::vjp(const Vjp& v) const {
 // ---- running products
 
 TensorSpecs Cumprod::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
-/// In steps of doubled width: after each, an element is the product of twice as many before it.
+/// Doubles the range in each step: each element is multiplied by the product of as many elements
+/// before it.
 Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   Tensor x = in[0];
   const int64_t n = x.dim(axis);
@@ -78,7 +79,7 @@ Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   return {x};
 }
 
-// ---- two numbers to one
+// ---- binary functions
 
 std::string to_text(Pairing kind) {
   constexpr const char* kNames[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
@@ -112,7 +113,7 @@ Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>
   return apply1(op, {x, part});
 }
 
-// ---- places and counts
+// ---- searches and counts
 
 TensorSpecs Searchsorted::infer(std::span<const TensorSpec> in) const {
   return {{DType::int32, in[1].shape}};

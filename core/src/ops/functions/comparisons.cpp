@@ -1,4 +1,4 @@
-// What gives truth values, and what takes them.
+// Comparisons and predicates, and functions of booleans.
 #include "crescent/ops/elementwise.h"
 #include "ops/functions/array_ops.h"
 

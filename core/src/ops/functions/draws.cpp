@@ -1,4 +1,4 @@
-// Draws of whole numbers and orders.
+// Random integers and permutations.
 #include "crescent/ops/draws.h"
 
 namespace crescent::ops {

@@ -1,4 +1,4 @@
-// Elements by position: reading and numbering them.
+// Reading elements by index, and enumerating indices.
 #include "crescent/ops/indexing.h"
 
 #include "ops/functions/array_ops.h"

@@ -1,11 +1,11 @@
-// Tensors of several, and several of one.
+// Functions that join tensors and split them.
 #include "crescent/ops/shapes.h"
 #include "ops/functions/array_ops.h"
 
 namespace crescent::ops {
 namespace {
 
-/// Sizes of equal parts, or of parts as equal as can be.
+/// The sizes of equal parts; with `uneven` they may differ by one.
 std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool uneven) {
   if (n < 0) fail(what, ": the size of the axis must be known");
   if (count < 1 || (!uneven && n % count != 0))

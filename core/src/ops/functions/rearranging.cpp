@@ -46,7 +46,7 @@ Group flat(const std::vector<Group>& groups) {
   return names;
 }
 
-/// Works out the one length of a group that is not given, from the length of its axis.
+/// Computes the one unknown length of a group from the length of its axis.
 void complete(const Group& group, int64_t length, Lengths& lengths) {
   const std::string* open = nullptr;
   int64_t known = 1;

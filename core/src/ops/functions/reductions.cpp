@@ -1,4 +1,4 @@
-// From many numbers to few: along axes, all of them when none are given.
+// Reductions along axes; without axes, over all of them.
 #include "crescent/ops/reductions.h"
 
 #include <limits>
@@ -10,13 +10,13 @@
 namespace crescent::ops {
 namespace {
 
-/// Whether an axis that is reduced has no elements.
+/// Whether a reduced axis has no elements.
 bool sums_nothing(const Tensor& x, const Axes& axes) {
   const std::vector<int> all = axes_of(x, axes);
   return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
 }
 
-/// With a first value to compare with.
+/// A maximum or minimum that includes an initial value.
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
           Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, double initial) {
@@ -62,7 +62,7 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, DType dtype) {
 }
 
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepdims) {
-  // What is beyond float16 is its largest number, as Keras has it.
+  // Values beyond float16 are clipped to its largest number, as in Keras.
   constexpr double kLargest = 65504;
   const auto moment = [&](auto of) {
     return in_wide(x, [&](const Tensor& wide) {
@@ -73,7 +73,7 @@ std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepd
   return {moment(ops::mean), moment(ops::variance)};
 }
 
-/// Weights may have the averaged axes alone.
+/// A weighted average; weights may have only the averaged axes.
 Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
   const Axes axes = axes_of(x, given);
   if (!weights) return ops::mean(x, axes);
@@ -118,7 +118,7 @@ Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
     return ops::sum(ops::square(centered), axes, keepdims) / count_numbers(x, axes, keepdims);
   });
 }
-/// Where numbers do not differ the gradient is 0, as that of std.
+/// The standard deviation without NaN; its gradient is 0 where it is 0.
 Tensor nanstd(const Tensor& given, const Axes& axes, bool keepdims) {
   return in_wide(given, [&](const Tensor& x) {
     const Tensor variance = nanvar(x, axes, keepdims), zero = ops::equal(variance, 0);
@@ -139,7 +139,7 @@ Tensor nanargmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
   return nan_place<ops::argmin, false>(x, axis, keepdims);
 }
 
-/// After as many differences as there are elements nothing is left.
+/// n-fold differences; empty if n is at least the number of elements.
 Tensor diff(const Tensor& x, int64_t n, int axis) {
   Tensor a = x;
   axis = axis_of(a, axis);

@@ -19,7 +19,7 @@ Tensor products_of(const Tensor& x, int axis) {
   return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
 }
 
-/// In the dtype of x; of booleans, and where they are asked for, whole numbers.
+/// Computes in the dtype of x, or in int32 for booleans and where integers are requested.
 template <class F>
 Tensor running(const Tensor& given, std::optional<DType> dtype, F f) {
   if (dtype == DType::boolean) dtype = DType::int32;

@@ -1,4 +1,4 @@
-// Rows that belong together, by number.
+// Reductions of rows by segment id.
 #pragma once
 #include <string>
 
@@ -11,10 +11,10 @@ inline std::string to_text(SegmentKind kind) {
   return kind == SegmentKind::prod ? "prod" : kind == SegmentKind::max ? "max" : "min";
 }
 
-/// Of rows of x with number i in `ids`, row i of `count`. Without any: 1 of a product, the least
-/// number of the largest, the largest of the least.
+/// Row i of `count` is the reduction of the rows of x whose id is i. An empty segment is 1 for a
+/// product, the lowest number of the dtype for a maximum, the highest for a minimum.
 Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count);
-/// The sum of them.
+/// The sums of the rows with each id.
 Tensor sum_of_segments(const Tensor& x, const Tensor& ids, int64_t count);
 
 }  // namespace crescent

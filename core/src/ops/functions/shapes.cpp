@@ -1,4 +1,4 @@
-// The same elements in another shape, order or number.
+// Functions that change the shape, order or number of elements.
 #include "crescent/ops/shapes.h"
 
 #include <numeric>

@@ -1,4 +1,5 @@
-// Linear maps along an axis in which each element of the result comes from a few neighbours.
+// Band matrices: linear maps along an axis in which each result depends on a few neighbouring
+// elements.
 #pragma once
 #include "crescent/program/array_op_types.h"
 
@@ -12,11 +13,11 @@ struct Band {
   int64_t taps() const {
     return static_cast<int64_t>(weights.size() / std::max<size_t>(first.size(), 1));
   }
-  /// The same without elements that count for nothing, as far as all results have such.
+  /// The same band with fewer taps, if every row has zeros at its ends.
   Band trimmed() const;
 };
 
-/// x with one axis mapped.
+/// x with one axis multiplied by the band matrix.
 Tensor times_band(const Tensor& x, const Band& band, int axis);
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Bounding boxes against others: as differences from anchors, and how much they have in common.
+// Bounding boxes in relation to others: deltas from anchors, intersection over union.
 #include <numbers>
 
 #include "ops/image/boxes.h"

@@ -1,4 +1,4 @@
-// Bounding boxes in other formats, and as their image is cut and moved.
+// Conversion of bounding boxes between formats, and their transformation with the image.
 #include "ops/image/boxes.h"
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 namespace crescent::ops::bounding_boxes {
 namespace {
 
-/// What the second two numbers of a box are, and where the first two are.
+/// The meaning of the second two numbers of a box: a corner, or a size, where the first two are a
+/// corner or the centre.
 enum class Second { corner, size, size_around_middle };
 
 struct BoxFormat {

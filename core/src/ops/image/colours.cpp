@@ -1,4 +1,4 @@
-// Colours: brightness, and hue, saturation and value.
+// Functions of colours: brightness, and conversion to and from HSV.
 #include "crescent/ops/arguments.h"
 #include "crescent/ops/image.h"
 #include "ops/image/on_images.h"

@@ -1,11 +1,11 @@
-// Images with more or fewer rows and columns at their edges.
+// Padding and cropping of images.
 #include "crescent/ops/image.h"
 #include "ops/image/on_images.h"
 
 namespace crescent::ops::image {
 namespace {
 
-/// Two of: what is before, what is after, the size.
+/// The padding before and after; one of before, after and the size follows from the other two.
 std::pair<int64_t, int64_t> borders(const char* name, int64_t n, std::optional<int64_t> before,
                                     std::optional<int64_t> after, std::optional<int64_t> target,
                                     int sign) {

@@ -1,4 +1,4 @@
-// Images read between their elements: at coordinates, through affine and perspective transforms.
+// Image transforms: interpolation at coordinates, affine and perspective transforms.
 #include "crescent/ops/arguments.h"
 #include "crescent/ops/image.h"
 #include "crescent/ops/linalg.h"

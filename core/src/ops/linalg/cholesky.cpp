@@ -1,4 +1,4 @@
-// Factors of positive definite matrices.
+// Cholesky factors of positive definite matrices.
 #include "ops/linalg/matrices.h"
 
 namespace crescent {
@@ -24,7 +24,7 @@ Tensor cholesky(const Tensor& x, bool upper) {
   return as_was(upper ? transposed(l) : l, x);
 }
 
-/// The inverse of the matrix that has this factor.
+/// The inverse of the matrix with this Cholesky factor.
 Tensor cholesky_inverse(const Tensor& x, bool upper) {
   expect_square("cholesky_inverse", x.shape());
   const Tensor factor = doubled(x), l = upper ? transposed(factor) : factor;

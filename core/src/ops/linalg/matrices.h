@@ -1,4 +1,4 @@
-// Batches of matrices, as the functions of linear algebra take them: in float64.
+// Helpers for batches of matrices in float64.
 #pragma once
 #include "crescent/ops/arguments.h"
 #include "crescent/ops/linalg.h"
@@ -7,23 +7,23 @@
 namespace crescent {
 
 void expect_square(const char* name, const Shape& shape);
-/// Fails unless the size of the matrices is known.
+/// Fails unless the sizes of the matrices are known.
 void expect_matrices(const char* name, const Tensor& x);
 
 inline Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 inline Tensor transposed(const Tensor& x) { return ops::swap_axes(x, -1, -2); }
-/// The result in the dtype of the argument x, that of integers in float32.
+/// The result in the dtype of the argument x; float32 for integers.
 inline Tensor as_was(const Tensor& result, const Tensor& x) {
   return ops::cast(result, is_floating(x.dtype()) ? x.dtype() : DType::float32);
 }
-/// A vector of each matrix as a diagonal matrix that multiplies columns.
+/// A vector per matrix in a shape that scales the columns of the matrix.
 inline Tensor as_columns(const Tensor& vector) { return ops::expand_dims(vector, -2); }
-/// ... or its rows.
+/// A vector per matrix in a shape that scales the rows of the matrix.
 inline Tensor as_rows(const Tensor& vector) { return ops::expand_dims(vector, -1); }
-/// The column less the row of each place of n x n matrices: above 0 over the diagonal.
+/// Column minus row at each position of an n x n matrix: positive above the diagonal.
 Tensor offsets_from_diagonal(int64_t n);
 
-/// The x with a x = b, where only one triangle of a counts.
+/// Solves a x = b, reading only one triangle of a.
 Tensor triangular(const Tensor& a, const Tensor& b, bool lower);
 /// Identity matrices in the shape and dtype of x.
 Tensor identity_like(const Tensor& x);

@@ -17,7 +17,7 @@ Tensor vector_norm(const Tensor& x, double order, int axis, bool keepdims) {
   return power(sum(power(a, order), {axis}, keepdims), 1 / order);
 }
 
-/// Of the two axes, which come last.
+/// The norm of matrices in the last two axes.
 Tensor matrix_norm(const Tensor& x, const Value& order) {
   if (order == Value("fro")) return norm(x, {-2, -1});
   if (order == Value("nuc")) return as_was(sum(singular_values(x), {-1}), x);

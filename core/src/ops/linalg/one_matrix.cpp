@@ -1,10 +1,10 @@
-// Decompositions of one matrix, in its own dtype.
+// Decompositions of a single matrix, in its own dtype.
 #include "program/support.h"
 
 namespace crescent {
 namespace {
 
-/// Rows, columns and the smaller of the two.
+/// Rows, columns and their minimum.
 struct Dims {
   int64_t m, n, k;
 };

@@ -1,4 +1,4 @@
-// The likeliest sequences of labels, by a search that keeps some beginnings at every moment.
+// CTC beam search: the most likely label sequences.
 #pragma once
 #include <utility>
 
@@ -7,14 +7,14 @@
 namespace crescent {
 
 struct BeamSearch {
-  int64_t width = 100;  ///< how many beginnings are kept
-  int64_t paths = 1;    ///< how many sequences are wanted
-  int64_t blank = 0;    ///< the class that is no label
+  int64_t width = 100;  ///< the number of prefixes kept at each time step
+  int64_t paths = 1;    ///< the number of sequences returned
+  int64_t blank = 0;    ///< the class of the blank
 };
 
-/// logs (batch, time, classes): logarithms of probabilities; lengths (batch): moments that count.
-/// Labels (paths, batch, time), filled with -1, the likeliest first, and the logarithms of their
-/// probabilities (batch, paths).
+/// logs (batch, time, classes): log probabilities; lengths (batch): valid time steps. Returns
+/// labels (paths, batch, time), filled with -1, the most likely first, and their log probabilities
+/// (batch, paths).
 std::pair<Tensor, Tensor> beam_searched(const Tensor& logs, const Tensor& lengths,
                                         const BeamSearch& search);
 

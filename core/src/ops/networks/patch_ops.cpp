@@ -1,4 +1,4 @@
-// Ops of patches: images cut into them, and added up from them.
+// Ops that cut images into patches, and add patches up to images.
 #include <numeric>
 
 #include "ops/functions/array_ops.h"

@@ -28,9 +28,10 @@ class Recorder {
   bool record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   Tensor read(const Variable& variable);
   void assign(const Variable& variable, const Tensor& value);
-  /// The program depends on the values that a tensor with values has now.
+  /// Records that the program depends on the current values of a tensor.
   void hold(const Tensor& tensor);
-  /// Of what the program depends on, for as long as it lives.
+  /// The holds of all storages that the program depends on; their owner keeps them while the
+  /// program lives.
   std::vector<StorageHold> take_holds() { return std::move(holds_); }
   /// Records the outputs and returns the program.
   Program finish(std::span<const Tensor> outputs);
@@ -69,7 +70,7 @@ class Recorder {
   int scope_ = 0;
 };
 
-/// As trace(); the program depends on what is held.
+/// Like trace(), but the program depends on the held values.
 Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs,
               std::vector<StorageHold>& holds);
 
