@@ -135,11 +135,11 @@ class Prefetch final : public Dataset {
   static constexpr size_t kMostBytes = size_t{2} << 20;
   DatasetPtr source_;
   Value source_state_;  // the state of the source since the epoch began
-  // interrupts the thread
+  // interrupts what the thread does in the source
   std::shared_ptr<Interruption> source_runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
-  // of the epoch; ended: the source has no more batches, or no epoch has begun
+  // The state of the current epoch; ended: the source has no more batches, or no epoch has begun.
   State state_ = State::ended;
   bool working_ = false;  // whether the thread is in a call of the source
   std::array<Batch, 32> ring_;

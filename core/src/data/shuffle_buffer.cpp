@@ -50,7 +50,7 @@ void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
 
 int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
   if (at_ == now_.numbers.size())
-    turn();
+    next_window();
   else if (at_ % static_cast<size_t>(run_length_) == 0 && read_run())
     read_run();
   const size_t place = static_cast<size_t>(order_[at_]),
@@ -65,7 +65,7 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
 }
 
 /// Reads the rest of the next window, which then becomes the current one.
-void ShuffleBuffer::turn() {
+void ShuffleBuffer::next_window() {
   while (read_run()) {
   }
   std::swap(now_, next_);

@@ -33,7 +33,7 @@ class ShuffleBuffer {
   };
   const std::byte* row_at(size_t i, size_t place) const;
   bool read_run();
-  void turn();
+  void next_window();
 
   Tensors mapped_;
   std::vector<Column> columns_;  ///< the arrays that are not mapped

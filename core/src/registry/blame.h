@@ -1,4 +1,4 @@
-// Exceptions of plugins, and crashes, name the class and the plugin.
+// Exceptions and crashes of plugins are reported with the class and the plugin.
 #pragma once
 #include "crescent/registry/registry.h"
 #include "crescent/system/crash.h"

@@ -50,10 +50,10 @@ struct TrainingRun::State {
   Pass training, testing;
   Phase phase = Phase::start;
   int64_t epoch;                 // from 0
-  bool epochs_were_set = false;  // since the run began, so that a snapshot keeps them
+  bool epochs_were_set = false;  // whether a snapshot saves options.epochs, because it was changed
   bool out_of_data = false;
-  Logs running, last;                 // of the epoch being validated; of the last completed epoch
-  TensorSpecs inputs;                 // input specs of the batches before a snapshot was restored
+  Logs running, last;  // logs of the epoch being validated; of the last completed epoch
+  TensorSpecs inputs;  // input specs of the batches before a snapshot was restored
   std::weak_ptr<TrainingRun> before;  // the run that owned the model before
   std::atomic<bool> pausing = false, stopping = false;
 
@@ -61,7 +61,7 @@ struct TrainingRun::State {
   Dict progress() const;
   TensorSpecs input_specs() const;
   void begin_again(Phase in);
-  bool take_turn();
+  bool run_phase();
   bool stops();
   void start();
   void try_resume();
@@ -69,14 +69,14 @@ struct TrainingRun::State {
   void begin_epoch();
   bool train_batch();
   StepExtras extras() const;
-  void meet_nan();
+  void handle_nan();
   void end_training();
   bool is_validated() const;
   void begin_validation();
   void end_validation();
   void end_epoch();
   void end_without_data();
-  void end_whole();
+  void finish_normally();
   void take_averages() const;
   void add_results(Logs& logs, const std::string& prefix) const;
 };

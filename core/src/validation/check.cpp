@@ -239,7 +239,7 @@ class KernelCheck {
   const std::vector<double>& ratios() const { return comparison_.ratios(); }
 
  private:
-  /// Later instructions continue with the kernel's result.
+  /// Compares a kernel's result. Later instructions continue with it, so that errors do not add up.
   void look_at(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
     const Observed::KernelResult* made = observed_.result_of(value);
     if (!made) return;

@@ -98,7 +98,7 @@ class Lowering {
     return lowered;
   }
 
-  /// Makes constants the results of the instruction.
+  /// Replaces the results of the instruction by constants.
   void replace_by_constants(const Instruction& i, const TensorSpecs& specs) {
     for (size_t o = 0; o < specs.size(); ++o)
       program_.constants.push_back({i.outputs[o], Tensor(specs[o])});

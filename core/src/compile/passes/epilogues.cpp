@@ -46,7 +46,8 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
   return false;
 }
 
-/// Inserts a bias as the first post-op. A mask refuses that, and on a convolution an add too.
+/// Inserts a bias as the first post-op; not possible if the product already has a mask, or the
+/// convolution any post-op.
 template <class T>
 int with_bias(Rewriting& r, int value, int bias) {
   auto* made = extendable_product<T>(r, value);
@@ -147,8 +148,8 @@ int with_residual(Rewriting& r, int y, int residual) {
                                                : kKeep;
 }
 
-/// The later one of two convolutions adds the result of the other. Half-width floats are left to
-/// fusion.
+/// In a sum of the results of two convolutions, the later one adds the result of the earlier one to
+/// its own. Half-width floats are left to fusion.
 int take_in_residual(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;

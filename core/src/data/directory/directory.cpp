@@ -112,7 +112,7 @@ std::shared_ptr<DirectoryDataset> dataset_of(const Files& files, const Texts& cl
   return std::make_shared<DirectoryDataset>(prefetch_elements(data, 2), classes, paths_of(files));
 }
 
-/// Prints the number of files with the text of Keras.
+/// Prints the number of files, in the words of Keras.
 void print_counts(const FileIndex& index, const DirectoryOptions& options) {
   if (!options.verbose) return;
   if (options.labels.is_null())

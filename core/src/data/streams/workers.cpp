@@ -43,7 +43,7 @@ void Workers::give(IndexedElement indexed) {
 /// Waits for a result. As a signal does not notify the condition variable, an interruption is
 /// polled.
 Element Workers::take() {
-  if (threads_.empty()) return take_unworked();
+  if (threads_.empty()) return take_without_threads();
   constexpr auto kLook = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Task> task = tasks_.front();
@@ -53,7 +53,7 @@ Element Workers::take() {
   return std::move(task->result);
 }
 
-Element Workers::take_unworked() {
+Element Workers::take_without_threads() {
   const std::shared_ptr<Task> task = tasks_.front();
   tasks_.pop_front();
   if (!own_) own_ = begin_();

@@ -37,7 +37,7 @@ void Batches::begin_epoch() {
 
 const Batch* Batches::next() {
   done();
-  const Next next{group_.greatest(static_cast<int>(prepare()))};
+  const Next next{group_.max_over_processes(static_cast<int>(prepare()))};
   if (next == Next::end) return nullptr;
   if (next == Next::interruption) {
     const std::string of = count() >= 0 ? concat(" of ", count()) : "";

@@ -11,7 +11,8 @@
 namespace crescent {
 namespace {
 
-// Tables with one row per instruction have two more columns.
+// Widths of tables in columns of characters. Tables with one row per instruction have two more
+// columns of text.
 constexpr int64_t kLine = 98, kLongLine = 140, kNarrowest = 60;
 
 using Rows = std::vector<ProfileRow>;
@@ -56,7 +57,7 @@ std::string layer_of(const Model& model, const std::string& path) {
 /// Sums the rows with equal keys; a group names the kernel that takes most of its time.
 Rows grouped(const Rows& rows, const std::function<ProfileRow(const ProfileRow&)>& key) {
   Rows groups;
-  std::vector<double> most;  // seconds of the kernel that each group names
+  std::vector<double> most;  // per group: seconds of the kernel that it names
   for (const ProfileRow& row : rows) {
     const ProfileRow wanted = key(row);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileRow& g) {

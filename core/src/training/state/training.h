@@ -27,7 +27,7 @@ bool needs_target(const OutputTraining& output);
 /// per output that needs one; `targets` when the output has none.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
-/// What a training step does besides the usual.
+/// Additional work of a training step.
 struct StepExtras {
   bool inference_metrics = false;                     ///< loss and metrics are those of inference
   bool checks_finite = false;                         ///< throws NotFinite before an update
@@ -103,7 +103,7 @@ struct TrainedVariables {
   bool warned = false;
 };
 
-/// The names of what a step gives: its own logs, then norms.
+/// The names of the results of a step: its own logs, then norms.
 struct StepNames {
   std::vector<std::string> logs, norms;
 };
@@ -152,10 +152,10 @@ struct Model::Training {
   TracedStep traced;
 };
 
-/// What compile was told, with objects where they were given.
+/// The options of compile, with objects where objects were given.
 Dict compile_options(const CompileSpec& spec);
-/// Compiles `to` as `from` is, which it was made of, with the same optimizer, losses and metrics,
-/// so that training goes on; does nothing for a model that is not compiled.
+/// Compiles `to`, a model made from `from`, with the same optimizer, losses and metrics, so that
+/// training continues; does nothing if `from` is not compiled.
 void carry_training(const Model& from, Model& to);
 
 /// The keys of outputs that do not come from layers of a graph.

@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kMostRows = 8;  // that a message lists
+constexpr size_t kMostRows = 8;  // the most rows that a message lists
 
 /// Notes the loss and the gradients of a step that is recorded.
 class Targets final : public UpdateObserver {
@@ -43,7 +43,7 @@ Bad badness(const Tensor& t) {
   return found.nan > 0 ? Bad::nan : found.inf > 0 ? Bad::infinite : Bad::none;
 }
 
-/// A recorded step with the value of everything in it.
+/// A recorded step, run again op by op, with all of its values.
 class Replay {
  public:
   Replay(const Program& program, const Tensors& inputs)
@@ -56,12 +56,14 @@ class Replay {
   const Tensor& value(int number) const { return values_[number]; }
   int maker(int number) const { return maker_[number]; }
 
-  /// The value from which what is bad in `number` comes: along operands that are as bad.
+  /// The value in which the infinity or NaN of value `number` originates, found along operands that
+  /// are at least as bad.
   int origin(int number, Bad bad) const {
     for (int next = number; next >= 0; next = operand(next, bad)) number = next;
     return number;
   }
-  /// The first operand of the instruction that made the value that is at least as bad; -1: none.
+  /// Of the operands of the instruction that computes the value, the one computed first among those
+  /// that are at least as bad; -1: none.
   int operand(int number, Bad bad) const {
     if (maker_[number] < 0) return -1;
     int first = -1;
@@ -85,10 +87,10 @@ class Replay {
 
   const Program& program_;
   Tensors values_;
-  std::vector<int> maker_;  ///< the instruction that makes a value; -1: none
+  std::vector<int> maker_;  ///< per value: the instruction that computes it; -1: none
 };
 
-/// What is bad, and where it comes from.
+/// A result that is not finite, and the value in which that originates.
 struct Cause {
   std::string title;
   Bad bad;
@@ -167,7 +169,7 @@ class Story {
     const int64_t samples = batch_.x.front().dim(0);
     add(text, rows_text(value(origin), samples, rows_));
   }
-  /// Of what no instruction made.
+  /// Describes a value that no instruction computes: a weight, a part of the data or a constant.
   std::string given_text(int number) const {
     for (const Program::Binding& b : program_.variables)
       if (b.value == number)

@@ -59,7 +59,7 @@ Tensor rounded(const Bounded& value);
 /// The values in float64 instead of another floating dtype.
 Tensor widened(const Bounded& value);
 /// The number rounded to the dtype.
-double as_held(double number, DType dtype);
+double rounded_to(double number, DType dtype);
 int64_t wrapped(int64_t number, DType dtype);
 
 }  // namespace crescent::validation

@@ -271,7 +271,7 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
   }
 }
 
-/// A quotient near a whole number may be floored to either side of it.
+/// A quotient near an integer may be floored to either side of it.
 void cut_quotient(const Request& r, BinaryKind kind, double a, double b, double e, Bounded& y,
                   size_t i) {
   const double q = a / b, off = 4 * r.roundoff() * std::abs(q) + e;
@@ -458,7 +458,7 @@ std::vector<Bounded> cast_rule(const Request& r) {
       y.real[i] = static_cast<double>(x.whole[i]);
       if (x.error(i) > 0) y.widen(i, x.spec.dtype == DType::boolean ? 1 : kUndecided);
       if (r.rounding == Rounding::own)
-        y.widen(i, std::abs(as_held(y.real[i], y.spec.dtype) - y.real[i]));
+        y.widen(i, std::abs(rounded_to(y.real[i], y.spec.dtype) - y.real[i]));
     }
   }
   return {std::move(y)};

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kLargestScanned = 64 << 10;
 
 /// The number after conversion to the dtype; empty for dtypes without numbers.
-std::optional<double> held(double number, DType dtype) {
+std::optional<double> converted_number(double number, DType dtype) {
   if (dtype == DType::complex64 || dtype == DType::string) return {};
   return with_element_type(dtype,
                            [&]<class T>(T* type) { return number_of(element_of(number, type)); });
@@ -80,7 +80,7 @@ Rewriting::Rewriting(Program& program)
 }
 
 std::optional<double> Rewriting::uniform(int value) const {
-  if (auto* fill = defining_op<Fill>(value)) return held(fill->value, fill->dtype);
+  if (auto* fill = defining_op<Fill>(value)) return converted_number(fill->value, fill->dtype);
   const int constant = constant_[value];
   if (constant < 0) return {};
   return only_number(program_.constants[constant].tensor);

@@ -119,7 +119,7 @@ class Hoisting {
     return add(steps, {add(i.op, {add(rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
   }
 
-  /// Adds hoisted values that the body still reads to its inputs.
+  /// Passes hoisted values that the body still reads to it as additional inputs.
   void need(const std::vector<int>& values) {
     for (int value : values) {
       if (at(value).is_hoisted) new_inputs_.push_back(value), at(value).is_hoisted = false;
