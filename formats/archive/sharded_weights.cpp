@@ -70,8 +70,8 @@ std::optional<int64_t> ShardedWeights::integer(const std::string& group, const s
   return files == files_.end() ? std::nullopt : shard(files->second.front()).integer(group, name);
 }
 
-/// The members of a group: those in all of its files for a group with variables, the next parts of
-/// paths for a group above such.
+/// The names of the members of a group: if it has variables, those in all of its files; else the
+/// next parts of the paths of the groups below it.
 std::optional<keras::Names> ShardedWeights::members(const std::string& group) {
   std::set<std::string> names;
   if (const auto files = files_.find(group); files != files_.end()) {

@@ -21,8 +21,8 @@ std::vector<int64_t> to_channels_last(size_t rank) {
   return axes;
 }
 
-/// The constant with leading axes of 1 and channels first.
-Tensor turned(const Tensor& constant, size_t rank) {
+/// The constant with axes of size 1 in front, up to `rank` axes, and with channels first.
+Tensor with_channels_first(const Tensor& constant, size_t rank) {
   Shape shape = constant.shape();
   while (static_cast<size_t>(shape.rank()) < rank) shape = Shape{1}.concat(shape);
   const std::vector<int64_t> axes = to_channels_first(rank);
@@ -48,7 +48,7 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
       bind(c.value, c.tensor);
 }
 
-/// A unique name under that of the layer.
+/// A unique name below that of the layer.
 std::string Emitter::unique(const std::string& wanted) {
   const auto& scopes = traced_.program.scopes;
   const std::string scope = now_ ? scopes[now_->scope] : "";
@@ -93,7 +93,7 @@ std::string Emitter::name_of(int value) {
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
-/// The name of first + (0, 1, ...) * step.
+/// Adds nodes that compute first + (0, 1, ...) * step; returns the name of the result.
 std::string Emitter::rows_of(const RowProgression& counted) {
   const TensorSpec& spec = counted.step.spec();
   const std::string count = node("Squeeze", {size(counted.rows), integers({0})});
@@ -108,7 +108,7 @@ std::string Emitter::rows_of(const RowProgression& counted) {
   return node("Add", {constant(counted.first), node("Mul", {rows, step})});
 }
 
-/// The name of a tensor with a symbolic size as every element.
+/// Adds nodes that compute a tensor with a symbolic size as every element; returns its name.
 std::string Emitter::filled_with(int64_t code, const TensorSpec& spec) {
   const std::string number = node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
   const std::string scalar = node("Squeeze", {number, integers({0})});
@@ -119,7 +119,7 @@ std::string Emitter::first_name_of(int value) {
   Form& form = at(value);
   if (!form.first.empty()) return form.first;
   const size_t rank = sizes_of(value).size();
-  return form.first = form.constant ? constant(turned(form.constant, rank))
+  return form.first = form.constant ? constant(with_channels_first(form.constant, rank))
                                     : transposed(name_of(value), to_channels_first(rank));
 }
 
@@ -146,7 +146,7 @@ std::pair<Names, bool> Emitter::aligned() {
     if (!first || !fits)
       names.push_back(name_of(value));
     else if (known && known.rank() > 0)
-      names.push_back(constant(turned(known, rank)));
+      names.push_back(constant(with_channels_first(known, rank)));
     else
       names.push_back(known ? name_of(value) : first_name_of(value));
   }
@@ -229,7 +229,7 @@ const std::string& Emitter::dynamic_axis(int axis) {
   return name;
 }
 
-/// A size as a tensor of shape (1,).
+/// Adds what computes a size, as a tensor of shape (1,), and returns its name.
 std::string Emitter::size(int64_t size) {
   if (size >= 0) return integers({size});
   const SymbolicSize symbolic = symbolic_size(size);

@@ -53,15 +53,15 @@ class Emitter {
   /// The body of the scan as a graph.
   std::shared_ptr<const Graph> body(const Scan& scan);
 
-  /// A node with one output.
+  /// Adds a node with one output; returns the name of the output.
   std::string node(const std::string& type, Names inputs, Attributes attributes = {});
   Names nodes(const std::string& type, Names inputs, size_t outputs, Attributes attributes = {});
   std::string transposed(const std::string& name, std::vector<int64_t> axes);
   std::string constant(const Tensor& tensor);
   std::string integers(const std::vector<int64_t>& values);
-  /// A scalar constant of this dtype.
+  /// Adds a scalar constant of this dtype; returns its name.
   std::string number(double value, DType dtype);
-  /// A shape as a tensor; symbolic sizes are computed from the inputs.
+  /// Adds a shape as a tensor, whose symbolic sizes are computed from the inputs; returns its name.
   std::string shape(const Sizes& sizes);
   [[noreturn]] void refuse(const std::string& why) const;
 

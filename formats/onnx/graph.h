@@ -39,7 +39,7 @@ struct Node {
   Attributes attributes;
 };
 
-/// An input or an output.
+/// An input or output of the graph.
 struct End {
   std::string name;
   DType dtype;

@@ -35,8 +35,9 @@ struct Traced {
 inline constexpr int64_t kTracedSizes[2][kMaxDynamicAxes] = {{499, 211, 307, 401},
                                                              {503, 223, 317, 419}};
 
-/// Compares two programs that differ in these sizes alone, after dropping what outputs do not need.
-/// Fails, naming the place, for a dependency on sizes that SymbolicSize cannot express.
+/// Compares two programs that differ only in these sizes, after dropping instructions that no
+/// output needs. Fails, naming the place, if something depends on sizes in a way that SymbolicSize
+/// cannot express.
 Traced compared(Program a, Program b);
 
 /// The place of an instruction for messages: "'dense_1' (matmul)"

@@ -111,7 +111,8 @@ NumberType float_type(hid_t type) {
   refuse("its floating-point format is not one of float16, float32 and float64");
 }
 
-/// Whether the dataset has the attribute by which earlier versions marked integers as bfloat16.
+/// Whether the dataset has the attribute by which earlier versions of Crescent marked integers as
+/// bfloat16.
 bool marked_bfloat16(hid_t dataset) {
   if (!has_attribute(dataset, "dtype")) return false;
   OpenAttribute mark(dataset, "dtype");

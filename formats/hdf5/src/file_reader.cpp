@@ -55,7 +55,9 @@ Descriptor open_regular(const std::string& path, uint64_t& size) {
 }
 
 /// The time limit of a request in seconds: 30 and one more per 10 MB, for slow disks.
-unsigned patience(uint64_t file_size) { return 30 + static_cast<unsigned>(file_size / 10'000'000); }
+unsigned time_limit(uint64_t file_size) {
+  return 30 + static_cast<unsigned>(file_size / 10'000'000);
+}
 
 /// Maps memory, which is unmapped with the last reference; null without memory.
 std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int memory = -1) {
@@ -141,7 +143,7 @@ FileReader::FileReader(const std::string& path)
     : path_(path), memory_(memfd_create("hdf5", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   Descriptor file = open_regular(path, size_);
   if (memory_ < 0) fail("cannot read '", path, "': ", strerror(errno));
-  child_ = std::make_unique<Child>(file, memory_, size_, patience(size_));
+  child_ = std::make_unique<Child>(file, memory_, size_, time_limit(size_));
   file_ = file;
   contents_ = file_storage(file.release(), path);
   check_hello();

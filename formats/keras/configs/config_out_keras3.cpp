@@ -168,7 +168,7 @@ class Outputs {
   std::map<std::string, std::vector<NodePtr>> nodes_;  // the calls of each layer in the model
 };
 
-/// The indices among the inputs of those that can be given by name.
+/// The indices of those inputs that can be given by name.
 std::vector<size_t> places_of(const std::string& class_name) {
   std::vector<size_t> places;
   if (std::find(std::begin(kTakeLists), std::end(kTakeLists), class_name) != std::end(kTakeLists))
@@ -334,8 +334,8 @@ Dict functional(const Dict& config, const Model& model) {
            keras3_ends(config.at("output_layers").as_list(), config.find("output_structure"))}};
 }
 
-/// Takes the build_config, which Keras writes beside the configuration, out of it: that of a class
-/// written in Lua, or the input shape of a model.
+/// Removes the build_config, which Keras writes beside the configuration, from it and returns it:
+/// that of a class written in Lua, or the input shape of a model.
 Value take_build_config(const ClassInfo* info, Dict& options) {
   const Value *build = options.find(kBuildConfig), *shape = options.find(kBuildShape);
   const bool has_shape = shape && is_build_shape(info, kBuildShape);

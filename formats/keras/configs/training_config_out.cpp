@@ -22,10 +22,10 @@ constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
                                          {"KLDivergence", "kullback_leibler_divergence"}};
 
 /// Names for which Keras chooses a metric by the shape of the output.
-constexpr const char* kPicked[] = {"accuracy", "acc", "crossentropy", "ce"};
+constexpr const char* kMetricsByOutputShape[] = {"accuracy", "acc", "crossentropy", "ce"};
 
 bool is_picked(const std::string& name) {
-  return std::count(std::begin(kPicked), std::end(kPicked), name) > 0;
+  return std::count(std::begin(kMetricsByOutputShape), std::end(kMetricsByOutputShape), name) > 0;
 }
 
 bool only_object(const std::string& kind, const std::string& class_name,

@@ -49,7 +49,7 @@ GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
 // The functions below follow edges backwards, which form a cycle in a damaged file.
 
 Value GivenMasks::mask_origin(Value mask) const {
-  int64_t any = 0;  // reduced over the last axis this many times
+  int64_t any = 0;  // the number of times that the mask is reduced over its last axis
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(mask);
     const List inputs = call.node ? inputs_of(*call.node) : List();

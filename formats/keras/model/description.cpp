@@ -18,8 +18,8 @@
 namespace crescent::keras {
 namespace {
 
-/// The operation that a layer of the graph calls stands among the classes by its own name, if
-/// Crescent alone does not have it.
+/// Adds the operation that a layer of the graph calls, under its own name, unless the operation is
+/// built in.
 void collect_operation(const Dict& object, Dict& plugins) {
   const Dict config = config_of(object);
   const std::string* name =
@@ -100,7 +100,7 @@ Value compile_config(const Model& model, const SaveOptions& options) {
   return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
 }
 
-/// The input shape for which Keras builds the model; null for a graph, which has it.
+/// The input shape for which Keras builds the model; null for a graph, whose configuration has it.
 Value build_shape(const Model& model, const Value& config) {
   if (is_sequential(model.class_name()))
     return model.is_graph() ? Codec<Shape>::encode(model.inputs().front().shape()) : Value();

@@ -188,12 +188,12 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
         state.problem);
     return {};
   }
-  const FlippedKernels turned(model, origin);
+  const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
     if (const StatePlace& place = state.layout[i]; place.variable)
-      matches.push_back({datasets[i], place.variable, turned.convert(place.owner), "optimizer",
-                         turned.shape(place.owner)});
+      matches.push_back({datasets[i], place.variable, flipped_kernels.convert(place.owner),
+                         "optimizer", flipped_kernels.shape(place.owner)});
   return matches;
 }
 

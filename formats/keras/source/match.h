@@ -18,7 +18,8 @@ struct Match {
   Convert convert = nullptr;
   std::string layer{};      ///< for messages
   ShapeOf shape = nullptr;  ///< the shape after convert; null: the saved one
-  /// the layer whose class takes the value itself, by the last part of the dataset's path
+  /// the layer whose class loads the value itself, under the last part of the dataset's path as its
+  /// name
   Layer* keeper = nullptr;
 };
 using Matches = std::vector<Match>;

@@ -19,7 +19,7 @@ inline bool is_graph(const std::string& class_name, const Dict& config) {
          (is_functional(class_name) || config.contains("input_layers"));
 }
 
-/// A graph of a user's class in another form, with the other options of its configuration.
+/// The converted graph of a user's class, with the other options of its original configuration.
 inline Dict with_own_options(Dict graph, const Dict& config) {
   Dict own = config;
   for (const char* part :
