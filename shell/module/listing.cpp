@@ -28,7 +28,7 @@ List list_of(Rows rows) {
   return list;
 }
 
-/// Adds the example under the name to the row, if there is one.
+/// Adds the example of this name to the row, if there is one.
 void add_example(Dict& row, const std::string& name) {
   if (std::string text = example_of(name); !text.empty()) row.set("example", std::move(text));
 }

@@ -48,7 +48,7 @@ class Type {
   /// are errors.
   Type& positions(CallablePtr callable);
 
-  /// What the message about a name that cannot be set goes on with.
+  /// Returns the end of the error that a name cannot be assigned to.
   using Reason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
   Type& unsettable(Reason reason) { return reason_ = reason, *this; }
 

@@ -64,8 +64,8 @@ struct ArrayOptions {
 using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& place);
 constexpr Take kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
-/// Whether a format holds tables, by what its class declares: one of somebody else's plugin is
-/// given behind an interface that has all abilities.
+/// Whether a format reads tables, as its class declares. The C++ type does not tell: formats of C
+/// plugins are wrapped in a class with all abilities.
 bool holds_tables(const Format& format) {
   const Value* abilities = format.info()->schema.traits.find("abilities");
   if (!abilities) return false;
