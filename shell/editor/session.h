@@ -71,8 +71,8 @@ class Editor::Session {
   Size size_;
   size_t top_ = 0;
   std::string hint_, killed_, keys_before_;
-  std::string draft_,
-      draft_start_;      // the text and its start that were typed before older entries were shown
+  // the text and its start that were typed before older entries were shown
+  std::string draft_, draft_start_;
   size_t recalled_ = 0;  // the index of the entry that is shown; the number of entries: the draft
   bool finished_ = false;
   Result result_ = Result::entry;

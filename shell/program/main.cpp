@@ -31,7 +31,7 @@ namespace po = boost::program_options;
 
 constexpr const char* kPlugin = "--plugin";
 
-/// Options end where the script's name begins: what follows is the script's.
+/// The number of arguments before the script's name; what follows it belongs to the script.
 int count_options(int argc, char** argv) {
   int i = 1;
   while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -69,7 +69,7 @@ Invocation parse(int argc, char** argv) try {
   throw UsageError(concat(error.what(), "; crescent --help lists the options"));
 }
 
-/// A word that is neither a command nor a file, and nearly a command.
+/// Fails for a word that is neither a command nor a file but resembles a command.
 void refuse_misspelt_command(const char* word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.push_back(command.name);
@@ -78,7 +78,7 @@ void refuse_misspelt_command(const char* word) {
     throw UsageError(concat("there is no file and no command '", word, "'", guess));
 }
 
-/// Runs a text of -e, and prints what an expression gives.
+/// Runs the text of the option -e and prints the value of an expression.
 bool execute(lua_State* L, const std::string& text, Variables* variables) {
   constexpr const char* kName = "(command line)";
   Entry entry;
@@ -87,7 +87,7 @@ bool execute(lua_State* L, const std::string& text, Variables* variables) {
   return run_text(L, entry.code, kName, variables);
 }
 
-/// cr.plugins.load(name)
+/// Calls cr.plugins.load(name).
 bool load_plugin_in(lua_State* L, const std::string& name) {
   lua_getglobal(L, "cr");
   lua_getfield(L, -1, "plugins");
@@ -99,7 +99,7 @@ bool load_plugin_in(lua_State* L, const std::string& name) {
   return true;
 }
 
-/// -e, -l and --plugin in their order.
+/// Runs the options -e, -l and --plugin in their order.
 bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
   for (const po::option& option : call.options) {
     if (option.string_key == "execute" && !execute(L, option.value.at(0), variables)) return false;
@@ -115,7 +115,8 @@ bool run_script(lua_State* L, const Invocation& call, Variables* variables) {
   return run_file(L, std::strcmp(path, "-") == 0 ? nullptr : path, variables);
 }
 
-/// The status; what comes before the prompt may fail: somebody wants to look at what it left.
+/// Returns the exit status. If something before the prompt fails, the prompt still starts, so that
+/// the user can look at the state that was left.
 int run_all(lua_State* L, const Invocation& call) {
   const bool idle = call.script == call.argc && !call.has("execute") && !call.has("library");
   const bool has_prompt = call.has("interactive") || (idle && isatty(STDIN_FILENO));

@@ -1,4 +1,4 @@
-// Numbers without a pattern for a model's inputs and targets.
+// Numbers without a pattern as inputs and targets of a model.
 #pragma once
 #include "crescent/model/model.h"
 
@@ -6,7 +6,7 @@ namespace crescent::program {
 
 /// A few samples for a graph; indices where an Embedding reads them.
 Tensors inputs_for(const Model& graph);
-/// Targets that the losses take: numbers like an output, or classes, as each of them wants.
+/// Targets that the losses accept: numbers in the shape of an output, or class numbers.
 Tensors targets_for(Model& model, const Tensors& x);
 
 }  // namespace crescent::program

@@ -310,8 +310,8 @@ class IncompatibilitySearch {
 
   bool keras2_;
   bool masked_ = false;  ///< whether an earlier layer makes masks
-  bool has_flipped_kernels_ =
-      false;  ///< whether there is a convolution whose kernel is flipped on Theano
+  /// whether there is a convolution whose kernel is flipped on Theano
+  bool has_flipped_kernels_ = false;
   std::set<std::string> told_formulas_, shared_;
 };
 

@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{20};  // between looks at a condition
+constexpr std::chrono::milliseconds kLook{20};  // interval between checks of a condition
 
 thread_local bool in_background = false;
 
@@ -22,7 +22,8 @@ StateLock& StateLock::instance() {
 
 bool StateLock::is_background() { return in_background; }
 
-/// Gives a free lock to the thread that has been ready for longest.
+/// Wakes the waiting threads; among those in the background, the one that has been ready for
+/// longest takes the lock.
 void StateLock::pass_on() {
   changed_.notify_all();
   if (locked_ || wanted_) return;

@@ -1,4 +1,4 @@
-// Nested tables of tensors: taken apart, and put together from other tensors.
+// Nested tables of tensors: extracts their tensors, and replaces them.
 #pragma once
 #include "crescent/base/mapped.h"
 #include "crescent/layer/layer.h"

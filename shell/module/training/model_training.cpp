@@ -126,7 +126,7 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
     warn(function, ": batch_size is not used: a dataset gives batches of its own");
 }
 
-/// Calls train with the data and the options of fit, beside those given by `also`.
+/// Calls `train` with the data and with the options of fit, besides those in `also`.
 template <class Train>
 auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
   const int first = first_option(L, model, 2);

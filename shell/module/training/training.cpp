@@ -231,11 +231,12 @@ void add_hooks(Type& callback, std::index_sequence<I...>) {
   (add_older(std::integral_constant<size_t, I>()), ...);
 }
 
-/// For a callback that another one calls: what fit does before the first hook.
+/// Prepares a callback that another callback calls, as fit does before the first hook.
 void attach_run(Callback& callback, const std::shared_ptr<Model>& model, Any params) {
   callback.attach_run(model.get(), to_dict(current(), params.index));
 }
-/// What get_state has and the table lacks is null, which a table of Lua cannot hold.
+/// Restores the state of a callback. Entries that are null in get_state are missing in the table,
+/// which cannot hold nil, and are added.
 void set_state(Callback& callback, Any state) {
   Dict given = to_dict(current(), state.index);
   for (const DictEntry& entry : callback.get_state())

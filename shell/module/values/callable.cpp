@@ -213,8 +213,8 @@ void push_default(lua_State* L, const Value& value) {
   value.is_list() ? lua_pushnil(L) : push_value(L, value);
 }
 
-/// "; called with ':', as object:add(layer)" behind what a method lacks: its first argument may be
-/// in the object's place.
+/// The hint "; called with ':', as object:add(layer)" for a method that lacks an argument: its
+/// first argument may have taken the place of the object.
 std::string method_hint(const Callable& callable) {
   const std::vector<Parameter>& parameters = callable.parameters();
   if (parameters.front().name != "self") return "";

@@ -2,8 +2,9 @@
 //
 //   bound("sum", &ops::sum, {"x", "axis=nil", "keepdims=false"})
 //
-// C++ types say what parameters and the result are; where a function takes or gives any value of
-// Lua, texts do: bound("get -> a layer", &get, {"identifier: a name or a configuration"}).
+// C++ types determine the types of parameters and the result in help texts; where a function takes
+// or returns any Lua value, texts do: bound("get -> a layer", &get, {"identifier: a name or a
+// configuration"}).
 // Arguments are positional, then in a table of keywords. read.h and push.h convert C++ types from
 // and to Lua.
 #pragma once

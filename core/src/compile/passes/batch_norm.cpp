@@ -19,8 +19,8 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int64_t kPays =
-    4;  // the result must have at least this many times the elements of the kernel
+// the result must have at least this many times the elements of the kernel
+constexpr int64_t kPays = 4;
 
 int scaled_kernel(Rewriting& r, int kernel, int channels, bool is_transposed) {
   const int64_t n = r.shape(channels)[0];
