@@ -37,7 +37,7 @@ class Emitter {
   const Sizes& sizes(size_t i = 0) const { return sizes_of(now_->inputs[i]); }
   const TensorSpec& result_spec(size_t o = 0) const { return spec_of(now_->outputs[o]); }
   const Sizes& result_sizes(size_t o = 0) const { return sizes_of(now_->outputs[o]); }
-  /// The constant of an input; a null tensor if it is unknown.
+  /// The value of an input that is constant; a null tensor for other inputs.
   Tensor known(size_t i) { return at(now_->inputs[i]).constant; }
   /// Whether the input is a constant of zeros.
   bool is_zero(size_t i);
@@ -46,7 +46,7 @@ class Emitter {
   void give_channels_first(const std::string& name) { at(now_->outputs[0]).first = name; }
   /// Whether the start of the slice is counted from the end of this axis.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
-  /// The names of all inputs in one form, and whether that is channels first.
+  /// The names of all inputs, converted to one form, and whether that form is channels first.
   std::pair<Names, bool> aligned();
   /// Sets the name of the result in the form of aligned().
   void give_aligned(const std::string& name, bool first);

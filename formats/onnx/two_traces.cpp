@@ -68,7 +68,8 @@ Tensor only_value(const Tensor& tensor) {
   return value;
 }
 
-/// The code of the symbolic size that a number is in both programs; 0 if it is none.
+/// The code of the symbolic size that has these values in the two programs; 0 if the values are not
+/// sizes.
 int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& place) {
   const Tensor one = only_value(a), other = only_value(b);
   if (!one || !other) return 0;

@@ -21,10 +21,10 @@ struct RowProgression {
 struct Traced {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
-  /// The number in all elements of values that have an axis of symbolic size.
+  /// For values with an axis of symbolic size, the number that all of their elements are.
   std::map<int, Tensor> filled;
   std::map<int, RowProgression> counted;
-  /// The code of the symbolic size in all elements of values.
+  /// For values with equal elements, the code of the symbolic size that the elements are.
   std::map<int, int64_t> sized;
   /// The axes along which slices are counted from the end, by the position of the instruction.
   std::map<size_t, std::vector<bool>> from_end;

@@ -149,7 +149,8 @@ void Columns::widen_types(const Record& record) {
   }
 }
 
-/// A column of integers with missing values becomes float32, since integers cannot be missing.
+/// Sets the types of columns. A column of integers with missing values becomes float32, since
+/// integers cannot express missing values.
 void Columns::set_types() {
   for (size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];

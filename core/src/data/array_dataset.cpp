@@ -28,7 +28,8 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
 
 constexpr const char* kShuffles[] = {"none", "samples", "batches"};
 
-/// The shard `index` of `count`, which has a part of the rows of each batch.
+/// A shard of a dataset: number `index` of `count`. Each shard has a part of the rows of each
+/// batch.
 struct Shard {
   int64_t index = 0, count = 1;
 };
@@ -126,7 +127,7 @@ class ArrayDataset final : public Dataset {
     return true;
   }
 
-  /// The rows of the arrays that the last batch has.
+  /// The indices in the arrays of the rows of the last batch.
   std::vector<int64_t> last_rows() const {
     if (batches_read_ == 0) return {};
     if (shuffle_ != Shuffle::samples) {
@@ -210,7 +211,7 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// Asks the system to read the batches of the next steps ahead.
+  /// Asks the operating system to read the rows of the next batches from disk ahead.
   void expect_batches() {
     if (mapped_.empty()) return;
     size_t sample = 1;  // bytes of a sample
@@ -224,7 +225,7 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// Takes consecutive rows: a view of the array, or one read of the file.
+  /// Takes consecutive rows of an array: a view of it, or one read of its file.
   void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
     const TensorSpec spec = rows_of(array, count);
     const size_t offset = array.offset() + static_cast<size_t>(first) * row_bytes(array);

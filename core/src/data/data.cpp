@@ -46,7 +46,8 @@ class GeneratorDataset final : public Dataset {
     ++done_;
     return true;
   }
-  /// The number of calls of the function in earlier epochs; each epoch continues its sequence of
+  /// The number of calls of the function in earlier epochs; the first batch of an epoch is the one
+  /// after the last call.
   /// batches.
   Value state() const override { return earlier_calls_; }
   void restore(const Value& state, int64_t batches) override {

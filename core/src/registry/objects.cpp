@@ -30,7 +30,8 @@ struct StandIn {
 };
 const StandIn kStandIns[] = {{"activation", "layer", layer_as_activation}};
 
-/// An object of another kind as one of this kind; null if it cannot replace one.
+/// The object, of another kind, converted to this kind; null if it cannot replace an object of this
+/// kind.
 std::shared_ptr<Configurable> as_kind(std::string_view kind,
                                       const std::shared_ptr<Configurable>& object) {
   for (const StandIn& row : kStandIns)

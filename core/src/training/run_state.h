@@ -7,7 +7,7 @@
 
 namespace crescent {
 
-/// The data of a run, for training and for validation.
+/// The data of a training run.
 struct RunPlan {
   DatasetPtr data, validation;
   Value batch_size;  ///< for the params of callbacks; null when unknown
@@ -31,7 +31,7 @@ struct TrainingRun::State {
   const Pass& pass() const { return in_validation() ? testing : training; }
   bool in_validation() const { return phase == Phase::validation || phase == Phase::validating; }
   NamedValues logs() const;
-  /// The position as text: "after batch 3 of 10 in epoch 2 of 5".
+  /// The position in the run as text: "after batch 3 of 10 in epoch 2 of 5".
   std::string place() const;
 
   // These are defined in snapshot.cpp.

@@ -232,7 +232,7 @@ CompiledLayoutPtr Stepper::compiled_layout(bool training) {
   return known.back();
 }
 
-/// A step that fails changes no variable.
+/// Runs a step. If it fails, no variable is changed.
 void Stepper::run(const Batch& batch, bool training, const StepExtras& extras) {
   const StepLock lock(model_);
   StepCache& cache = state_.steps;

@@ -253,7 +253,7 @@ class KernelCheck {
     finding_ = std::move(found);
   }
 
-  /// The pass that created the instruction; empty for a recorded one.
+  /// The pass that created the instruction; empty for an instruction of the recorded program.
   std::string pass_of(const Instruction& wanted) const {
     const auto has = [&](const Program& program) {
       return std::any_of(program.code.begin(), program.code.end(),

@@ -63,7 +63,7 @@ std::vector<Bounded> all_undecided(const TensorSpecs& specs) {
   return results;
 }
 
-/// Element `i` of the leading axis.
+/// The part of x with index `i` along the leading axis.
 Bounded row(const Bounded& x, int64_t i) {
   const Shape& shape = x.spec.shape;
   Bounded y{{x.spec.dtype, shape.slice(1, shape.rank())}, {}, {}, {}, {}};

@@ -229,7 +229,7 @@ struct OpenDataset {
 
   std::vector<uint64_t> shape() const { return {dims.begin(), dims.end()}; }
 
-  /// The offset of the values if the file holds them as memory does, else kNoPlace.
+  /// The offset of the values if the file represents them as memory does, else kNoPlace.
   uint64_t place(hid_t file) const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose),
            of_file = checked(H5Fget_create_plist(file), H5Pclose);
@@ -241,7 +241,7 @@ struct OpenDataset {
     return offset == HADDR_UNDEF ? kNoPlace : offset;
   }
 
-  /// The rows of the first axis in a chunk.
+  /// The number of rows (indices of the first axis) in a chunk.
   uint64_t rows_a_chunk() const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose);
     if (H5Pget_layout(creation) != H5D_CHUNKED) return 1;

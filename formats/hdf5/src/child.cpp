@@ -15,7 +15,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The places of the helper: lib/crescent, relative to the folder of this library or to that of a
+/// The possible paths of the helper program, lib/crescent/crescent-h5read, relative to the folder
+/// of this library or of a test program.
 /// test program.
 constexpr const char* kPlaces[] = {"/../crescent-h5read", "/crescent-h5read",
                                    "/../lib/crescent/crescent-h5read"};
@@ -84,7 +85,7 @@ std::optional<Unpacker> Child::receive() {
 }
 
 Child::Deadline Child::deadline() const {
-  // The deadline of an answer: the reader's own time limit expires before it.
+  // the reader's own time limit expires before this deadline
   return std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);
 }
 

@@ -18,7 +18,7 @@
 
 namespace crescent::hdf5 {
 
-/// Items of one operation; `places` are their names in messages.
+/// A request for several items of one operation; `places` are the names of the items in messages.
 struct FileReader::Request {
   Operation operation;
   std::vector<Packer> items;
@@ -274,7 +274,7 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
   return infos;
 }
 
-/// The checksum and finiteness of a chunk of values.
+/// The results of checking a chunk of values: its checksum, and whether all values are finite.
 struct FileReader::ChunkCheck {
   uint32_t checksum = 0;
   bool finite = true;
@@ -335,7 +335,7 @@ FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t
 std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
                                     const std::vector<DatasetInfo>& infos) {
   Request packed{Operation::read, {}, {}};
-  std::vector<uint64_t> offsets, sizes;  // of each dataset in its block
+  std::vector<uint64_t> offsets, sizes;  // offsets and sizes of each dataset in its block
   uint64_t packed_total = 0, plain_total = 0;
   for (size_t i = 0; i < datasets.size(); ++i) {
     auto bytes = byte_count(infos[i].element, infos[i].shape);

@@ -69,7 +69,7 @@ class FileReader {
   static constexpr uint64_t kWindow = uint64_t{4} << 20;
 
   const std::string& path() const { return path_; }
-  /// The storage of the file for tensors whose values stay there.
+  /// The file as a storage, for tensors whose values stay in the file.
   const std::shared_ptr<Storage>& contents() const { return contents_; }
 
  private:

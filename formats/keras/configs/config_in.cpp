@@ -170,7 +170,7 @@ void keep(const Dict& config, const char* option, Dict& result) {
 }  // namespace
 
 Dict ConfigIn::sequential(const Value& config) const {
-  bool bare = config.is_list();  // the form before Keras 2.2.3
+  bool bare = config.is_list();  // the configuration of a Sequential was a list before Keras 2.2.3
   List layers;
   for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list())
     layers.push_back(layer(entry.as_dict()));

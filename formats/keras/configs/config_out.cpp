@@ -117,7 +117,7 @@ class Writer {
     return truncated ? Value("normal") : keras_name(where, name);
   }
 
-  /// A function, which before Keras 3 is only its name.
+  /// A function of the user: before Keras 3 only its name.
   Value function(const std::string& name) const {
     return keras3_ ? Value(function_object(name)) : Value(name);
   }
@@ -316,7 +316,8 @@ class Writer {
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       const Value own = at(layers_there, layers.size());
-      // with its module; else Keras 3 would take it for a layer
+      // an operation is written with its module; without it Keras 3 would look for a layer of that
+      // name
       if (is_operation(entry.as_dict())) {
         layers.push_back(own);
         continue;

@@ -116,7 +116,7 @@ std::string kind_of(const ClassInfo* info, const std::string& option) {
   return field ? field->kind : "";
 }
 
-/// A policy: its name, or the configuration of one for quantized weights.
+/// A dtype policy: its name, or the configuration of a policy for quantized weights.
 Value policy(const Value& given) {
   if (!is_object(given)) return object("keras", "DTypePolicy", Dict{{"name", given}});
   return object(module_of("", class_of(given)), class_of(given), config_of(given.as_dict()));
@@ -276,7 +276,7 @@ Dict input_layer(const Dict& config) {
                      {"optional", config.contains("optional")}});
 }
 
-/// A Sequential whose input is an InputLayer.
+/// Converts a Sequential to one whose first layer is an InputLayer.
 Dict sequential(const Dict& config, const Model& model) {
   List layers;
   for (const Value& entry : config.at("layers").as_list()) {

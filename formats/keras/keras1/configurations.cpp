@@ -21,7 +21,7 @@ constexpr NewName kClasses[] = {{"Convolution1D", "Conv1D"},
                                 {"AtrousConvolution2D", "Conv2D"},
                                 {"SeparableConvolution2D", "SeparableConv2D"},
                                 {"Deconvolution2D", "Conv2DTranspose"},
-                                // which also applies to each step
+                                // Dense, too, is applied to each step
                                 {"TimeDistributedDense", "Dense"},
                                 {"L1L2Regularizer", "L1L2"},
                                 {"WeightRegularizer", "L1L2"},
@@ -271,7 +271,7 @@ class Unrolled {
     return List{name, static_cast<int64_t>(nodes.empty() ? 0 : nodes.size() - 1), 0};
   }
 
-  /// The input that the first layer of a branch describes; branches may share it.
+  /// The symbol of the input that the first layer of a branch describes; branches may share it.
   Value input_of(const Dict& first) {
     const Dict config = config_of(first);
     Value input = call(class_of(first) == "InputLayer" ? from_keras1(first).as_dict()

@@ -130,7 +130,7 @@ ModelStatement statement_of(Model& model, const std::string& path, const SaveOpt
 ArchiveDescription archive_description(Model& model, const ModelStatement& statement) {
   const auto& [config, compile, own] = statement;
   Value written = keras3_layer_config(model);
-  if (!written.as_dict().contains(kBuildConfig))  // unless the class wrote its own
+  if (!written.as_dict().contains(kBuildConfig))  // unless the class wrote one
     written.as_dict().set(kBuildConfig, Dict{{"input_shape", build_shape(model, config)}});
   written.as_dict().set("compile_config",
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
@@ -286,7 +286,7 @@ Value loss_of(const Value& losses, size_t output, const Model& model) {
              : value_for_output(losses, output, model);
 }
 
-/// The binary metric for "accuracy", under that name.
+/// The metric with "accuracy" or "crossentropy" replaced by the binary metric under the same name.
 Value binary_metric(const Value& metric) {
   if (metric.is_list()) {
     List all;

@@ -237,8 +237,8 @@ class Layouts {
 
 // ---- reading
 
-/// An order of the state in a file. An order that no known release writes applies only if names
-/// tell the slot of every entry.
+/// A possible order of the optimizer's state in a file. Orders that no known release of Keras
+/// writes are only tried if the names tell the slot of every entry.
 struct Candidate {
   StateLayout layout;
   bool by_names = false;

@@ -53,7 +53,7 @@ bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) 
   return there.empty() || there == wanted;
 }
 
-/// The variables that belong to no weight, in order.
+/// The variables of the optimizer that belong to no weight, such as its iterations, in order.
 Variables numbers_of(const Optimizer& optimizer) {
   std::set<const void*> kept;
   for (const auto& [name, pairs] : slots_of(optimizer))

@@ -158,7 +158,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
                       const FlippedKernels& flipped_kernels, bool skip) {
   struct LayerMatches {
     Matches matches;
-    std::string mismatch;  // the reason if it is empty
+    std::string mismatch;  // why the weights do not fit; empty if they do
   };
   std::vector<LayerMatches> found;
   std::vector<std::string> datasets;
@@ -195,7 +195,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
 void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target) {
   std::vector<LayerPtr> layers = model.layers();
-  std::erase_if(layers, [](const LayerPtr& layer) {  // Keras does not count them as layers
+  std::erase_if(layers, [](const LayerPtr& layer) {  // in Keras operations are not layers
     return layer->class_name() == kOperationLayer;
   });
   std::vector<std::string> names;

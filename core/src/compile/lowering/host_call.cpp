@@ -28,7 +28,8 @@ class OutputAddresses {
   }
 
  private:
-  std::array<const void*, 8> places_;  // few ops have more
+  // few ops have more than 8 outputs; the others are not checked
+  std::array<const void*, 8> places_;
 };
 
 }  // namespace

@@ -94,7 +94,8 @@ int join_offsets(Rewriting& r, const Match& m) {
   return r.add_binary(BinaryKind::add, sum->first, both);
 }
 
-/// If y is widened only for the sum with a bias, which is rounded, adds the rounded bias to y.
+/// If y is widened to float32 only to add a bias, and the sum is rounded again, adds the rounded
+/// bias to y instead.
 int round_bias(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto sum = biased(r, i.inputs[0]);

@@ -99,7 +99,8 @@ int take_in_activation(Rewriting& r, const Match& m) {
   return made ? r.reshaped(add_post_op(r, *made, *activation), result.shape) : kKeep;
 }
 
-/// Half-width floats are excluded, because reading a stored mask is cheaper than reading y again.
+/// Merges the mask of a relu into the convolution. Half-width floats are excluded, because for them
+/// reading a stored mask is cheaper than reading y again.
 int mask_convolution(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int y = m['y'];
@@ -122,7 +123,8 @@ int combined(Rewriting& r, int x, int other, PostOp how) {
   return r.reshaped(y, r.shape(x));
 }
 
-/// An elementwise operand is left to fusion, which computes both in one pass, as in the update of
+/// Adds a tensor in the product that computes the other operand. An elementwise operand is left to
+/// fusion, which computes both in one pass, as in the update of an optimizer.
 /// an optimizer.
 int take_in_sum(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();

@@ -52,7 +52,8 @@ FusedStep step_of(const Op& op, DType result) {
   return step;
 }
 
-/// Whether the op is a ScatterAdd that can begin a region, which reads its operands as a whole.
+/// Whether the op is a ScatterAdd that can begin a region. A ScatterAdd reads its operands as a
+/// whole and not element by element.
 bool is_scatter(const Op& op) {
   auto* scatter = as<ScatterAdd>(op);
   return scatter && scatter->axis == 0;
@@ -117,7 +118,8 @@ class Regions {
   }
   Bits& ancestors(int root) { return ancestors_[root]; }
 
-  /// An edge from a producer to a reader, whose value (`bytes` per element) would stay within a
+  /// An edge from a producer to a reader; if it is fused, the value (`bytes` per element) is not
+  /// stored in memory.
   /// region.
   struct Edge {
     size_t bytes;
@@ -166,7 +168,8 @@ class Regions {
     }
   }
 
-  /// Whether an instruction outside of both regions depends on one and is needed by the other.
+  /// Whether an instruction outside of both regions depends on one of them and is needed by the
+  /// other; such regions cannot be merged.
   bool would_surround(int a, int b) {
     for (int root_of_part : {a, b}) {
       for (int i : members(root_of_part)) {

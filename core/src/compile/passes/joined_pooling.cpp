@@ -14,7 +14,7 @@
 namespace crescent::passes {
 namespace {
 
-/// Whether the index of an element of the window fits in a byte.
+/// Whether the index of an element within the window fits in a byte.
 bool is_small(const std::vector<int64_t>& window) {
   int64_t size = 1;
   for (int64_t n : window) size *= n;
@@ -29,7 +29,7 @@ bool is_gradient_of(const PoolBackward& gradient, const Op& forward) {
   return pool && pool->max && pool->window == gradient.window && pool->spec == gradient.spec;
 }
 
-/// The pooling whose gradient this is, or null.
+/// The pooling whose gradient the instruction computes, or null.
 Instruction* forward_of(Program& program, const Instruction& gradient) {
   for (Instruction& i : program.code) {
     if (&i == &gradient) break;

@@ -61,7 +61,7 @@ class Recomputation {
   ValueInfo& at(int value) { return values_[value]; }
   const TensorSpec& spec(int value) const { return program_.values[value]; }
 
-  /// An elementwise result is in memory only if an op that does not fuse reads it.
+  /// An elementwise result is only stored in memory if an op that cannot be fused reads it.
   void count_reads(const Instruction& i) {
     const bool fuses = is_elementwise(*i.op);
     if (fuses) at(i.outputs[0]).is_in_memory = false;

@@ -162,7 +162,7 @@ int times(Rewriting& r, int value, double count) {
   return as_dtype(r, product, dtype);
 }
 
-/// A reduction along axes that have size 1 or were broadcast.
+/// Replaces a reduction along axes that have size 1 or were broadcast: all terms are equal.
 int reduce_repeated(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto& op = op_of<Reduce>(i);

@@ -40,7 +40,7 @@ class FoundPlugins {
 
   Folders folders_;
   bool looked_ = false, complete_ = false;
-  std::string cache_read_;  // the path of the file that tried_ starts from
+  std::string cache_read_;  // the path of the cache file that tried_ was read from
   TriedLibraries tried_;
   std::vector<FoundPlugin> plugins_;
   FoundClasses classes_ = std::make_shared<const NameTable<std::shared_ptr<const IndexedPlugin>>>();

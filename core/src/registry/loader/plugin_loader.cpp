@@ -421,7 +421,8 @@ IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
   stop_trials();
-  const bool first = !std::exchange(prepared_, true);  // the old index is not read
+  // so that prepare() does not read the old index
+  const bool first = !std::exchange(prepared_, true);
   if (first) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;

@@ -41,7 +41,8 @@ std::string failure_in_copy(const std::function<void()>& load);
 /// plugins (plugin_index.h), or {"refused": "the reason"}.
 CRESCENT_API std::string load_untried(const std::string& library);
 
-/// The descriptor on which that process reports, when all libraries are loaded, the text for the
+/// The file descriptor to which the child process writes, after all libraries are loaded, the
+/// report on the last one.
 /// last one.
 constexpr int kTrialDescriptor = 3;
 

@@ -9,7 +9,7 @@
 
 namespace crescent {
 
-/// What is known of one library.
+/// The result of trying one library.
 struct TriedLibrary {
   FileState state;  ///< of the file that was tried
   IndexedPlugin plugin;

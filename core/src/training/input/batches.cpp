@@ -51,7 +51,7 @@ const Batch* Batches::next() {
   return &batch_;
 }
 
-/// Determines what this process alone would do next.
+/// Determines what this process would do next if it trained alone.
 Batches::Next Batches::prepare() {
   if (steps_ && taken_ == *steps_) return data_->check(), Next::end;
   if (is_interrupted()) return Next::interruption;

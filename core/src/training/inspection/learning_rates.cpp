@@ -31,7 +31,7 @@ class RateScope {
   double before_;
 };
 
-/// Goes through the data again and again.
+/// Iterates over the batches of the data again and again.
 class EndlessBatches {
  public:
   explicit EndlessBatches(DatasetPtr data) : data_(std::move(data)) { data_->begin_epoch(); }

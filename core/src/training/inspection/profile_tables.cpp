@@ -24,7 +24,7 @@ std::string number(double x) {
   return text;
 }
 
-/// Empty when the amount of work or the time is unknown.
+/// An amount of work per second in units of 1e9; empty when the amount or the time is unknown.
 std::string rate(double amount, double seconds) {
   return amount > 0 && seconds > 0 ? number(amount / seconds / 1e9) : "";
 }
@@ -114,7 +114,7 @@ std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t l
   return table.lines(line_length);
 }
 
-/// Empty when the device has no estimates.
+/// A line with the estimated speed on more cores; empty when the device has no estimates.
 std::vector<std::string> speed_on_cores(const Rows& rows) {
   std::array<double, kProfiledCores.size()> seconds{};
   for (const ProfileRow& row : rows)
@@ -128,7 +128,7 @@ std::vector<std::string> speed_on_cores(const Rows& rows) {
   return {concat("On ", join(cores), " cores at most ", join(times), " times as fast as on one")};
 }
 
-/// Breaks a line that is too long behind commas.
+/// Appends a line; one that is too long is broken after commas.
 void add_broken(std::vector<std::string>& lines, std::string line, size_t length) {
   while (line.size() > length) {
     const size_t comma = line.rfind(", ", length - 1);

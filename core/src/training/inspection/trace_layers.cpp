@@ -71,7 +71,8 @@ class Tracer final : public CallObserver {
   LayerTrace trace_;
 };
 
-/// "split (Split), call 2, output 1"; numbers are left out where there is one.
+/// The title "split (Split), call 2, output 1" of a row; a number is left out where there is only
+/// one call or output.
 std::string title_of(const TracedOutput& row, const std::vector<TracedOutput>& all) {
   const auto any = [&](auto differs) {
     return std::any_of(all.begin(), all.end(), [&](const TracedOutput& other) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostRows = 8;  // the most rows that a message lists
 
-/// Notes the loss and the gradients of a step that is recorded.
+/// Records the loss and the gradients of a step while it is traced.
 class Targets final : public UpdateObserver {
  public:
   void on_loss(const Tensor& loss) override { add(loss, "the loss"); }
@@ -97,7 +97,8 @@ struct Cause {
   int target, origin;
 };
 
-/// "5, 17 (389, 1211 of the data)", counted from 1: the rows with an element that is not finite.
+/// The indices of the rows with an element that is not finite, counted from 1: "5, 17 (389, 1211 of
+/// the data)".
 std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_t>& rows) {
   if (t.rank() == 0 || t.dim(0) != samples) return "";
   const std::vector<double> elements = t.to_vector();
@@ -119,7 +120,7 @@ std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_
                 there.empty() ? "" : concat(" (", join(there), more, " of the data)"));
 }
 
-/// "nan in 3 of 320 elements".
+/// The text "nan in 3 of 320 elements".
 std::string count_text(const Tensor& t) {
   const TensorStatistics found = *statistics_of(t);
   if (t.size() == 1) return found.nan > 0 ? "nan" : "inf";
@@ -209,7 +210,7 @@ class Story {
   const std::vector<int64_t>& rows_;
 };
 
-/// The cause that comes first in the program.
+/// Of all results that are not finite, the one whose cause comes first in the program.
 std::optional<Cause> first_cause(const Program& program, const Replay& replay,
                                  const std::vector<std::string>& titles) {
   std::optional<Cause> first;

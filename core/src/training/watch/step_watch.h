@@ -22,7 +22,7 @@ class StepWatch final : public UpdateObserver {
   static bool is_needed(const StepExtras& extras);
   void on_loss(const Tensor& loss) override;
   void on_gradients(Tensors& gradients, const Variables& variables) override;
-  /// "gradient_norm/dense_1" of each layer that was updated.
+  /// The norms of each layer that was updated, by names such as "gradient_norm/dense_1".
   std::vector<std::pair<std::string, Tensor>> norms() const;
 
  private:

@@ -146,7 +146,8 @@ double unary_roundings(UnaryKind kind, double x, double y) {
     case cos:
     case tan:
       return kUlps * (std::abs(y) + std::abs(x) * (kind == tan ? 1 + y * y : 1));
-    // Recurrent kernels compute one from the other, so the error does not shrink near 0.
+    // Kernels of recurrent layers compute sigmoid and tanh from each other, so the error does not
+    // shrink near 0
     case sigmoid:
     case tanh:
     case arccos:
@@ -376,7 +377,7 @@ std::vector<Bounded> binary_rule(const Request& r) {
         continue;
       }
       if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, to, ea, eb));
-      // A sum gets the error of the subnormal range only where it may lie in that range.
+      // A sum only gets the error of subnormal numbers where it may be subnormal
       const bool is_sum = kind == BinaryKind::add || kind == BinaryKind::subtract;
       if (const double own = binary_roundings(kind, p, q, to); own > 0)
         y.widen(i, u * own + (is_sum && std::abs(to) - y.error(i) > tiny ? 0 : tiny));

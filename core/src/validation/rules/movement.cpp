@@ -88,7 +88,8 @@ std::vector<Bounded> broadcast_rule(const Request& r) {
   return moved(r, broadcast_places(r.in(0).spec.shape, r.outputs[0].shape));
 }
 
-/// `source(index)` changes an index of the result into one of x, or returns false when there is
+/// `source(index)` turns an index of the result into the index of the element in x, or returns
+/// false if the element is `otherwise`.
 /// none.
 template <class F>
 std::vector<Bounded> moved_by_index(const Request& r, F&& source, double otherwise = 0) {

@@ -48,7 +48,7 @@ class Rewriting {
 
   /// The instruction that computes the value; null for inputs, variables and constants.
   const Instruction* producer(int value) const { return producers_[value]; }
-  /// The same if its op is a T, else null.
+  /// The same if the op of the instruction is a T, else null.
   template <class T>
   const Instruction* producer_as(int value) const {
     const Instruction* i = producer(value);

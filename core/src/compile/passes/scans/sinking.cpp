@@ -71,7 +71,7 @@ class Sinking {
   int rank(int value) const { return spec(value).shape.rank(); }
   size_t states() const { return static_cast<size_t>(scan_.states); }
   size_t captured() const { return states() + static_cast<size_t>(scan_.sequences); }
-  /// The index of the loop's result that has the states before every step.
+  /// The index of the scan's result that stacks this state before every step.
   size_t kept(size_t state) const { return is_moved_.size() + state; }
   int64_t steps() const { return scan_.sequences > 0 ? outer(loop_.inputs[states()]).shape[0] : 0; }
 
@@ -97,7 +97,7 @@ class Sinking {
   /// Makes the instruction that was added last the one that computes `value`.
   void becomes(int value) { after_loop_.back().outputs = {value}; }
 
-  // A value is stacked only if it is not larger than all that a step reads anyway.
+  // Values are stacked only if they are not larger than all that a step reads anyway.
   bool can_be_stacked(int value) {
     const BodyValue& v = at(value);
     if (v.stacked >= 0) return true;
@@ -250,7 +250,7 @@ class Sinking {
 
   Program& program_;
   const Instruction& loop_;
-  const Scan scan_;  ///< before this pass
+  const Scan scan_;  ///< the scan before this pass
   Program body_;
   const std::vector<bool>& read_;
   std::vector<BodyValue> body_values_;  ///< per value of the body
