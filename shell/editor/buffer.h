@@ -21,11 +21,12 @@ class Buffer {
   /// Takes the last change back; returns false when there is none.
   bool undo();
 
-  size_t before() const;  ///< where the letter in front of the cursor begins
-  size_t after() const;   ///< where the letter behind the cursor ends
+  size_t before() const;  ///< offset at which the letter in front of the cursor begins
+  size_t after() const;   ///< offset at which the letter behind the cursor ends
   size_t line_start() const { return line_start(cursor_); }
   size_t line_end() const { return line_end(cursor_); }
-  /// The nearest place before or after the cursor where a word begins or ends.
+  /// The offset of the nearest start of a word before the cursor, and of the nearest end of one
+  /// behind it.
   size_t word_start() const;
   size_t word_end() const;
   bool on_first_line() const { return line_start() == 0; }

@@ -90,7 +90,7 @@ void Editor::Session::come_back() {
 /// Stops all processes of the job, as the terminal would on Ctrl-Z. If nothing stops this process,
 /// since no shell controls it, it continues after a moment.
 void Editor::Session::suspend() {
-  constexpr int kUntilStopped = 200;  // milliseconds
+  constexpr int kUntilStopped = 200;  // milliseconds to wait until the process is stopped
   leave_terminal();
   ::kill(0, SIGTSTP);
   pollfd continued{Wakeups::file(), POLLIN, 0};

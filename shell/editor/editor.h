@@ -25,8 +25,8 @@ struct Callbacks {
 struct Settings {
   int input = 0, output = 1;
   Prompts prompts;
-  std::string news;     ///< lines that are shown above the next entry
-  std::string history;  ///< a path; empty: entries are remembered in memory alone
+  std::string news;     ///< text that is shown above the next entry
+  std::string history;  ///< path of the history's file; empty: the history is only kept in memory
   /// Whether a signal that ends reading has arrived; called while signals are blocked.
   std::function<bool()> is_stopped = [] { return false; };
 };

@@ -69,7 +69,7 @@ class ListingBuilder {
   Rows functions, namespaces, values;
 
  private:
-  /// Fills tables whose fields are made when they are first read.
+  /// Adds the fields of a table that are otherwise only added when they are first read.
   void fill(int index) {
     if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
   }

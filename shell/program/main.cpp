@@ -144,7 +144,7 @@ void check_environment() {
   if (std::getenv("CRESCENT_COMMUNICATOR")) communicator();
 }
 
-/// Takes --plugin NAME out of the arguments of a command.
+/// Removes --plugin NAME from the arguments of a command; returns the names.
 std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
   std::vector<std::string> plugins;
   for (auto at = arguments.begin(); at != arguments.end();) {
@@ -180,7 +180,7 @@ lua_State* load_for_command(const std::vector<std::string>& plugins) {
   return lua_toboolean(L, -1) ? L : nullptr;
 }
 
-/// The plugins of the options before a command.
+/// The plugins that the options before a command name.
 std::vector<std::string> plugins_of(const Invocation& call) {
   std::vector<std::string> plugins;
   for (const po::option& option : call.options)
@@ -202,7 +202,8 @@ int run_command(const Command& command, std::vector<std::string> arguments,
 
 int show_usage() { return std::cout << usage() << description() << variables_text(), 0; }
 
-/// "crescent help" and "crescent help COMMAND", unless there is a script of that name.
+/// Whether the program was called as "crescent help" or "crescent help COMMAND", and no script has
+/// that name.
 bool asks_for_help(const Invocation& call) {
   return call.script < call.argc && std::strcmp(call.argv[call.script], "help") == 0 &&
          access("help", F_OK) != 0;

@@ -6,7 +6,7 @@
 
 namespace crescent::program {
 
-/// "loaded", "loaded on first use", or "refused: " and the reason.
+/// The state of a plugin: "loaded", "loaded on first use", or "refused: " and the reason.
 std::string state_of_plugin(const PluginRecord& plugin);
 
 /// The description of a plugin, given by name or path, and its classes, made in a child process;

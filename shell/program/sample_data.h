@@ -4,7 +4,7 @@
 
 namespace crescent::program {
 
-/// A few samples for a graph; indices where an Embedding reads them.
+/// A few samples for the inputs of a graph; indices for inputs that an Embedding reads.
 Tensors inputs_for(const Model& graph);
 /// Targets that the losses accept: numbers in the shape of an output, or class numbers.
 Tensors targets_for(Model& model, const Tensors& x);

@@ -20,7 +20,7 @@ struct Prompts {
 struct View {
   const std::string& text;
   size_t cursor;
-  std::vector<Style> styles;   ///< one for each byte of the text; may be shorter
+  std::vector<Style> styles;   ///< one style for each byte of the text; missing ones are plain
   std::string_view hint;       ///< shown behind the text
   std::vector<CellRow> below;  ///< rows below the text
 };

@@ -41,10 +41,12 @@ class Type {
   }
   /// Sets a metamethod: __add, __call, ...
   Type& meta(const std::string& name, CallablePtr callable);
-  /// Sets the function (self, key) for other keys, such as positions and attributes; without it
+  /// Sets the function (self, key) for keys that are not members, such as positions and attributes;
+  /// without it such keys are errors.
   /// they are errors.
   Type& missing(CallablePtr callable);
-  /// Sets the function (self, key, value) that assigns to keys that are no names; without it they
+  /// Sets the function (self, key, value) for assignment to keys that are not strings; without it
+  /// that is an error.
   /// are errors.
   Type& positions(CallablePtr callable);
 

@@ -37,7 +37,7 @@ void read_examples(const std::string& text, Examples& examples) {
   }
 }
 
-/// The folders in which plugins are looked for and those of loaded ones.
+/// The folders of the plugin search path, and those of loaded plugins.
 std::set<fs::path> plugin_folders() {
   std::set<fs::path> folders;
   for (const std::string& folder : plugin_search_path()) folders.insert(folder);

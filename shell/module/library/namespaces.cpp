@@ -49,7 +49,8 @@ const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   return is_tensor_like(L, -1) || to_handle<Symbol>(L, -1) ? "({ x, y })" : nullptr;
 }
 
-/// Class(options): positional options in the order of the schema, then named ones.
+/// Constructs an object: Class(options), with positional options in the order of the schema, then
+/// named ones.
 int construct(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   const char* inputs = inputs_in_place_of_options(L, *info);
@@ -139,7 +140,7 @@ int index_namespace(lua_State* L) {
   }
 }
 
-/// The iterator of pairs(cr.layers): names and classes.
+/// The iterator of pairs(cr.layers), which returns names and classes.
 int next_class(lua_State* L) {
   const KindInfo& space = namespace_at(L, 1);
   const std::vector<std::string> names = registry().names(space.name);

@@ -111,7 +111,7 @@ std::vector<std::string_view> comment_above(std::string_view source, int line) {
   return texts;
 }
 
-/// Takes the word at the front of the text, and the space behind it.
+/// Removes the first word and the space after it from the text, and returns the word.
 std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(word.size() + 1, text.size()));

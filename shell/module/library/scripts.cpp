@@ -20,12 +20,12 @@
 namespace crescent::lua {
 namespace {
 
-const char methods_key = 0;  // key in the registry: what libraries share, with `methods` in it
+const char methods_key = 0;  // key in the registry: the table `shell`, which scripts share
 
-/// The prefix of places of libraries in messages: "crescent/applications/resnet:12: ".
+/// The prefix of the locations of scripts in messages: "crescent/applications/resnet:12: ".
 constexpr std::string_view kChunks = "crescent/";
 
-/// The option in {name=, type=, default=, doc=, required=}, for help and completion.
+/// Makes an option of a row {name=, type=, default=, doc=, required=}, for help and completion.
 Field option_from(const Dict& row) {
   Field option;
   option.name = row.at("name").as_string();
@@ -36,7 +36,7 @@ Field option_from(const Dict& row) {
   return option;
 }
 
-/// The parameters whose rows have this flag, a bit each.
+/// A bit mask of the rows, one per parameter, that have this flag.
 unsigned flagged(const List& rows, const char* flag) {
   unsigned bits = 0;
   for (size_t i = 0; i < rows.size(); ++i)
@@ -79,7 +79,8 @@ void call_library(lua_State* L, int arguments, std::string_view name) {
   }
 }
 
-/// A function of Lua, the second upvalue of the shim, which is called with one value per option.
+/// A function defined by a script. Its body, a function of Lua, is the second upvalue of the C
+/// function and is called with one value per option.
 class Scripted final : public Callable {
  public:
   Scripted(const std::string& name, const std::string& doc, const List& rows)

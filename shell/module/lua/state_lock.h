@@ -34,7 +34,7 @@ class StateLock {
   /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
   /// changes.
   void lock_in_background(Condition ready);
-  /// Whether this thread is one in the background.
+  /// Whether the calling thread is one in the background.
   static bool is_background();
 
  private:

@@ -125,7 +125,7 @@ std::string layer_class_at(lua_State* L, int index) {
   return info->name;
 }
 
-/// {5, 4} is the shape of one input, {{5, 4}, {3}} are those of two.
+/// The shapes at `index`: {5, 4} is the shape of one input, {{5, 4}, {3}} are those of two.
 std::vector<Shape> shapes_at(lua_State* L, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "the shape of a sample, such as {5, 4}");
   lua_rawgeti(L, index, 1);

@@ -104,7 +104,7 @@ class Compiled final : public Object {
   struct Entry {
     std::string arguments;
     Function function;
-    Value results;  ///< a list, with abstract tensors
+    Value results;  ///< what the function returned: a list with abstract tensors
   };
 
   Entry& entry_for(const std::string& pattern) {

@@ -52,7 +52,7 @@ class OperationFunction final : public Callable {
   }
 
  private:
-  /// f("ij,jk->ik", a, b) as f("ij,jk->ik", {a, b}).
+  /// Replaces f("ij,jk->ik", a, b) by f("ij,jk->ik", {a, b}).
   static void collect_variadic(lua_State* L, const Operation& operation) {
     const auto& parameters = operation.row().signature.parameters;
     for (size_t i = 0; i < parameters.size(); ++i) {

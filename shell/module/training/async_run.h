@@ -75,10 +75,10 @@ std::vector<AsyncRunPtr>& async_runs();
 /// Fails if a thread in the background trains the model, unless that thread is the calling one.
 void expect_not_in_training(const Model& model, const char* what);
 
-/// "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
+/// The state as text: "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
 std::string status_text(AsyncRun& run);
 
-/// "epoch 2 of 3, batch 5 of 63", counted from 1.
+/// The position as text, counted from 1: "epoch 2 of 3, batch 5 of 63".
 std::string place_of(const TrainingRun& run);
 
 }  // namespace crescent::lua

@@ -109,7 +109,7 @@ std::string state_of(AsyncRun& run) {
   return name_of(run.state());
 }
 
-/// The history; an error of the run is raised.
+/// Waits for the end of the run and returns its history; raises an error of the run.
 std::shared_ptr<History> wait(AsyncRun& run) {
   if (!run.is_over()) run.wait();
   run.tell_error();

@@ -47,7 +47,7 @@ const char losses_key = 0;
 
 void push_losses(lua_State* L) { push_weak_table(L, &losses_key, "k"); }
 
-/// The loss with the functions of Lua that were given in place of the objects made of them.
+/// The loss with objects that were made of Lua functions replaced by these functions.
 Value with_functions(const Value& loss) {
   return mapped(loss, [](const Value& value) -> std::optional<Value> {
     const auto made = value.object_as<LuaLoss>();
@@ -96,7 +96,8 @@ void set_loss(Model& model, Any) {
   set_attribute(L);
 }
 
-/// The class weights by label; {1, 5} is {[1] = 1, [2] = 5} in Lua: weights of the labels 1 and 2.
+/// The class weights by label. A list {1, 5} is {[1] = 1, [2] = 5} in Lua, so it has the weights of
+/// the labels 1 and 2.
 Value by_label(const Value& weights) {
   Dict labelled;
   if (weights.is_dict()) {

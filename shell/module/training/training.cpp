@@ -13,7 +13,7 @@
 namespace crescent::lua {
 namespace {
 
-/// apply_gradients(gradients, variables), or a table of pairs as in Keras.
+/// Takes apply_gradients(gradients, variables), or a table of pairs as in Keras.
 void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   lua_State* L = current();
   if (!lua_isnil(L, variables.index))
@@ -62,7 +62,7 @@ struct UpdateRule : Optimizer {
                         const Variable& variable) {
     return (optimizer.*&UpdateRule::initial_slot)(slot, variable);
   }
-  /// `state` is the table of LuaOptimizer::update.
+  /// Calls the update rule. `state` is the table that LuaOptimizer::update makes.
   static void run(Optimizer& optimizer, const Tensor& gradient, const Variable& variable,
                   const Tensor& rate, Any state) {
     lua_State* L = current();

@@ -284,7 +284,7 @@ class Copied::Maker {
 
   lua_State* L_;
   const Copied& copied_;
-  int made_;  ///< the table of values by number of the node
+  int made_;  ///< index on the stack of the table of values that were made, by number of the node
 };
 
 namespace {

@@ -12,7 +12,7 @@ void remember_source(std::string name, std::string text);
 /// A location in a message: "[5]:2" or "train.lua:12".
 struct SourceLocation {
   std::string source;  ///< the source text; empty if it is unknown
-  size_t line = 0;     ///< from 1
+  size_t line = 0;     ///< line number, from 1; 0 without a location
 };
 /// The innermost location in the first line of a message, else that of the innermost call in the
 /// traceback after it.

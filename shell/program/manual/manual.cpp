@@ -105,7 +105,7 @@ struct ManualRequest {
   std::string folder;
 };
 
-/// The protected part: the argument is a ManualRequest.
+/// Writes the files in a protected call; the argument on the stack is a ManualRequest.
 int write_in_lua(lua_State* L) {
   const auto& request = *static_cast<const ManualRequest*>(lua_touserdata(L, 1));
   open_libraries(L);

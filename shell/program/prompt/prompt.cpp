@@ -32,7 +32,7 @@ std::string in_home(const char* variable, const char* otherwise) {
   return home && *home == '/' ? std::string(home) + otherwise : "";
 }
 
-/// $XDG_STATE_HOME/crescent/history; empty without a home.
+/// The path $XDG_STATE_HOME/crescent/history; empty without a home.
 std::string history_path() {
   std::string folder = in_home("XDG_STATE_HOME", "/.local/state");
   if (folder.empty()) return "";

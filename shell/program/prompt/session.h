@@ -16,7 +16,7 @@ class Session {
 
   void evaluate(const std::string& text);
   bool has_ended() const { return has_ended_; }
-  /// The status that `exit(3)` asks for.
+  /// The exit status that `exit(3)` asked for.
   int status() const { return status_; }
   int number() const { return number_; }
   Variables& variables() const { return variables_; }

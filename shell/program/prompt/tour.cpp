@@ -29,7 +29,7 @@ struct Step {
   std::string why, entry;
 };
 
-/// The tour of shell/lua/tour.lua.
+/// The steps of the tour in shell/lua/tour.lua.
 std::vector<Step> steps_of_tour(lua_State* L) {
   const std::string_view text = lua::lua_source("tour").text;
   if (luaL_loadbuffer(L, text.data(), text.size(), "=tour") != LUA_OK) lua_error(L);
@@ -163,7 +163,7 @@ bool run_tour(lua_State* L, bool is_fast) {
   prepare(L);
   Variables variables(L);
   Session session(L, variables);
-  const StopSignals signals(nullptr);  // also between two keys and entries
+  const StopSignals signals(nullptr);  // signals are also recorded between keys and between entries
   Stage stage(is_fast);
   stage.say(stage.is_slow() ? "A tour of the prompt. A key goes on, q ends.\n"
                             : "A tour of the prompt.\n");
