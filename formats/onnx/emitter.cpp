@@ -51,30 +51,30 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
 /// A unique name below that of the layer.
 std::string Emitter::unique(const std::string& wanted) {
   const auto& scopes = traced_.program.scopes;
-  const std::string scope = now_ ? scopes[now_->scope] : "";
+  const std::string scope = instruction_ ? scopes[instruction_->scope] : "";
   return unique_name(file_, scope.empty() ? wanted : scope + "/" + wanted);
 }
 
 void Emitter::run() {
   for (const Program::Instruction& instruction : traced_.program.code) {
-    now_ = &instruction;
+    instruction_ = &instruction;
     if (!fold()) emit(*this, *instruction.op);
   }
-  now_ = nullptr;
+  instruction_ = nullptr;
 }
 
 /// Computes an instruction whose inputs are all known, unless its shape has a symbolic size.
 bool Emitter::fold() {
-  if (now_->op->effect() != Effect::none) return false;
-  for (int value : now_->outputs)
+  if (instruction_->op->effect() != Effect::none) return false;
+  for (int value : instruction_->outputs)
     for (int64_t size : sizes_of(value))
       if (size < 0) return false;
   Tensors inputs;
-  for (int value : now_->inputs) inputs.push_back(at(value).constant);
+  for (int value : instruction_->inputs) inputs.push_back(at(value).constant);
   if (!std::all_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return bool(t); }))
     return false;
-  const Tensors results = crescent::apply(now_->op, inputs);
-  for (size_t o = 0; o < results.size(); ++o) bind(now_->outputs[o], results[o]);
+  const Tensors results = crescent::apply(instruction_->op, inputs);
+  for (size_t o = 0; o < results.size(); ++o) bind(instruction_->outputs[o], results[o]);
   return true;
 }
 
@@ -124,7 +124,7 @@ std::string Emitter::first_name_of(int value) {
 }
 
 bool Emitter::is_zero(size_t i) {
-  const auto filled = traced_.filled.find(now_->inputs[i]);
+  const auto filled = traced_.filled.find(instruction_->inputs[i]);
   const Tensor value = filled == traced_.filled.end() ? known(i) : filled->second;
   if (!value) return false;
   const std::vector<double> numbers = value.to_vector();
@@ -134,14 +134,14 @@ bool Emitter::is_zero(size_t i) {
 std::pair<Names, bool> Emitter::aligned() {
   size_t rank = 0;
   bool first = false, fits = true;
-  for (int value : now_->inputs) {
+  for (int value : instruction_->inputs) {
     rank = std::max(rank, sizes_of(value).size());
     first = first || (at(value).last.empty() && !at(value).first.empty());
   }
-  for (int value : now_->inputs)
+  for (int value : instruction_->inputs)
     fits = fits && (at(value).constant || sizes_of(value).size() == rank);
   Names names;
-  for (int value : now_->inputs) {
+  for (int value : instruction_->inputs) {
     const Tensor& known = at(value).constant;
     if (!first || !fits)
       names.push_back(name_of(value));
@@ -250,7 +250,7 @@ std::string Emitter::shape(const Sizes& sizes) {
 }
 
 void Emitter::refuse(const std::string& why) const {
-  fail(now_ ? place_of(traced_.program, *now_) : "the model", ": ", why);
+  fail(instruction_ ? place_of(traced_.program, *instruction_) : "the model", ": ", why);
 }
 
 }  // namespace crescent::onnx

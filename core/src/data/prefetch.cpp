@@ -53,9 +53,10 @@ class Prefetch final : public Dataset {
   /// polled. If the thread could not be started, next() makes the batch itself.
   bool next(Batch& batch) override {
     if (!thread_.joinable()) return state_ == State::making && source_->next(batch);
-    constexpr auto kLook = std::chrono::milliseconds(20);
+    constexpr auto kPollInterval = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kLook, [this] { return ready_ > 0 || state_ == State::ended; }))
+    while (!changed_.wait_for(lock, kPollInterval,
+                              [this] { return ready_ > 0 || state_ == State::ended; }))
       heed_interruption("a batch was made");
     if (ready_ == 0) {
       if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(error);

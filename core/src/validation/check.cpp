@@ -227,7 +227,7 @@ class KernelCheck {
   std::optional<Finding> compare(const std::function<ProgramResult()>& outcome,
                                  Validation& report) {
     Evaluator evaluator(Rounding::own, [&](const Instruction& i, int value, BoundedPtr& result) {
-      look_at(i, value, result, report);
+      compare_result(i, value, result, report);
     });
     const std::vector<Result> expected =
         results_of(lowered_, evaluator.run(lowered_, start_), start_);
@@ -240,7 +240,7 @@ class KernelCheck {
 
  private:
   /// Compares a kernel's result. Later instructions continue with it, so that errors do not add up.
-  void look_at(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
+  void compare_result(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
     const Observed::KernelResult* made = observed_.result_of(value);
     if (!made) return;
     ++report.kernels;

@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{20};  // interval between checks of a condition
+constexpr std::chrono::milliseconds kPollInterval{20};  // interval between checks of a condition
 
 thread_local bool in_background = false;
 
@@ -68,7 +68,7 @@ void StateLock::unlock_until(const Condition& done, Time end) {
   {
     std::unique_lock lock(mutex_);
     while (!done() && !interrupted())
-      changed_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kLook));
+      changed_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kPollInterval));
   }
   lock();
 }

@@ -20,7 +20,7 @@ namespace crescent::passes {
 namespace {
 
 // the result must have at least this many times the elements of the kernel
-constexpr int64_t kPays = 4;
+constexpr int64_t kMinSizeRatio = 4;
 
 int scaled_kernel(Rewriting& r, int kernel, int channels, bool is_transposed) {
   const int64_t n = r.shape(channels)[0];
@@ -38,7 +38,7 @@ int scale(Rewriting& r, int product, int factor) {
   const int kernel = made->inputs[1];
   if (!r.shape(kernel).is_known() || size_of(r.dtype(factor)) < 4) return kKeep;
   const bool is_free = r.is_stable(kernel) && r.is_stable(factor);
-  if (!is_free && r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
+  if (!is_free && r.shape(kernel).size() * kMinSizeRatio > r.shape(product).size()) return kKeep;
   const int wide = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
   const int scaled =
       scaled_kernel(r, wide, as_channels(r, factor), is_transposed(*as<T>(*base_of(made->op))));

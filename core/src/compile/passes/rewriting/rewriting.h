@@ -93,7 +93,7 @@ class Rewriting {
   Program& program_;
   std::deque<Instruction> code_;
   std::vector<const Instruction*> producers_;  ///< per value
-  std::vector<int> now_;                       ///< per value: its replacement
+  std::vector<int> replacement_;               ///< per value: its replacement
   std::vector<int> reads_;
   std::vector<int> constant_;    ///< per value: index among the constants, or -1
   std::vector<bool> is_stable_;  ///< per value

@@ -152,13 +152,13 @@ class Sinking {
     return is_floating(from) && is_floating(to) && size_of(to) > size_of(from);
   }
 
-  bool can_be_added_up(int value) {
+  bool can_be_summed(int value) {
     const Instruction* i = at(value).producer;
     switch (term(value)) {
       case Term::sum:
-        return can_be_added_up(i->inputs[0]) && can_be_added_up(i->inputs[1]);
+        return can_be_summed(i->inputs[0]) && can_be_summed(i->inputs[1]);
       case Term::moved:
-        return can_be_added_up(i->inputs[0]);
+        return can_be_summed(i->inputs[0]);
       case Term::product:
         return can_be_stacked(i->inputs[0]) && can_be_stacked(i->inputs[1]);
       case Term::reduced:
@@ -202,7 +202,7 @@ class Sinking {
     const auto own = std::find(i->inputs.begin(), i->inputs.end(), before);
     if (own == i->inputs.end()) return false;
     const int added = i->inputs[own == i->inputs.begin() ? 1 : 0];
-    if (!can_be_added_up(added)) return false;
+    if (!can_be_summed(added)) return false;
     add(i->op, {loop_.inputs[s], sum_over_steps(added)});
     becomes(loop_.outputs[s]);
     return true;
