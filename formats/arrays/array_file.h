@@ -18,7 +18,7 @@ struct FileType {
 };
 struct FileArray {
   FileType type;
-  std::vector<int64_t> dims;  ///< in the order of the file
+  std::vector<int64_t> dims;  ///< the sizes of the axes in the order of the file
   size_t start;               ///< the offset of the values
   /// whether the byte order is not that of this machine; whether axes are in Fortran order
   bool swapped, fortran = false;

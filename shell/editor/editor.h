@@ -35,7 +35,7 @@ class Editor {
  public:
   enum class Result {
     entry,
-    interrupted,  ///< by Ctrl-C or a signal
+    interrupted,  ///< reading was interrupted by Ctrl-C or a signal
     end
   };
 

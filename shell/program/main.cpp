@@ -48,7 +48,7 @@ struct Invocation {
   int argc;
   char** argv;
   int script;                       ///< index of the script, or argc
-  std::vector<po::option> options;  ///< in the order given
+  std::vector<po::option> options;  ///< the options in the order in which they were given
   bool has(const char* name) const {
     for (const po::option& option : options)
       if (option.string_key == name) return true;

@@ -76,7 +76,8 @@ class Prefetch final : public Dataset {
  private:
   enum class State { ended, making, quit };
 
-  /// Runs `begin`, which begins an epoch of the source, after interrupting what the thread does in
+  /// Runs `begin_source`, which begins an epoch of the source, after interrupting what the thread
+  /// does in the source. Then the thread continues with the new epoch.
   /// the source. Then the thread continues with the new epoch.
   template <class F>
   void begin(F begin_source) {

@@ -19,7 +19,7 @@ constexpr int64_t kLeastRuns = 8;     // the least number of runs in a window
 
 ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
     : samples_(arrays.front().dim(0)) {
-  int64_t sample = 1, block = 1;  // in bytes; in samples
+  int64_t sample = 1, block = 1;  // bytes of a sample; samples in a block of the storage
   for (const Tensor& array : arrays) {
     const size_t row = row_bytes(array);
     if (is_mapped(array))

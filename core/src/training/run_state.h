@@ -49,7 +49,7 @@ struct TrainingRun::State {
   ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
-  int64_t epoch;                 // from 0
+  int64_t epoch;                 // number of the current epoch, from 0
   bool epochs_were_set = false;  // whether a snapshot saves options.epochs, because it was changed
   bool out_of_data = false;
   Logs running, last;  // logs of the epoch being validated; of the last completed epoch

@@ -18,7 +18,7 @@ namespace crescent::hdf5 {
 struct DatasetInfo {
   Element element = Element::float32;
   std::vector<uint64_t> shape;
-  std::optional<uint32_t> checksum;  ///< of the bytes; nullopt if the file has none
+  std::optional<uint32_t> checksum;  ///< the CRC-32C of the bytes; nullopt if the file has none
   /// the offset in the file, if the values are contiguous and represented as in memory
   std::optional<uint64_t> place;
   uint64_t rows_a_chunk = 1;  ///< rows of the first axis in a chunk

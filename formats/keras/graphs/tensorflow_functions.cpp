@@ -115,7 +115,7 @@ void pooling(NamedCall& call) {
 
 void method_of_resizing(NamedCall& call) { write_lower(call.arguments, "interpolation"); }
 
-/// Converts a key of slices, which are dictionaries without a class.
+/// Replaces a key that is a serialized tuple by the list of its items.
 void plain_key(NamedCall& call) {
   if (Value* key = call.arguments.find("key");
       key && is_object(*key) && class_of(*key) == "__tuple__")

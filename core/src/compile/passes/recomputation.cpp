@@ -71,7 +71,7 @@ class Recomputation {
     }
   }
 
-  /// The only operand that is not a scalar, or -1.
+  /// The operand that is not a scalar; -1 unless there is exactly one.
   int base(const Instruction& i) const {
     int found = -1;
     for (int value : i.inputs) {

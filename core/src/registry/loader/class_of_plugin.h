@@ -4,7 +4,8 @@
 
 namespace crescent {
 
-/// The class of this name, or the first of the kind that the plugin of this name has. Fails with a
+/// The class of this name, or the first class of this kind in the plugin of this name. Fails with a
+/// suggestion for an unknown name.
 /// suggestion for an unknown name.
 std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::string_view name);
 

@@ -18,7 +18,7 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 
   uint64_t device = 0, inode = 0;
-  int64_t seconds = 0, nanoseconds = 0;  ///< of the last change
+  int64_t seconds = 0, nanoseconds = 0;  ///< time of the last change
 };
 
 /// The state of the file at a path; a default state if there is no file.

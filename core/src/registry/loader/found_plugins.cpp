@@ -23,7 +23,7 @@ struct FoundPlugins::Candidate {
 namespace {
 
 constexpr size_t kTrialsAtOnce = 8;
-constexpr const char* kCoreName = "core";  // of the classes of libcrescent
+constexpr const char* kCoreName = "core";  // the plugin name of the classes in libcrescent
 
 using FoundTable = NameTable<std::shared_ptr<const IndexedPlugin>>;
 

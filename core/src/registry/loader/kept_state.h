@@ -17,7 +17,7 @@ class KeptState {
 
  private:
   std::fenv_t floating_;
-  std::vector<struct sigaction> handlers_;  ///< by the number of the signal
+  std::vector<struct sigaction> handlers_;  ///< indexed by signal number
   sigset_t blocked_;
   std::string locale_;
 };

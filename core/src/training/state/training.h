@@ -29,9 +29,10 @@ size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, s
 
 /// Additional work of a training step.
 struct StepExtras {
-  bool inference_metrics = false;                     ///< loss and metrics are those of inference
-  bool checks_finite = false;                         ///< throws NotFinite before an update
-  bool gradient_norms = false, weight_norms = false;  ///< layer by layer, as further logs
+  bool inference_metrics = false;  ///< whether loss and metrics are computed in inference mode
+  bool checks_finite = false;      ///< whether the step throws NotFinite before an update
+  /// Whether the logs include these norms of each layer.
+  bool gradient_norms = false, weight_norms = false;
   bool operator==(const StepExtras&) const = default;
 };
 
@@ -39,7 +40,7 @@ struct StepExtras {
 /// weights that are present.
 struct StepLayout {
   size_t x = 0, y = 0;
-  std::vector<bool> weighted;  ///< per output
+  std::vector<bool> weighted;  ///< per output: whether it has sample weights
   StepExtras extras;
 
   /// Restores the batch from the flat tensors.

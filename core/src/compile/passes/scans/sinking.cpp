@@ -56,7 +56,7 @@ class Sinking {
   /// What the pass knows of a value of the body.
   struct BodyValue {
     const Instruction* producer = nullptr;
-    int reads = 0;  ///< by instructions and results
+    int reads = 0;  ///< number of reads by instructions and by results of the body
     bool is_state = false;
     int same = -1;  ///< outside of the scan: the value itself, if it does not change between steps
     int stacked = -1;  ///< outside of the scan: the values of all steps, stacked
@@ -123,10 +123,10 @@ class Sinking {
   }
 
   enum class Term {
-    sum,      ///< of two terms
-    moved,    ///< a term whose elements are moved or repeated
-    product,  ///< a'b of matrices
-    reduced,  ///< a term reduced to sums
+    sum,      ///< a sum of two terms
+    moved,    ///< a term whose elements were moved or repeated
+    product,  ///< a matrix product a'b
+    reduced,  ///< a term that was reduced to sums
     unknown
   };
   Term term(int value) {
