@@ -28,7 +28,7 @@ List list_of(Rows rows) {
   return list;
 }
 
-/// Adds the example under the name to the row, if there is one.
+/// Adds the example of this name to the row, if there is one.
 void add_example(Dict& row, const std::string& name) {
   if (std::string text = example_of(name); !text.empty()) row.set("example", std::move(text));
 }
@@ -69,7 +69,7 @@ class ListingBuilder {
   Rows functions, namespaces, values;
 
  private:
-  /// Fills tables whose fields are made when they are first read.
+  /// Adds the fields of a table that are otherwise only added when they are first read.
   void fill(int index) {
     if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
   }

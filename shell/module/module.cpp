@@ -104,7 +104,7 @@ void set_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
-/// cr.datasets.mnist.load_data, ...
+/// Adds cr.datasets.mnist.load_data and the other data sets.
 void set_datasets(lua_State* L) {
   lua_newtable(L);
   for (const KnownDataset& known : known_datasets()) set_library(L, known.name, known.functions);

@@ -7,7 +7,7 @@
 namespace crescent::program {
 namespace {
 
-/// 1234567 -> "1,234,567".
+/// The number with thousands separators: "1,234,567".
 std::string grouped(int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -20,7 +20,7 @@ std::string padded(std::string text, size_t width) {
   return text + "  ";
 }
 
-/// Formats whose files have something to show.
+/// The formats whose files can be summarized.
 std::vector<std::string> shown_formats() {
   std::vector<std::string> names;
   for (const std::string& name : registry().names(Format::kKind)) {
@@ -33,7 +33,7 @@ std::vector<std::string> shown_formats() {
   return names;
 }
 
-/// A format that tells nothing itself has at least the only array of its files.
+/// A summary of the only array in a file, for formats without an own one.
 Value only_array(const std::string& path) {
   auto arrays = format_to_read<ReadsArrays>(path);
   const Tensor array = arrays->open_array(path, "");
@@ -61,7 +61,7 @@ Value columns_of(Format& format, const std::string& path) {
   return Dict{{"kind", "table"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
 }
 
-/// What a file says about itself, by what its format can tell; null of one that only writes.
+/// The summary of a file, by the abilities of its format; null for formats that are only written.
 Value told_by(Format& format, const std::string& path) {
   const auto& schema = format.info()->schema;
   if (const Method* inspect = schema.find_method("inspect"))
@@ -80,7 +80,7 @@ std::string array_text(const Dict& array) {
   return array.at("dtype").as_string() + " " + shape_text(array.at("shape"));
 }
 
-/// Name, class and number of parameters of a layer, and its weights.
+/// The name, class, number of parameters and weights of a layer.
 using TableRow = std::vector<std::string>;
 
 void add_layers(std::vector<TableRow>& rows, const Value& layers, const std::string& indent) {
@@ -120,7 +120,7 @@ void print_plugins(const Dict& plugins) {
                                text_of(entry.value.as_dict().at("classes"))));
 }
 
-/// Its class and how fast it learns; the rest is for --json.
+/// The class and the learning rate of an optimizer; only --json prints more.
 std::string optimizer_text(const Value& optimizer) {
   const Value* name = optimizer.is_dict() ? optimizer.as_dict().find("class_name") : nullptr;
   const Value* config = optimizer.is_dict() ? optimizer.as_dict().find("config") : nullptr;

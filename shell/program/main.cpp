@@ -31,7 +31,7 @@ namespace po = boost::program_options;
 
 constexpr const char* kPlugin = "--plugin";
 
-/// Options end where the script's name begins: what follows is the script's.
+/// The number of arguments before the script's name; what follows it belongs to the script.
 int count_options(int argc, char** argv) {
   int i = 1;
   while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -48,7 +48,7 @@ struct Invocation {
   int argc;
   char** argv;
   int script;                       ///< index of the script, or argc
-  std::vector<po::option> options;  ///< in the order given
+  std::vector<po::option> options;  ///< the options in the order in which they were given
   bool has(const char* name) const {
     for (const po::option& option : options)
       if (option.string_key == name) return true;
@@ -69,7 +69,7 @@ Invocation parse(int argc, char** argv) try {
   throw UsageError(concat(error.what(), "; crescent --help lists the options"));
 }
 
-/// A word that is neither a command nor a file, and nearly a command.
+/// Fails for a word that is neither a command nor a file but resembles a command.
 void refuse_misspelt_command(const char* word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.push_back(command.name);
@@ -78,7 +78,7 @@ void refuse_misspelt_command(const char* word) {
     throw UsageError(concat("there is no file and no command '", word, "'", guess));
 }
 
-/// Runs a text of -e, and prints what an expression gives.
+/// Runs the text of the option -e and prints the value of an expression.
 bool execute(lua_State* L, const std::string& text, Variables* variables) {
   constexpr const char* kName = "(command line)";
   Entry entry;
@@ -87,7 +87,7 @@ bool execute(lua_State* L, const std::string& text, Variables* variables) {
   return run_text(L, entry.code, kName, variables);
 }
 
-/// cr.plugins.load(name)
+/// Calls cr.plugins.load(name).
 bool load_plugin_in(lua_State* L, const std::string& name) {
   lua_getglobal(L, "cr");
   lua_getfield(L, -1, "plugins");
@@ -99,7 +99,7 @@ bool load_plugin_in(lua_State* L, const std::string& name) {
   return true;
 }
 
-/// -e, -l and --plugin in their order.
+/// Runs the options -e, -l and --plugin in their order.
 bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
   for (const po::option& option : call.options) {
     if (option.string_key == "execute" && !execute(L, option.value.at(0), variables)) return false;
@@ -115,7 +115,8 @@ bool run_script(lua_State* L, const Invocation& call, Variables* variables) {
   return run_file(L, std::strcmp(path, "-") == 0 ? nullptr : path, variables);
 }
 
-/// The status; what comes before the prompt may fail: somebody wants to look at what it left.
+/// Returns the exit status. If something before the prompt fails, the prompt still starts, so that
+/// the user can look at the state that was left.
 int run_all(lua_State* L, const Invocation& call) {
   const bool idle = call.script == call.argc && !call.has("execute") && !call.has("library");
   const bool has_prompt = call.has("interactive") || (idle && isatty(STDIN_FILENO));
@@ -143,7 +144,7 @@ void check_environment() {
   if (std::getenv("CRESCENT_COMMUNICATOR")) communicator();
 }
 
-/// Takes --plugin NAME out of the arguments of a command.
+/// Removes --plugin NAME from the arguments of a command; returns the names.
 std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
   std::vector<std::string> plugins;
   for (auto at = arguments.begin(); at != arguments.end();) {
@@ -179,7 +180,7 @@ lua_State* load_for_command(const std::vector<std::string>& plugins) {
   return lua_toboolean(L, -1) ? L : nullptr;
 }
 
-/// The plugins of the options before a command.
+/// The plugins that the options before a command name.
 std::vector<std::string> plugins_of(const Invocation& call) {
   std::vector<std::string> plugins;
   for (const po::option& option : call.options)
@@ -201,7 +202,8 @@ int run_command(const Command& command, std::vector<std::string> arguments,
 
 int show_usage() { return std::cout << usage() << description() << variables_text(), 0; }
 
-/// "crescent help" and "crescent help COMMAND", unless there is a script of that name.
+/// Whether the program was called as "crescent help" or "crescent help COMMAND", and no script has
+/// that name.
 bool asks_for_help(const Invocation& call) {
   return call.script < call.argc && std::strcmp(call.argv[call.script], "help") == 0 &&
          access("help", F_OK) != 0;

@@ -1,4 +1,4 @@
-// crescent plugins: all plugins, what one of them has, or which of them has a class.
+// crescent plugins: lists all plugins, describes one of them, or finds those that have a class.
 #include "plugin_listing.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace crescent::program {
 namespace {
 
-/// A plugin as the listing has it, in C++ or in Lua.
+/// A plugin in the listing, written in C++ or in Lua.
 struct ListedPlugin {
   PluginRecord record;
   std::string origin, doc;
@@ -22,7 +22,7 @@ bool is_in(const std::string& path, const std::string& folder) {
   return path.starts_with(folder + "/");
 }
 
-/// Where a plugin comes from: "built-in", "user" or "path".
+/// The origin of a plugin: "built-in", "user" or "path".
 std::string origin_of(const std::string& path) {
   const std::vector<std::string> folders = plugin_search_path();
   if (is_in(path, folders.back())) return "built-in";
@@ -74,8 +74,7 @@ Dict to_dict(const ListedPlugin& row) {
   return dict;
 }
 
-/// The kinds in which a plugin has a class of this name, of classes of the registry also by an
-/// alias.
+/// The kinds of the plugin's classes with this name, or alias if the class is registered.
 std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& name) {
   std::vector<std::string> found;
   for (const KindInfo& kind : kinds()) {
@@ -91,7 +90,7 @@ std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& na
   return found;
 }
 
-/// Tells which plugins have a class of this name; false if none has.
+/// Prints the plugins that have a class of this name; returns false if none has.
 bool print_providers(const std::vector<ListedPlugin>& all, const std::string& name, List* json) {
   bool any = false;
   for (const ListedPlugin& row : all)

@@ -154,7 +154,7 @@ Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, cons
 NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
                                   const Dict& class_weight, bool reset) {
   const StepLock lock(*this);
-  expect_to_count_alone(*this, "train_on_batch");
+  expect_metrics_free(*this, "train_on_batch");
   const Batch batch = checked_batch(*this, x, y, sample_weight,
                                     class_weight.empty() ? Value() : Value(class_weight));
   if (reset) reset_metrics();
@@ -166,7 +166,7 @@ NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tens
 NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
                                  bool reset) {
   const StepLock lock(*this);
-  expect_to_count_alone(*this, "test_on_batch");
+  expect_metrics_free(*this, "test_on_batch");
   const Batch batch = checked_batch(*this, x, y, sample_weight, {});
   if (reset) reset_metrics();
   Stepper stepper(*this);

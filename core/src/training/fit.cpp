@@ -114,7 +114,7 @@ TrainingRunPtr start(Model& model, const FitOptions& options, const RunPlan& pla
   return std::make_shared<TrainingRun>(std::make_unique<TrainingRun::State>(kept, options, plan));
 }
 
-/// Returns the history of the completed epochs when the user interrupts.
+/// Runs to the end. If the user interrupts, returns the history of the completed epochs.
 std::shared_ptr<History> finish_or_end(TrainingRun& run) {
   try {
     return run.finish();

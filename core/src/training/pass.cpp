@@ -18,8 +18,8 @@ Pass::BatchStep Pass::testing(Model& model) {
 
 namespace {
 
-/// "batch 4 (row 13 of the data)", counted from 1: the batch that the error is in, and the row
-/// where it is known, which shuffling has put elsewhere in the batch.
+/// "batch 4 (row 13 of the data)", counted from 1: the batch with the error and, where known, the
+/// row of the data, which differs from the row of the batch after shuffling.
 std::string place_in_data(const DataError& error, const Batches& batches) {
   const std::string batch = concat("batch ", batches.taken() + 1);
   const auto* rejected = dynamic_cast<const RowError*>(&error);

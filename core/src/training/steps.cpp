@@ -20,8 +20,8 @@ const Steps& steps_of(const Model& model) {
 
 namespace {
 
-/// The state of the compiled model; builds and plans what a step called outside of fit finds
-/// missing.
+/// The state of the compiled model. A step that is called outside of fit first builds and plans
+/// what is missing.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.steps.planned) Stepper(model).prepare(batch.x);

@@ -28,7 +28,7 @@ bool is_validation_epoch(const Value& freq, int64_t epoch) {
 }
 
 /// The callback that saves the run to the file of option `resume`; null without a file.
-CallbackPtr keeper_of(const Value& resume) {
+CallbackPtr saving_callback(const Value& resume) {
   if (resume.is_bool()) return nullptr;
   const std::filesystem::path file = resume.is_string() ? resume.as_string() : "";
   if (!file.has_filename())
@@ -60,7 +60,7 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
   auto made = make<Callback>("History");
   history = std::dynamic_pointer_cast<History>(made);
   callbacks.add(std::move(made));
-  if (CallbackPtr keeper = keeper_of(options.resume)) callbacks.add(std::move(keeper));
+  if (CallbackPtr keeper = saving_callback(options.resume)) callbacks.add(std::move(keeper));
   params.set("batch_size", plan.batch_size);
   params.set("steps", steps_or_null(training.batches().count()));
   params.set("samples", steps_or_null(training.batches().samples()));
@@ -82,17 +82,18 @@ void TrainingRun::State::take_over(const TrainingRunPtr& self) {
 
 bool TrainingRun::State::advance() {
   while (phase != Phase::ended)
-    if (take_turn()) return true;
+    if (run_phase()) return true;
   return false;
 }
 
 /// Executes the current phase; returns true when it processed a batch.
-bool TrainingRun::State::take_turn() {
+bool TrainingRun::State::run_phase() {
   switch (phase) {
     case Phase::start:
       return start(), false;
     case Phase::epoch:
-      return epoch >= options.epochs || out_of_data || stops() ? end_whole() : begin_epoch(), false;
+      return epoch >= options.epochs || out_of_data || stops() ? finish_normally() : begin_epoch(),
+             false;
     case Phase::training:
       return train_batch() || (end_training(), false);
     case Phase::validation:
@@ -162,12 +163,13 @@ bool TrainingRun::State::train_batch() {
   try {
     return training.advance(callbacks);
   } catch (const NotFinite&) {
-    return meet_nan(), false;
+    return handle_nan(), false;
   }
 }
 
-/// Ends the run, or fails with the place where what is not finite comes from.
-void TrainingRun::State::meet_nan() {
+/// Handles a loss or gradient that is not finite: ends the run or, if asked to, fails with a
+/// message that says where the value originates.
+void TrainingRun::State::handle_nan() {
   Batches& batches = training.batches();
   const std::string where = concat("fit: batch ", batches.taken() + 1, " of epoch ", epoch + 1);
   if (options.nan == "locate")
@@ -221,8 +223,9 @@ void TrainingRun::State::end_without_data() {
   phase = Phase::epoch;
 }
 
-/// The regular end. With moving averages of the weights, these become the weights (Keras).
-void TrainingRun::State::end_whole() {
+/// The regular end of the run: moving averages of the weights, if any, replace the weights, as in
+/// Keras.
+void TrainingRun::State::finish_normally() {
   take_averages();
   end();
 }
@@ -285,7 +288,7 @@ int64_t TrainingRun::advance(int64_t batches) {
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
   state_->take_over(self);
   int64_t done = 0;
-  state_->group.doing([&] {
+  state_->group.run_collective([&] {
     while (done < batches && state_->advance()) {
       ++done;
       if (state_->pausing && state_->pausing.exchange(false)) break;

@@ -82,7 +82,8 @@ void set_class_metatable(lua_State* L, int table, int parent) {
   lua_setmetatable(L, table);
 }
 
-/// The name of a class; if a built-in class has the name, it gets the default package of Keras.
+/// The name of a class; if a built-in class has that name, it is prefixed by the default package of
+/// Keras, "Custom>".
 std::string name_beside_ours(const char* kind, const std::string& name) {
   const ClassPtr there = registry().find(kind, name);
   const bool taken = there && there->origin != "Lua" &&

@@ -11,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Whether a class of the chain, without the base, defines the function.
+/// Whether the class or one of its parents, except the base, defines the function.
 bool defines(lua_State* L, int class_index, const char* name) {
   Height height(L);
   lua_pushvalue(L, class_index);

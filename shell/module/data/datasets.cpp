@@ -35,13 +35,14 @@ void add_directory_type(ObjectTypes& types, const Type& dataset) {
           "The files, in the order of the elements.");
 }
 
-/// A shard; shards count from 1 in Lua.
+/// Returns a shard of a dataset; shards count from 1 in Lua.
 DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
   if (index < 1) fail("shard: parts count from 1, got ", index);
   return shard(data, index - 1, count);
 }
 
-/// "<Dataset of (float32(28, 28), uint8), 100 elements>", "<Dataset: 4 batches, 100 samples>".
+/// The text of a dataset: "<Dataset of (float32(28, 28), uint8), 100 elements>", "<Dataset: 4
+/// batches, 100 samples>".
 std::string dataset_text(Dataset& data) {
   std::string text = "<" + data.class_name(), separator = ": ";
   lua_getfield(current(), 1, "element_spec");

@@ -10,9 +10,9 @@
 namespace crescent::lua {
 namespace {
 
-const char noticed_key = 0;  // key in a class table: its hooks were checked
+const char noticed_key = 0;  // key in a class table; set when its hooks have been checked
 
-/// A function of a class that C++ calls, or does not call for the reason `unread`.
+/// A function of a class that is called by C++, or that is never called; `unread` is the reason.
 struct Hook {
   const char *base, *name, *unread;
 };

@@ -31,7 +31,7 @@ bool is_deterministic() {
   return on && on->as_bool();
 }
 
-/// The known devices; for one whose library cannot be loaded with the reason.
+/// The known devices; one whose library cannot be loaded has the reason.
 List devices() {
   List all;
   for (const std::string& name : registry().names(Device::kKind)) {

@@ -25,7 +25,7 @@ constexpr const char* kFolderFile = "init.lua";
 
 std::mutex loaded_mutex;
 
-/// The paths of those that have run.
+/// The paths of the plugins that have run.
 std::set<std::string>& loaded_paths() {
   static std::set<std::string> paths;
   return paths;
@@ -36,7 +36,7 @@ bool is_loaded(const std::string& path) {
   return loaded_paths().contains(path);
 }
 
-/// The reason not to run a file; the folders of the search path are judged before.
+/// The reason not to run a file; the folders of the search path have been checked already.
 std::string distrust_of(const std::string& path) {
   for (const fs::path& at : {fs::path(path), fs::path(path).parent_path()}) {
     struct stat status {};
@@ -48,7 +48,7 @@ std::string distrust_of(const std::string& path) {
   return "";
 }
 
-/// "-- acme.swish 0.1.0: What it is."; false for another line.
+/// Reads "-- acme.swish 0.1.0: What it is."; returns false for another line.
 bool read_title(const std::string& line, LuaPlugin& plugin) {
   const size_t colon = line.find(": ");
   if (!line.starts_with("-- ") || colon == line.npos) return false;
@@ -59,7 +59,7 @@ bool read_title(const std::string& line, LuaPlugin& plugin) {
   return true;
 }
 
-/// "layer Swish, loss Quartic"
+/// Reads "layer Swish, loss Quartic".
 void read_classes(const std::string& text, LuaPlugin& plugin) {
   std::istringstream rows(text);
   for (std::string row; std::getline(rows, row, ',');) {
@@ -69,7 +69,8 @@ void read_classes(const std::string& text, LuaPlugin& plugin) {
   }
 }
 
-/// A file without a title is a script and no plugin.
+/// Reads the first lines of a file; returns false for a file without a title, which is a script and
+/// not a plugin.
 bool read_head(const std::string& path, LuaPlugin& plugin) {
   constexpr std::string_view kProvides = "-- provides: ";
   std::ifstream file(path);

@@ -1,5 +1,5 @@
-// Plugins that are written in Lua: NAME.lua or NAME/init.lua in a folder of the search path. What
-// such a file is stands in its first lines, so that it is listed and found without being run:
+// Plugins that are written in Lua: NAME.lua or NAME/init.lua in a folder of the search path. Its
+// first lines describe such a plugin, so that it is listed and found without being run:
 //
 //   -- acme.swish 0.1.0: A smooth rectifier with a learned slope.
 //   -- provides: layer Swish, loss Quartic
@@ -21,9 +21,10 @@ struct LuaPlugin {
   bool loaded = false;
 };
 
-/// Those on the search path, sorted by folder and name; one whose name another one has is refused.
+/// The plugins on the search path, sorted by folder and name. A plugin with the name of an earlier
+/// one is refused.
 std::vector<LuaPlugin> lua_plugins();
-/// As a table for a listing.
+/// The plugin as a dictionary for a listing.
 Dict described(const LuaPlugin& plugin);
 /// Runs the plugin of this name, once; false if there is none. Fails if it is refused.
 bool load_lua_plugin(lua_State* L, const std::string& name);

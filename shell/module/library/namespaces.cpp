@@ -29,7 +29,8 @@ const KindInfo& namespace_at(lua_State* L, int index) {
 
 // ---- classes of the registry
 
-/// "Dense(units)(x)": how a layer is made and called, by position only where it must be.
+/// The text "Dense(units)(x)" of a call that makes and applies a layer, with the required options
+/// only.
 std::string call_text(const ClassInfo& info, const char* inputs) {
   std::vector<std::string> required;
   for (const Field& field : info.schema.fields)
@@ -37,7 +38,8 @@ std::string call_text(const ClassInfo& info, const char* inputs) {
   return concat(info.name, "(", join(required), ")", inputs);
 }
 
-/// Flatten(x), Concatenate({x, y}): what a made layer is called with; null for options.
+/// The inputs in a call such as Flatten(x) or Concatenate({x, y}), in which they take the place of
+/// options; null for options.
 const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   if (info.kind != Layer::kKind || lua_gettop(L) < 2) return nullptr;
   if (is_tensor_like(L, 2) || to_handle<Symbol>(L, 2)) return "(x)";
@@ -47,7 +49,8 @@ const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   return is_tensor_like(L, -1) || to_handle<Symbol>(L, -1) ? "({ x, y })" : nullptr;
 }
 
-/// Class(options): positional options in the order of the schema, then named ones.
+/// Constructs an object: Class(options), with positional options in the order of the schema, then
+/// named ones.
 int construct(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   const char* inputs = inputs_in_place_of_options(L, *info);
@@ -137,7 +140,7 @@ int index_namespace(lua_State* L) {
   }
 }
 
-/// The iterator of pairs(cr.layers): names and classes.
+/// The iterator of pairs(cr.layers), which returns names and classes.
 int next_class(lua_State* L) {
   const KindInfo& space = namespace_at(L, 1);
   const std::vector<std::string> names = registry().names(space.name);

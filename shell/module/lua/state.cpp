@@ -27,7 +27,7 @@ extern "C" int close_host(lua_State* L) {
   return 0;
 }
 
-/// During its lifetime, this Lua thread is the current one.
+/// During the lifetime of an object of this class, current() returns its Lua thread.
 class CallScope {
  public:
   explicit CallScope(lua_State* L) : before_(calling) { calling = L; }

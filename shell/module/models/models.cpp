@@ -52,7 +52,7 @@ ModelPtr from_json(const std::string& json, Names objects) {
 }
 std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
 
-/// A layer, given by the object or its name, or a symbol; null for false.
+/// A layer, given as an object or by its name, or a symbol; null for false.
 std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& model) {
   if (const Symbol* symbol = to_handle<Symbol>(L, index)) return *symbol;
   if (lua_type(L, index) == LUA_TSTRING) return model.get_layer(text_of(L, index));
@@ -85,7 +85,7 @@ LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {
   return Read<LayerPtr>::from(L, -1);
 }
 
-/// A copy of the graph with the layers that the function returns for those of the model.
+/// A copy of the graph in which each layer is replaced by what the function returns for it.
 ModelPtr clone_by(Model& model, const LuaFunction& function) {
   if (!model.is_graph() && !dynamic_cast<Sequential*>(&model))
     fail("clone_model: clone_function is for Sequential models and graphs");

@@ -52,7 +52,7 @@ const Model& graph_of(const Model& model) {
   return own && own->graph() ? static_cast<const Model&>(*own->graph()) : model;
 }
 
-/// A path, or the name of a layer.
+/// The path at `index`, given as a path or as the name of a layer.
 std::string path_at(const Model& model, int index) {
   lua_State* L = current();
   if (lua_type(L, index) == LUA_TSTRING) return text_of(L, index);
@@ -74,7 +74,7 @@ Result removed(Model& model, Any layer) {
   return result_of(remove_layer(graph_of(model), path_at(model, layer.index)));
 }
 
-/// The paths in a string, a layer or a list of them.
+/// The paths at `index`, given as a string, a layer, or a list of these.
 std::vector<std::string> paths_at(const Model& model, int index) {
   lua_State* L = current();
   if (lua_isnoneornil(L, index)) return {};
@@ -96,7 +96,7 @@ Result piece(Model& model, Any to, Any from) {
   return result_of(cut(graph_of(model), begin.empty() ? "" : begin.front(), end));
 }
 
-/// The outputs of a model, a symbol or a list of symbols.
+/// The symbols at `index`: the outputs of a model, a symbol or a list of symbols.
 std::vector<Symbol> symbols_at(int index) {
   lua_State* L = current();
   if (const auto model = object_as<Model>(L, index)) return model->outputs();

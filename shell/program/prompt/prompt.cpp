@@ -25,7 +25,7 @@
 namespace crescent::program {
 namespace {
 
-/// $XDG_STATE_HOME/crescent/history; empty without a home.
+/// The path $XDG_STATE_HOME/crescent/history; empty without a home.
 std::string history_path() {
   const std::string folder = user_folder(UserFolder::state);
   if (folder.empty()) return "";
@@ -36,15 +36,14 @@ std::string history_path() {
   return folder + "/history";
 }
 
-/// $XDG_CONFIG_HOME/crescent/init.lua, or what CRESCENT_INIT names; empty without one.
+/// The path $XDG_CONFIG_HOME/crescent/init.lua, or that in CRESCENT_INIT; empty without one.
 std::string startup_path() {
   if (const char* path = std::getenv("CRESCENT_INIT")) return path;
   const std::string folder = user_folder(UserFolder::config), path = folder + "/init.lua";
   return !folder.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
-/// Calls f when the Lua state is free soon; a run in the background may be in the middle of a
-/// batch.
+/// Calls f if the Lua state becomes free soon; a run in the background may hold it for a batch.
 template <class F>
 auto unless_busy(F f) -> decltype(f()) {
   constexpr std::chrono::milliseconds kSoon{20};
@@ -71,7 +70,7 @@ void tell_of_failed_runs() {
     std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
 }
 
-/// What is shown above the next prompt.
+/// The text above the next prompt: errors and progress of runs in the background.
 std::string news() {
   std::string text;
   for (const std::string& line : lua::news_of_runs()) text += printable(line) + "\n";
@@ -85,14 +84,15 @@ editor::Settings settings() {
   return settings;
 }
 
-/// Signals end the reading, and do nothing to Lua, which is left to runs in the background.
+/// Reads an entry. Signals end the reading and do not affect Lua code, which runs in the background
+/// may execute.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
   const StopSignals signals(nullptr);
   const lua::UnlockedState unlocked;
   return editor.read(text);
 }
 
-/// Input that is no terminal gets no prompts.
+/// Reads and runs entries. Without a terminal no prompts are shown.
 void read_entries(editor::Editor& editor, Session& session) {
   using Result = editor::Editor::Result;
   const bool is_asked = isatty(STDIN_FILENO);

@@ -29,7 +29,7 @@ struct Step {
   std::string why, entry;
 };
 
-/// The tour of shell/lua/tour.lua.
+/// The steps of the tour in shell/lua/tour.lua.
 std::vector<Step> steps_of_tour(lua_State* L) {
   const std::string_view text = lua::lua_source("tour").text;
   if (luaL_loadbuffer(L, text.data(), text.size(), "=tour") != LUA_OK) lua_error(L);
@@ -44,7 +44,7 @@ std::vector<Step> steps_of_tour(lua_State* L) {
   return steps;
 }
 
-/// A temporary folder that is the current one while it lives.
+/// Creates a temporary folder, which is the current folder during the lifetime of this object.
 class TemporaryFolder {
  public:
   TemporaryFolder() : before_(fs::current_path()) {
@@ -70,7 +70,8 @@ void print_plain(const std::string& entry, const editor::Prompts& prompts) {
   std::fflush(stdout);
 }
 
-/// Where the tour is shown. Somebody at a terminal watches the typing; a key cuts a pause short.
+/// The terminal on which the tour is shown. A user at a terminal sees the entries being typed; a
+/// key ends a pause.
 class Stage {
  public:
   explicit Stage(bool is_fast) : is_slow_(!is_fast && terminal_.can_edit()) {}
@@ -94,8 +95,8 @@ class Stage {
   bool is_slow_, has_ended_ = false;
 };
 
-/// Whether a key was pressed meanwhile; runs in the background go on. Ctrl-C may have come before,
-/// while the terminal made a signal of it.
+/// Waits for a key; runs in the background continue meanwhile. Ctrl-C may have arrived before as a
+/// signal, when the terminal was in its normal mode.
 bool Stage::has_key(int milliseconds) {
   if (stop_signal()) return has_ended_ = true;
   const StopSignals signals(nullptr);
@@ -136,7 +137,7 @@ void Stage::type(const std::string& entry, const editor::Prompts& prompts) {
   terminal_.leave(false);
 }
 
-/// Says why, types the entry and runs it.
+/// Prints the explanation of a step, types its entry and runs it.
 void show_step(const Step& step, Session& session, Stage& stage) {
   stage.say(step.why);
   stage.pause(kBeforeTyping);
@@ -148,7 +149,7 @@ void show_step(const Step& step, Session& session, Stage& stage) {
   std::fflush(stdout);
 }
 
-/// Nothing is shown in a pager, which would wait for somebody.
+/// Switches the pager off, which would wait for the user.
 void prepare(lua_State* L) {
   if (luaL_dostring(L, "cr.config.print { pager = false }") != LUA_OK) lua_error(L);
   begin_prompt();
@@ -162,7 +163,7 @@ bool run_tour(lua_State* L, bool is_fast) {
   prepare(L);
   Variables variables(L);
   Session session(L, variables);
-  const StopSignals signals(nullptr);  // also between two keys and entries
+  const StopSignals signals(nullptr);  // signals are also recorded between keys and between entries
   Stage stage(is_fast);
   stage.say(stage.is_slow() ? "A tour of the prompt. A key goes on, q ends.\n"
                             : "A tour of the prompt.\n");

@@ -74,8 +74,8 @@ void ElfImage::check_segment(const Elf64_Phdr& segment) const {
   }
 }
 
-/// Reads the dynamic section. As in the dynamic linker, the last of several entries with one tag
-/// counts, except for DT_NEEDED.
+/// Reads the dynamic section. As in the dynamic linker, the last of several entries with one tag is
+/// valid, except for DT_NEEDED.
 void ElfImage::read_dynamic() {
   auto is_dynamic = [](const Elf64_Phdr& segment) { return segment.p_type == PT_DYNAMIC; };
   const auto& segments = file_.segments();

@@ -23,7 +23,7 @@ struct FoundPlugins::Candidate {
 namespace {
 
 constexpr size_t kTrialsAtOnce = 8;
-constexpr const char* kCoreName = "core";  // of the classes of libcrescent
+constexpr const char* kCoreName = "core";  // the plugin name of the classes in libcrescent
 
 using FoundTable = NameTable<std::shared_ptr<const IndexedPlugin>>;
 
@@ -31,7 +31,8 @@ std::string described(const IndexedPlugin& plugin) {
   return concat("plugin '", plugin.name, "' (", plugin.path, ")");
 }
 
-/// What is known of a library by its file alone; it may be tried if nothing refuses it.
+/// What the file of a library tells without loading it. Only a library that this does not refuse is
+/// tried.
 TriedLibrary by_stamp(const std::string& path, const FileState& state) {
   TriedLibrary library{state, {path, fs::path(path).stem().string(), "", {}}, ""};
   try {
@@ -46,7 +47,7 @@ TriedLibrary by_stamp(const std::string& path, const FileState& state) {
   return library;
 }
 
-/// What a trial gave; a report that is none comes from the library.
+/// Stores the outcome of a trial. The library itself may have written an invalid report.
 void take_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   library.refused = outcome.failure;
   if (!outcome.failure.empty()) return;
@@ -71,7 +72,7 @@ void try_side_by_side(const std::vector<TriedLibrary*>& libraries) {
   }
 }
 
-/// The class of a plugin that has the name of another class; empty without one.
+/// The class of a plugin whose name another class already has; empty without one.
 std::string clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltIn& built_in,
                      const FoundTable& found) {
   for (const IndexedClass& c : plugin.classes) {
@@ -108,7 +109,7 @@ void check_plugin_name(const std::string& name, const std::vector<IndexedPlugin>
   if (const std::string reason = name_refusal(name, built_in); !reason.empty()) fail(reason);
 }
 
-/// One file under several names is one candidate.
+/// A file that has several names is one candidate.
 std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
   std::vector<Candidate> candidates;
   std::set<std::pair<uint64_t, uint64_t>> files;
@@ -141,7 +142,8 @@ void FoundPlugins::look(const std::vector<IndexedPlugin>& built_in, const BuiltI
   folders_ = std::move(folders);
 }
 
-/// Learns what is not known of trusted libraries. Returns whether all is known then.
+/// Tries trusted libraries of which nothing is known yet, if `trials`. Returns whether all of them
+/// are known then.
 bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool trials) {
   std::vector<TriedLibrary*> left;
   bool learned = false;
@@ -161,7 +163,8 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
   return true;
 }
 
-/// Refuses those whose name or classes are taken and makes the table of the others.
+/// Refuses the candidates whose name or classes are already taken, and makes the table of the
+/// others.
 void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
                            const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes) {
   plugins_.clear();

@@ -44,8 +44,8 @@ PluginRecord to_record(const IndexedPlugin& plugin) {
   return record;
 }
 
-/// The record of a library by its stamp alone.
-PluginRecord judge(const std::string& path) try {
+/// The record of a library, judged by its stamp without loading it.
+PluginRecord record_of_stamp(const std::string& path) try {
   const PluginInfo stamp = read_stamp(ElfFile(path));
   PluginRecord record = to_record(stamp, path);
   record.refused = mismatch(stamp);
@@ -69,19 +69,20 @@ bool has_class(const IndexedPlugin& plugin, std::string_view kind, std::string_v
   });
 }
 
-/// Counts the plugins that are being loaded.
-class Counted {
+/// Counts a plugin that is being loaded, during the lifetime of this object.
+class LoadingScope {
  public:
-  explicit Counted(int& count) : count_(count) { ++count_; }
-  ~Counted() { --count_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
+  explicit LoadingScope(int& count) : count_(count) { ++count_; }
+  ~LoadingScope() { --count_; }
+  LoadingScope(const LoadingScope&) = delete;
+  LoadingScope& operator=(const LoadingScope&) = delete;
 
  private:
   int& count_;
 };
 
-/// Removes the path with which messages of the dynamic linker start, since ours contain it already.
+/// Removes the path with which messages of the dynamic linker start; the loader's own messages
+/// contain it already.
 std::string without_path(std::string message, const std::string& path) {
   const std::string prefix = path + ": ";
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
@@ -93,7 +94,7 @@ struct MappedPlugin {
   const void* table = nullptr;
 };
 
-/// Notes the addresses of the library of this plugin.
+/// Records the address range of the plugin's library, so that a crash in it names the plugin.
 void note_code_of(const MappedPlugin& plugin) {
   const auto note = [](dl_phdr_info* library, size_t, void* data) {
     const auto& noted = *static_cast<const MappedPlugin*>(data);
@@ -113,7 +114,7 @@ void note_code_of(const MappedPlugin& plugin) {
   dl_iterate_phdr(note, const_cast<MappedPlugin*>(&plugin));
 }
 
-/// The plugin of a library with a table. Its stamp lives as long as the process, as the library.
+/// The plugin of a library with a table. Its stamp, like the library, lives as long as the process.
 MappedPlugin mapped_table(void* library, const PluginInfo& stamp) {
   const void* table = find_table(library, stamp);
   if (!table) fail("its symbol 'crescent_plugin_table' is not what its file says");
@@ -219,13 +220,14 @@ void PluginLoader::load_for(std::string_view kind, std::string_view word) {
 
 // ---- plugins on the search path
 
-/// While a plugin is loaded, in a trial too, no library is tried: it could wait for itself.
+/// No library is tried while a plugin is being loaded, or within a trial: a trial would start a
+/// trial of the same library, without end.
 void PluginLoader::look(bool trials) {
   prepare();
   found_.look(built_in_, indexed_classes_, trials && trials_ && loading_ == 0);
 }
 
-void PluginLoader::look_around() {
+void PluginLoader::search_plugins() {
   std::lock_guard lock(mutex_);
   look(true);
 }
@@ -248,7 +250,7 @@ std::string PluginLoader::path_found_for(std::string_view kind, std::string_view
   return again ? (*plugin)->path : "";
 }
 
-/// A plugin that is refused is one that is not there; why_missing() tells of it.
+/// A plugin that is refused counts as missing; why_missing() gives the reason.
 void PluginLoader::load_found(const std::string& path) try {
   load(path);
 } catch (const Interrupted&) {
@@ -287,13 +289,13 @@ PluginRecord PluginLoader::load(const std::string& path) {
   const bool there = stat(system_path(path), &status) == 0;
   const FileId id{status.st_dev, status.st_ino};
   if (auto known = loaded_.find(id); there && known != loaded_.end()) return known->second;
-  const Counted counted(loading_);
+  const LoadingScope counted(loading_);
   try {
     PluginRecord record = load_new(path);
     refused_.erase(record.path);
     return loaded_[id] = record;
   } catch (const Error& error) {
-    PluginRecord& record = refused_[real_path(path)] = judge(path);
+    PluginRecord& record = refused_[real_path(path)] = record_of_stamp(path);
     record.path = real_path(path), record.refused = error.what();
     throw;
   }
@@ -319,8 +321,8 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
   }
 }
 
-/// Tries a library after the plugins that are already loaded, on which its setup may depend. Fails
-/// if the file changes during the trial.
+/// Tries a library in a process that first loads the plugins loaded here, on which its setup may
+/// depend. Fails if the file changes during the trial.
 void PluginLoader::try_first(const std::string& path, const ElfFile& file,
                              const PluginInfo& stamp) {
   check_tables(file);
@@ -378,7 +380,7 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
                     (place.left_out.empty() ? "" : " (left out: " + place.left_out + ")"));
     if (!place.left_out.empty()) continue;
     for (const std::string& path : libraries_in(place.directory)) {
-      found.push_back(judge(path).name);
+      found.push_back(record_of_stamp(path).name);
       if (found.back() == name) return load(path);
     }
   }
@@ -419,7 +421,8 @@ IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
   stop_trials();
-  const bool first = !std::exchange(prepared_, true);  // the old index is not read
+  // so that prepare() does not read the old index
+  const bool first = !std::exchange(prepared_, true);
   if (first) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;

@@ -29,10 +29,10 @@ class PluginLoader final : public ClassSource {
                       std::string_view origin) override;
 
   PluginRecord load(const std::string& path);
-  /// Looks through the search path, with trials of libraries that are not known yet.
-  void look_around();
-  /// Loads a library and gives its entry for an index. No library is tried from then on: this is
-  /// the process of a trial, or the libraries are known to be good.
+  /// Searches the search path; libraries that are not known yet are tried.
+  void search_plugins();
+  /// Loads a library and returns its entry for an index. From then on no library is tried: the
+  /// process is that of a trial, or the libraries are known to be good.
   IndexedPlugin load_to_index(const std::string& path);
   PluginRecord load_by_name(const std::string& name);
   std::vector<PluginRecord> list();

@@ -42,7 +42,8 @@ std::string distrust_one(const fs::path& path, bool above) {
   return "";
 }
 
-/// The absolute path of an entry; a relative one starts at the working directory of the first call.
+/// The absolute path of an entry of the search path. A relative path starts at the working
+/// directory of the first call.
 std::string absolute(std::string_view entry) {
   std::error_code error;
   static const fs::path start = fs::current_path(error);

@@ -17,8 +17,8 @@ Value state_to_value(const FileState& state) {
               state.nanoseconds};
 }
 
-/// What this Crescent must have in common with the one that wrote the file: a library that was
-/// built anew may judge otherwise.
+/// Identifies the build of Crescent that wrote the file: another build may judge the same libraries
+/// differently.
 Value written_by() {
   return List{CRESCENT_VERSION, CRESCENT_TOOLCHAIN, std::to_string(CRESCENT_HEADERS_HASH),
               state_to_value(state_of(core_library_path()))};
@@ -32,7 +32,7 @@ Dict to_entry(const TriedLibrary& library) {
   return entry;
 }
 
-/// An entry counts if its file is still as it was.
+/// An entry is used if its library file is unchanged.
 void read_entry(const Dict& entry, TriedLibraries& libraries) {
   TriedLibrary library;
   library.plugin = plugin_of_entry(entry, entry.at("folder").as_string());

@@ -37,7 +37,7 @@ void Batches::begin_epoch() {
 
 const Batch* Batches::next() {
   done();
-  const Next next{group_.greatest(static_cast<int>(prepare()))};
+  const Next next{group_.max_over_processes(static_cast<int>(prepare()))};
   if (next == Next::end) return nullptr;
   if (next == Next::interruption) {
     const std::string of = count() >= 0 ? concat(" of ", count()) : "";
@@ -51,7 +51,7 @@ const Batch* Batches::next() {
   return &batch_;
 }
 
-/// Determines what this process alone would do next.
+/// Determines what this process would do next if it trained alone.
 Batches::Next Batches::prepare() {
   if (steps_ && taken_ == *steps_) return data_->check(), Next::end;
   if (is_interrupted()) return Next::interruption;

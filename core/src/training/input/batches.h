@@ -53,9 +53,10 @@ class Batches {
   bool goes_on_;
   ProcessGroup group_;
   int64_t taken_ = 0;
-  int64_t given_ = 0;     ///< in the data's epoch, which may have begun before this one
+  int64_t given_ = 0;  ///< batches fetched in the epoch of the dataset, which may have begun before
+                       ///< that of the run
   bool started_ = false;  ///< whether an epoch of the data has begun
-  bool ended_ = false;    ///< whether it is known to be exhausted
+  bool ended_ = false;    ///< whether the dataset is known to be exhausted
   enum class BatchState {
     none,
     fetched,

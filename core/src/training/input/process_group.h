@@ -19,16 +19,16 @@ class ProcessGroup {
     return group;
   }
   /// The maximum of a number over all processes.
-  int greatest(int own) const {
+  int max_over_processes(int own) const {
     if (!communicator_) return own;
     const std::vector<double> all = communicator_->all_gather(own);
     return static_cast<int>(*std::max_element(all.begin(), all.end()));
   }
-  bool any(bool own) const { return greatest(own) != 0; }
+  bool any(bool own) const { return max_over_processes(own) != 0; }
   /// Runs collective `work`. An error leaves the communicator, so that the other processes stop
   /// waiting; Interrupted does not, because all processes agree on it.
   template <class F>
-  void doing(F work) const try {
+  void run_collective(F work) const try {
     work();
   } catch (const Interrupted&) {
     throw;
