@@ -18,8 +18,9 @@ namespace {
 
 using amx::kLines;
 
-constexpr int64_t kMost = 4 * kLines;  ///< most lines per block
-constexpr int64_t kEnough = 8;         ///< enough pieces per batch
+constexpr int64_t kMaxBlockLines = 4 * kLines;  ///< most lines per block
+/// Fewest pieces per batch, so that several threads have work.
+constexpr int64_t kMinPieces = 8;
 
 /// The geometry of a convolution over images of `rows` x `columns` pixels, with stride 1 except for
 /// the gradient of the kernel. The gradient of an image is a convolution with the flipped kernel.
@@ -43,16 +44,17 @@ struct Flat {
     left = gradient ? w.kernel - 1 - w.before : w.before;
     width = out_columns + (kernel_columns - 1) / column_stride;
     const int64_t most = std::clamp<int64_t>(
-        std::min(most_pixels / width, pieces(batch * out_rows, kEnough)), 1, out_rows);
+        std::min(most_pixels / width, pieces(batch * out_rows, kMinPieces)), 1, out_rows);
     piece = pieces(out_rows, pieces(out_rows, most));
   }
   /// The pixels of `count` output rows, rounded up to whole blocks.
   int64_t pixels(int64_t count, int64_t block) const {
     return pieces(count * width, block) * block;
   }
-  /// The values of a padded piece and of the pixels read behind it, in whole tile rows.
+  /// The number of values of a padded piece and of the pixels that are read beyond its end, rounded
+  /// up to whole tile rows.
   int64_t padded_values(int64_t count) const {
-    const int64_t values = (pixels(count, kMost) + reach()) * channels;
+    const int64_t values = (pixels(count, kMaxBlockLines) + reach()) * channels;
     return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
   }
   /// The pixels from the first tap to the end of the last one.
@@ -145,12 +147,12 @@ class PackKernel final : public Kernel {
 
 /// The forward pass, and backward data as a forward convolution of dy with the flipped kernel.
 class AmxImageConvolution final : public Kernel {
-  static constexpr int64_t kPixels = 2048;
+  static constexpr int64_t kMaxPiecePixels = 2048;
 
  public:
   explicit AmxImageConvolution(const Request& r)
       : plan_(r),
-        flat_(plan_, plan_.pass == ConvPass::backward_data, kPixels),
+        flat_(plan_, plan_.pass == ConvPass::backward_data, kMaxPiecePixels),
         pack_(flat_, plan_.pass == ConvPass::backward_data),
         run_(flat_.kernel_columns * flat_.channels),
         strip_(flat_.kernel_rows * amx::strip_values(run_)),
@@ -226,7 +228,7 @@ class AmxImageConvolution final : public Kernel {
             amx::kDepth,
             flat_.width * row};
   }
-  /// Copies only the values under the kernel, with zeros behind each kernel row.
+  /// Copies only the values under the kernel to `to`, with zeros after each kernel row.
   amx::LeftStrips cut_off(const uint16_t* pixel, uint16_t* to) const {
     const int64_t row_values = amx::strip_values(run_);
     for (int64_t row = 0; row < flat_.kernel_rows; ++row) {
@@ -277,19 +279,20 @@ class AmxImageConvolution final : public Kernel {
 /// of lanes. With a stride, x is split into phases, images of the pixels at equal positions within
 /// a stride, so that taps shift phases by whole pixels.
 class AmxKernelGradient final : public Kernel {
-  static constexpr int64_t kPixels = 512;  ///< operands fit the first-level cache
+  /// Most pixels per piece: the operands then fit the first-level cache.
+  static constexpr int64_t kMaxPiecePixels = 512;
 
  public:
   explicit AmxKernelGradient(const Request& r)
       : plan_(r),
-        flat_(plan_, false, kPixels),
+        flat_(plan_, false, kMaxPiecePixels),
         result_(r.outputs[0].dtype),
         in_strips_(pieces(flat_.channels, kLines)),
         out_strips_(pieces(flat_.out_channels, kLines)),
         columns_(flat_.kernel_rows * flat_.kernel_columns * in_strips_),
         block_(out_strips_ == 1 ? amx::Block::wide : amx::Block::square) {
-    constexpr int64_t kMostLanes = 16, kMostValues = 4 << 20;
-    lanes_ = std::clamp<int64_t>(std::min(kMostValues / values(), kMostLanes), 2,
+    constexpr int64_t kMaxLanes = 16, kMaxValues = 4 << 20;
+    lanes_ = std::clamp<int64_t>(std::min(kMaxValues / values(), kMaxLanes), 2,
                                  std::max<int64_t>(flat_.batch, 2));
     for (int64_t c = 0; c < columns_; ++c) sources_.push_back(source(c));
   }
@@ -408,7 +411,7 @@ class AmxKernelGradient final : public Kernel {
     const size_t bytes = size_of(result_);
     const UnaryLoop convert = cast_loop(DType::float32, result_);
     for (int64_t o = 0; o < out; o += height, from += blocks_across() * amx::kBlockValues) {
-      float line[kMost];
+      float line[kMaxBlockLines];
       const int64_t count = std::min(height, out - o);
       for (int64_t i = 0; i < count; ++i) line[i] = from[i * width];
       convert(line, a.outputs[0] + static_cast<size_t>(row * out + o) * bytes, count);

@@ -15,17 +15,20 @@ namespace {
 
 using namespace winograd;
 
-constexpr int64_t kBlockBytes = 1 << 19;  ///< bytes of the points of a block, in and out
-constexpr int64_t kManyTiles = 48;        ///< least tiles of a block, to reuse the kernel often
-constexpr int64_t kBlocks = 8,
-                  kFewTiles = 8;           ///< least number of blocks; least tiles in one of them
-constexpr int64_t kManyBlocks = 16;        ///< for many threads
-constexpr int64_t kUnitTiles = 16;         ///< tiles per moments where blocks are few
-constexpr int64_t kRepaying = 32;          ///< tiles that are worth the transform of the kernel
-constexpr int64_t kSharedBytes = 1 << 20;  ///< size from which threads share one read
-constexpr int64_t kPartials = 8;           ///< partial sums of a kernel's gradient
-constexpr int64_t kMoreTiles = 256;        ///< tiles worth one more partial sum
-constexpr int64_t kMostTilePartials = 4 << 20;  ///< values of all partial sums
+constexpr int64_t kBlockBytes = 1 << 19;  ///< bytes of a block's transformed input and output
+/// Fewest tiles per block, so that each read of the kernel serves many tiles.
+constexpr int64_t kMinBlockTiles = 48;
+/// Fewest blocks; fewest tiles per block where that takes smaller blocks.
+constexpr int64_t kMinBlocks = 8, kMinSmallBlockTiles = 8;
+constexpr int64_t kMinBlocksForManyThreads = 16;  ///< fewest blocks where there are many threads
+/// Tiles that share one set of moments where blocks are small.
+constexpr int64_t kMomentTiles = 16;
+constexpr int64_t kMinWinogradTiles = 32;  ///< fewest tiles for which transforming the kernel pays
+/// Kernels of at least this size are read once by all threads together.
+constexpr int64_t kMinSharedKernelBytes = 1 << 20;
+constexpr int64_t kPartials = 8;               ///< number of partial sums of a kernel's gradient
+constexpr int64_t kTilesPerPartial = 256;      ///< tiles per additional partial sum
+constexpr int64_t kMaxTilePartials = 4 << 20;  ///< most values of all partial sums together
 
 /// Input and output of a convolution in the direction of the pass.
 struct Sides {
@@ -47,13 +50,13 @@ struct Sides {
     return kPoints * (point_stride(tiles, in.channels) + point_stride(tiles, out.channels));
   }
   int64_t best_block() const {
-    return std::max(kManyTiles, kBlockBytes / static_cast<int64_t>(sizeof(float)) / values(1));
+    return std::max(kMinBlockTiles, kBlockBytes / static_cast<int64_t>(sizeof(float)) / values(1));
   }
 };
 
-/// True where the split for many cores is used, which is slower on few. Profiles, which estimate
-/// times on many cores, use it too.
-bool is_for_many(const CpuThreads& threads) {
+/// Whether to use the split for many threads, which is slower with few. Profiles use it too,
+/// because they estimate times on many cores.
+bool use_many_thread_split(const CpuThreads& threads) {
   constexpr int kFew = 8;
   return threads.threads() > kFew || WorkTrace::current();
 }
@@ -135,7 +138,7 @@ class WinogradConvolution : public cpu::Kernel {
   double flops() const override { return plan_.flops(); }
 
  protected:
-  /// The points of a block's tiles on both sides.
+  /// The transformed input and output tiles of a block.
   struct Block {
     Tiles in, out;
   };
@@ -157,12 +160,15 @@ class WinogradImageConvolution final : public WinogradConvolution {
   explicit WinogradImageConvolution(const ConvPlan& plan)
       : WinogradConvolution(plan), kernel_(plan, sides_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
-    together_ = tiles_ < 2 * kFewTiles || (bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles);
-    block_ = std::min(sides_.best_block(), std::max(kFewTiles, pieces(tiles_, kBlocks)));
-    const int64_t finer = std::min(block_, std::max(kFewTiles, pieces(tiles_, kManyBlocks)));
+    together_ = tiles_ < 2 * kMinSmallBlockTiles ||
+                (bytes >= kMinSharedKernelBytes && tiles_ <= kMinBlocks * kMinBlockTiles);
+    block_ =
+        std::min(sides_.best_block(), std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocks)));
+    const int64_t finer =
+        std::min(block_, std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocksForManyThreads)));
     const int64_t row = sides_.out.tile_columns;
-    unit_ = !plan.moments ? 1 : pieces(finer < block_ ? kUnitTiles : block_, row) * row;
-    block_ = pieces(block_, unit_) * unit_, finer_ = pieces(finer, unit_) * unit_;
+    unit_ = !plan.moments ? 1 : pieces(finer < block_ ? kMomentTiles : block_, row) * row;
+    block_ = pieces(block_, unit_) * unit_, many_thread_block_ = pieces(finer, unit_) * unit_;
   }
   /// True when the kernel can compute moments of its result, block by block.
   bool has_moments() const { return !together_; }
@@ -214,17 +220,19 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
 
   void run_blocks(const Arguments& a) const {
-    a.threads.blocks(
-        tiles_, is_for_many(a.threads) ? finer_ : block_, [&](int64_t first, int64_t last) {
-          const int64_t count = last - first;
-          const Block b =
-              block(first, count, floats(thread_scratch(sides_.values(count) * sizeof(float))));
-          loops_.input(sides_.in, a.in<float>(0), b.in);
-          for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
-          output(a, b.out);
-          for (int64_t i = first; plan_.moments && i < last; i += unit_)
-            find_moments(a, i, std::min(i + unit_, last));
-        });
+    a.threads.blocks(tiles_, use_many_thread_split(a.threads) ? many_thread_block_ : block_,
+                     [&](int64_t first, int64_t last) {
+                       const int64_t count = last - first;
+                       const Block b =
+                           block(first, count,
+                                 floats(thread_scratch(sides_.values(count) * sizeof(float))));
+                       loops_.input(sides_.in, a.in<float>(0), b.in);
+                       for (int64_t point = 0; point < kPoints; ++point)
+                         multiply(b, kernel(a), point);
+                       output(a, b.out);
+                       for (int64_t i = first; plan_.moments && i < last; i += unit_)
+                         find_moments(a, i, std::min(i + unit_, last));
+                     });
   }
   void run_together(const Arguments& a) const {
     const Block b = block(0, tiles_, floats(a.scratch) + kernel_scratch());
@@ -269,7 +277,8 @@ class WinogradImageConvolution final : public WinogradConvolution {
 
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
-  int64_t block_, finer_, unit_;  ///< tiles per block; for many threads; per moments
+  /// Tiles per block: for few threads, for many threads; tiles that share moments.
+  int64_t block_, many_thread_block_, unit_;
   bool together_, is_prepared_ = false;
 };
 
@@ -302,12 +311,13 @@ class WinogradKernelGradient final : public WinogradConvolution {
       : WinogradConvolution(plan),
         block_(sides_.best_block()),
         lanes_(std::clamp<int64_t>(
-            std::min(tiles_ / kManyTiles, kMostTilePartials / plan.kernel_size()), 2,
-            std::clamp(tiles_ / kMoreTiles, kPartials, 2 * kPartials))),
-        shares_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
+            std::min(tiles_ / kMinBlockTiles, kMaxTilePartials / plan.kernel_size()), 2,
+            std::clamp(tiles_ / kTilesPerPartial, kPartials, 2 * kPartials))),
+        channel_groups_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
 
   void run(const Arguments& a) const override {
-    const int64_t shares = is_for_many(a.threads) ? shares_ : 1, vectors = pieces(columns_, kLanes);
+    const int64_t shares = use_many_thread_split(a.threads) ? channel_groups_ : 1,
+                  vectors = pieces(columns_, kLanes);
     a.threads.parallel(lanes_ * shares, [&](int64_t part, int) {
       const int64_t share = part % shares, first = vectors * share / shares * kLanes;
       add_lane(a, part / shares, first,
@@ -354,7 +364,8 @@ class WinogradKernelGradient final : public WinogradConvolution {
   }
 
   int64_t block_, lanes_;
-  int64_t shares_;  ///< groups of output channels, for many threads
+  /// Groups of output channels that are computed separately where there are many threads.
+  int64_t channel_groups_;
 };
 
 bool applies(const ConvPlan& p) {
@@ -406,7 +417,8 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
       (plan.activation != ActivationKind::none && plan.activation != ActivationKind::relu))
     return nullptr;
   const Sides sides(plan);
-  if (!suits(plan, sides) || plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying)
+  if (!suits(plan, sides) ||
+      plan.batch * sides.out.tile_rows * sides.out.tile_columns < kMinWinogradTiles)
     return nullptr;
   plan.pooled = true, plan.argmax_indices = told != nullptr;
   return std::make_unique<WinogradImageConvolution>(plan);
@@ -417,7 +429,8 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   if (!applies(plan)) return nullptr;
   const Sides sides(plan);
   if (!suits(plan, sides)) return nullptr;
-  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying && !plan.residual) {
+  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kMinWinogradTiles &&
+      !plan.residual) {
     if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.gated) return nullptr;
     auto other = make_onednn_convolution(r);
     return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r),

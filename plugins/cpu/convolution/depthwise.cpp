@@ -1,5 +1,5 @@
-// Depthwise convolutions row by row. A loop that only normalizes waits for memory, and a loop that
-// convolves rows in the cache leaves memory idle. So both take turns row by row and prefetch what
+// Depthwise convolutions row by row. A loop that only normalizes waits for memory, while a loop
+// that convolves cached rows leaves memory idle. So the two alternate row by row and prefetch what
 // is read next, which keeps memory busy.
 #include "convolution/depthwise.h"
 

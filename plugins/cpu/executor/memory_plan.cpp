@@ -130,8 +130,8 @@ void MemoryPlan::place_callers_values() {
     put(schedule_.variables[i].value, Location::Kind::variable, i);
 }
 
-/// Adds copies for outputs and new variable values that are memory of an input, a variable or a
-/// constant, and for a value that has two of these roles.
+/// Adds copies for outputs and new variable values that lie in the memory of an input, a variable
+/// or a constant, or that would need two final locations.
 void MemoryPlan::copy_what_is_not_made_here() {
   std::vector<bool> taken(schedule_.values.size());
   auto own = [&](int& value) {
@@ -208,7 +208,7 @@ void MemoryPlan::place_outputs() {
   }
 }
 
-/// Gives cached locations to prepacked values that later steps read.
+/// Puts prepacked values that later steps read in the prepack cache.
 void MemoryPlan::keep_prepared() {
   const int end = static_cast<int>(schedule_.prepack_steps);
   for (size_t s = 0; s < schedule_.prepack_steps; ++s) {

@@ -14,13 +14,13 @@
 
 namespace crescent::cpu {
 
-/// Switches of the device that factories read.
+/// Options of the device that factories read.
 struct Options {
   bool onednn = true;  ///< false: only OpenBLAS and own loops (environment CRESCENT_ONEDNN=0)
-  bool deterministic = false;  ///< fixed tiles and reduction orders even where they cost time
+  bool deterministic = false;  ///< fixes tiles and reduction orders even where that is slower
 };
 
-/// A request for a kernel, as factories of plugins get it, with the switches of the device.
+/// A request for a kernel as plugins' factories get it, plus the options of the device.
 struct Request : CpuRequest {
   Request(const Op& of, std::span<const TensorSpec> in, std::span<const TensorSpec> out,
           const Options& switches)
@@ -71,8 +71,8 @@ struct Prepared {
 };
 inline Prepared Kernel::prepare(int /*input*/) { return {}; }
 
-/// Gives null for a request that it cannot serve; then another factory, decompose() or compute() is
-/// tried.
+/// Makes the kernel, or returns null for a request that it cannot serve; then another factory,
+/// decompose() or compute() is tried.
 using KernelFactory = std::unique_ptr<Kernel> (*)(const Request&);
 
 /// A factory and the name of the op that it serves. Each family of kernels has one table of rows,

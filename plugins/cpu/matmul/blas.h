@@ -21,7 +21,7 @@ struct Product {
   T beta = 0;
   T* c = nullptr;
   int64_t ldc = 0;
-  // Only for packed_gemm():
+  // The fields below are only for packed_gemm().
   bool is_packed = false;   ///< b is the output of pack_panels()
   const T* bias = nullptr;  ///< n elements that are added to each row
   Combine combine = Combine::none;

@@ -87,7 +87,7 @@ class Prefetcher {
   int64_t pieces_ = 0, pace_ = 0;  // pieces left; pieces per turn
   const T *row_ = nullptr, *at_ = nullptr;
   int64_t step_ = 0, rows_ = 0, left_ = 0,
-          width_ = 0;  // of the current block; left_, width_: in pieces of a row
+          width_ = 0;  // of the current block; width_, left_: in pieces of a row
 };
 
 /// The operations on the sums of a tile before they are stored. Addends come last, because small
@@ -401,9 +401,10 @@ void add_rows(const Panel<T>& b, T* sums) {
 
 template <class T>
 void product(const Product<T>& p) {
-  constexpr int64_t kFewRows = 2 * kRows;             // too few to repay a copy of b
-  constexpr int64_t kNear = (256 << 10) / sizeof(T);  // elements of b that stay in the cache
-  const bool looks_ahead = p.m > kFewRows || p.n * p.k > kNear;
+  constexpr int64_t kFewRows = 2 * kRows;  // too few to repay a copy of b
+  constexpr int64_t kMaxCachedElements =
+      (256 << 10) / sizeof(T);  // elements of b that stay in the cache
+  const bool looks_ahead = p.m > kFewRows || p.n * p.k > kMaxCachedElements;
   HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
   const PanelSequence<T> panels(p);
   for (int64_t number = 0; number < panels.count(); ++number) {

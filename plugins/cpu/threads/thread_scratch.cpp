@@ -8,8 +8,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Memory outside the allocator of tensors, whose allocations stay deterministic: which thread gets
-/// a large part, and so allocates here, is chance.
+/// Memory that is not from the tensor allocator, whose sequence of allocations stays deterministic:
+/// which thread gets a large part, and so has to allocate, is not.
 class PlainBlock {
  public:
   explicit PlainBlock(size_t bytes)
