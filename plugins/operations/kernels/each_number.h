@@ -1,7 +1,5 @@
-// The kernel of an op that computes its result number by number, from inputs of the result's shape
-// and dtype: some of them a thread. A loop is made of the op and has
-//   void range(DType, const std::byte* const* in, std::byte* out, int64_t begin, int64_t end)
-//   const;
+// The kernel of an elementwise op whose inputs have the shape and dtype of the result, split into
+// ranges for threads. The loop, which is constructed from the op, has
 #pragma once
 #include <optional>
 

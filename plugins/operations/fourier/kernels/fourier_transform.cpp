@@ -13,14 +13,15 @@
 namespace crescent::operations {
 namespace {
 
-constexpr size_t kLongest = 8192;  ///< of eight rows at once: they stay in a core's own cache
+/// Longest transform of eight rows at once, which fits a core's own cache.
+constexpr size_t kLongest = 8192;
 
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// exp(2 pi i share).
+/// exp(2 pi i share): a rotation by the fraction `share` of a full turn.
 std::complex<double> turn(double share) { return std::polar(1.0, 2 * std::numbers::pi * share); }
 
-/// (a, b) becomes (a + w b, a - w b).
+/// A radix-2 butterfly: (a, b) becomes (a + w b, a - w b).
 template <class V>
 CRESCENT_IN_CLONES void butterfly(V& ar, V& ai, V& br, V& bi, double wr, double wi) {
   const V xr = br * wr - bi * wi, xi = br * wi + bi * wr;
@@ -28,13 +29,13 @@ CRESCENT_IN_CLONES void butterfly(V& ar, V& ai, V& br, V& bi, double wr, double 
   ar = ar + xr, ai = ai + xi;
 }
 
-/// The first stage, of neighbours, where the turn is none.
+/// The first stage, which combines adjacent elements and has twiddle factor 1.
 template <class V>
 CRESCENT_IN_CLONES void first_butterfly_stage(V* re, V* im, size_t n) {
   for (size_t i = 0; i < n; i += 2) butterfly(re[i], im[i], re[i + 1], im[i + 1], 1.0, 0.0);
 }
 
-/// The stages of halves of h and of 2 h elements at once.
+/// Two stages at once: those that combine halves of h and of 2 h elements.
 template <class V>
 CRESCENT_IN_CLONES void two_butterfly_stages(V* re, V* im, size_t n, size_t h, const double* wr,
                                              const double* wi) {
@@ -76,8 +77,8 @@ CRESCENT_CLONES(transform_rows, all_stages_of_rows,
                 (double* re, double* im, size_t n, const double* wr, const double* wi),
                 (re, im, n, wr, wi))
 
-/// The spectra of the numbers at even and at odd places are what is even and what is odd in that of
-/// both; elements k and half - k come from the same two.
+/// Elements k and half - k of the real transform, from elements k and half - k of the complex
+/// transform: its even and odd parts are the spectra of the numbers at even and at odd indices.
 template <class V>
 CRESCENT_IN_CLONES void unfold(V* re, V* im, size_t half, const double* wr, const double* wi) {
   re[half] = re[0], im[half] = im[0];
@@ -104,14 +105,15 @@ CRESCENT_CLONES(unfold_rows, unfold_lanes,
                 (double* re, double* im, size_t half, const double* wr, const double* wi),
                 (re, im, half, wr, wi))
 
-/// Elements k and half - k go to the same two.
+/// The inverse of the function above, for elements k and half - k.
 template <class V>
 CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double* wr,
                              const double* wi, double scale, const size_t* places, V* to_re,
                              V* to_im) {
   for (size_t k = 0; k <= half / 2; ++k) {
     const size_t j = half - k, to = places ? places[k] : k;
-    const double real = k == 0 ? 0.0 : 1.0;  // imaginary parts of the first and the last are not
+    // The first and the last element have no imaginary part.
+    const double real = k == 0 ? 0.0 : 1.0;
     const V a = re[k] * scale, b = im[k] * (scale * real), c = re[j] * scale,
             d = im[j] * (scale * real);
     const V even_re = a + c, even_im = b - d, apart_re = a - c, apart_im = b + d;
@@ -140,7 +142,7 @@ CRESCENT_CLONES(fold_rows, fold_lanes, CRESCENT_FOLD_PARAMETERS,
                 (re, im, half, wr, wi, scale, places, to_re, to_im))
 #undef CRESCENT_FOLD_PARAMETERS
 
-/// Elements times numbers of a table.
+/// Multiplies complex elements by the entries of a table.
 void multiply(double* re, double* im, const ComplexTable& by, size_t count, size_t lanes) {
   for (size_t k = 0; k < count; ++k) {
     const double wr = by.re[k], wi = by.im[k];

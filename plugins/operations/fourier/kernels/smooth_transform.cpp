@@ -18,7 +18,8 @@ size_t next_radix(size_t n) {
   return 0;
 }
 
-/// The transform of R numbers, R odd: those at q and at R - q count alike, but for a sign.
+/// The transform of R numbers, R odd. It uses that the factors of numbers q and R - q are complex
+/// conjugates.
 template <size_t R, class V>
 CRESCENT_IN_CLONES void join_few(V* re, V* im, const SmoothStage& stage) {
   constexpr size_t kPairs = (R - 1) / 2;
@@ -51,7 +52,7 @@ CRESCENT_IN_CLONES void join_two(V* re, V* im) {
   re[1] = a - re[1], im[1] = b - im[1];
 }
 
-/// A quarter of a turn is `sign` times i.
+/// The transform of 4 numbers, whose rotation by a quarter is a multiplication by `sign` times i.
 template <class V>
 CRESCENT_IN_CLONES void join_four(V* re, V* im, double sign) {
   const V even_re = re[0] + re[2], even_im = im[0] + im[2];
@@ -151,8 +152,8 @@ SmoothTransform::SmoothTransform(size_t n, int sign) : places_{0} {
   for (size_t half = 1; half < n;) {
     const size_t radix = next_radix(n / half);
     std::vector<size_t> places(radix * half);
-    for (size_t k = 0; k < places.size(); ++k)
-      places[k] = k % radix * half + places_[k / radix];  // part k % radix has it as k / radix
+    // Element k is element k / radix of part k % radix.
+    for (size_t k = 0; k < places.size(); ++k) places[k] = k % radix * half + places_[k / radix];
     places_ = std::move(places);
     stages_.push_back(stage_of(radix, half, sign));
     half *= radix;

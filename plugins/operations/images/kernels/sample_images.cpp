@@ -1,5 +1,5 @@
-// Images at places between their pixels, with a kernel: gathering the neighbours one by one takes
-// four times as long.
+// Samples images at given coordinates, in one kernel: gathering the neighbours by separate ops
+// takes four times as long.
 #include "crescent/device/cpu_kernel.h"
 #include "crescent/registry/registration.h"
 #include "image_sampler.h"

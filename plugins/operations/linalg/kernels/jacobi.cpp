@@ -23,7 +23,8 @@ CRESCENT_IN_CLONES void take_root(Lanes& x) {
   std::memcpy(&x, each, sizeof x);
 }
 
-/// The part of a square that rounding leaves of columns that depend on each other.
+/// The squared relative length up to which rounding errors leave a column that depends linearly on
+/// others.
 double nothing_of(int64_t m) {
   const double share = kEpsilon * static_cast<double>(m);
   return share * share;
@@ -37,8 +38,9 @@ CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c
   }
 }
 
-/// One sweep over all pairs of the n columns of x, and the same for v: false in *turned when
-/// nothing had to be turned. x: n columns of m, v: n of n; squares: of the columns of x.
+/// One sweep of Jacobi rotations over all pairs of the n columns of x (each of m elements), applied
+/// to the columns of v (each of n) too. *turned is false if no matrix needed a rotation. norms:
+/// gets the squared norms of the columns of x. The arrays x and v are `columns` and `basis`.
 CRESCENT_IN_CLONES void turn_all(double* columns, double* basis, double* norms, int64_t m,
                                  int64_t n, double nothing, bool* turned) {
   Lanes *x = reinterpret_cast<Lanes*>(columns), *v = reinterpret_cast<Lanes*>(basis),
@@ -82,14 +84,15 @@ CRESCENT_CLONES(turn_columns, turn_all,
                  double nothing, bool* turned),
                 (columns, basis, norms, m, n, nothing, turned))
 
-/// A matrix, or what it is transposed.
+/// A view of a matrix or of its transpose.
 struct View {
   double* values;
   int64_t down, across;
   double& operator()(int64_t i, int64_t j) const { return values[i * down + j * across]; }
 };
 
-/// A column that is orthogonal to those before it, where the matrix has no direction of its own.
+/// Replaces a column of u whose singular value is 0 by a unit vector orthogonal to the columns
+/// before it.
 void complete(const View& u, int64_t m, int64_t column) {
   const auto rest = [&](int64_t i) {
     double square = 1;
@@ -112,7 +115,8 @@ void complete(const View& u, int64_t m, int64_t column) {
   }
 }
 
-/// Matrices of m >= n rows while they are decomposed, as columns of elements that are lanes.
+/// The working copy of up to kSvdLanes matrices with m >= n rows: columns of elements, each of
+/// which has one number per matrix.
 class SomeMatrices {
  public:
   SomeMatrices(int64_t m, int64_t n, double* work)
@@ -149,7 +153,7 @@ class SomeMatrices {
     for (int sweep = 0; sweep < kMostSweeps && turned; ++sweep)
       turn_columns(columns_, basis_, norms_, m_, n_, nothing_of(m_), &turned);
   }
-  /// u (m, n), s (n), v (n, n).
+  /// Writes the result of one matrix: u (m, n), s (n), v (n, n).
   void give(int64_t lane, const View& u, double* s, const View& v) const {
     std::iota(order_, order_ + n_, 0);
     const auto square = [&](int64_t j) { return at(norms_, j, lane); };
@@ -182,7 +186,7 @@ class SomeMatrices {
   }
   int64_t m_, n_;
   double *columns_, *basis_, *norms_;
-  int64_t* order_;  ///< of columns
+  int64_t* order_;  ///< columns by descending singular value
   double scales_[kSvdLanes] = {};
 };
 

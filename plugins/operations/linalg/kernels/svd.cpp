@@ -10,9 +10,9 @@
 namespace crescent::operations {
 namespace {
 
-constexpr int64_t kLine = 8;  ///< numbers of a line of the cache
+constexpr int64_t kLine = 8;  ///< doubles per cache line
 
-/// Matrices that are decomposed at once are a group.
+/// The number of groups, whose matrices are decomposed at once.
 int64_t groups(const Shape& a) {
   return (a.slice(0, a.rank() - 2).size() + kSvdLanes - 1) / kSvdLanes;
 }
