@@ -1,4 +1,4 @@
-// A series as bars without axes, in one line.
+// Sparklines: a series as bars without axes, in one line.
 #include <algorithm>
 #include <cmath>
 
@@ -9,8 +9,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// Means of values that stand together, so that there are `count`; those that are no numbers do not
-/// count.
+/// Reduces the values to `count` means of adjacent values; NaN and infinity are ignored.
 std::vector<double> shortened(const std::vector<double>& values, size_t count) {
   std::vector<double> means(count);
   for (size_t i = 0; i < count; ++i) {
