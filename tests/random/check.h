@@ -1,4 +1,5 @@
-// Check: a recipe run in every way there is, beside the reference.
+// Check: runs a recipe in all ways (compiled, eager, with variables, ...) and compares the results
+// with the reference.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,21 +11,22 @@ namespace crescent::random_programs {
 
 struct Difference {
   std::string way;   ///< "compiled", ...
-  std::string text;  ///< which element, what came and what should have come
+  std::string text;  ///< the element, its value and the expected value
 };
 
 struct Outcome {
   std::optional<Difference> difference;
-  std::optional<Recipe> other;  ///< the recipe as it was written when it differed, if another way
-  bool skipped = false;         ///< the reference says nothing
+  std::optional<Recipe> other;  ///< the rewritten recipe, if it was a rewritten one that differed
+  bool skipped = false;         ///< whether the reference is unreliable for this recipe
 };
 
-/// `variant` decides what is drawn beside the recipe: identities, variables, a device.
+/// `variant` is the seed of the choices that are not part of the recipe: identities, variables, a
+/// device.
 Outcome check(const Recipe& recipe, uint64_t variant);
-/// The same of what the choices make.
+/// Checks the recipe that the choices make.
 Outcome check(const std::vector<uint32_t>& choices, uint64_t variant);
 
-/// The recipe with values written in other ways that are truly the same.
+/// The recipe with some values computed by other ops, according to mathematical identities.
 Recipe rewritten(const Recipe& recipe, Choices& choices);
 
 }  // namespace crescent::random_programs

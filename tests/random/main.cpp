@@ -30,7 +30,7 @@ using namespace crescent::random_programs;
 
 namespace {
 
-constexpr uint64_t kMostReported = 5;  ///< of those that differ; others are counted
+constexpr uint64_t kMostReported = 5;  ///< failures that are printed; others are only counted
 
 using Check = std::function<Outcome(const Recipe&, uint64_t)>;
 using Clock = std::chrono::steady_clock;
@@ -39,7 +39,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 struct Options {
-  double seconds = 0;            ///< 0: any
+  double seconds = 0;            ///< time limit; 0: none
   uint64_t seed = 0, count = 0;  ///< 0: any
   bool rows = false, apart = false, has_seed = false, first = false;
 
@@ -94,7 +94,7 @@ std::string all_of(int pipe) {
   return text;
 }
 
-/// The same as check() in a process of its own, whose end by a signal is a difference too.
+/// Like check(), in a child process; a crash of that process is reported as a difference.
 Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   int ends[2];
   if (pipe(ends) != 0) fail("no pipe to another process");
@@ -123,7 +123,7 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   return outcome;
 }
 
-/// The seed that is being checked, for what ends the process.
+/// The seed that is being checked, for the message of a crash.
 char seed_text[64];
 
 void tell_seed(int number) {
@@ -207,7 +207,8 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Memory stays with the process: pages that come anew each time take half of the time otherwise.
+  // Keeps freed memory in the process: mapping new pages for each program takes half of the time
+  // otherwise.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   mallopt(M_TOP_PAD, 1 << 26);
