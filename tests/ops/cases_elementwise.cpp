@@ -76,7 +76,7 @@ const BinaryRow kBinary[] = {
     {"logical_or", ops::logical_or, false, Dtypes::one, false},
 };
 
-/// Every way shapes can meet.
+/// The ways in which two shapes can broadcast.
 struct Meeting {
   const char* name;
   Shape a, b;

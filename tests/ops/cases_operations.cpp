@@ -1,4 +1,4 @@
-// Ops that plugins/operations brings: they are reached by the names of their functions.
+// Ops of plugins/operations, which are called by the names of their functions.
 #include "crescent/layer/operation.h"
 #include "ops/cases.h"
 
@@ -14,7 +14,7 @@ Tensors call(const char* name, const Tensors& inputs, const Dict& options) {
   return Codec<Tensors>::decode(result);
 }
 
-/// Symmetric, with positive eigenvalues far from each other.
+/// A symmetric matrix with well-separated positive eigenvalues.
 Tensor positive_definite(const Tensor& x) {
   const int64_t n = x.dim(-1);
   const Tensor scale = ops::cast(ops::arange(n) + 2, x.dtype());
@@ -32,7 +32,7 @@ std::vector<Case> operation_cases() {
   const auto plain = [](const char* name, Dict options = {}) {
     return [name, options](const Tensors& x) { return call(name, x, options); };
   };
-  /// Of a matrix made positive definite, then the other inputs.
+  /// An operation whose first input is made positive definite.
   const auto definite = [](const char* name, Dict options = {}) {
     return [name, options](const Tensors& x) {
       Tensors inputs = x;
@@ -57,7 +57,7 @@ std::vector<Case> operation_cases() {
   const auto parts = [&](const char* name, const char* what, Dict options, const Shape& shape) {
     add(std::string(name) + " " + what, plain(name, std::move(options)), {{shape}});
   };
-  /// Of the vectors' squares: devices may turn them around.
+  /// Squares the singular vectors, because their signs depend on the device.
   const auto svd = [&](const char* what, Dict options, const Shape& shape) {
     add(std::string("svd ") + what,
         [options](const Tensors& x) {
@@ -75,7 +75,7 @@ std::vector<Case> operation_cases() {
   parts("pinv", "tall", {}, {2, 4, 3});
   parts("pinv", "wide", {}, {1, 3, 5});
   add("lstsq", plain("lstsq"), {{{2, 4, 3}}, {{2, 4, 2}}});
-  /// Whole pixels in both directions, where a bilinear mean has a corner, have no chance.
+  /// No coordinates are integers, where bilinear interpolation is not differentiable.
   add("image.sample", plain("image.sample", {{"fill_mode", "reflect"}}),
       {{{2, 4, 5, 3}}, {{2, 3, 3}, -3, 7}, {{2, 3, 3}, -3, 7}});
   add("image.sample constant", plain("image.sample", {{"fill_value", 0.5}}),

@@ -18,7 +18,7 @@ Tensor total(const Tensors& outputs) {
   return sum;
 }
 
-/// What the case gives, then the gradients of the sum of it.
+/// The results of the case, then the gradients of their sum.
 Tensors results_of(const Case& c, const Tensors& inputs) {
   GradientTape tape;
   for (const Tensor& x : inputs) {

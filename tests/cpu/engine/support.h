@@ -1,4 +1,4 @@
-// Programs are compiled by a device of the tests' own.
+// Helpers that compile programs on a device of the test.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -23,7 +23,7 @@ inline Tensor sines(const Shape& shape, double first) {
   return Tensor::from(values, shape);
 }
 
-/// Memory for what the program gives.
+/// Allocates the outputs of a program.
 inline Tensors outputs_of(const Program& program) {
   Tensors outputs;
   for (int value : program.outputs)
@@ -31,7 +31,7 @@ inline Tensors outputs_of(const Program& program) {
   return outputs;
 }
 
-/// What a program without variables gives.
+/// Runs a program without variables; returns its outputs.
 inline Tensors results_of(const Program& program, const Tensors& inputs) {
   Tensors none, outputs = outputs_of(program);
   compile(program, test_device())->run(inputs, none, outputs);
