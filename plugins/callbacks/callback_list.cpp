@@ -1,4 +1,4 @@
-// CallbackList combines several callbacks for training loops of the user.
+// CallbackList combines several callbacks for training loops that users write themselves.
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
 #include "crescent/registry/registration.h"
