@@ -151,7 +151,7 @@ class HeatmapLayout {
     fields_.right += bar_->width(metrics_);
   }
 
-  double usual_width() const {
+  double default_width() const {
     const bool cells = metrics_.cells;
     const double named =
         std::min(widest_of(metrics_, columns_), cells ? 10.0 : 80.0) + (cells ? 1 : 10);
@@ -161,7 +161,7 @@ class HeatmapLayout {
     return std::max(own, named);
   }
 
-  double usual_height(double width) const {
+  double default_height(double width) const {
     if (metrics_.cells) return 1;
     return std::max(fields_.numbers ? metrics_.line + 6 : 2.0, std::min(width, 48.0));
   }
@@ -170,10 +170,10 @@ class HeatmapLayout {
   /// keep their proportions.
   void size_fields(Size size) {
     const bool asked = !size.is_limit;
-    const double wide = room(size), usual = std::min(usual_width(), wide);
+    const double wide = room(size), usual = std::min(default_width(), wide);
     const double high = (size.height - fields_.top - below()) / static_cast<double>(matrix_.rows);
-    const double shape = usual_height(usual) / std::max(usual, 1.0);
-    fields_.width = usual, fields_.height = usual_height(usual);
+    const double shape = default_height(usual) / std::max(usual, 1.0);
+    fields_.width = usual, fields_.height = default_height(usual);
     if (asked && size.height > 0) fields_.height = high, fields_.width = high / shape;
     if (asked && size.width > 0) fields_.width = wide;
     if (asked && size.width > 0 && size.height == 0) fields_.height = wide * shape;

@@ -69,7 +69,7 @@ struct Grid {
 };
 
 /// The default width of images: small ones are magnified by an integer factor.
-double usual_width(const Images& images, const Metrics& metrics, const Grid& grid) {
+double default_width(const Images& images, const Metrics& metrics, const Grid& grid) {
   const auto width = static_cast<double>(images.columns), across = static_cast<double>(grid.across);
   if (metrics.cells) return std::min(std::max(width, grid.named), std::floor(80 / across) - 1);
   return width * std::max(1.0, std::floor(600 / (width * across)));
@@ -77,7 +77,7 @@ double usual_width(const Images& images, const Metrics& metrics, const Grid& gri
 
 /// The default number of images per row: in a terminal as many as fit its width, in pixels the
 /// square root of their number, rounded up.
-int64_t usual_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
+int64_t default_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
   if (!metrics.cells) return std::llround(std::ceil(std::sqrt(images.count)));
   const double width = std::max(static_cast<double>(images.columns), grid.named);
   return static_cast<int64_t>((size.width > 0 ? size.width : 80) / (width + 1));
@@ -88,19 +88,19 @@ int64_t usual_columns(const Images& images, const Metrics& metrics, const Grid& 
 double limited_width(const Images& images, const Metrics& metrics, const Grid& grid, Size limit,
                      double shape) {
   const auto across = static_cast<double>(grid.across);
-  return std::min({usual_width(images, metrics, grid),
+  return std::min({default_width(images, metrics, grid),
                    (limit.width - grid.beside - (across - 1) * grid.gap) / across,
                    std::max(1.0, limit.height - grid.top - grid.label) / shape});
 }
 
 /// The width of images in a grid of the requested width and at most the requested height.
-double asked_width(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
-                   double shape) {
+double requested_width(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
+                       double shape) {
   const auto across = static_cast<double>(grid.across), down = static_cast<double>(grid.down);
   const double wide = (size.width - grid.beside - (across - 1) * grid.gap) / across;
   const double rest = size.height - grid.top - grid.below - (down - 1) * grid.gap;
   const double high = (rest / down - grid.label) / shape;
-  if (size.width == 0 && size.height == 0) return usual_width(images, metrics, grid);
+  if (size.width == 0 && size.height == 0) return default_width(images, metrics, grid);
   return size.height == 0 ? wide : size.width == 0 ? high : std::min(wide, high);
 }
 
@@ -125,7 +125,7 @@ std::vector<std::vector<std::string>> labels_in(const Dict& figure, const Images
 }
 
 /// An entry of the legend: the meaning of a colour.
-struct Meaning {
+struct LegendItem {
   std::string text;
   Color color;
 };
@@ -137,8 +137,8 @@ Color color_in(const Value& value) {
   return {byte(numbers[0]), byte(numbers[1]), byte(numbers[2])};
 }
 
-std::vector<Meaning> legend_in(const Dict& figure) {
-  std::vector<Meaning> legend;
+std::vector<LegendItem> legend_in(const Dict& figure) {
+  std::vector<LegendItem> legend;
   if (entry(figure, "legend").is_null()) return legend;
   for (const Value& row : figure.at("legend").as_list())
     legend.push_back({text_entry(row.as_dict(), "label"), color_in(row.as_dict().at("color"))});
@@ -199,7 +199,7 @@ class ImagesLayout {
 
   void count_columns(const Value& columns, Size size) {
     grid_.across = std::clamp<int64_t>(
-        columns.is_null() ? usual_columns(images_, metrics_, grid_, size) : columns.as_int(), 1,
+        columns.is_null() ? default_columns(images_, metrics_, grid_, size) : columns.as_int(), 1,
         images_.count);
     grid_.down = (images_.count + grid_.across - 1) / grid_.across;
   }
@@ -208,7 +208,7 @@ class ImagesLayout {
     const double shape = metrics_.aspect() * static_cast<double>(images_.rows) /
                          static_cast<double>(images_.columns);
     const double width = size.is_limit ? limited_width(images_, metrics_, grid_, size, shape)
-                                       : asked_width(images_, metrics_, grid_, size, shape);
+                                       : requested_width(images_, metrics_, grid_, size, shape);
     const double least = metrics_.cells ? 1 : 0.1;
     grid_.width = std::max(least, metrics_.cells ? std::floor(width) : width);
     grid_.height = std::max(least, grid_.width * shape);
@@ -250,7 +250,7 @@ class ImagesLayout {
   void draw_legend() {
     const double sample = metrics_.cells ? 2 : 12, gap = metrics_.cells ? 1 : 6;
     double middle = grid_.top + grid_.whole_height() + metrics_.line / 2;
-    for (const Meaning& meaning : legend_) {
+    for (const LegendItem& meaning : legend_) {
       const double high = metrics_.cells ? 1 : sample;
       scene_.elements.push_back(Box{.at = {grid_.left, middle - high / 2},
                                     .width = sample,
@@ -267,7 +267,7 @@ class ImagesLayout {
   const Metrics& metrics_;
   Images images_;
   std::vector<std::vector<std::string>> labels_;
-  std::vector<Meaning> legend_;
+  std::vector<LegendItem> legend_;
   std::optional<ColorBar> bar_;
   std::string title_;
   Grid grid_;

@@ -229,7 +229,7 @@ int Draft::view(int value) {
   }
 }
 
-int Draft::tame(int value) {
+int Draft::damped(int value) {
   if (!is_floating(dtype(value))) return value;
   return choices.one_in(2) ? call("multiply", {{"x1", value}, {"x2", Value(0.125)}})
                            : call("tanh", {{"x", value}});

@@ -52,7 +52,7 @@ class Draft {
   int view(int value);
   /// The value with smaller numbers (times 1/8, or tanh), for results that would otherwise grow
   /// along the graph.
-  int tame(int value);
+  int damped(int value);
 
   // ---- calling
   /// Adds a call; fails with the error of cr.ops, and then adds nothing.

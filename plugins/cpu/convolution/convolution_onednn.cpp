@@ -265,7 +265,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
       const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
       plan_.bias ? run({from, kernel, to, a.inputs[2]}) : run({from, kernel, to});
-      if (plan_.gated) return close_gates(piece, a);
+      if (plan_.gated) return apply_gates(piece, a);
       if (plan_.activation != ActivationKind::relu) return;
       onednn::apply_relu(plan_.dtype, to,
                          piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
@@ -275,7 +275,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
 
  private:
   /// Applies the gate to a piece while it is in the cache.
-  void close_gates(const SubConvolution& piece, const Arguments& a) const {
+  void apply_gates(const SubConvolution& piece, const Arguments& a) const {
     const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
     const size_t at = x_at(piece);
     combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + at), count, 1, count,

@@ -100,7 +100,7 @@ class TransformedKernel final : public cpu::Kernel {
       if (forward_) {
         copy_tap(from + first * columns_ + column, rows, columns, taps[tap]);
       } else {
-        turn_tap(from + column * rows_ + first, rows, columns, taps[kTaps - 1 - tap]);
+        flip_tap(from + column * rows_ + first, rows, columns, taps[kTaps - 1 - tap]);
       }
     }
     const int64_t panel = column / kPanel * kPanel, width = panel_width(panel);
@@ -113,7 +113,7 @@ class TransformedKernel final : public cpu::Kernel {
     for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * columns_, columns, to[r]);
   }
   /// Copies a tap of the flipped kernel of a backward pass, whose input and output channels swap.
-  void turn_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
+  void flip_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
     for (int64_t c = 0; c < columns; ++c) {
       for (int64_t r = 0; r < rows; ++r) to[r][c] = from[c * rows_ + r];
     }
@@ -160,18 +160,19 @@ class WinogradImageConvolution final : public WinogradConvolution {
   explicit WinogradImageConvolution(const ConvPlan& plan)
       : WinogradConvolution(plan), kernel_(plan, sides_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
-    together_ = tiles_ < 2 * kMinSmallBlockTiles ||
-                (bytes >= kMinSharedKernelBytes && tiles_ <= kMinBlocks * kMinBlockTiles);
+    shares_steps_ = tiles_ < 2 * kMinSmallBlockTiles ||
+                    (bytes >= kMinSharedKernelBytes && tiles_ <= kMinBlocks * kMinBlockTiles);
     block_ =
         std::min(sides_.best_block(), std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocks)));
     const int64_t finer =
         std::min(block_, std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocksForManyThreads)));
     const int64_t row = sides_.out.tile_columns;
-    unit_ = !plan.moments ? 1 : pieces(finer < block_ ? kMomentTiles : block_, row) * row;
-    block_ = pieces(block_, unit_) * unit_, many_thread_block_ = pieces(finer, unit_) * unit_;
+    moment_tiles_ = !plan.moments ? 1 : pieces(finer < block_ ? kMomentTiles : block_, row) * row;
+    block_ = pieces(block_, moment_tiles_) * moment_tiles_,
+    many_thread_block_ = pieces(finer, moment_tiles_) * moment_tiles_;
   }
   /// True when the kernel can compute moments of its result, block by block.
-  bool has_moments() const { return !together_; }
+  bool has_moments() const { return !shares_steps_; }
 
   Prepared prepare(int input) override {
     if (input != 1) return {};
@@ -182,12 +183,12 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
   void run(const Arguments& a) const override {
     if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.threads);
-    together_ ? run_together(a) : run_blocks(a);
+    shares_steps_ ? run_shared_steps(a) : run_blocks(a);
     if (plan_.moments) combine(a);
   }
   size_t scratch_bytes() const override {
     const int64_t moments = plan_.moments ? 2 * units() * columns_ : 0;
-    return static_cast<size_t>(kernel_scratch() + (together_ ? sides_.values(tiles_) : 0) +
+    return static_cast<size_t>(kernel_scratch() + (shares_steps_ ? sides_.values(tiles_) : 0) +
                                moments) *
            sizeof(float);
   }
@@ -230,11 +231,11 @@ class WinogradImageConvolution final : public WinogradConvolution {
                        for (int64_t point = 0; point < kPoints; ++point)
                          multiply(b, kernel(a), point);
                        output(a, b.out);
-                       for (int64_t i = first; plan_.moments && i < last; i += unit_)
-                         find_moments(a, i, std::min(i + unit_, last));
+                       for (int64_t i = first; plan_.moments && i < last; i += moment_tiles_)
+                         find_moments(a, i, std::min(i + moment_tiles_, last));
                      });
   }
-  void run_together(const Arguments& a) const {
+  void run_shared_steps(const Arguments& a) const {
     const Block b = block(0, tiles_, floats(a.scratch) + kernel_scratch());
     auto part = [](const Tiles& tiles, int64_t begin, int64_t end, int64_t channels) -> Tiles {
       return {begin, end - begin, tiles.points + begin * padded(channels), tiles.stride};
@@ -248,7 +249,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
     });
   }
 
-  int64_t units() const { return pieces(tiles_, unit_); }
+  int64_t units() const { return pieces(tiles_, moment_tiles_); }
   float* moments(const Arguments& a, int64_t unit) const {
     return floats(a.scratch) + kernel_scratch() + unit * columns_;
   }
@@ -260,14 +261,15 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
   /// Computes the moments of a unit, which consists of whole rows of tiles.
   void find_moments(const Arguments& a, int64_t first, int64_t last) const {
-    const int64_t begin = pixels_before(first), unit = first / unit_;
+    const int64_t begin = pixels_before(first), unit = first / moment_tiles_;
     normalization_.moments(
         {pixels_before(last) - begin, columns_, a.out<float>(0) + begin * columns_},
         moments(a, unit), moments(a, units() + unit));
   }
   void combine(const Arguments& a) const {
     auto pixels = [&](int64_t i) {
-      return pixels_before(std::min((i + 1) * unit_, tiles_)) - pixels_before(i * unit_);
+      return pixels_before(std::min((i + 1) * moment_tiles_, tiles_)) -
+             pixels_before(i * moment_tiles_);
     };
     for (int64_t c = 0; c < columns_; ++c) {
       combine_moments(moments(a, 0), moments(a, units()), units(), columns_, c, pixels,
@@ -278,15 +280,15 @@ class WinogradImageConvolution final : public WinogradConvolution {
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
   /// Tiles per block: for few threads, for many threads; tiles that share moments.
-  int64_t block_, many_thread_block_, unit_;
-  bool together_, is_prepared_ = false;
+  int64_t block_, many_thread_block_, moment_tiles_;
+  bool shares_steps_, is_prepared_ = false;
 };
 
 /// Few tiles are not worth the transform of the kernel, so another convolution runs, unless the
 /// kernel is prepared.
-class FewTiles final : public cpu::Kernel {
+class FewTilesConvolution final : public cpu::Kernel {
  public:
-  FewTiles(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
+  FewTilesConvolution(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
       : kernel_(std::move(other)), plan_(plan) {}
   Prepared prepare(int input) override {
     if (input != 1) return {};
@@ -433,8 +435,8 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
       !plan.residual) {
     if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.gated) return nullptr;
     auto other = make_onednn_convolution(r);
-    return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r),
-                                      plan);
+    return std::make_unique<FewTilesConvolution>(
+        other ? std::move(other) : make_unfolded_convolution(r), plan);
   }
   if (plan.pass == ConvPass::backward_kernel) return std::make_unique<WinogradKernelGradient>(plan);
   auto kernel = std::make_unique<WinogradImageConvolution>(plan);

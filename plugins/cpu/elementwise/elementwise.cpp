@@ -25,8 +25,8 @@ bool contains(const std::vector<int>& list, int x) {
 /// Matches the steps from `first` on with the steps of `chain`, and returns the register that
 /// corresponds to each register of the chain; empty if the steps differ. `next` is the register
 /// that the first of the steps writes.
-std::vector<int> names_in(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
-                          int next) {
+std::vector<int> match_registers(const Chain& chain, const std::vector<FusedStep>& steps,
+                                 size_t first, int next) {
   if (first + chain.steps.size() > steps.size()) return {};
   const int made = next;  // the first register that the chain writes, after its inputs
   std::vector<int> names(chain.scalar.size(), -1);
@@ -202,8 +202,8 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
   }
   for (size_t i = 0; i < steps.size();) {
     const auto all = chains();
-    const auto chain = std::find_if(all.begin(), all.end(),
-                                    [&](const Chain& c) { return add_run(c, steps, i, outputs); });
+    const auto chain = std::find_if(
+        all.begin(), all.end(), [&](const Chain& c) { return add_chain(c, steps, i, outputs); });
     if (chain != all.end()) {
       i += chain->steps.size();
       continue;
@@ -222,9 +222,10 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
 
 /// Adds the steps from `first` on as one step, if they are the steps of `chain`, its results are
 /// outputs, and nothing else reads its intermediate registers.
-bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
-                          const std::vector<int>& outputs) {
-  const std::vector<int> names = names_in(chain, steps, first, static_cast<int>(registers_.size()));
+bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
+                            const std::vector<int>& outputs) {
+  const std::vector<int> names =
+      match_registers(chain, steps, first, static_cast<int>(registers_.size()));
   if (names.empty()) return false;
   ChainCall call{
       &chain,

@@ -134,8 +134,8 @@ class Elementwise final : public Kernel {
   bool add_step(const FusedStep& step, bool stored, bool is_shared);
   BinaryLoop choose_loop(const FusedStep& step, DType dtype, bool cells);
   bool add_scatter(const Request& request, const FusedStep& step);
-  bool add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
-               const std::vector<int>& outputs);
+  bool add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
+                 const std::vector<int>& outputs);
   template <class F>
   void each_result(const Step& step, F&& f) const;
   void add_results(const std::vector<int>& outputs, const Request& request);

@@ -58,7 +58,7 @@ class EpilogueFusion {
     const size_t reader = place_of(reads[0]);
     if (!find_moves(product, reader)) return false;
     const size_t last = last_reader_of_replaced(product, reader);
-    if (last != product && !may_wait(product)) return false;
+    if (last != product && !can_run_later(product)) return false;
     if (!take_over(product, reader)) return false;
     reorder(product, last);
     return true;
@@ -107,7 +107,7 @@ class EpilogueFusion {
 
   /// True if running the product later increases no memory use: its inputs, which then live longer,
   /// must be no larger than its result, which no longer exists.
-  bool may_wait(size_t product) {
+  bool can_run_later(size_t product) {
     size_t kept = 0;
     for (int value : step(product).inputs) kept += schedule_.bytes(value);
     return kept <= schedule_.bytes(step(product).outputs[0]);

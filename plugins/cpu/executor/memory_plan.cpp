@@ -106,12 +106,12 @@ size_t assign_offsets(std::vector<Block>& blocks) {
 
 MemoryPlan::MemoryPlan(Schedule& schedule) : schedule_(schedule) {
   place_callers_values();
-  copy_what_is_not_made_here();
+  add_result_copies();
   find_lives();
   place_variable_results();
   place_outputs();
   find_lives();
-  keep_prepared();
+  cache_prepacked();
   share_in_place();
   pack();
 }
@@ -132,7 +132,7 @@ void MemoryPlan::place_callers_values() {
 
 /// Adds copies for outputs and new variable values that lie in the memory of an input, a variable
 /// or a constant, or that would need two final locations.
-void MemoryPlan::copy_what_is_not_made_here() {
+void MemoryPlan::add_result_copies() {
   std::vector<bool> taken(schedule_.values.size());
   auto own = [&](int& value) {
     size_t root = schedule_.root(value);
@@ -209,7 +209,7 @@ void MemoryPlan::place_outputs() {
 }
 
 /// Puts prepacked values that later steps read in the prepack cache.
-void MemoryPlan::keep_prepared() {
+void MemoryPlan::cache_prepacked() {
   const int end = static_cast<int>(schedule_.prepack_steps);
   for (size_t s = 0; s < schedule_.prepack_steps; ++s) {
     for (int value : schedule_.steps[s].outputs) {

@@ -49,7 +49,7 @@ class ScanLoop {
     steps_ = stacked ? stacked->shape[0] : 0;
     for (size_t s = 0; s < states_; ++s) state_bytes_ += aligned(in_bytes_[s]);
     if (!cut(*scan.body))
-      plans_.push_back(std::make_unique<Own>(prepared(*scan.body), *this, pool));
+      plans_.push_back(std::make_unique<PlanWithFrame>(prepared(*scan.body), *this, pool));
   }
 
   void run(const Arguments& a) {
@@ -79,8 +79,8 @@ class ScanLoop {
 
  private:
   /// A plan and its only frame.
-  struct Own {
-    Own(const Program& program, ScanLoop& loop, Pool& pool)
+  struct PlanWithFrame {
+    PlanWithFrame(const Program& program, ScanLoop& loop, Pool& pool)
         : plan(program, loop.options_, pool, loop.values_) {}
     Plan plan;
     Plan::Frame frame{plan};
@@ -99,7 +99,7 @@ class ScanLoop {
     const Program rest = left > 0 ? prepared(found->of(left)) : Program();
     if (has_kernels(part_) && has_kernels(rest)) {
       make_plans(1);
-      if (left > 0) rest_ = std::make_unique<Own>(rest, *this, alone_);
+      if (left > 0) rest_ = std::make_unique<PlanWithFrame>(rest, *this, alone_);
       if (flops() >= kMinPartFlops * static_cast<double>(parts_)) return true;
     }
     plans_.clear(), rest_.reset();
@@ -119,7 +119,8 @@ class ScanLoop {
   }
   void make_plans(int threads) {
     const auto most = static_cast<size_t>(std::min<int64_t>(threads, parts_));
-    while (plans_.size() < most) plans_.push_back(std::make_unique<Own>(part_, *this, alone_));
+    while (plans_.size() < most)
+      plans_.push_back(std::make_unique<PlanWithFrame>(part_, *this, alone_));
   }
 
   bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
@@ -137,7 +138,7 @@ class ScanLoop {
     }
     return body;
   }
-  void begin(const Arguments& a, Own& own) const {
+  void begin(const Arguments& a, PlanWithFrame& own) const {
     Plan::Memory& memory = own.frame.memory();
     size_t variable = 0;
     for (size_t i = stepped_; i < in_bytes_.size(); ++i) {
@@ -162,7 +163,7 @@ class ScanLoop {
     return const_cast<std::byte*>(a.inputs[i]) + (by_rows_[i] ? first_row(in_bytes_[i], part) : 0);
   }
 
-  void run_part(const Arguments& a, Own& own, int64_t part) const {
+  void run_part(const Arguments& a, PlanWithFrame& own, int64_t part) const {
     auto& memory = own.frame.memory();
     for (size_t s = 0; s < states_; ++s) put_first_state(a, s, part);
     size_t captured = stepped_;
@@ -209,9 +210,10 @@ class ScanLoop {
   std::vector<size_t> in_bytes_, out_bytes_;  ///< bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
-  Program part_;                             ///< the body for rows_ rows
-  std::vector<std::unique_ptr<Own>> plans_;  ///< one, or one per thread where the batch is split
-  std::unique_ptr<Own> rest_;                ///< for the last part, if it has fewer rows
+  Program part_;  ///< the body for rows_ rows
+  std::vector<std::unique_ptr<PlanWithFrame>>
+      plans_;                            ///< one, or one per thread where the batch is split
+  std::unique_ptr<PlanWithFrame> rest_;  ///< for the last part, if it has fewer rows
   uint64_t runs_ = 0;
 };
 

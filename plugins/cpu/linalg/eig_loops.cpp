@@ -118,7 +118,7 @@ void make_triangular(ComplexMatrix& a, ComplexMatrix& basis) {
 }
 
 /// Computes eigenvector k, column k of `vectors`, in the basis in which `a` is triangular.
-void solve_for(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
+void find_eigenvector(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
   constexpr double kTiny = 1e-300;
   double norm = 0;
   for (int64_t i = 0; i < a.size(); ++i)
@@ -145,13 +145,13 @@ void normalize(std::vector<Number>& vector) {
 }
 
 /// a (n, n) -> eigenvalues (n), eigenvectors as columns.
-void find_pairs(ComplexMatrix& a, std::complex<float>* values, std::complex<float>* columns) {
+void find_eigenpairs(ComplexMatrix& a, std::complex<float>* values, std::complex<float>* columns) {
   const int64_t n = a.size();
   ComplexMatrix basis = ComplexMatrix::identity(n), vectors(n);
   make_triangular(a, basis);
   for (int64_t k = 0; k < n; ++k) {
     values[k] = std::complex<float>(a(k, k));
-    solve_for(a, k, vectors);
+    find_eigenvector(a, k, vectors);
     std::vector<Number> column(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= k; ++j)
@@ -183,8 +183,8 @@ class EigKernel final : public Kernel {
       matrix(k / n_, k % n_) = from[k];
       if (!std::isfinite(std::abs(from[k]))) fail("eig: the matrix is not finite");
     }
-    find_pairs(matrix, a.out<std::complex<float>>(0) + i * n_,
-               a.out<std::complex<float>>(1) + i * size);
+    find_eigenpairs(matrix, a.out<std::complex<float>>(0) + i * n_,
+                    a.out<std::complex<float>>(1) + i * size);
   }
   int64_t n_, count_;
 };

@@ -47,7 +47,7 @@ class BatchKernel : public Kernel {
         count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {}
   std::string name() const override { return "openblas lapack"; }
   void run(const Arguments& a) const final {
-    const BlasTurn turn;
+    const BlasLock turn;
     for (int64_t i = 0; i < count_; ++i) run_one(a, i);
   }
 
@@ -65,7 +65,7 @@ class EighKernel final : public BatchKernel {
     double wanted = 0;
     const int ask = -1;
     int info = 0;
-    const BlasTurn turn;
+    const BlasLock turn;
     dsyevd_("V", "U", &n_, nullptr, &n_, nullptr, &wanted, &ask, &integers_, &ask, &info, 1, 1);
     work_ = static_cast<int>(wanted);
   }

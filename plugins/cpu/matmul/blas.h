@@ -98,12 +98,12 @@ const BlasLibrary& blas_library();
 /// A lock that every call of OpenBLAS holds. Its serial build hands out work memory without a lock,
 /// so that concurrent calls corrupt each other's results (0.3.21: one in thousands); with that
 /// build the lock admits one call at a time.
-class BlasTurn {
+class BlasLock {
  public:
-  BlasTurn();
-  ~BlasTurn();
-  BlasTurn(const BlasTurn&) = delete;
-  BlasTurn& operator=(const BlasTurn&) = delete;
+  BlasLock();
+  ~BlasLock();
+  BlasLock(const BlasLock&) = delete;
+  BlasLock& operator=(const BlasLock&) = delete;
 
  private:
   bool alone_;

@@ -99,7 +99,7 @@ inline AugmentationPtr augmentation(const char* name, const Dict& options) {
 // ---- helpers
 
 /// The shape of one number per image: (batch, 1, 1, 1).
-inline Shape one_each(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }
+inline Shape per_image_shape(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }
 
 /// Scales values from the range [low, high] to another range.
 inline Tensor rescaled(const Tensor& x, double low, double high, double to_low, double to_high) {

@@ -66,8 +66,8 @@ constexpr int64_t kWords = sizeof(Words) / sizeof(uint32_t);
 
 /// to[c * to_row + r] = from[r * from_row + c], r < rows, c < columns <= kTurned<T>.
 template <class T>
-CRESCENT_IN_CLONES void turn_elements(const T* from, int64_t from_row, int64_t rows,
-                                      int64_t columns, T* to, int64_t to_row) {
+CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_row, int64_t rows,
+                                           int64_t columns, T* to, int64_t to_row) {
   constexpr int64_t kTile = 32;
   T tile[kTile][kTurned<T> + 1];  // makes reads and writes contiguous
   for (int64_t first = 0; first < rows; first += kTile) {
@@ -80,8 +80,8 @@ CRESCENT_IN_CLONES void turn_elements(const T* from, int64_t from_row, int64_t r
 }
 
 /// The same for a whole strip, one cache line of each of its rows at a time.
-CRESCENT_IN_CLONES void turn_strip(const uint32_t* from, int64_t from_row, int64_t rows,
-                                   int64_t columns, uint32_t* to, int64_t to_row) {
+CRESCENT_IN_CLONES void transpose_strip(const uint32_t* from, int64_t from_row, int64_t rows,
+                                        int64_t columns, uint32_t* to, int64_t to_row) {
   constexpr int64_t kLine = 2 * kWords;
   static_assert(kLine == kTurned<uint32_t>);
   int64_t r = 0;
@@ -102,12 +102,12 @@ CRESCENT_IN_CLONES void turn_strip(const uint32_t* from, int64_t from_row, int64
       }
     }
   }
-  turn_elements(from + r * from_row, from_row, rows - r, columns, to + r, to_row);
+  transpose_elements(from + r * from_row, from_row, rows - r, columns, to + r, to_row);
 }
 
 #define CRESCENT_TURN_PARAMETERS(T) \
   (const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to, int64_t to_row)
-CRESCENT_CLONES(turn_strip_of_words, turn_strip, CRESCENT_TURN_PARAMETERS(uint32_t),
+CRESCENT_CLONES(transpose_word_strip, transpose_strip, CRESCENT_TURN_PARAMETERS(uint32_t),
                 (from, from_row, rows, columns, to, to_row))
 #undef CRESCENT_TURN_PARAMETERS
 
@@ -164,9 +164,9 @@ class Rot90Kernel final : public CpuKernel {
   template <class T>
   void turn_lines(const T* from, int64_t from_row, int64_t columns, T* to, int64_t to_row) const {
     if constexpr (sizeof(T) == sizeof(uint32_t))
-      turn_strip_of_words(from, from_row, rows_, columns, to, to_row);
+      transpose_word_strip(from, from_row, rows_, columns, to, to_row);
     else
-      turn_elements(from, from_row, rows_, columns, to, to_row);
+      transpose_elements(from, from_row, rows_, columns, to, to_row);
   }
   size_t bytes_ = 4;
   bool back_ = false;

@@ -56,14 +56,14 @@ class CycleSearch {
 };
 
 /// The successors of each item.
-Numbers followers(size_t items, const std::vector<Edge>& edges) {
+Numbers successors(size_t items, const std::vector<Edge>& edges) {
   Numbers after(items);
   for (const Edge& edge : edges) after[static_cast<size_t>(edge.from)].push_back(edge.to);
   return after;
 }
 
 /// The number of edges that lead to each item.
-std::vector<int> arrivals(size_t items, const std::vector<Edge>& edges) {
+std::vector<int> predecessor_counts(size_t items, const std::vector<Edge>& edges) {
   std::vector<int> arriving(items);
   for (const Edge& edge : edges) ++arriving[static_cast<size_t>(edge.to)];
   return arriving;
@@ -78,7 +78,8 @@ void set_first_layers(std::vector<Item>& items) {
 
 /// Moves each item below all of its predecessors, and returns the items in topological order.
 /// `waiting` is the number of predecessors of each item.
-std::vector<int> lowered(std::vector<Item>& items, const Numbers& after, std::vector<int> waiting) {
+std::vector<int> place_below_predecessors(std::vector<Item>& items, const Numbers& after,
+                                          std::vector<int> waiting) {
   std::vector<int> ready, sorted;
   for (size_t i = 0; i < items.size(); ++i)
     if (waiting[i] == 0) ready.push_back(static_cast<int>(i));
@@ -96,7 +97,7 @@ std::vector<int> lowered(std::vector<Item>& items, const Numbers& after, std::ve
 }
 
 /// Moves an item to the layer just above the highest of its successors.
-void raise_to_followers(std::vector<Item>& items, size_t number, const std::vector<int>& after) {
+void raise_to_successors(std::vector<Item>& items, size_t number, const std::vector<int>& after) {
   int least = -1;
   for (const int next : after) {
     const int layer = items[static_cast<size_t>(next)].layer;
@@ -117,16 +118,16 @@ void Level::break_cycles() {
 /// Assigns layers: an item is below all of its predecessors; an item without predecessors is just
 /// above its successors.
 void Level::assign_layers() {
-  const Numbers after = followers(items.size(), edges);
-  const std::vector<int> arriving = arrivals(items.size(), edges);
+  const Numbers after = successors(items.size(), edges);
+  const std::vector<int> arriving = predecessor_counts(items.size(), edges);
   set_first_layers(items);
   int last = 0;
-  for (const int i : lowered(items, after, arriving)) {
+  for (const int i : place_below_predecessors(items, after, arriving)) {
     const auto number = static_cast<size_t>(i);
     const Item& item = items[number];
     last = std::max(last, item.layer + (item.pin == Item::kLast ? 0 : 1));
     if (arriving[number] == 0 && item.pin == Item::kFree)
-      raise_to_followers(items, number, after[number]);
+      raise_to_successors(items, number, after[number]);
   }
   for (Item& item : items)
     if (item.pin == Item::kLast) item.layer = last;
@@ -164,11 +165,11 @@ void Level::add_dummies() {
       from = to;
     }
   }
-  note_segments();
+  record_segments();
 }
 
 /// Records the segments that begin and end at each item.
-void Level::note_segments() {
+void Level::record_segments() {
   above_.resize(items.size());
   below_.resize(items.size());
   for (size_t i = 0; i < segments_.size(); ++i) {

@@ -51,7 +51,7 @@ class Level {
   void add_dummies();
   int add_dummy(int layer);
   Segment segment_of(int number, int from, int to) const;
-  void note_segments();
+  void record_segments();
   void order_layers();
   void fill_layers();
   void sweep(bool downwards);
@@ -76,7 +76,7 @@ class Level {
   double begin_of(const Segment& segment) const;
   double end_of(const Segment& segment) const;
   double distance(int left, int right) const;
-  double wish(int item, bool from_above) const;
+  double preferred_x(int item, bool from_above) const;
   std::vector<Segment*> segments_after(int layer);
 
   const Spacing spacing_;

@@ -20,12 +20,13 @@ Pool joined(const Pool& left, const Pool& right) {
           left.count + right.count};
 }
 
-/// The ascending numbers with the least weighted squared distance to `wishes`, by the
+/// The ascending numbers with the least weighted squared distance to `preferred`, by the
 /// pool-adjacent-violators algorithm (isotonic regression).
-std::vector<double> rising(const std::vector<double>& wishes, const std::vector<double>& weights) {
+std::vector<double> rising(const std::vector<double>& preferred,
+                           const std::vector<double>& weights) {
   std::vector<Pool> pools;
-  for (size_t i = 0; i < wishes.size(); ++i) {
-    Pool last{wishes[i], weights[i], 1};
+  for (size_t i = 0; i < preferred.size(); ++i) {
+    Pool last{preferred[i], weights[i], 1};
     for (; !pools.empty() && pools.back().mean > last.mean; pools.pop_back())
       last = joined(pools.back(), last);
     pools.push_back(last);
@@ -35,13 +36,13 @@ std::vector<double> rising(const std::vector<double>& wishes, const std::vector<
   return result;
 }
 
-/// The positions with the least weighted squared distance to `wishes` that are at least `distances`
-/// apart.
-std::vector<double> spread(const std::vector<double>& wishes, const std::vector<double>& weights,
+/// The positions with the least weighted squared distance to `preferred` that are at least
+/// `distances` apart.
+std::vector<double> spread(const std::vector<double>& preferred, const std::vector<double>& weights,
                            const std::vector<double>& distances) {
   std::vector<double> shifts{0}, relative;
   for (const double distance : distances) shifts.push_back(shifts.back() + distance);
-  for (size_t i = 0; i < wishes.size(); ++i) relative.push_back(wishes[i] - shifts[i]);
+  for (size_t i = 0; i < preferred.size(); ++i) relative.push_back(preferred[i] - shifts[i]);
   std::vector<double> places = rising(relative, weights);
   for (size_t i = 0; i < places.size(); ++i) places[i] += shifts[i];
   return places;
@@ -64,7 +65,7 @@ double Level::distance(int left, int right) const {
 
 /// The preferred position of an item: the weighted mean of the positions at which its segments are
 /// straight. Segments between dummies weigh more, so that long edges become straight.
-double Level::wish(int number, bool from_above) const {
+double Level::preferred_x(int number, bool from_above) const {
   const auto item = static_cast<size_t>(number);
   double sum = 0, weights = 0;
   for (const int k : from_above ? above_[item] : below_[item]) {
@@ -79,15 +80,15 @@ double Level::wish(int number, bool from_above) const {
 }
 
 void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
-  std::vector<double> wishes, weights, distances;
+  std::vector<double> preferred, weights, distances;
   for (size_t i = 0; i < layer.size(); ++i) {
     const auto item = static_cast<size_t>(layer[i]);
     const bool linked = !(from_above ? above_[item] : below_[item]).empty();
-    wishes.push_back(wish(layer[i], from_above));
+    preferred.push_back(preferred_x(layer[i], from_above));
     weights.push_back(items[item].dummy ? 4 : linked ? 1 : 0.1);
     if (i > 0) distances.push_back(distance(layer[i - 1], layer[i]));
   }
-  const std::vector<double> places = spread(wishes, weights, distances);
+  const std::vector<double> places = spread(preferred, weights, distances);
   for (size_t i = 0; i < layer.size(); ++i) items[static_cast<size_t>(layer[i])].x = places[i];
 }
 
@@ -162,10 +163,11 @@ void Level::choose_ports_of(size_t number) {
   const double least = item.x - item.width / 2 + margin, most = item.x + item.width / 2 - margin;
   const double gap =
       std::min(spacing_.ports, (item.width - 2 * margin) / std::max<double>(1, free.size() - 1.0));
-  std::vector<double> wishes;
-  for (const Segment* segment : free) wishes.push_back(std::clamp(begin_of(*segment), least, most));
+  std::vector<double> preferred;
+  for (const Segment* segment : free)
+    preferred.push_back(std::clamp(begin_of(*segment), least, most));
   const std::vector<double> places =
-      spread(wishes, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
+      spread(preferred, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
   const double shift = shift_into(places, 2 * item.x - most, most);
   for (size_t k = 0; k < free.size(); ++k) {
     const double at = places[k] + shift;

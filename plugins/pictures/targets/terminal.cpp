@@ -25,19 +25,19 @@ std::string_view variable(const char* name) {
 }
 
 /// Sets the terminal to no echo and unbuffered input while alive.
-class Unbuffered {
+class UnbufferedInput {
  public:
-  explicit Unbuffered(int terminal) : terminal_(terminal) {
+  explicit UnbufferedInput(int terminal) : terminal_(terminal) {
     changed_ = tcgetattr(terminal, &before_) == 0;
     termios mode = before_;
     mode.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     mode.c_cc[VMIN] = 0, mode.c_cc[VTIME] = 0;
     changed_ = changed_ && tcsetattr(terminal, TCSANOW, &mode) == 0;
   }
-  ~Unbuffered() {
+  ~UnbufferedInput() {
     if (changed_) tcsetattr(terminal_, TCSANOW, &before_);
   }
-  Unbuffered(const Unbuffered&) = delete;
+  UnbufferedInput(const UnbufferedInput&) = delete;
   bool changed() const { return changed_; }
 
  private:
@@ -60,7 +60,7 @@ bool has_attributes(std::string_view answer) {
 
 /// Writes the query, and reads until the terminal has sent its device attributes, which every
 /// terminal does, or until the timeout.
-std::string ask(int terminal, std::string_view question, Clock::time_point until) {
+std::string query(int terminal, std::string_view question, Clock::time_point until) {
   std::string answer;
   if (::write(terminal, question.data(), question.size()) != static_cast<ssize_t>(question.size()))
     return answer;
@@ -80,15 +80,15 @@ struct Graphics {
 /// Queries the graphics protocols of the terminal, unless there is unread keyboard input, which
 /// would be lost. The kitty query is sent only if the terminal answered the first one in time: a
 /// late answer would look like typed text.
-Graphics asked() {
+Graphics query_graphics() {
   const Descriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (terminal < 0) return {};
-  const Unbuffered mode(terminal);
+  const UnbufferedInput mode(terminal);
   const auto until = Clock::now() + kPatience;
   if (!mode.changed() || is_readable(terminal, Clock::now())) return {};
-  const std::string attributes = ask(terminal, kAskAttributes, until);
+  const std::string attributes = query(terminal, kAskAttributes, until);
   if (!has_attributes(attributes)) return {};
-  return {says_kitty(ask(terminal, kAskKitty, until)), says_sixel(attributes)};
+  return {says_kitty(query(terminal, kAskKitty, until)), says_sixel(attributes)};
 }
 
 int colors_of(std::string_view term) {
@@ -143,7 +143,7 @@ Terminal terminal_now() {
       terminal.cell_height = 1.0 * size.ws_ypixel / size.ws_row;
   }
   if (term == "dumb") return terminal;
-  static const Graphics graphics = asked();
+  static const Graphics graphics = query_graphics();
   terminal.kitty = graphics.kitty, terminal.sixel = graphics.sixel;
   return terminal;
 }

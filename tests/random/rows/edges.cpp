@@ -25,10 +25,10 @@ int both_orders(Draft& d) {
     const int result = d.call(function, {{"x1", x}, {"x2", y}});
     return d.dtype(result) == DType::boolean
                ? d.call("cast", {{"x", result}, {"dtype", Value("float32")}})
-               : d.tame(result);
+               : d.damped(result);
   };
   const int first = call(a, b), second = call(b, a);
-  return d.call("subtract", {{"x1", first}, {"x2", d.tame(second)}});
+  return d.call("subtract", {{"x1", first}, {"x2", d.damped(second)}});
 }
 
 /// A chain of casts through dtypes that cannot represent some of the numbers.
@@ -169,7 +169,7 @@ int with_itself(Draft& d) {
   const int x = which == 0 && d.values() > 0 ? d.values() - 1 : d.fraction();
   if (!is_floating(d.dtype(x)) || d.is_inner(x)) fail("a fraction");
   constexpr const char* kFunctions[] = {"add", "multiply", "maximum", "subtract", "minimum"};
-  return d.tame(d.call(d.choices.of(kFunctions), {{"x1", x}, {"x2", x}}));
+  return d.damped(d.call(d.choices.of(kFunctions), {{"x1", x}, {"x2", x}}));
 }
 
 }  // namespace

@@ -321,7 +321,7 @@ int draw(Draft& d, const std::string& function, const std::vector<Part>& parts, 
     }
   }
   const int result = d.call(function, std::move(arguments));
-  return grows ? d.tame(result) : result;
+  return grows ? d.damped(result) : result;
 }
 
 }  // namespace

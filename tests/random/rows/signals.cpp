@@ -146,13 +146,13 @@ int complex_unary(Draft& d) {
   const std::string function = d.choices.of(kFunctions);
   const int z = complex(d, pairs(d));
   if (function == "real") return part_of(d, z);
-  return d.tame(part_of(d, d.inner(d.call(function, {{"x", z}}))));
+  return d.damped(part_of(d, d.inner(d.call(function, {{"x", z}}))));
 }
 
 int complex_binary(Draft& d) {
   constexpr const char* kFunctions[] = {"add", "subtract", "multiply"};
   const int x = pairs(d), z = complex(d, x), w = complex(d, d.same_shape(x));
-  return d.tame(part_of(d, d.inner(d.call(d.choices.of(kFunctions), {{"x1", z}, {"x2", w}}))));
+  return d.damped(part_of(d, d.inner(d.call(d.choices.of(kFunctions), {{"x1", z}, {"x2", w}}))));
 }
 
 int complex_quotient(Draft& d) {
@@ -161,7 +161,7 @@ int complex_quotient(Draft& d) {
   const TensorSpec wanted{DType::float32, shape};
   const int x = d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
   const int y = d.inner(d.call("divide", {{"x1", complex(d, x)}, {"x2", z}}));
-  return d.tame(part_of(d, y));
+  return d.damped(part_of(d, y));
 }
 
 int of_polar(Draft& d) {

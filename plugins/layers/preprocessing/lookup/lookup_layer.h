@@ -83,8 +83,8 @@ class LookupLayer : public UnaryLayer {
   void load_assets(const std::string& folder);
 
   TablePtr<Term> table_;
-  Tensor by_place_;  ///< the terms by index, if indices are converted to terms
-  Tensor weights_;   ///< the idf weight of each index, for "tf_idf"
+  Tensor term_by_index_;  ///< the terms by index, if indices are converted to terms
+  Tensor weights_;        ///< the idf weight of each index, for "tf_idf"
   TermCounts<Term> counts_;
 };
 

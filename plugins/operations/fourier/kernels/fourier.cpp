@@ -58,8 +58,8 @@ void take(const FourierTransform& transform, RowView<const T> x, size_t n, const
 }
 /// Copies the elements at even indices to w.re, and those at odd indices to w.im.
 template <class T>
-void take_halves(const FourierTransform& transform, RowView<const T> x, const TransformBuffer& w,
-                 size_t count) {
+void load_even_odd(const FourierTransform& transform, RowView<const T> x, const TransformBuffer& w,
+                   size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
       return take_pairs(x.numbers, x.n, transform.size(), transform.places(), w.re, w.im);
@@ -85,8 +85,8 @@ void give(const FourierTransform& transform, const double* from, RowView<T> to, 
 }
 
 template <class T>
-void give_halves(const FourierTransform& transform, const TransformBuffer& w, RowView<T> to,
-                 size_t count) {
+void store_even_odd(const FourierTransform& transform, const TransformBuffer& w, RowView<T> to,
+                    size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
       return give_pairs(w.re, w.im, transform.size(), to.numbers, to.n);
@@ -113,13 +113,13 @@ void transform_rows(const FourierTransform& transform, RowView<const T> re, RowV
 /// Transforms `count` rows of real numbers, whose length is even, as complex rows of half the
 /// length.
 template <class T>
-void transform_real_rows(const FourierTransform& transform, const ComplexTable& turns,
+void transform_real_rows(const FourierTransform& transform, const ComplexTable& twiddles,
                          RowView<const T> x, RowView<T> to_re, RowView<T> to_im, size_t count,
                          double* memory) {
   const TransformBuffer w(transform, memory, count);
-  take_halves(transform, x, w, count);
+  load_even_odd(transform, x, w, count);
   transform.run(w.re, w.im);
-  unfold_real(w.re, w.im, transform.size(), turns, w.lanes);
+  unfold_real(w.re, w.im, transform.size(), twiddles, w.lanes);
   give(transform, w.re, to_re, count);
   give(transform, w.im, to_im, count);
 }
@@ -127,7 +127,7 @@ void transform_real_rows(const FourierTransform& transform, const ComplexTable& 
 /// The inverse of transform_real_rows(): from the first half of the spectrum to real rows of even
 /// length.
 template <class T>
-void transform_back_rows(const FourierTransform& transform, const ComplexTable& turns,
+void transform_back_rows(const FourierTransform& transform, const ComplexTable& twiddles,
                          RowView<const T> re, RowView<const T> im, RowView<T> to, size_t count,
                          double* memory) {
   const TransformBuffer w(transform, memory, count),
@@ -135,9 +135,9 @@ void transform_back_rows(const FourierTransform& transform, const ComplexTable& 
   const size_t half = transform.size();
   take(transform, re, half + 1, nullptr, given.re, count);
   take(transform, im, half + 1, nullptr, given.im, count);
-  fold_real(given.re, given.im, turns, 0.5 / static_cast<double>(half), transform, w.re, w.im);
+  fold_real(given.re, given.im, twiddles, 0.5 / static_cast<double>(half), transform, w.re, w.im);
   transform.run(w.re, w.im);
-  give_halves(transform, w, to, count);
+  store_even_odd(transform, w, to, count);
 }
 
 /// The types of the input and the result of a transform.
@@ -154,7 +154,7 @@ class RowsTransform {
     if (numbers == Numbers::complex) return;
     for (size_t k = 0; k <= length; ++k) {
       const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-      turns_.re.push_back(std::cos(angle)), turns_.im.push_back(std::sin(angle));
+      twiddles_.re.push_back(std::cos(angle)), twiddles_.im.push_back(std::sin(angle));
     }
   }
   bool takes_pairs() const { return numbers_ != Numbers::real_to_half; }
@@ -182,10 +182,10 @@ class RowsTransform {
         return transform_rows<T>(transform_, x, {im + first * in, in}, to_x,
                                  {to_im + first * out, out}, count, work);
       case Numbers::real_to_half:
-        return transform_real_rows<T>(transform_, turns_, x, to_x, {to_im + first * out, out},
+        return transform_real_rows<T>(transform_, twiddles_, x, to_x, {to_im + first * out, out},
                                       count, work);
       case Numbers::half_to_real:
-        return transform_back_rows<T>(transform_, turns_, x, {im + first * in, in}, to_x, count,
+        return transform_back_rows<T>(transform_, twiddles_, x, {im + first * in, in}, to_x, count,
                                       work);
     }
   }
@@ -194,7 +194,7 @@ class RowsTransform {
   int64_t rows_ = 0, n_ = 0;
   Numbers numbers_ = Numbers::complex;
   FourierTransform transform_;
-  ComplexTable turns_;
+  ComplexTable twiddles_;
 };
 
 int64_t rows_in(const Shape& shape) { return shape.size() / shape[-1]; }

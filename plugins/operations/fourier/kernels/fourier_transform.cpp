@@ -19,7 +19,9 @@ constexpr size_t kLongest = 8192;
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 
 /// exp(2 pi i share): a rotation by the fraction `share` of a full turn.
-std::complex<double> turn(double share) { return std::polar(1.0, 2 * std::numbers::pi * share); }
+std::complex<double> root_of_unity(double share) {
+  return std::polar(1.0, 2 * std::numbers::pi * share);
+}
 
 /// A radix-2 butterfly: (a, b) becomes (a + w b, a - w b).
 template <class V>
@@ -166,17 +168,17 @@ bool is_power_of_two(size_t n) { return (n & (n - 1)) == 0; }
 
 PowerOfTwoTransform::PowerOfTwoTransform(size_t n, int sign) : reversed_(n) {
   for (size_t k = 1; k < n; ++k) reversed_[k] = reversed_[k / 2] / 2 + (k % 2 != 0 ? n / 2 : 0);
-  turns_.re.resize(n), turns_.im.resize(n);
+  twiddles_.re.resize(n), twiddles_.im.resize(n);
   for (size_t h = 1; h < n; h *= 2)
     for (size_t k = 0; k < h; ++k) {
-      const auto w = turn(sign * static_cast<double>(k) / static_cast<double>(2 * h));
-      turns_.re[h + k] = w.real(), turns_.im[h + k] = w.imag();
+      const auto w = root_of_unity(sign * static_cast<double>(k) / static_cast<double>(2 * h));
+      twiddles_.re[h + k] = w.real(), twiddles_.im[h + k] = w.imag();
     }
 }
 
 void PowerOfTwoTransform::run(double* re, double* im, size_t lanes) const {
   const auto transform = lanes == 1 ? transform_row : transform_rows;
-  transform(re, im, size(), turns_.re.data(), turns_.im.data());
+  transform(re, im, size(), twiddles_.re.data(), twiddles_.im.data());
 }
 
 void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {
@@ -200,7 +202,8 @@ FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
   chirp_.re.resize(n), chirp_.im.resize(n);
   spectrum_.re.assign(wide, 0), spectrum_.im.assign(wide, 0);
   for (size_t k = 0; k < n; ++k) {
-    const auto w = turn(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
+    const auto w =
+        root_of_unity(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
     chirp_.re[k] = w.real(), chirp_.im[k] = w.imag();
     for (const size_t at : {k, (wide - k) % wide}) {
       spectrum_.re[forward_.place(at)] = w.real() / static_cast<double>(wide);
@@ -222,16 +225,16 @@ void FourierTransform::run(double* re, double* im) const {
   multiply(re, im, chirp_, n_, lanes_);
 }
 
-void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes) {
+void unfold_real(double* re, double* im, size_t half, const ComplexTable& twiddles, size_t lanes) {
   const auto all = lanes == 1 ? unfold_row : unfold_rows;
-  all(re, im, half, turns.re.data(), turns.im.data());
+  all(re, im, half, twiddles.re.data(), twiddles.im.data());
 }
 
-void fold_real(const double* re, const double* im, const ComplexTable& turns, double scale,
+void fold_real(const double* re, const double* im, const ComplexTable& twiddles, double scale,
                const FourierTransform& transform, double* to_re, double* to_im) {
   const auto all = transform.lanes() == 1 ? fold_row : fold_rows;
-  all(re, im, transform.size(), turns.re.data(), turns.im.data(), scale, transform.places(), to_re,
-      to_im);
+  all(re, im, transform.size(), twiddles.re.data(), twiddles.im.data(), scale, transform.places(),
+      to_re, to_im);
 }
 
 }  // namespace crescent::operations

@@ -29,7 +29,7 @@ class PowerOfTwoTransform {
  private:
   std::vector<size_t> reversed_;
   /// Twiddle factors; those of the stage that combines halves of h elements begin at index h.
-  ComplexTable turns_;
+  ComplexTable twiddles_;
 };
 
 /// A transform of any length. If the length has a large prime factor, it is computed as a
@@ -63,13 +63,13 @@ class FourierTransform {
 };
 /// Converts the transform of `half` complex numbers, whose real and imaginary parts are the
 /// elements of a real row at even and at odd indices, to elements 0 to `half` of the transform of
-/// that row, in place. turns: exp(-pi i k / half).
-void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes);
+/// that row, in place. twiddles: exp(-pi i k / half).
+void unfold_real(double* re, double* im, size_t half, const ComplexTable& twiddles, size_t lanes);
 /// The inverse of unfold_real(): converts elements 0 to `half` of a spectrum, times `scale`, to
 /// `half` complex numbers whose transform (with sign 1) has the real row at its even and odd
 /// indices. They are stored in the order that the transform expects. The first and the last element
 /// are real.
-void fold_real(const double* re, const double* im, const ComplexTable& turns, double scale,
+void fold_real(const double* re, const double* im, const ComplexTable& twiddles, double scale,
                const FourierTransform& transform, double* to_re, double* to_im);
 
 }  // namespace crescent::operations

@@ -25,7 +25,7 @@ CRESCENT_IN_CLONES void take_root(Lanes& x) {
 
 /// The squared relative length up to which rounding errors leave a column that depends linearly on
 /// others.
-double nothing_of(int64_t m) {
+double negligible_square(int64_t m) {
   const double share = kEpsilon * static_cast<double>(m);
   return share * share;
 }
@@ -41,8 +41,8 @@ CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c
 /// One sweep of Jacobi rotations over all pairs of the n columns of x (each of m elements), applied
 /// to the columns of v (each of n) too. *turned is false if no matrix needed a rotation. norms:
 /// gets the squared norms of the columns of x. The arrays x and v are `columns` and `basis`.
-CRESCENT_IN_CLONES void turn_all(double* columns, double* basis, double* norms, int64_t m,
-                                 int64_t n, double nothing, bool* turned) {
+CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* norms, int64_t m,
+                                     int64_t n, double nothing, bool* turned) {
   Lanes *x = reinterpret_cast<Lanes*>(columns), *v = reinterpret_cast<Lanes*>(basis),
         *squares = reinterpret_cast<Lanes*>(norms);
   Lanes largest = {};
@@ -79,7 +79,7 @@ CRESCENT_IN_CLONES void turn_all(double* columns, double* basis, double* norms, 
     }
 }
 
-CRESCENT_CLONES(turn_columns, turn_all,
+CRESCENT_CLONES(rotate_columns, rotate_pairs,
                 (double* columns, double* basis, double* norms, int64_t m, int64_t n,
                  double nothing, bool* turned),
                 (columns, basis, norms, m, n, nothing, turned))
@@ -117,9 +117,9 @@ void complete(const View& u, int64_t m, int64_t column) {
 
 /// The working copy of up to kSvdLanes matrices with m >= n rows: columns of elements, each of
 /// which has one number per matrix.
-class SomeMatrices {
+class MatrixGroup {
  public:
-  SomeMatrices(int64_t m, int64_t n, double* work)
+  MatrixGroup(int64_t m, int64_t n, double* work)
       : m_(m),
         n_(n),
         columns_(work),
@@ -151,7 +151,7 @@ class SomeMatrices {
     constexpr int kMostSweeps = 40;
     bool turned = true;
     for (int sweep = 0; sweep < kMostSweeps && turned; ++sweep)
-      turn_columns(columns_, basis_, norms_, m_, n_, nothing_of(m_), &turned);
+      rotate_columns(columns_, basis_, norms_, m_, n_, negligible_square(m_), &turned);
   }
   /// Writes the result of one matrix: u (m, n), s (n), v (n, n).
   void give(int64_t lane, const View& u, double* s, const View& v) const {
@@ -161,7 +161,7 @@ class SomeMatrices {
       std::sort(order_, order_ + n_, [&](int64_t i, int64_t j) {
         return square(i) > square(j) || (square(i) == square(j) && i < j);
       });
-    const double least = square(order_[0]) * nothing_of(m_);
+    const double least = square(order_[0]) * negligible_square(m_);
     for (int64_t k = 0; k < n_; ++k) {
       const int64_t j = order_[k];
       const double length = std::sqrt(square(j));
@@ -192,16 +192,14 @@ class SomeMatrices {
 
 }  // namespace
 
-int64_t svd_work(int64_t m, int64_t n) {
-  return SomeMatrices::size(std::max(m, n), std::min(m, n));
-}
+int64_t svd_work(int64_t m, int64_t n) { return MatrixGroup::size(std::max(m, n), std::min(m, n)); }
 
 void svd_of_some(const double* matrices, int64_t count, int64_t m, int64_t n, double* u, double* s,
                  double* vt, double* work) {
   const int64_t k = std::min(m, n);
   const bool wide = m < n;
   if (k == 0) return;
-  SomeMatrices some(std::max(m, n), k, work);
+  MatrixGroup some(std::max(m, n), k, work);
   for (int64_t i = 0; i < count; ++i) {
     double* a = const_cast<double*>(matrices) + i * m * n;
     some.take(wide ? View{a, 1, n} : View{a, n, 1}, i);
