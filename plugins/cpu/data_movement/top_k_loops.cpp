@@ -45,8 +45,8 @@ struct Entry<uint32_t> {
 };
 static_assert(std::endian::native == std::endian::little);
 
-/// Radix sort by key, from the lowest digit; it is stable. Gives the array, `a` or `b`, that holds
-/// the result.
+/// Radix sort by key, from the lowest digit; it is stable. Returns the array, `a` or `b`, that
+/// holds the result.
 template <class Key>
 Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
   constexpr int kBits = 11, kDigits = (8 * sizeof(Key) + kBits - 1) / kBits;
@@ -83,7 +83,7 @@ void merge_halves(const Each* from, int64_t n, Each* to) {
   }
 }
 
-/// Merge sort for short arrays. Gives the array, `a` or `b`, that holds the result.
+/// Merge sort for short arrays. Returns the array, `a` or `b`, that holds the result.
 template <class Each>
 Each* sort_by_merging(Each* a, Each* b, int64_t n) {
   for (int64_t width = 1; width < n; width *= 2, std::swap(a, b)) {

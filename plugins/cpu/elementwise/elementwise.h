@@ -21,7 +21,7 @@ struct InputRange {
 
 class Elementwise final : public Kernel {
  public:
-  /// Gives null when a step has no loop for its dtype.
+  /// Returns null when a step has no loop for its dtype.
   static std::unique_ptr<Kernel> make(const Request& request) { return make(request, {}); }
   /// An input that is a slice of a larger array; the array is the argument in its place.
   struct Window {

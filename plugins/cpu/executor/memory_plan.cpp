@@ -87,7 +87,7 @@ class PlacedBlocks {
   Blocks neighbours_;
 };
 
-/// Assigns offsets, largest blocks first, and gives the size of the arena.
+/// Assigns offsets, largest blocks first, and returns the size of the arena.
 size_t assign_offsets(std::vector<Block>& blocks) {
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const Block& a, const Block& b) { return a.bytes > b.bytes; });

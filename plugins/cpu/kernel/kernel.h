@@ -46,7 +46,7 @@ class Kernel {
   virtual bool in_place(int /*input*/) const { return false; }
   /// The same for any output: `output` may share memory with `input`.
   virtual bool may_share(int input, int output) const { return output == 0 && in_place(input); }
-  /// Gives a kernel that brings an input which seldom changes (a weight in inference) into the
+  /// Returns a kernel that brings an input which seldom changes (a weight in inference) into the
   /// layout that this kernel is fastest on. The executor calls prepare() once, before the first
   /// run, and runs that kernel after each change of the input only; run() then gets its result in
   /// place of the input. A null kernel in the result means that run() takes the input as it is.
@@ -58,7 +58,7 @@ class Kernel {
   /// the outputs are those of `next`.
   virtual bool fuse_epilogue(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
   /// Makes a product a'b with `columns` columns also write the column sums of b, its input 1, to
-  /// output `output`; gives false when this kernel is no such product.
+  /// output `output`; returns false when this kernel is no such product.
   virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
 };
 
@@ -98,7 +98,7 @@ std::span<const KernelRow> linalg_kernels();         // qr svd
 std::span<const KernelRow> collective_kernels();     // all_reduce
 std::span<const KernelRow> host_kernels();           // host_call
 
-/// Gives the kernel of the first factory of any family that serves the request, or else another
+/// Returns the kernel of the first factory of any family that serves the request, or else another
 /// plugin's kernel; null when there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 

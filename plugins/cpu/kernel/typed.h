@@ -7,7 +7,7 @@
 
 namespace crescent::cpu {
 
-/// Makes a K<float> or K<double>; gives null for other dtypes.
+/// Makes a K<float> or K<double>; returns null for other dtypes.
 template <template <class> class K>
 std::unique_ptr<Kernel> make_typed(const Request& r, DType dtype) {
   switch (dtype) {

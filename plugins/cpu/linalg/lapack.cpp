@@ -172,7 +172,7 @@ class LuKernel final : public BatchKernel {
   }
 };
 
-/// Makes a K; gives null for other dtypes and for fewer than `least` rows.
+/// Makes a K; returns null for other dtypes and for fewer than `least` rows.
 template <class K>
 std::unique_ptr<Kernel> make_batch(const Request& r, int64_t least, DType dtype = DType::float64) {
   for (const TensorSpec& in : r.inputs)

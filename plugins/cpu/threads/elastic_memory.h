@@ -19,7 +19,7 @@ class ElasticMemory {
   static constexpr Duration kPatience = std::chrono::seconds(10);
 
   explicit ElasticMemory(Duration patience = kPatience) : patience_(patience) {}
-  /// Gives at least `bytes` bytes, contents undefined, valid until the next call. Allocates only
+  /// Returns at least `bytes` bytes, contents undefined, valid until the next call. Allocates only
   /// when the memory must grow or may shrink.
   std::byte* at_least(size_t bytes) {
     most_wanted_ = std::max(most_wanted_, bytes);
