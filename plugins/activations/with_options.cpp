@@ -78,7 +78,7 @@ class Gelu final : public WithOptions {
   bool approximate_ = false;
 };
 
-// functions with one numeric option
+// ---- functions with one numeric option
 
 struct NumberRow {
   const char *name, *doc, *option, *option_doc;

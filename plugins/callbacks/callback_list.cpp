@@ -9,7 +9,7 @@ namespace {
 class CallbackList final : public ForwardingCallback {
  public:
   static void describe(Schema<CallbackList>& s) {
-    s.doc("Several callbacks as one, each told in turn.")
+    s.doc("Several callbacks as one, called in order.")
         .field("callbacks", &CallbackList::callbacks_, "The callbacks.")
         .field("add_history", &CallbackList::add_history_, "With a History at the end.")
         .field("add_progbar", &CallbackList::add_progbar_, "With a progress bar at the front.")

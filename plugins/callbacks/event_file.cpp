@@ -19,7 +19,7 @@
 namespace crescent {
 namespace {
 
-// checksums: masked CRC-32C (Castagnoli) as in TensorFlow, so that checksums of data that contains
+// ---- checksums: masked CRC-32C (Castagnoli) as in TensorFlow, so that checksums of data that contains
 // checksums are good too
 
 std::array<uint32_t, 256> crc_table() {
@@ -48,7 +48,7 @@ std::string little_endian(T value) {
   return bytes;
 }
 
-// protocol buffers: a field is a key (field number and wire type) and a value
+// ---- protocol buffers: a field is a key (field number and wire type) and a value
 
 std::string varint(uint64_t value) {
   std::string bytes;

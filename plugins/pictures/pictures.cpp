@@ -60,7 +60,7 @@ class Svg final : public Picture {
 
 class Png final : public Picture {
  public:
-  static void describe(Schema<Png>& s) { s.doc("Pixels, packed.").trait("ending", ".png"); }
+  static void describe(Schema<Png>& s) { s.doc("Pixels as PNG.").trait("ending", ".png"); }
   std::string draw(const Dict& figure, const Dict& options) override {
     const Raster raster = pixels_of(figure, options_in(options), 2);
     return encode_png(raster.rgb, raster.rows, raster.columns);
@@ -70,7 +70,7 @@ class Png final : public Picture {
 class AsText final : public Picture {
  public:
   static void describe(Schema<AsText>& s) {
-    s.doc("Letters, for terminals and files.").trait("ending", ".txt");
+    s.doc("Text, for terminals and files.").trait("ending", ".txt");
   }
   std::string draw(const Dict& figure, const Dict& options) override {
     const DrawOptions o = options_in(options);

@@ -132,7 +132,7 @@ class BatchNormalization final : public ScaledLayer {
     average(variance_, variance, momentum_);
   }
 
-  // batch renormalization (Ioffe 2017)
+  // ---- batch renormalization (Ioffe 2017)
 
   void check_clipping() const {
     for (const DictEntry& limit : clipping_.value_or(Dict{})) {

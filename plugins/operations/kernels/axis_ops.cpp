@@ -29,7 +29,9 @@ struct AxisView {
 
 class RollKernel final : public CpuKernel {
  public:
-  static void describe(Schema<RollKernel>& s) { s.doc("Some lines a thread."); }
+  static void describe(Schema<RollKernel>& s) {
+    s.doc("Runs on several threads, each with some lines.");
+  }
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<Roll>();
     if (r.inputs[0].dtype == DType::string) return false;
@@ -55,7 +57,7 @@ class RollKernel final : public CpuKernel {
   int64_t front_ = 0, line_ = 0;  ///< bytes
 };
 
-// rotations by 90 degrees
+// ---- rotations by 90 degrees
 
 /// The number of columns that are transposed together.
 template <class T>
@@ -114,7 +116,9 @@ CRESCENT_CLONES(transpose_word_strip, transpose_strip, CRESCENT_TURN_PARAMETERS(
 /// Rotates the row and column axes of an array (outer, rows, middle, columns) by 90 degrees.
 class Rot90Kernel final : public CpuKernel {
  public:
-  static void describe(Schema<Rot90Kernel>& s) { s.doc("Some columns a thread."); }
+  static void describe(Schema<Rot90Kernel>& s) {
+    s.doc("Runs on several threads, each with some columns.");
+  }
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<Rot90>();
     const Shape& x = r.inputs[0].shape;
@@ -178,7 +182,9 @@ class Rot90Kernel final : public CpuKernel {
 /// Differences of adjacent elements along an axis, which are `inner` elements apart in memory.
 class DiffKernel final : public CpuKernel {
  public:
-  static void describe(Schema<DiffKernel>& s) { s.doc("Some elements a thread."); }
+  static void describe(Schema<DiffKernel>& s) {
+    s.doc("Runs on several threads, each with some elements.");
+  }
   bool prepare(const CpuRequest& r) override {
     view_ = AxisView(r.inputs[0].shape, r.op_as<Diff>()->axis);
     dtype_ = r.inputs[0].dtype;
@@ -210,7 +216,7 @@ class DiffKernel final : public CpuKernel {
   DType dtype_ = DType::float32;
 };
 
-// cumulative products
+// ---- cumulative products
 
 constexpr int64_t kProductTile = 256;
 /// Computes the cumulative products of columns [begin, end), at most kProductTile, of outer index
@@ -240,7 +246,9 @@ void multiply(const AxisView& view, const T* x, T* y, int64_t o, int64_t begin, 
 
 class CumprodKernel final : public CpuKernel {
  public:
-  static void describe(Schema<CumprodKernel>& s) { s.doc("Some lines a thread."); }
+  static void describe(Schema<CumprodKernel>& s) {
+    s.doc("Runs on several threads, each with some lines.");
+  }
   bool prepare(const CpuRequest& r) override {
     view_ = AxisView(r.inputs[0].shape, r.op_as<Cumprod>()->axis);
     dtype_ = r.inputs[0].dtype;

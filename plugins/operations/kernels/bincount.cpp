@@ -52,7 +52,7 @@ void count_numbers(const T* x, int64_t n, const T* edges, int64_t count, int32_t
 class BincountKernel final : public CpuKernel {
  public:
   static void describe(Schema<BincountKernel>& s) {
-    s.doc("Parts of the numbers, each by itself.");
+    s.doc("Runs on several threads, each with a part of the numbers.");
   }
   bool prepare(const CpuRequest& r) override {
     bins_ = r.op_as<Bincount>()->count;

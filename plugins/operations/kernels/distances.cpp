@@ -90,7 +90,9 @@ auto loop_of(double) { return double_distances; }
 /// contiguous.
 class DistancesKernel final : public CpuKernel {
  public:
-  static void describe(Schema<DistancesKernel>& s) { s.doc("Some rows of x a thread."); }
+  static void describe(Schema<DistancesKernel>& s) {
+    s.doc("Runs on several threads, each with some rows of x.");
+  }
   bool prepare(const CpuRequest& r) override {
     dtype_ = r.inputs[0].dtype;
     rows_ = r.inputs[0].shape[0], others_ = r.inputs[1].shape[0], width_ = r.inputs[0].shape[1];

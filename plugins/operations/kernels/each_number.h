@@ -11,7 +11,9 @@ namespace crescent::operations {
 template <class Op, class Loop>
 class EachNumberKernel final : public CpuKernel {
  public:
-  static void describe(Schema<EachNumberKernel>& s) { s.doc("Some numbers a thread."); }
+  static void describe(Schema<EachNumberKernel>& s) {
+    s.doc("Runs on several threads, each with some numbers.");
+  }
   bool prepare(const CpuRequest& r) override {
     loop_.emplace(*r.op_as<Op>());
     dtype_ = r.inputs[0].dtype, size_ = r.outputs[0].shape.size();

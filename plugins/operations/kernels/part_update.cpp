@@ -47,7 +47,9 @@ class PartLines {
 
 class PartUpdateKernel final : public CpuKernel {
  public:
-  static void describe(Schema<PartUpdateKernel>& s) { s.doc("Some lines a thread."); }
+  static void describe(Schema<PartUpdateKernel>& s) {
+    s.doc("Runs on several threads, each with some lines.");
+  }
   bool prepare(const CpuRequest& r) override {
     const size_t bytes = size_of(r.inputs[0].dtype);
     lines_ = PartLines(r.inputs[0].shape, r.inputs[1].shape, r.op_as<PartUpdate>()->start, bytes);

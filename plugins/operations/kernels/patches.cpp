@@ -31,7 +31,9 @@ constexpr int64_t kPatchGrain = 8192;  ///< fewest elements per part of a thread
 template <class Op, class Layout>
 class PatchCopyKernel final : public CpuKernel {
  public:
-  static void describe(Schema<PatchCopyKernel>& s) { s.doc("Some patches a thread."); }
+  static void describe(Schema<PatchCopyKernel>& s) {
+    s.doc("Runs on several threads, each with some patches.");
+  }
   bool prepare(const CpuRequest& r) override {
     layout_ = {r.op_as<Op>()->grid, r.inputs[0].shape};
     dtype_ = r.inputs[0].dtype;
@@ -53,7 +55,9 @@ class PatchCopyKernel final : public CpuKernel {
 
 class PatchSumKernel final : public CpuKernel {
  public:
-  static void describe(Schema<PatchSumKernel>& s) { s.doc("Some rows of images a thread."); }
+  static void describe(Schema<PatchSumKernel>& s) {
+    s.doc("Runs on several threads, each with some rows of images.");
+  }
   bool prepare(const CpuRequest& r) override {
     layout_ = PatchLayout(r.op_as<PatchSum>()->grid, r.outputs[0].shape);
     dtype_ = r.inputs[0].dtype;

@@ -35,7 +35,9 @@ void find_places(bool right, const T* list, int64_t count, const T* values, int3
 
 class SearchsortedKernel final : public CpuKernel {
  public:
-  static void describe(Schema<SearchsortedKernel>& s) { s.doc("Some values a thread."); }
+  static void describe(Schema<SearchsortedKernel>& s) {
+    s.doc("Runs on several threads, each with some values.");
+  }
   bool prepare(const CpuRequest& r) override {
     right_ = r.op_as<Searchsorted>()->right;
     dtype_ = r.inputs[0].dtype;
@@ -167,7 +169,9 @@ class NumberSet {
 
 class IsinKernel final : public CpuKernel {
  public:
-  static void describe(Schema<IsinKernel>& s) { s.doc("Some values a thread."); }
+  static void describe(Schema<IsinKernel>& s) {
+    s.doc("Runs on several threads, each with some values.");
+  }
   bool prepare(const CpuRequest& r) override {
     found_ = !r.op_as<Isin>()->invert;
     dtype_ = r.inputs[0].dtype;

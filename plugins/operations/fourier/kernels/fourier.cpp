@@ -201,7 +201,9 @@ int64_t rows_in(const Shape& shape) { return shape.size() / shape[-1]; }
 
 class FourierKernel final : public CpuKernel {
  public:
-  static void describe(Schema<FourierKernel>& s) { s.doc("Some rows a thread."); }
+  static void describe(Schema<FourierKernel>& s) {
+    s.doc("Runs on several threads, each with some rows.");
+  }
   bool prepare(const CpuRequest& r) override {
     const TensorSpec& x = r.inputs[0];
     if (x.shape.size() == 0) return false;

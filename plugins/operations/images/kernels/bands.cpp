@@ -91,7 +91,7 @@ auto mapping(double) { return map_doubles; }
 class BandedMatmulKernel final : public CpuKernel {
  public:
   static void describe(Schema<BandedMatmulKernel>& s) {
-    s.doc("Some elements of the axis a thread.");
+    s.doc("Runs on several threads, each with some elements of the axis.");
   }
   bool prepare(const CpuRequest& r) override {
     op_ = *r.op_as<BandedMatmul>();

@@ -10,7 +10,7 @@ namespace {
 class ProjectImagesKernel final : public CpuKernel {
  public:
   static void describe(Schema<ProjectImagesKernel>& s) {
-    s.doc("Rows of the images, some a thread.");
+    s.doc("Runs on several threads, each with some rows of the images.");
   }
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<ProjectImages>();

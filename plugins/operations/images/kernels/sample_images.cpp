@@ -10,7 +10,7 @@ namespace {
 class SampleImagesKernel final : public CpuKernel {
  public:
   static void describe(Schema<SampleImagesKernel>& s) {
-    s.doc("Rows of the result, some a thread.");
+    s.doc("Runs on several threads, each with some rows of the result.");
   }
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<SampleImages>();

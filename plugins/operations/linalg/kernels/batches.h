@@ -80,7 +80,9 @@ class MatrixBatch {
 template <class Op, class Loop>
 class MatricesKernel : public CpuKernel {
  public:
-  static void describe(Schema<MatricesKernel>& s) { s.doc("Some matrices a thread."); }
+  static void describe(Schema<MatricesKernel>& s) {
+    s.doc("Runs on several threads, each with some matrices.");
+  }
   bool prepare(const CpuRequest& r) override {
     if (r.inputs[0].dtype != DType::float64) return false;
     batch_ = MatrixBatch(r.inputs, r.outputs);

@@ -55,7 +55,9 @@ struct QrLoop {
 /// Rejects large matrices, for which the op is decomposed.
 class BatchedQrKernel final : public MatricesKernel<BatchedQr, QrLoop> {
  public:
-  static void describe(Schema<BatchedQrKernel>& s) { s.doc("Some matrices a thread."); }
+  static void describe(Schema<BatchedQrKernel>& s) {
+    s.doc("Runs on several threads, each with some matrices.");
+  }
   bool prepare(const CpuRequest& r) override {
     constexpr int64_t kLarge = 48;  ///< larger matrices have more rows or columns
     const Shape& a = r.inputs[0].shape;

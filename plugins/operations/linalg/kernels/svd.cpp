@@ -31,7 +31,9 @@ void decompose_group(const Shape& shape, int64_t group, const double* a, double*
 
 class SvdKernel final : public CpuKernel {
  public:
-  static void describe(Schema<SvdKernel>& s) { s.doc("Some matrices a thread."); }
+  static void describe(Schema<SvdKernel>& s) {
+    s.doc("Runs on several threads, each with some matrices.");
+  }
   bool prepare(const CpuRequest& r) override {
     shape_ = r.inputs[0].shape;
     groups_ = groups(shape_);
