@@ -19,8 +19,8 @@
 namespace crescent {
 namespace {
 
-// ---- checksums: masked CRC-32C (Castagnoli) as in TensorFlow, so that checksums of data that contains
-// checksums are good too
+// ---- checksums: masked CRC-32C (Castagnoli) as in TensorFlow, so that checksums of data that
+// contains checksums are good too
 
 std::array<uint32_t, 256> crc_table() {
   std::array<uint32_t, 256> table{};

@@ -1,11 +1,11 @@
-// Random programs, checked for as long as one likes.
+// Checks random programs, for a given time or number of them.
 //   check_random_programs [--seconds S] [--seed N] [--count N] [--first] [--rows] [--apart]
-// Seeds follow each other from N on; without one it is drawn from the clock. Without a count or
-// seconds there are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 240. --rows tells how
-// often each function was drawn. What differs is made smaller and printed as a script; the exit
-// status is 1 then. With --first the first that differs ends it, and is named only. What ends the
-// process tells its seed; with --apart each program is checked in a process of its own, so that one
-// that ends it is made smaller as well.
+// Seeds are consecutive numbers from N on; without --seed, N is drawn from the clock. Without
+// --count and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds, or 240. --rows
+// prints how often each function was drawn. A program with wrong results is simplified and printed
+// as a script, and the exit status is 1. With --first the first such program ends the run, and only
+// its seed is printed. A crash prints the seed; with --apart each program is checked in a child
+// process, so that a program that crashes is simplified as well.
 #include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>

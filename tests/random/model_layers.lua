@@ -1,7 +1,7 @@
--- The layers of random models: for each kind of data how a layer on it is drawn, as a table with its
--- class and options. Layers may be among the options, and "Sequential" and "Functional" hold layers.
--- `takes` tells a layer that is called with several tensors: "itself" is the one before it as often as
--- it needs, "both" the two before it.
+-- The layers of random models: for each kind of data, functions that draw a layer for it, as a table
+-- with class and options. Options may contain layers, and "Sequential" and "Functional" hold layers.
+-- `takes` marks a layer that is called with several tensors: "itself" passes the previous tensor to
+-- all of its inputs, "both" passes the two previous tensors.
 local function pick(list) return list[math.random(#list)] end
 local function chance(n) return math.random(n) == 1 end
 
