@@ -62,8 +62,8 @@ class BatchNormalization final : public ScaledLayer {
     if (renorm_) build_renorm(shape);
     set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, input[axis])});
   }
-  /// A frozen layer computes as in inference (Keras 3), or with batch_when_frozen as in training, but
-  /// without updating the averages.
+  /// A frozen layer computes as in inference (Keras 3), or with batch_when_frozen as in training,
+  /// but without updating the averages.
   Tensor call(const Tensor& x, const Call& call) override {
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
