@@ -14,7 +14,7 @@ bool is_single(const TensorSpecs& specs) {
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });
 }
 
-/// The cut of an elementwise op. Inputs that are the same for the whole batch are broadcast to every
+/// The cut of an elementwise op. Inputs that are the same for the whole batch are broadcast to each
 /// slice.
 Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
