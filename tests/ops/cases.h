@@ -1,4 +1,4 @@
-// The table of op cases: one row for each op or function, which is run in four ways
+// The table of op cases: one row per op or function. Every case is run in four ways
 // (four_ways.cpp).
 #pragma once
 #include <functional>
@@ -14,7 +14,7 @@ namespace crescent::test {
 struct In {
   Shape shape;
   double low = -2, high = 2;
-  DType dtype = DType::float64;  ///< a dtype other than float64 is not replaced
+  DType dtype = DType::float64;  ///< float64 is replaced by the dtype under test; others stay
 };
 In positive(const Shape& shape);  ///< [0.5, 2.5)
 In unit(const Shape& shape);      ///< (-0.9, 0.9)
@@ -29,12 +29,12 @@ enum class Dtypes : uint8_t {
 };
 
 struct Case {
-  std::string name;  ///< the name of the function; a second word distinguishes its cases
+  std::string name;  ///< name of the function; a second word distinguishes its cases
   std::function<Tensors(const Tensors&)> run;
   std::vector<In> inputs;
   Dtypes dtypes = Dtypes::floats;
   bool has_gradient = true;
-  double tolerance = 1;  ///< a factor of the usual tolerance of the dtype
+  double tolerance = 1;  ///< multiple of the usual tolerance of the dtype
 };
 
 /// Wraps a function with one result.
@@ -51,7 +51,8 @@ std::vector<Case> compound_cases();
 std::vector<Case> operation_cases();
 const std::vector<Case>& all_cases();
 
-/// Runs f and waits for the device, so that its errors are thrown here and not by the next call.
+/// Returns f() after the device has finished all of its work, so that errors are thrown here and
+/// not in a later call.
 template <class F>
 auto done(F f) {
   struct Quiet {
@@ -76,9 +77,9 @@ std::vector<DType> dtypes_of(Dtypes dtypes);
 double tolerance_of(DType dtype);
 /// The largest difference, relative to the largest value (at least 1). NaN equals NaN.
 double difference(const Tensor& a, const Tensor& b);
-/// The sum of outputs times fixed weights, so that every element counts differently.
+/// The sum of outputs times fixed weights, so that every element has a different effect.
 Tensor weighted(const Tensors& outputs);
-/// The gradients of that sum with respect to the floating-point inputs.
+/// The gradients of weighted(outputs) with respect to the floating inputs.
 Tensors gradients(const Case& c, const Tensors& inputs);
 
 }  // namespace crescent::test

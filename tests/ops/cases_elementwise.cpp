@@ -76,7 +76,7 @@ const BinaryRow kBinary[] = {
     {"logical_or", ops::logical_or, false, Dtypes::one, false},
 };
 
-/// A pair of shapes; the table covers all kinds of broadcasting.
+/// The ways in which two shapes can broadcast.
 struct Meeting {
   const char* name;
   Shape a, b;

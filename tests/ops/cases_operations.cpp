@@ -32,7 +32,7 @@ std::vector<Case> operation_cases() {
   const auto plain = [](const char* name, Dict options = {}) {
     return [name, options](const Tensors& x) { return call(name, x, options); };
   };
-  /// Calls a function on a matrix that is made positive definite, and on the other inputs.
+  /// An operation whose first input is made positive definite.
   const auto definite = [](const char* name, Dict options = {}) {
     return [name, options](const Tensors& x) {
       Tensors inputs = x;
@@ -57,7 +57,7 @@ std::vector<Case> operation_cases() {
   const auto parts = [&](const char* name, const char* what, Dict options, const Shape& shape) {
     add(std::string(name) + " " + what, plain(name, std::move(options)), {{shape}});
   };
-  /// Squares the singular vectors, whose signs devices may choose.
+  /// Squares the singular vectors, because their signs depend on the device.
   const auto svd = [&](const char* what, Dict options, const Shape& shape) {
     add(std::string("svd ") + what,
         [options](const Tensors& x) {
@@ -75,7 +75,7 @@ std::vector<Case> operation_cases() {
   parts("pinv", "tall", {}, {2, 4, 3});
   parts("pinv", "wide", {}, {1, 3, 5});
   add("lstsq", plain("lstsq"), {{{2, 4, 3}}, {{2, 4, 2}}});
-  /// Random positions are never whole pixels, where bilinear interpolation has no derivative.
+  /// No coordinates are integers, where bilinear interpolation is not differentiable.
   add("image.sample", plain("image.sample", {{"fill_mode", "reflect"}}),
       {{{2, 4, 5, 3}}, {{2, 3, 3}, -3, 7}, {{2, 3, 3}, -3, 7}});
   add("image.sample constant", plain("image.sample", {{"fill_value", 0.5}}),

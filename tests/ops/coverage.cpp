@@ -78,7 +78,7 @@ TEST_CASE("every op is recorded by a case or its gradient") {
   for (const Case& c : all_cases()) record(c, recorded);
   for (const std::string& name :
        names_in(text_of("program/op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
-    // These come only from decompositions, or have no inputs and are computed while tracing.
+    // Only in decompositions, or without inputs and therefore computed while tracing.
     if (name == "batch_moments" || name == "fill" || name == "iota") continue;
     INFO(name);
     CHECK(recorded.count(name) == 1);

@@ -1,5 +1,5 @@
-// Checks of every case: infer agrees with the results, gradients agree with finite differences,
-// eager agrees with compiled, for every dtype that the case names.
+// Checks every case: infer() agrees with the results, gradients with finite differences, eager with
+// compiled results, in every dtype that the case supports.
 #include <catch2/catch.hpp>
 
 #include "ops/cases.h"

@@ -1,4 +1,5 @@
-// Runs a recipe in all possible ways and compares the results with the reference.
+// Check: runs a recipe in all ways (compiled, eager, with variables, ...) and compares the results
+// with the reference.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,21 +11,22 @@ namespace crescent::random_programs {
 
 struct Difference {
   std::string way;   ///< "compiled", ...
-  std::string text;  ///< which element, what came and what should have come
+  std::string text;  ///< the element, its value and the expected value
 };
 
 struct Outcome {
   std::optional<Difference> difference;
-  std::optional<Recipe> other;  ///< the rewritten recipe, if that is the one that differed
-  bool skipped = false;         ///< the reference is not reliable for it
+  std::optional<Recipe> other;  ///< the rewritten recipe, if it was a rewritten one that differed
+  bool skipped = false;         ///< whether the reference is unreliable for this recipe
 };
 
-/// `variant` seeds what is drawn beside the recipe: identities, variables, a device.
+/// `variant` is the seed of the choices that are not part of the recipe: identities, variables, a
+/// device.
 Outcome check(const Recipe& recipe, uint64_t variant);
-/// Checks the recipe that these choices make.
+/// Checks the recipe that the choices make.
 Outcome check(const std::vector<uint32_t>& choices, uint64_t variant);
 
-/// The recipe rewritten by identities.
+/// The recipe with some values computed by other ops, according to mathematical identities.
 Recipe rewritten(const Recipe& recipe, Choices& choices);
 
 }  // namespace crescent::random_programs

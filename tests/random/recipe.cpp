@@ -9,7 +9,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// The same numbers as the function values() of scripts.
+/// Computes the same numbers as values() in the generated scripts.
 double number(Style style, int64_t i, double phase) {
   const double wave = std::sin(static_cast<double>(i + 1) * 12.9898 + phase);
   switch (style) {

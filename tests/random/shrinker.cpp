@@ -31,8 +31,7 @@ class Shrinker {
   using Clock = std::chrono::steady_clock;
   bool is_late() const { return Clock::now() > end_; }
 
-  /// Keeps the complete choices of a smaller program that still differs, and the positions of its
-  /// steps.
+  /// Stores the choices with all that were actually made, and the ranges of steps.
   void keep(Numbers choices) {
     Choices replayed(std::move(choices));
     draw_recipe(replayed);

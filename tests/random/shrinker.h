@@ -1,4 +1,4 @@
-// Shrinking: finds fewer and smaller choices that still make a program which differs.
+// Shrinking: finds fewer and smaller choices whose program still fails.
 #pragma once
 #include <functional>
 
@@ -11,8 +11,8 @@ struct Shrunk {
   int tried = 0;
 };
 
-/// `differs` says whether the program of the given choices is still wrong. Ends when no simpler one
-/// is, or after this many seconds.
+/// `differs` tells whether the program of some choices fails. Ends when no simpler choices fail, or
+/// after a number of seconds.
 Shrunk shrink(std::vector<uint32_t> choices,
               const std::function<bool(const std::vector<uint32_t>&)>& differs, double seconds);
 

@@ -67,9 +67,9 @@ void CpuDevice::configured() {
 }
 
 void CpuDevice::set_threads(int64_t count) {
-  constexpr int64_t kMost = 4096;
-  if (count < 0 || count > kMost)
-    fail("threads: expected a number from 0 (all cores) to ", kMost, ", got ", count);
+  constexpr int64_t kMaxThreads = 4096;
+  if (count < 0 || count > kMaxThreads)
+    fail("threads: expected a number from 0 (all cores) to ", kMaxThreads, ", got ", count);
   const int wanted = count == 0 ? available_cores() : static_cast<int>(count);
   if (wanted != threads()) pool_.resize(wanted);
 }

@@ -135,7 +135,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   const AbsMaxQuantizer* weights() const {
     return dynamic_cast<const AbsMaxQuantizer*>(weights_.get());
   }
-  /// The index of the block of each summed element.
+  /// The index of the block (which shares a scale) of each element along the summed axis.
   Tensor group_numbers(const QuantizedLayout& layout) const {
     const Tensor numbers = ops::arange(summed(layout), DType::float32);
     return ops::cast(ops::floor(numbers / static_cast<double>(*block_)), DType::int32);

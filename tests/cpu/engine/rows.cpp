@@ -1,5 +1,5 @@
-// Which programs can be run on some rows of the batch at a time, also where other axes are as long
-// as the batch, and that the results are those of the whole batch.
+// Programs that can be split by rows of the batch: their detection, also where other axes are as
+// long as the batch, and their results for some of the rows.
 #include "tiling/rows.h"
 
 #include <catch2/catch.hpp>
@@ -21,8 +21,8 @@ constexpr int64_t kBatch = 4, kRows = 2;
 
 using Body = std::function<Tensor(const Tensors&)>;
 
-/// Operands whose axes all have the length of the batch: a cube with the batch first, a square, a
-/// vector.
+/// A cube whose first axis is the batch, a square matrix with or without a batch axis, and a vector
+/// of the same length.
 Tensors operands() {
   return {sines({kBatch, kBatch, kBatch}, 1), sines({kBatch, kBatch}, 2), sines({kBatch}, 3)};
 }
@@ -33,7 +33,7 @@ Program traced(const Body& body) {
   return trace([&](const Tensors& in) { return Tensors{body(in)}; }, specs);
 }
 
-/// Runs the program on a few rows at a time.
+/// Computes the results a few rows at a time.
 Tensor run_by_rows(const cpu::ByRows& by_rows) {
   const Program program = by_rows.of(kRows);
   Tensors results;

@@ -1,5 +1,4 @@
-// Instructions that are run on slices of the batch, one slice after another, give the results of
-// the instructions run one by one.
+// Sliced regions compute the same as their instructions one by one.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
@@ -20,8 +19,8 @@ using cpu::test::test_device;
 
 namespace {
 
-/// Depthwise and pointwise convolutions with batch normalization, relu and an optional residual;
-/// returns the loss, the result and all gradients.
+/// A network of depthwise and pointwise convolutions with batch normalization, relus and optionally
+/// a residual: returns the loss, the result, and all gradients.
 Tensors network(const Tensors& in, int64_t stride, bool residual) {
   GradientTape tape;
   for (const Tensor& x : in) tape.watch(x);
@@ -74,7 +73,7 @@ Tensors run(const Program& program, const Tensors& inputs) {
   return outputs;
 }
 
-/// Runs each instruction as a program of its own.
+/// Runs each instruction as a separate program.
 Tensors run_one_by_one(const Program& program, const Tensors& inputs) {
   std::map<int, Tensor> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[program.inputs[i]] = inputs[i];
@@ -98,7 +97,8 @@ std::vector<double> numbers(const Tensor& t) {
   return {values, values + t.shape().size()};
 }
 
-/// The relative difference of whole arrays: near 0, rounding decides which elements a relu passes.
+/// The relative distance of two arrays as vectors: single elements may differ, where a relu near 0
+/// is open in only one of them.
 double relative_distance(const Tensor& got, const Tensor& want) {
   const std::vector<double> a = numbers(got), b = numbers(want);
   double apart = 0, size = 0;
@@ -113,7 +113,7 @@ int64_t regions(const Program& program) {
                        [](const auto& i) { return i.op->name() == "sliced"; });
 }
 
-/// The number of instructions of this name that run on slices.
+/// The number of instructions of this name in all sliced regions.
 int64_t count_in_slices(const Program& program, std::string_view name) {
   int64_t count = 0;
   const auto in_slices = cpu::by_slices(program);
@@ -151,7 +151,7 @@ TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
 TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
   const int64_t stride = GENERATE(1, 2);
   Shape shape = GENERATE(Shape{40, 33, 36, 25}, Shape{40, 36, 33, 24}, Shape{560, 5, 1, 400});
-  shape.set(0, shape[0] * stride * stride);  // so that results are large too
+  shape.set(0, shape[0] * stride * stride);  // the results are large, too
   const cpu::test::Simd simd =
       GENERATE(cpu::test::kNative, cpu::test::kNoAvx512, cpu::test::kNoAvx2);
   CAPTURE(to_text(shape), stride, simd);

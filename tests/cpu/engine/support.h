@@ -1,4 +1,4 @@
-// Helpers that compile programs by a device object of the test.
+// Helpers that compile programs on a device of the test.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -23,7 +23,7 @@ inline Tensor sines(const Shape& shape, double first) {
   return Tensor::from(values, shape);
 }
 
-/// Tensors for the outputs of the program.
+/// Allocates the outputs of a program.
 inline Tensors outputs_of(const Program& program) {
   Tensors outputs;
   for (int value : program.outputs)
@@ -31,7 +31,7 @@ inline Tensors outputs_of(const Program& program) {
   return outputs;
 }
 
-/// The outputs of a program without variables.
+/// Runs a program without variables; returns its outputs.
 inline Tensors results_of(const Program& program, const Tensors& inputs) {
   Tensors none, outputs = outputs_of(program);
   compile(program, test_device())->run(inputs, none, outputs);

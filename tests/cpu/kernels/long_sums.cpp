@@ -1,4 +1,4 @@
-// Long sums of products stay accurate, because partial sums are added up.
+// Sums of many products are accurate, because they consist of partial sums.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,7 +11,7 @@ using namespace crescent;
 
 namespace {
 
-/// The largest relative error. All terms have the same sign, so nothing cancels.
+/// The largest relative error; all terms have the same sign, so they cannot cancel.
 double error_of(const Tensor& result, const Tensor& exact) {
   const std::vector<double> got = result.to_vector(), wanted = exact.to_vector();
   double most = 0;
@@ -26,7 +26,7 @@ Tensor positive(const Shape& shape, int64_t seed) {
 
 Tensor wide(const Tensor& x) { return ops::cast(x, DType::float64); }
 
-/// The gradient of a convolution with respect to its kernel, for the upstream gradient dy.
+/// The gradient of a convolution's kernel for the upstream gradient dy.
 Tensor kernel_gradient(const Tensor& x, const Tensor& kernel, const Tensor& dy) {
   Variable weight(kernel, {});
   GradientTape tape;

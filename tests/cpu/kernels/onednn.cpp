@@ -1,4 +1,4 @@
-// Failures of oneDNN become errors that name the primitive.
+// oneDNN's errors name the primitive.
 #include <catch2/catch.hpp>
 
 #include "matmul/onednn.h"

@@ -22,7 +22,7 @@ Shape pooled_shape(const PoolCase& c) {
   return y;
 }
 
-/// Calls f(index into y, indices into x inside its window).
+/// Calls f(index in y, indices in x under its window).
 template <class F>
 void each_window(const PoolCase& c, F&& f) {
   const int axes = c.x.rank() - 2;

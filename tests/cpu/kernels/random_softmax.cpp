@@ -208,8 +208,8 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
 TEST_CASE("what large logits share is no part of what is left of them") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
-    // One value is larger than the others by 1, at the largest magnitude where the dtype still
-    // represents that difference.
+    // One logit is larger by 1 than the others, whose magnitude is the largest at which a
+    // difference of 1 is exact.
     const double large = dtype == DType::bfloat16 ? 255 : dtype == DType::float32 ? 0x1p23 : 0x1p50;
     const int64_t n = 4;
     const double rest = std::log(std::exp(1) + static_cast<double>(n - 1));
@@ -236,7 +236,7 @@ TEST_CASE("what large logits share is no part of what is left of them") {
 
 TEST_CASE("cross entropy of a label that is none of the classes is no number") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  const int64_t n = 3;  // every row but the last is followed by another one in memory
+  const int64_t n = 3;  // another row follows each row except the last
   Array z = random({5, n}, DType::float32, 1), labels = zeros({5}, DType::int64),
         up = random({5}, DType::float32, 2);
   labels.values = {-1, 3, 2, 4, 3};

@@ -10,7 +10,7 @@ namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// The product of a row with column j of a matrix (rows, width).
+/// The product of a row and column j of a matrix (rows, width).
 double dot(const std::vector<double>& row, const Array& matrix, int64_t width, int64_t j) {
   double sum = 0;
   for (size_t i = 0; i < row.size(); ++i)
@@ -25,8 +25,7 @@ void put_row(Array& a, int64_t row, const std::vector<double>& values) {
             a.values.begin() + row * static_cast<int64_t>(values.size()));
 }
 
-/// The states as a step reads them: multiplied by the dropout factors (batch, units) if input
-/// `place` exists.
+/// The states after dropout: times the factors (batch, units), which are input `place`, if any.
 std::vector<double> seen(std::vector<double> h, const std::vector<Array>& in, size_t place,
                          int64_t sample) {
   for (size_t j = 0; in.size() > place && j < h.size(); ++j)
@@ -99,7 +98,7 @@ std::vector<Array> gru_operands(int64_t b, int64_t t, int64_t f, int64_t u, DTyp
           random({u, 3 * u}, dtype, 4), random({2, 3 * u}, dtype, 5)};
 }
 
-/// Factors 0 or 2, as a dropout rate of 0.5 gives them.
+/// Random dropout factors of 0 or 2, for a rate of 1/2.
 Array factors(int64_t b, int64_t u, DType dtype) {
   Array drawn = random({b, u}, dtype, 10);
   for (double& value : drawn.values) value = value < 0 ? 0 : 2;
@@ -109,7 +108,7 @@ Array factors(int64_t b, int64_t u, DType dtype) {
 constexpr int64_t kSizes[][4] = {{1, 1, 1, 1},  {3, 4, 5, 7},     {17, 6, 3, 16}, {2, 9, 17, 33},
                                  {1, 30, 3, 4}, {1, 3, 150, 130}, {40, 3, 5, 20}};
 
-/// Copies of the ops of the layers' plugin; kernels are found by their names.
+/// Ops with the names of those in the layers plugin, by which the device finds its kernels.
 struct LstmGates final : OpOf<LstmGates> {
   static constexpr const char* kName = "lstm_gates";
   auto fields() const { return std::tie(); }
@@ -121,8 +120,7 @@ struct LstmGatesBackward final : OpOf<LstmGatesBackward> {
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
 };
 
-/// Inputs: the contributions of x and h to the gates (rows, 4u), c before the step (rows, u).
-/// Results: gates, c, h.
+/// LSTM gates: (products with x and with h (rows, 4u), previous c (rows, u)) -> gates, c, h.
 std::vector<Array> lstm_gates(const std::vector<Array>& in) {
   const int64_t u = in[2].spec.shape[-1], rows = in[2].spec.shape[0];
   std::vector<Array> out{in[0], in[2], in[2]};
@@ -206,7 +204,7 @@ TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
       const auto out = lstm(in), gru_out = gru(gru_in);
       CHECK(check(recurrent_kernels, Lstm{}, in, out, 4) >= 2);
       CHECK(check(recurrent_kernels, Gru{}, gru_in, gru_out, 4) >= 2);
-      if (b * u > 200) continue;  // finite differences take too long
+      if (b * u > 200) continue;  // finite differences are slow
       const double slack = dtype == DType::float64 ? 1e5 : 10;
       std::vector<Array> wanted;
       for (size_t i = 0; i < 6; ++i) wanted.push_back(numeric_gradient(lstm, in, i, {dhs, dh, dc}));
@@ -233,7 +231,7 @@ TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurr
       for (double& w : in[weights].values) w *= 0.2;
     for (size_t weights : {2u, 3u})
       for (double& w : gru_in[weights].values) w *= 0.2;
-    if (drops) {  // a state that is doubled at every step would overflow
+    if (drops) {  // states that are kept and doubled at every step would grow without limit
       in.push_back(factors(b, u, DType::float64));
       for (double& factor : in.back().values) factor *= 0.5;
       gru_in.push_back(in.back());
@@ -253,7 +251,7 @@ TEST_CASE("gates of an LSTM agree with plain loops and finite differences", "[cp
                                   random({rows, units}, dtype, 3)};
       const auto out = lstm_gates(in);
       CHECK(check(recurrent_kernels, LstmGates{}, in, out, 4) == 2);
-      if (rows > 7) continue;  // finite differences take too long
+      if (rows > 7) continue;  // finite differences are slow
       const Array dc = random({rows, units}, dtype, 4), dh = random({rows, units}, dtype, 5),
                   more = random({rows, units}, dtype, 6), nothing = zeros({rows, 4 * units}, dtype);
       Array sum = dh;

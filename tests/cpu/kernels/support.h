@@ -1,4 +1,4 @@
-// Runs kernels on raw memory and compares them with plain loops in double.
+// Helpers that run kernels on raw memory and compare them with plain loops in double.
 #pragma once
 #include <hwy/targets.h>
 #include <catch2/catch.hpp>
@@ -58,7 +58,7 @@ inline void write(DType dtype, double value, std::byte* at) {
   }
 }
 
-/// An array of a dtype, whose values are kept as doubles.
+/// An array of values that its dtype represents exactly, as doubles.
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
@@ -86,7 +86,7 @@ struct Memory {
   explicit Memory(size_t count) : bytes(count + 64) {
     start = bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64;
     std::memset(bytes.data(), 0xff,
-                bytes.size());  // bytes of NaN, so that reads of uninitialized memory show
+                bytes.size());  // NaN, so that reads of unwritten memory are detected
   }
   std::vector<std::byte> bytes;
   std::byte* start;
@@ -98,8 +98,8 @@ struct Outcome {
   std::vector<Array> outputs;
 };
 
-/// Runs a kernel twice (the second run must not depend on the first), on the inputs as they are or
-/// prepacked.
+/// Runs a kernel twice (the second run must not depend on the first), with inputs as they are or
+/// prepared.
 inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs,
                    int threads, bool prepared = false) {
   std::vector<Memory> memory;
@@ -164,7 +164,7 @@ inline bool prepares(Kernel& kernel, size_t inputs) {
   return any;
 }
 
-/// The op with an epilogue that kernels apply to its result.
+/// The op with post-ops.
 template <class T>
 WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKind activation) {
   WithPostOps with;
@@ -180,9 +180,9 @@ WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKin
 
 using Family = std::span<const KernelRow> (*)();
 
-/// Checks every kernel of the family that accepts the op, with and without oneDNN: the values are
-/// right, and the bits are equal for 1, 2 and 3 threads. `slack` multiplies the tolerance of the
-/// dtype. Returns the number of kernels.
+/// Checks every kernel of the family that supports the op, with oneDNN and without: correct values,
+/// bit-identical for 1, 2 and 3 threads. `slack` multiplies the tolerance of the dtype. Returns the
+/// number of kernels.
 inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
                  const std::vector<Array>& wanted, double slack = 1) {
   TensorSpecs in, out;
@@ -216,11 +216,10 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
   return kernels;
 }
 
-/// The instruction sets that loops may use: all of the machine, all but AVX-512, or neither AVX-512
-/// nor AVX2.
+/// The limit of instruction sets: none, without AVX-512, without AVX2.
 enum Simd { kNative, kNoAvx512, kNoAvx2 };
 
-/// While alive, loops use only these instruction sets.
+/// Limits the instruction sets of loops while alive.
 class SimdLimit {
  public:
   explicit SimdLimit(Simd simd) {
@@ -230,7 +229,7 @@ class SimdLimit {
   ~SimdLimit() { hwy::DisableTargets(0); }
 };
 
-/// The gradient of sum(weights * f(inputs)) with respect to input `which`, by central differences
+/// The gradient of sum(weights . f(inputs)) with respect to input `which`, by central differences
 /// in double.
 using Function = std::function<std::vector<Array>(const std::vector<Array>&)>;
 inline Array numeric_gradient(const Function& f, std::vector<Array> inputs, size_t which,

@@ -14,7 +14,7 @@ size_t place_of(const std::vector<int64_t>& at, const std::vector<int64_t>& stri
   return static_cast<size_t>(place);
 }
 
-/// out[position] = x[from(position)] where from() returns true; other elements are unchanged.
+/// out[place] = x[from(place)] where from() returns true; other elements are unchanged.
 template <class From>
 void gather_places(const Array& x, Array& out, From from) {
   const std::vector<int64_t> strides = strides_of(x.spec.shape);
@@ -92,7 +92,7 @@ void concat(const Concat& op, const Call& call) {
   }
 }
 
-/// Indices of x along an axis: those that are out of range are clamped.
+/// Gathers elements of x along an axis; indices out of range are clamped.
 void gather(const Gather& op, const Call& call) {
   const Array& indices = *call.in[1];
   const Shape& x = call.in[0]->spec.shape;

@@ -1,8 +1,8 @@
-// The reference: programs as they were recorded, instruction by instruction, by plain loops over
-// float64. In repetitions every result is moved, by chance, as far as arithmetic of its dtype is
-// off (Rounding): how far repetitions lie from what is exact tells how far results of another order
-// of additions, or with fewer roundings, may be off, element by element. Where rounding decides (a
-// comparison, a floor) repetitions differ by all that hangs on it.
+// The reference: interprets a recorded program, instruction by instruction, by plain loops in
+// float64. In repetitions, every result is randomly perturbed within the rounding error of its
+// dtype (Rounding). The spread of the repetitions tells, element by element, what errors another
+// order of additions or fewer roundings may cause. Where rounding decides a result (a comparison, a
+// floor), the spread includes all consequences.
 #pragma once
 #include <cmath>
 #include <optional>
@@ -12,30 +12,29 @@
 
 namespace crescent::random_programs {
 
-/// The values of a tensor as doubles, whatever its dtype is; real and imaginary parts of complex
-/// numbers.
+/// The values of a tensor of any dtype; of complex numbers the real and the imaginary parts.
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
-  std::optional<DType> half = {};  ///< the half width that it was cast from
+  std::optional<DType> half = {};  ///< the half-width dtype from which it was cast, if any
 
   DType read_as() const { return half.value_or(spec.dtype); }
 };
 Array array_of(const Tensor& tensor);
 
-/// Thrown if float64 says little about a program: values near the largest number of a dtype,
-/// comparisons with NaN, integers that do not fit a double.
+/// Thrown for a program that the reference cannot check: it comes near the largest number of a
+/// dtype, compares NaN, or has integers that float64 cannot represent.
 class Unreliable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Perturbs results by the error that arithmetic of their dtype may have.
+/// Perturbs results by the rounding error of their dtype.
 class Rounding {
  public:
-  Rounding() = default;  ///< by nothing
-  /// Odd and even seeds differ: even ones round to the dtype, so that nearly equal numbers become
-  /// equal; seed 1 rounds to nearest; half of the odd ones perturb by little, so that nearly equal
-  /// numbers change their order.
+  Rounding() = default;  ///< no perturbation
+  /// Odd seeds round results to numbers of the dtype, so that nearly equal results become equal;
+  /// seed 1 rounds to the nearest, so that equal numbers stay equal. Half of the seeds perturb
+  /// little, so that only nearly equal numbers change their order.
   explicit Rounding(uint64_t seed)
       : state_(seed * 2654435761u + 12345),
         is_on_(true),
@@ -47,16 +46,17 @@ class Rounding {
 
   bool is_exact() const { return !is_on_; }
 
-  /// The result of an operation with an error of `units` roundings of itself and one rounding of
+  /// The result of an operation with an error of `units` roundings of itself, plus one rounding of
   /// `extra` in the precision of sums. Without units it is exact.
   double operator()(double result, DType dtype, double units, double extra = 0);
-  /// The same for an operation on a and b that is exact for short numbers (small multiples of 1/4).
+  /// The result of an operation on a and b that is exact for short numbers, i.e. small multiples of
+  /// 1/4. Other results may be exact in one order of operations and not in another.
   double of_arithmetic(double a, double b, double result, DType dtype);
-  /// The same for a + b, whose error may be that of each operand if a factor is multiplied in
-  /// before: (a + b) * c as a * c + b * c.
+  /// The sum a + b. Its error may be that of each term, because a factor may be multiplied into the
+  /// terms: (a + b) * c as a * c + b * c.
   double of_sum(double a, double b, DType dtype);
-  /// A number as an instruction reads it: a half-width value may have been rounded there or kept in
-  /// float32 by a fused kernel.
+  /// A number as an operation reads it: a half-width number may have been rounded before, or not,
+  /// because fused steps keep intermediate values in float32.
   double of_reading(double x, DType dtype);
 
  private:
@@ -67,29 +67,33 @@ class Rounding {
   double scale_ = 1;
 };
 
-/// The error of a sum in roundings of its sum of magnitudes; a long sum consists of partial sums.
+/// The error of a sum, in roundings of the sum of magnitudes. Long sums consist of partial sums,
+/// whose errors add.
 inline double roundings_of_sum(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 16;
 }
-/// The same for a sum whose terms are added one by one, as scatter does for repeated indices.
+/// The same for a sum whose terms are added one by one, such as an element that many indices of a
+/// scatter name.
 inline double roundings_one_by_one(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 4;
 }
 
-/// Interprets a program. The inputs are those of Program::inputs, followed by its variables.
+/// The outputs of the program. `inputs` are those of Program::inputs, then the values of its
+/// variables.
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
                              Rounding rounding = {});
 
-/// The inputs of one instruction.
+/// One instruction, with its inputs and results.
 using Arrays = std::vector<const Array*>;
 struct Call {
   const Op& op;
   Arrays in;
-  std::vector<Array>& out;  ///< with specs, and values of 0
+  std::vector<Array>& out;  ///< specs are set, all values are 0
   Rounding& rounding;
-  bool is_scaled = false;  ///< the result is multiplied: the factor may go into an input
+  /// The result is multiplied later, and the factor may be moved to an input.
+  bool is_scaled = false;
 };
-/// Each function computes the call if its op is of that family, and returns whether it is.
+/// Computes the call if its op is elementwise; else returns false.
 bool interpret_elementwise(const Call& call);
 bool interpret_moves(const Call& call);
 bool interpret_sums(const Call& call);
@@ -98,17 +102,17 @@ bool interpret_matrices(const Call& call);
 bool interpret_signals(const Call& call);
 bool interpret_bits(const Call& call);
 
-/// Throws Unreliable if the numbers are nearly equal, so that rounding decides a comparison or a
-/// cancellation.
+/// Throws Unreliable if a and b are so nearly equal that rounding decides a comparison, or nearly 0
+/// by the cancellation of larger numbers.
 void refuse_near(double a, double b, DType dtype);
 
 double smallest_normal(DType dtype);
 double largest(DType dtype);
-double unit_of(DType dtype);  ///< of rounding; 0 for integers
+double unit_of(DType dtype);  ///< unit roundoff; 0 for integers
 /// The nearest number of the dtype; integers wrap around.
 double nearest(double value, DType dtype);
 
-/// Iterates over the positions of a shape, the last axis first.
+/// Iterates over the indices of a shape, the last axis fastest.
 class Places {
  public:
   explicit Places(const Shape& shape) : shape_(shape), at_(static_cast<size_t>(shape.rank())) {}

@@ -29,8 +29,8 @@ void transform(const Row& x, int sign, Row& to) {
   }
 }
 
-/// Transforms rows of the last axis, from and to pairs of real and imaginary parts, or real parts
-/// only. `whole` extends the input to the row that is transformed.
+/// Transforms rows along the last axis, complex or real. `whole` returns element k of the complete
+/// row, by the elements that are given.
 template <class Whole>
 void transform_rows(const Call& call, size_t n, int sign, double scale, Whole whole) {
   const Array& re = *call.in[0];
@@ -45,11 +45,11 @@ void transform_rows(const Call& call, size_t n, int sign, double scale, Whole wh
     }
     if (!std::isfinite(square)) throw Unreliable("a row that is not finite");
     transform(x, sign, y);
-    // Each stage rounds numbers as large as the row's norm.
+    // Every stage of a fast transform rounds numbers as large as the norm of the row.
     const double extra = std::sqrt(square) * std::log2(static_cast<double>(n)) * scale;
     const auto put = [&](size_t which, size_t j, double value) {
       Array& out = call.out[which];
-      // Half widths were equal or not by how they were rounded, where so little is left of them.
+      // A nearly cancelled sum of half-width numbers consists of their rounding errors.
       const DType read = call.in[0]->read_as();
       if (size_of(read) == 2 && call.rounding.is_exact() && value != 0 &&
           std::abs(value * scale) < 4 * unit_of(read) * extra)
@@ -78,8 +78,8 @@ void real_fourier(const Call& call) {
   });
 }
 
-/// The second half of the row is the conjugate mirror image of the first; elements that are their
-/// own mirror image are real.
+/// The inverse real transform: the second half of the spectrum is the mirrored conjugate of the
+/// first, and elements that are their own mirror images have no imaginary part.
 void real_of_fourier(const Call& call) {
   const auto n = static_cast<size_t>(call.out[0].spec.shape[-1]);
   transform_rows(call, n, 1, 1 / static_cast<double>(n), [&](size_t row, size_t k) {

@@ -9,8 +9,8 @@
 namespace crescent::random_programs {
 namespace {
 
-/// A sum and the error that another order of additions may have. It is more precise than float64,
-/// whose sums are checked too.
+/// A sum, and the error that its order may cause. It has more digits than float64, whose results
+/// are checked too.
 struct Sum {
   long double value = 0;
   double magnitude = 0, last = 0;
@@ -23,12 +23,13 @@ struct Sum {
     alike += x != 0 && std::abs(x - last) <= std::abs(x) / 1024;
     last = x;
   }
-  /// The scale of the rounding error. Equal terms are all rounded in the same direction, by up to
-  /// half a unit.
+  /// The magnitude of rounding errors. Equal terms are all rounded in the same direction, by up to
+  /// half a unit at the end.
   double parts(double roundings) const {
     return magnitude * (roundings + static_cast<double>(alike) / 24);
   }
-  /// The sum rounded to the dtype. Sums of scaled terms are not exact.
+  /// The sum as a result of the dtype, perturbed unless it is exact. Terms that are scaled before
+  /// the addition are not exact.
   double rounded(DType dtype, Rounding& rounding, bool is_scaled = false) const {
     return rounded(dtype, rounding, roundings_of_sum(terms), is_scaled);
   }
@@ -39,8 +40,8 @@ struct Sum {
   }
 };
 
-/// The position in x where the reduced elements of each result begin, and the relative positions of
-/// these elements.
+/// For each element of the result, which has the kept axes, the offset in x of its line; and the
+/// offsets of a line's elements relative to that.
 struct Lines {
   std::vector<size_t> begins, elements;
 
@@ -97,7 +98,7 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
     case ReduceKind::sum:
       return sum.rounded(dtype, rounding);
     case ReduceKind::mean: {
-      // Partial means are rounded too.
+      // Partial means are not short numbers, so a mean is never exact.
       const double count = static_cast<double>(elements.size());
       return rounding(static_cast<double>(sum.value) / count, dtype, 2,
                       2 * sum.parts(roundings_of_sum(sum.terms)) / count);
@@ -197,7 +198,7 @@ void matmul(const Matmul& op, const Call& call) {
   const Shape &sa = a.spec.shape, &sb = b.spec.shape, &so = out.spec.shape;
   const std::vector<int64_t> ta = strides_of(sa), tb = strides_of(sb);
   const int64_t depth = sa[op.transpose_a ? -2 : -1];
-  // Strides of rows, columns and depth.
+  // The strides of rows, columns and the summed axis.
   const int64_t last_a = ta.back(), row_a = ta[ta.size() - 2], last_b = tb.back(),
                 row_b = tb[tb.size() - 2];
   const int64_t a_m = op.transpose_a ? last_a : row_a, a_k = op.transpose_a ? row_a : last_a;

@@ -8,7 +8,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// Calls f(index into x, index into the kernel, index into y) for every product.
+/// Calls f(element of x, of the kernel, of y) for every product of a convolution.
 template <class F>
 void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, const Shape& y, F f) {
   const std::vector<int64_t> tx = strides_of(x), tk = strides_of(kernel);
@@ -38,7 +38,8 @@ void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, con
   }
 }
 
-/// Sums and their rounding errors: fast convolution algorithms transform tiles, which adds errors.
+/// The sums of a convolution, and their errors: fast algorithms (Winograd) transform their
+/// operands, and are less accurate.
 class Sums {
  public:
   explicit Sums(Array& out) : out_(out), magnitudes_(out.values.size()) {}
@@ -49,7 +50,7 @@ class Sums {
     const double roundings = std::max(kLeastRoundings, roundings_of_sum(terms_ / results));
     double most = 0;
     for (double m : magnitudes_) most = std::max(most, m);
-    // The error in a transformed tile depends on its largest element.
+    // The error of elements that are transformed together is that of the largest one.
     for (size_t i = 0; i < magnitudes_.size(); ++i)
       out_.values[i] = rounding(out_.values[i], out_.spec.dtype, 1, roundings * most);
   }
@@ -57,7 +58,7 @@ class Sums {
  private:
   Array& out_;
   std::vector<double> magnitudes_;
-  int64_t terms_ = 0;  ///< of all results
+  int64_t terms_ = 0;  ///< terms of all results together
 };
 
 void conv(const Conv& op, const Call& call) {
@@ -84,7 +85,7 @@ void conv_kernel(const ConvBackwardKernel& op, const Call& call) {
   sums.round(call.rounding);
 }
 
-/// Calls f(index into x) for each element in the window of a position of y.
+/// Calls f(element of x) for each element under the window of an element of y.
 template <class F>
 void for_each_under(const ConvSpec& spec, const std::vector<int64_t>& window, const Shape& x,
                     const std::vector<int64_t>& at, F f) {
@@ -137,7 +138,8 @@ void pool_backward(const PoolBackward& op, const Call& call) {
                      [&](size_t i) { dx.values[i] += share, magnitudes[i] += std::abs(share); });
     at.next();
   }
-  // Gradients of half widths are added in their own dtype; few windows overlap.
+  // Sums of half-width numbers are rounded to half width after each addition, because few windows
+  // overlap.
   const double of_halves = unit_of(dx.spec.dtype) / unit_of(DType::float32) / 8;
   const double factor = size_of(dx.spec.dtype) == 2 ? of_halves : 1;
   for (size_t i = 0; i < magnitudes.size(); ++i)

@@ -1,5 +1,6 @@
-// Linear algebra on well-conditioned matrices. A result that is not unique, such as the sign of an
-// eigenvector, is normalized before other steps see it.
+// Linear algebra of matrices that are well conditioned by construction. A result that is one of
+// several correct ones, such as eigenvectors up to sign, is made unique before other functions use
+// it.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -11,7 +12,7 @@ int multiplied(Draft& d, int x, const decltype(Argument::value)& by) {
 }
 int with(Draft& d, const char* function, int x) { return d.call(function, {{"x", x}}); }
 
-/// Consecutive elements of an axis.
+/// `count` consecutive elements of an axis, at a random position.
 int cut(Draft& d, int x, int axis, int64_t count) {
   const int64_t n = d.shape(x)[axis];
   if (n <= count) return x;
@@ -21,14 +22,15 @@ int cut(Draft& d, int x, int axis, int64_t count) {
       {{"x", x}, {"axis", Value(axis)}, {"first", Value(first)}, {"last", Value(first + count)}});
 }
 
-/// The number of rows and columns: around the thresholds of the loops, of LAPACK and of threads.
+/// The most rows and columns of a matrix: around the limits at which own loops, LAPACK or threads
+/// are used.
 int64_t most_rows(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 9, 17, 3, 4, 5, 6, 25, 33};
   if (d.most_elements() > 20'000 && d.choices.one_in(10)) return d.choices.one_in(5) ? 130 : 50;
   return d.choices.of(kSizes);
 }
 
-/// A few matrices of numbers between -1 and 1, mostly parts of an existing value.
+/// Matrices of numbers between -1 and 1, mostly parts of an earlier value.
 int matrices(Draft& d, bool square) {
   constexpr int64_t kMostProducts = 40'000;
   const int64_t most = most_rows(d);
@@ -56,15 +58,15 @@ int eye_like(Draft& d, int x) {
                         {"M", Value(d.shape(x)[-1])},
                         {"dtype", Value(name_of(d.dtype(x)))}});
 }
-/// Matrices scaled so that adding them to the identity changes it by at most `share`.
+/// Scales matrices so that adding them changes the identity by at most `share` (in norm).
 int small(Draft& d, int x, double share) {
   const int64_t most = std::max(d.shape(x)[-1], d.shape(x)[-2]);
   return multiplied(d, x, Value(share / static_cast<double>(most)));
 }
 int sum(Draft& d, int x, int y) { return d.call("add", {{"x1", x}, {"x2", y}}); }
 
-/// Matrices near the identity, whose singular values are between 1/2 and 3/2; sometimes with their
-/// rows reversed, so that elimination must exchange rows.
+/// Matrices near the identity, with singular values between 1/2 and 3/2; at random with the rows in
+/// reverse order, so that elimination has to exchange rows.
 int near_identity(Draft& d, bool square) {
   const int x = matrices(d, square);
   const int result = sum(d, small(d, x, 0.5), eye_like(d, x));
@@ -92,7 +94,7 @@ int positive_definite(Draft& d) {
   return sum(d, square, eye_like(d, x));
 }
 
-/// The right-hand side of a linear system: a vector or matrix for each matrix, or one for all.
+/// The right side of linear systems with matrices a: a vector or a matrix for each, or one for all.
 int right_side(Draft& d, int a, bool vectors) {
   Shape shape = d.shape(a).slice(0, d.shape(a).rank() - 1);
   if (!vectors) {
@@ -108,7 +110,7 @@ int solve(Draft& d) {
   return d.call("solve", {{"a", a}, {"b", right_side(d, a, d.choices.one_in(3))}});
 }
 
-/// Solves with one triangle of the matrices; the other one is not read.
+/// Solves with triangular matrices; the other triangle is not read.
 int solve_triangular(Draft& d) {
   const int x = matrices(d, true), a = sum(d, small(d, x, 0.5), eye_like(d, x));
   const bool lower = d.choices.one_in(2);
@@ -148,8 +150,8 @@ int cholesky_inverse(Draft& d) {
   return d.call("cholesky_inverse", {{"x", a}, {"upper", Value(d.choices.one_in(2))}});
 }
 
-/// The rank of matrices whose singular values are 0 (some columns are sums of others) or clearly
-/// larger.
+/// The rank of matrices some of whose columns are sums of others, so that singular values are
+/// either 0 or far from 0.
 int matrix_rank(Draft& d) {
   const int a = near_identity(d, false);
   const int64_t rows = d.shape(a)[-1];
@@ -158,7 +160,7 @@ int matrix_rank(Draft& d) {
   return with(d, "matrix_rank", d.call("matmul", {{"x1", a}, {"x2", b}}));
 }
 
-/// The signs of a factor's columns, taken from its diagonal.
+/// The signs of the columns of a factor, by its diagonal.
 int signs(Draft& d, int factor) {
   const int diagonal =
       d.inner(d.call("diagonal", {{"x", factor}, {"axis1", Value(-2)}, {"axis2", Value(-1)}}));
@@ -175,8 +177,8 @@ int eigh(Draft& d) {
   return multiplied(d, vectors, along(d, signs(d, vectors), -2));
 }
 
-/// Eigenvalues of matrices that are not symmetric, in any order. Gershgorin discs that contain one
-/// eigenvalue each make them real.
+/// Eigenvalues of non-symmetric matrices come in any order. The Gershgorin discs are disjoint, so
+/// all eigenvalues are real.
 int eig(Draft& d) {
   const int a = near_diagonal(d, true, false);
   if (d.shape(a)[-1] > 8) fail("too large");
@@ -195,7 +197,7 @@ int svd(Draft& d) {
   return multiplied(d, d.inner(d.call("svd", arguments, 2)), along(d, s, -1));
 }
 
-/// QR, whose additional columns of q may be any that complete the basis.
+/// QR with all columns of q: those beyond the columns of the matrices are arbitrary.
 int qr(Draft& d) {
   int a = near_identity(d, false);
   const bool complete = d.choices.one_in(3), more_rows = d.shape(a)[-2] > d.shape(a)[-1];

@@ -1,4 +1,4 @@
-// Functions that sample images between pixels, and that compare images.
+// Functions that interpolate or compare images.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -24,7 +24,7 @@ int photographs(Draft& d, DType dtype) {
   return d.input({dtype, {batch, height, width, channels}});
 }
 
-/// Coordinates around the middle of an axis, some of them outside the image.
+/// Coordinates around the middle of an axis, some of them outside.
 int places(Draft& d, const Shape& shape, DType dtype, int64_t n) {
   const int x = d.call("tanh", {{"x", d.input({dtype, shape})}});
   return plus(d, times(d, x, 0.73 * static_cast<double>(n)), Value(0.49 * static_cast<double>(n)));
@@ -62,8 +62,8 @@ int map_coordinates(Draft& d) {
                                           {"fill_mode", Value(d.choices.of(kFills))}});
 }
 
-/// An affine transform near the identity: slightly rotated, sheared and shifted; sometimes one for
-/// each channel.
+/// Affine transforms near the identity: small rotations, shears and shifts, at random one per
+/// channel.
 int affine_transform(Draft& d) {
   const int x = photographs(d, d.floating());
   const int64_t count = d.choices.one_in(2) ? 1 : d.shape(x)[0];
@@ -78,7 +78,7 @@ int affine_transform(Draft& d) {
   return d.call("image.affine_transform", arguments);
 }
 
-/// The corners of a square, each slightly shifted.
+/// The corners of a square, each shifted a little.
 int corners(Draft& d, int64_t batch, double side) {
   const int moved =
       times(d, d.call("tanh", {{"x", d.input({DType::float32, {batch, 4, 2}})}}), 0.2 * side);
@@ -118,7 +118,7 @@ int scale_and_translate(Draft& d) {
                                               {"antialias", Value(d.choices.one_in(2))}});
 }
 
-/// A comparison of images, not in half widths, which lose differences of squares.
+/// Comparisons of images, not in half width, where differences of squares lose all digits.
 int compared(Draft& d, const char* function) {
   const DType dtype = d.choices.one_in(2) ? DType::float64 : DType::float32;
   const int x = photographs(d, dtype), y = d.same_shape(x);
