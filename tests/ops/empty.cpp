@@ -1,6 +1,6 @@
-// Arrays without elements. Every case runs with each axis of each input set to 0: an error that
-// says what is missing, or NumPy's values, whatever the memory held before, eagerly and compiled,
-// with gradients.
+// Arrays without elements. Every case runs with each dim of each input 0 in turn: an error that
+// says what is missing, or the values that NumPy gives, whatever lay in the memory before, eagerly
+// and compiled, with gradients.
 #include <catch2/catch.hpp>
 
 #include "crescent/program/gradient.h"

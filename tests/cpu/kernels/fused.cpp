@@ -73,7 +73,7 @@ TEST_CASE("what a fused kernel compares is what others read in its memory") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
   const DType half = GENERATE(DType::float16, DType::bfloat16);
-  Fused op;  // registers: 0 x, 1 one; tests whether 1 + x^2 rounds to 1
+  Fused op;  // 0 x, 1 one: whether 1 + x^2 is 1, and the sum
   op.shape = {1, 1031};
   op.steps = {{Kind::binary, {}, BinaryKind::multiply, half, {0, 0, 0}},         // 2
               {Kind::binary, {}, BinaryKind::add, half, {2, 1, 0}},              // 3

@@ -33,8 +33,7 @@ std::vector<double> seen(std::vector<double> h, const std::vector<Array>& in, si
   return h;
 }
 
-// Inputs: x, h0, c0, kernel, recurrent kernel, bias[, factors]. Results: states, last h, last c,
-// gates, cells.
+// x, h0, c0, kernel, recurrent, bias[, factors] -> hs, last h, last c, gates, cells
 std::vector<Array> lstm(const std::vector<Array>& in) {
   const Shape shape = in[0].spec.shape;
   const int64_t batch = shape[0], steps = shape[1], features = shape[2], u = in[1].spec.shape[1];
@@ -61,7 +60,7 @@ std::vector<Array> lstm(const std::vector<Array>& in) {
   return {hs, h_last, c_last, gates, cells};
 }
 
-// Inputs: x, h0, kernel, recurrent kernel, bias (2, 3u)[, factors]. Results: states, last h, gates.
+// x, h0, kernel, recurrent, bias (2, 3u)[, factors] -> hs, last h, gates
 std::vector<Array> gru(const std::vector<Array>& in) {
   const Shape shape = in[0].spec.shape;
   const int64_t batch = shape[0], steps = shape[1], features = shape[2], u = in[1].spec.shape[1];

@@ -27,7 +27,7 @@ size_t index_in(const Shape& shape, const std::vector<int64_t>& at) {
   return static_cast<size_t>(index);
 }
 
-/// The expected result: want[at] = x[source(at)].
+/// want[at] = x[source(at)].
 template <class F>
 Array moved(const Array& x, const Shape& shape, F&& source) {
   Array want = zeros(shape, x.spec.dtype);

@@ -44,7 +44,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return c;
 }
 
-/// The largest sum of magnitudes in a row (the infinity norm).
+/// The largest sum of magnitudes of a row.
 double norm(const Matrix& a) {
   Real most = 0;
   for (size_t i = 0; i < a.rows; ++i) {

@@ -52,7 +52,7 @@ int matmul(Draft& d) {
   return finished(d, scaled(d, d.call("matmul", {{"x1", a}, {"x2", b}}), k));
 }
 
-/// x' y, the product of a weight's gradient.
+/// x' y, as in the gradient of a weight.
 int of_transposed(Draft& d) {
   const int a = d.fraction(2);
   const Shape x = d.shape(a);
