@@ -3,6 +3,8 @@
 #include <thread>
 
 #include "base/readers_writer_lock.h"
+#include "program/batch_share.h"
+#include "random/row_draws.h"
 #include "random/seeding.h"
 #include "training/state/compiled_flags.h"
 #include "training/state/model_access.h"
@@ -27,11 +29,13 @@ bool needs_target(const OutputTraining& output);
 /// per output that needs one; `targets` when the output has none.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
-/// What a training step does besides the usual.
+/// What a step does besides the usual.
 struct StepExtras {
   bool inference_metrics = false;                     ///< loss and metrics are those of inference
   bool checks_finite = false;                         ///< throws NotFinite before an update
   bool gradient_norms = false, weight_norms = false;  ///< layer by layer, as further logs
+  /// The rows of the batch that `x` has; targets and weights are those of the whole batch.
+  Share share;
   bool operator==(const StepExtras&) const = default;
 };
 
@@ -140,6 +144,7 @@ struct StepCache {
 struct TracedStep {
   bool inference_metrics = false;   ///< whether metrics are to be those of inference mode
   bool measured_inference = false;  ///< whether the step computed them so
+  Share share;                      ///< the rows that the model is called on
 };
 
 struct Model::Training {
@@ -181,7 +186,7 @@ class Stepper {
   /// Builds the model and its optimizer for inputs like these.
   void prepare(const Tensors& x);
   void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
-  void test(const Batch& batch) { run(batch, false, {}); }
+  void test(const Batch& batch, const StepExtras& extras = {}) { run(batch, false, extras); }
   /// Runs the training step op by op, and undoes what it changed.
   void rehearse_eagerly(const Batch& batch);
   /// Writes the results to `outputs`, reusing their memory unless other handles share it.
