@@ -15,7 +15,8 @@
 -- shell.is_structure(x) tells lists and tables of names from objects, shell.filled(t) is the table
 -- with what it gets when it is first read, shell.fitting_columns(n, least) is n, or what the
 -- terminal has of it, shell.printing is what cr.config.print was told, and
--- shell.set_printing(precision, threshold, width) tells tensors. At the prompt shell.variables gives
+-- shell.set_printing(precision, threshold, width) tells tensors, shell.set_data_parallel(on) whether
+-- processes share batches, which shell.is_data_parallel() says. At the prompt shell.variables gives
 -- functions, by names, that give the values of local variables, and shell.print_help(text) prints
 -- what may be longer than the screen.
 local cr, shell = ...
@@ -102,7 +103,7 @@ cr.utils.FeatureSpace = setmetatable(feature_space, {
   __call = function(_, ...) return shell.library "feature_space"(...) end,
   __describe = function() return getmetatable(shell.library "feature_space").__describe() end,
 })
-for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization" } do
+for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization", "distribution" } do
   cr[name] = filled_later(name, "cr." .. name)
 end
 for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
