@@ -14,6 +14,7 @@
 #include "crescent/base/export.h"
 #include "crescent/program/communicator.h"
 #include "crescent/program/device.h"
+#include "crescent/program/distribution.h"
 #include "crescent/system/crash.h"
 #include "lua/lua_state.h"
 #include "lua/signals.h"
@@ -134,14 +135,14 @@ int run_lua(const Invocation& call) {
   });
 }
 
-/// Makes the device and the communicator that the environment names, so that a wrong name is an
-/// error at the start, as is a wrong word for tracebacks.
+/// Makes the device and the communicator that the environment names or a launcher asks for, so that
+/// a wrong name is an error at the start, as is a wrong word for tracebacks.
 void check_environment() {
   const char* traceback = std::getenv("CRESCENT_TRACEBACK");
   if (traceback && *traceback && std::strcmp(traceback, "full") != 0)
     fail("CRESCENT_TRACEBACK can be 'full', not '", traceback, "'");
   if (std::getenv("CRESCENT_DEVICE")) device();
-  if (std::getenv("CRESCENT_COMMUNICATOR")) communicator();
+  if (std::getenv("CRESCENT_COMMUNICATOR") || processes_launched() > 1) communicator();
 }
 
 /// Removes --plugin NAME from the arguments of a command; returns the names.
