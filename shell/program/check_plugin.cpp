@@ -82,7 +82,10 @@ int judge_device(const std::string& device, const PluginRecord& plugin) {
   return status;
 }
 
+/// What the index says of a plugin, or what it has after loading.
 PluginRecord record_of(const std::string& plugin) {
+  for (const PluginRecord& record : list_plugins())
+    if (record.name == plugin || record.path == plugin) return record;
   return is_path(plugin) ? load_plugin(plugin) : load_plugin_by_name(plugin);
 }
 

@@ -23,7 +23,8 @@ class FoundPlugins {
 
   /// Looks through the folders if they have changed since the last look. Files are read, and
   /// libraries that are not known are tried, in processes of their own, if `trials` says so; a
-  /// library that must not be trusted or has no fitting stamp is never run.
+  /// library that must not be trusted or has no fitting stamp is never run. Of a plugin in Lua its
+  /// first lines say what it has.
   void look(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes, bool trials);
   const std::vector<FoundPlugin>& plugins() const { return plugins_; }
   const FoundClasses& classes() const { return classes_; }
