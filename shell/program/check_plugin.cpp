@@ -29,8 +29,12 @@ bool is_path(const std::string& name) {
 
 /// A text of JSON, or the path of a file that has one.
 Dict options_in(const std::string& text) {
-  const bool is_text = text.starts_with('{');
-  return parse_json(is_text ? text : read_file(text)).as_dict();
+  const bool is_text = text.starts_with('{') || text.starts_with('[');
+  const Value options = parse_json(is_text ? text : read_file(text));
+  if (!options.is_dict())
+    fail("check-plugin: --options: expected {\"Class\": {\"options\": {...}}}, got ",
+         to_json(options));
+  return options.as_dict();
 }
 
 /// Runs in a process of its own, which a crash ends with the line that tells of it.

@@ -131,6 +131,8 @@ int show_plugins(const std::vector<std::string>& arguments) {
   std::vector<std::string> names = arguments;
   const bool as_json = std::erase(names, "--json") > 0;
   for (const std::string& name : names)
+    if (name.empty()) fail_usage("plugins", "expected the name of a plugin or class, got ''");
+  for (const std::string& name : names)
     if (name.starts_with("-")) fail_usage("plugins", concat("no option '", name, "'"));
   const std::vector<ListedPlugin> all = rows();
   List json;

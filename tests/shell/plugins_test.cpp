@@ -140,6 +140,14 @@ TEST_CASE("A plugin in Lua that is not what its first lines say is named") {
              Contains("refused: unknown kind 'layr'"));
 }
 
+TEST_CASE("Commands about plugins say what is wrong with what they are given") {
+  const Outcome empty = crescent_says("plugins ''");
+  CHECK(empty.status == 2);
+  CHECK_THAT(empty.text, Contains("expected the name of a plugin or class, got ''"));
+  CHECK_THAT(crescent_says("check-plugin losses --options '[1]'").text,
+             Contains("--options: expected {\"Class\": {\"options\": {...}}}, got [1]"));
+}
+
 TEST_CASE("A folder that stands twice in the search path is searched once") {
   const LuaFolder lua;
   const std::string listed =
