@@ -13,6 +13,7 @@
 #include "images/functions.h"
 #include "instances/roots.h"
 #include "library/libraries.h"
+#include "library/lua_plugins.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
 #include "library/scripts.h"
@@ -64,6 +65,7 @@ void fill_object_types() {
 /// threads read it.
 void begin_process() {
   fill_object_types();
+  run_lua_plugins();
   set_object_side({initialize_handle, root});
   watch_tensor_memory(update_roots);
 }
