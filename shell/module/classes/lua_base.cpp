@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "classes/lua_dataset.h"
 #include "instances/lua_model.h"
 #include "instances/lua_optimizer.h"
 
@@ -61,10 +62,20 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
 template <class T>
 Base base_of(const char* name = kind_named(T::kKind).base) {
   return {name, T::kKind, schema_for<T>,
-          [](const SchemaData& schema, const Dict& options) {
+          [](const SchemaData& schema, const Dict& options) -> ObjectPtr {
             return ClassFactory<T>(schema).make(options);
           },
           [](const Configurable& object) { return dynamic_cast<const T&>(object).base_config(); }};
+}
+
+Base dataset_base() {
+  return {"Dataset", LuaDataset::kKind, schema_for<LuaDataset>,
+          [](const SchemaData& schema, const Dict& options) -> ObjectPtr {
+            auto data = std::make_shared<LuaDataset>();
+            schema.configure(data.get(), options);
+            return data;
+          },
+          nullptr};
 }
 
 }  // namespace
@@ -74,7 +85,7 @@ const std::vector<Base>& bases() {
       base_of<LuaLayer>(),       base_of<LuaModel>("Model"), base_of<LuaLoss>(),
       base_of<LuaMetric>(),      base_of<LuaCallback>(),     base_of<LuaInitializer>(),
       base_of<LuaRegularizer>(), base_of<LuaConstraint>(),   base_of<LuaActivation>(),
-      base_of<LuaSchedule>(),    base_of<LuaOptimizer>()};
+      base_of<LuaSchedule>(),    base_of<LuaOptimizer>(),    dataset_base()};
   return all;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <lua.hpp>
 
-#include "crescent/registry/registry.h"
+#include "lua/handle.h"
 
 namespace crescent::lua {
 
@@ -18,7 +18,8 @@ struct Base {
   const char* name;
   const char* kind;
   SchemaData (*schema)(const std::string& title, const std::vector<Declared>& options);
-  std::shared_ptr<Configurable> (*make)(const SchemaData& schema, const Dict& options);
+  ObjectPtr (*make)(const SchemaData& schema, const Dict& options);
+  /// null for datasets, which are in no file and no configuration
   Dict (*base_config)(const Configurable& object);
 };
 
