@@ -148,3 +148,17 @@ do -- errors name the class and the batch
   check.fails(function() cr.data.Dataset:subclass("Mine", { "get" }) end, "a method of Dataset")
   check.fails(function() model:fit(Rows(), cr.ones { 2 }) end, "`y` should not be passed")
 end
+
+do -- an object whose len() fails is shown, and so is what is made of it
+  local Bare = cr.data.Dataset:subclass "Bare"
+  local data = Bare()
+  check.same(tostring(data), "<Bare: of unknown length>")
+  check.same(tostring(data:map(function(x) return x end)), "<Dataset: of unknown length>")
+  check.fails(function() return data.batches end, "Bare: the class has no len()")
+  function Bare:len() error { "a table" } end
+
+  check.same(tostring(Bare()), "<Bare: of unknown length>")
+  function Bare:len() return #self end
+
+  check.same(tostring(Bare()), "<Bare: of unknown length>")
+end
