@@ -125,6 +125,14 @@ void set_dataset_class(lua_State* L) {
   lua_pop(L, 3);
 }
 
+/// Adds cr.saving.Format.
+void set_format_class(lua_State* L) {
+  push_field(L, -1, "saving");
+  push_base_class(L, "Format");
+  lua_setfield(L, -2, "Format");
+  lua_pop(L, 1);
+}
+
 /// Adds the utilities for data; as in Keras those for images are in two tables.
 void set_data_utilities(lua_State* L) {
   static const std::vector<CallablePtr> functions = image_functions(),
@@ -182,6 +190,7 @@ int open(lua_State* L) {
   set_reflection(L);
   set_listing(L);
   run_scripts(L);
+  set_format_class(L);
   watch_cycles(L);
   return 1;
 }

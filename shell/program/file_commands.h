@@ -6,6 +6,10 @@
 
 #include "crescent/base/value.h"
 
+namespace crescent {
+class Format;
+}
+
 namespace crescent::program {
 
 /// "crescent inspect FILE [--json]": what the file says about itself, read from its headers.
@@ -21,6 +25,9 @@ int validate(const std::vector<std::string>& arguments);
 
 /// What `inspect` tells, as a dict. Fails when the format has nothing to tell.
 Value described_file(const std::string& path);
+
+/// Whether files of the format can do this, such as ModelFormat::kAbility.
+bool format_can(const Format& format, std::string_view ability);
 
 /// A text as it is, everything else as JSON.
 inline std::string text_of(const Value& value) {

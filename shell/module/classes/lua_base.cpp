@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "classes/lua_dataset.h"
+#include "classes/lua_format.h"
 #include "instances/lua_model.h"
 #include "instances/lua_optimizer.h"
 
@@ -85,7 +86,7 @@ const std::vector<Base>& bases() {
       base_of<LuaLayer>(),       base_of<LuaModel>("Model"), base_of<LuaLoss>(),
       base_of<LuaMetric>(),      base_of<LuaCallback>(),     base_of<LuaInitializer>(),
       base_of<LuaRegularizer>(), base_of<LuaConstraint>(),   base_of<LuaActivation>(),
-      base_of<LuaSchedule>(),    base_of<LuaOptimizer>(),    dataset_base()};
+      base_of<LuaSchedule>(),    base_of<LuaOptimizer>(), base_of<LuaFormat>("Format"),    dataset_base()};
   return all;
 }
 

@@ -25,6 +25,7 @@ struct Base {
 
 const std::vector<Base>& bases();
 inline bool is_model(const Base& base) { return std::string_view(base.name) == "Model"; }
+inline bool is_format(const Base& base) { return std::string_view(base.name) == "Format"; }
 
 /// The base of a class table.
 const Base& base_at(lua_State* L, int index);

@@ -5,6 +5,7 @@
 #include "classes/building.h"
 #include "classes/lua_base.h"
 #include "classes/lua_factory.h"
+#include "classes/lua_format.h"
 #include "classes/object_types.h"
 #include "instances/hooks.h"
 #include "instances/lua_model.h"
@@ -136,6 +137,7 @@ int subclass(lua_State* L) {
   }
   set_class_metatable(L, table, 1);
   set_class_of_table(L, table, register_class(L, table, base, name, options, std::move(arguments)));
+  if (is_format(base)) watch_format(L, table);
   lua_settop(L, table);
   return 1;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "classes/named_errors.h"
 #include "crescent/ops/random.h"
 #include "lua/state.h"
 #include "workers/worker_state.h"
@@ -37,19 +38,6 @@ class BatchCursor final : public Cursor {
   size_t at_ = 0;
   bool ended_ = false;
 };
-
-/// The result of f(), whose errors begin with a name.
-template <class F>
-auto named_in_errors(const std::string& name, F f) {
-  try {
-    return f();
-  } catch (const Interrupted&) {
-    throw;
-  } catch (Error& error) {
-    error.add_context(name + ": ");
-    throw;
-  }
-}
 
 /// The batches in an order that depends on a seed and the number of the pass.
 class ShuffledBatches final : public Stream {
