@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "classes/lua_base.h"
 #include "classes/named_errors.h"
 #include "values/callable.h"
 
