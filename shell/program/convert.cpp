@@ -85,7 +85,7 @@ void refuse_losses(const std::string& from, const Rehearsal& rehearsal) {
 }
 
 bool holds_models(const std::string& path) {
-  return std::dynamic_pointer_cast<ModelFormat>(format_to_write(path, "")) &&
+  return format_can(*format_to_write(path, ""), ModelFormat::kAbility) &&
          !path.ends_with(".weights.h5");
 }
 

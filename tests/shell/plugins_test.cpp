@@ -63,6 +63,42 @@ TEST_CASE("A plugin in Lua is listed without being run, found by its class, and 
         "0.3.0\n");
 }
 
+TEST_CASE("A format in a plugin in Lua is listed, and files are converted to it and from it") {
+  const Folder folder;
+  std::ofstream(folder / "mine.lua") << R"lua(-- acme.mine 0.1.0: Numbers as text.
+-- provides: format Mine
+local cr = require "crescent"
+local Mine = cr.saving.Format:subclass "Mine"
+Mine.endings = ".mine"
+function Mine:write_arrays(path, arrays)
+  local file <close> = io.open(path, "w")
+  for name, array in pairs(arrays) do file:write(name, " ", array:item(), "\n") end
+end
+function Mine:read_arrays(path)
+  local arrays = {}
+  for line in io.lines(path) do
+    local name, number = line:match "(%S+) (%S+)"
+    arrays[name] = cr.tensor { tonumber(number) }
+  end
+  return arrays
+end
+)lua";
+  const std::string environment = "CRESCENT_PLUGIN_PATH=" + folder / ".";
+  CHECK_THAT(crescent_says("plugins acme.mine", environment).text, Contains("format: Mine"));
+  std::ofstream(folder / "a.mine") << "x 3\ny 4.5\n";
+  const std::string from = folder / "a.mine", to = folder / "a.npz", again = folder / "b.mine";
+  const Outcome seen = crescent_says("--plugin acme.mine inspect " + from, environment);
+  CHECK_THAT(seen.text, Contains("format Mine") && Contains("x") && Contains("float32 (1)"));
+  CHECK(crescent_says("--plugin acme.mine convert " + from + " " + to, environment).status == 0);
+  const Outcome back = crescent_says("--plugin acme.mine convert " + to + " " + again, environment);
+  CHECK_THAT(back.text, Contains("2 arrays"));
+  std::ifstream written(again);
+  CHECK(std::string(std::istreambuf_iterator<char>(written), {}).size() == 10);
+  const Outcome unknown = crescent_says("convert " + to + " " + again, environment);
+  CHECK(unknown.status != 0);
+  CHECK_THAT(unknown.text, Contains("no format is known by this name"));
+}
+
 TEST_CASE("A plugin in Lua that others may write is not run") {
   const LuaFolder lua;
   fs::permissions(lua.folder / "gate.lua", fs::perms::all);
