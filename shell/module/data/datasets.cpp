@@ -41,8 +41,8 @@ DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
   return shard(data, index - 1, count);
 }
 
-/// The length of a dataset as text: "4 batches, 100 samples", "100 elements", "without end"; "" if it
-/// is unknown.
+/// The length of a dataset as text: "4 batches, 100 samples", "100 elements", "without end"; "" if
+/// it is unknown.
 std::string length_text(const Dataset& data) {
   std::string text;
   const auto add = [&](int64_t count, const char* unit) {
@@ -55,7 +55,8 @@ std::string length_text(const Dataset& data) {
   return add(elements, "elements"), text;
 }
 
-/// The same, or "of unknown length" if len() of a Lua class fails, so that its objects can be shown.
+/// The same, or "of unknown length" if len() of a Lua class fails, so that its objects can be
+/// shown.
 std::string length_text_or_none(const Dataset& data) {
   try {
     return length_text(data);

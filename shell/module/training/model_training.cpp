@@ -128,8 +128,8 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
     warn(function, ": batch_size is not used: a dataset gives batches of its own");
 }
 
-/// The dataset to train on; null for arrays. The batches of a Lua class are shuffled unless `shuffle`
-/// is false.
+/// The dataset to train on; null for arrays. The batches of a Lua class are shuffled unless
+/// `shuffle` is false.
 DatasetPtr training_data(lua_State* L, const Model& model, const Dict& options) {
   const int64_t steps = integer_option(options, "steps_per_epoch");
   const Value* shuffle = options.find("shuffle");
