@@ -176,7 +176,7 @@ local function base_help(base)
         .. (method.doc ~= "" and "\n      " .. wrapped(method.doc, "      ", 90) or "")
     end
   end
-  return table.concat(lines, "\n")
+  return table.concat(lines, "\n") .. example_text(name)
 end
 
 local general = [[

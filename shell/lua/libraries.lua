@@ -22,6 +22,7 @@
 -- fitting_columns(n, least) is n, or less if the terminal has fewer columns, but not below `least`.
 -- printing has the settings of cr.config.print; set_printing(precision, threshold, width) applies
 --   them to tensors.
+-- set_data_parallel(on) says whether processes share batches; is_data_parallel() returns it.
 -- At the prompt, variables has functions that return the values of local variables, by name, and
 --   print_help(text) prints a text that may be longer than the screen.
 local cr, shell = ...
@@ -107,7 +108,7 @@ cr.utils.FeatureSpace = setmetatable(feature_space, {
   __call = function(_, ...) return shell.library "feature_space"(...) end,
   __describe = function() return getmetatable(shell.library "feature_space").__describe() end,
 })
-for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization" } do
+for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization", "distribution" } do
   cr[name] = filled_later(name, "cr." .. name)
 end
 for _, name in ipairs { "config", "preprocessing", "random", "utils" } do

@@ -8,7 +8,7 @@ local reference = {}
 
 -- ---- the pages of names
 
-local plurals = { loss = "losses" }
+local plurals = { loss = "losses", dataset = "data" } -- their tables
 local function plural_of(kind) return plurals[kind] or kind .. "s" end
 local function path_of(class) return ("cr.%s.%s"):format(plural_of(class.kind), class.name) end
 
@@ -91,6 +91,60 @@ end
 local function paragraph(text) return text == "" and "" or element("p", escaped(text)) end
 local function example_of(row) return row.example and html.session(row.example) or "" end
 
+-- ---- signatures, as one types the call: f(x, { axis = nil }), Dropout { rate = 0.5 }
+
+local kWidth = 90
+
+local keywords = {}
+for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
+    return then true until while]]):gmatch "%a+" do
+  keywords[word] = true
+end
+
+local function place_in(prefix, name)
+  if not keywords[name] then return prefix .. name end
+  return ("%s[%q]"):format(prefix:gsub("[.:]$", ""), name)
+end
+
+local function named(row)
+  local name = keywords[row.name] and ("[%q]"):format(row.name) or row.name
+  return ("%s = %s"):format(name, literal(row.default))
+end
+
+--- The words between the ends, broken where a line would be too long.
+local function wrapped(first, words, last)
+  local lines, line = {}, first
+  for i, word in ipairs(words) do
+    local piece = word .. (i < #words and ", " or "")
+    if #line + #piece > kWidth and #line > 4 then
+      lines[#lines + 1], line = line:gsub(" $", ""), "    "
+    end
+    line = line .. piece
+  end
+  lines[#lines + 1] = line .. last
+  return table.concat(lines, "\n")
+end
+
+local function takes_any_number(rows)
+  for _, row in ipairs(rows) do
+    if row.name == "..." then return true end
+  end
+  return false
+end
+
+--- What has to be given by position, or all of it; the rest by name.
+local function call_text(callee, rows, by_position)
+  local positions, names, all = {}, {}, by_position or takes_any_number(rows)
+  for _, row in ipairs(rows) do
+    local list = (all or row.required) and positions or names
+    list[#list + 1] = list == names and named(row) or row.variadic and "..." or row.name
+  end
+  if #names == 0 then return wrapped(callee .. "(", positions, ")") end
+  if #positions == 0 then return wrapped(callee .. " { ", names, " }") end
+  names[1] = "{ " .. names[1]
+  return wrapped(callee .. "(", table.move(names, 1, #names, #positions + 1, positions), " })")
+end
+
 local function signature(text)
   return element("pre", html.coloured_lua(text), 'class="signature"')
 end
@@ -106,13 +160,7 @@ local function own_and_shared(options)
   return own, shared
 end
 
-local function signature_of(class, own)
-  local words = {}
-  for i, option in ipairs(own) do
-    words[i] = option.required and option.name or option.name .. "=" .. literal(option.default)
-  end
-  return ("%s(%s)"):format(path_of(class), table.concat(words, ", "))
-end
+local function signature_of(class, own) return call_text(path_of(class), own) end
 
 --- The error of a wrong call, if it is about the option.
 local function message_of(class, config, name)
@@ -215,9 +263,13 @@ local function parameters_of(row)
   return ""
 end
 
---- A signature such as "sum(x, axis=nil)" with the path of the table that contains the function.
+--- The call of a function of a table, "cr.ops.", or of a method, "model:", which has its object.
 local function full_signature(prefix, row)
-  return signature(prefix .. (row.signature or row.name .. "()"))
+  local rows, first = row.parameters or {}, row.parameters and row.parameters[1]
+  if prefix:find ":$" and first and first.name == "self" then
+    rows = table.move(rows, 2, #rows, 1, {})
+  end
+  return signature(call_text(place_in(prefix, last_of(row.name or row.path)), rows, row.options))
 end
 
 local function result_of(row)

@@ -29,8 +29,12 @@ bool is_path(const std::string& name) {
 
 /// Options given as JSON text, or in a file that contains it.
 Dict options_in(const std::string& text) {
-  const bool is_text = text.starts_with('{');
-  return parse_json(is_text ? text : read_file(text)).as_dict();
+  const bool is_text = text.starts_with('{') || text.starts_with('[');
+  const Value options = parse_json(is_text ? text : read_file(text));
+  if (!options.is_dict())
+    fail("check-plugin: --options: expected {\"Class\": {\"options\": {...}}}, got ",
+         to_json(options));
+  return options.as_dict();
 }
 
 /// Runs the checks in a child process; a crash ends only that process, with a line about it.
@@ -82,7 +86,10 @@ int judge_device(const std::string& device, const PluginRecord& plugin) {
   return status;
 }
 
+/// What the index says of a plugin, or what it has after loading.
 PluginRecord record_of(const std::string& plugin) {
+  for (const PluginRecord& record : list_plugins())
+    if (record.name == plugin || record.path == plugin) return record;
   return is_path(plugin) ? load_plugin(plugin) : load_plugin_by_name(plugin);
 }
 

@@ -85,7 +85,7 @@ void refuse_losses(const std::string& from, const Rehearsal& rehearsal) {
 }
 
 bool holds_models(const std::string& path) {
-  return std::dynamic_pointer_cast<ModelFormat>(format_to_write(path, "")) &&
+  return format_can(*format_to_write(path, ""), ModelFormat::kAbility) &&
          !path.ends_with(".weights.h5");
 }
 
@@ -165,6 +165,16 @@ Save convert_arrays(const std::string& from, const Dict& told, const std::string
   return save;
 }
 
+/// Why what is no model does not become this file.
+std::string why_not(const std::string& kind, const std::string& to, const FileArguments& given) {
+  constexpr const char* kInScript = ": load them into the model in a script and save that";
+  if (kind == "arrays" && given.has("target")) return "--target is for models, and it holds arrays";
+  if (kind == "weights" && !holds_models(to))
+    return concat("it holds weights, and only their model knows how '", to, "' has them",
+                  kInScript);
+  return concat("it holds ", kind, " and no model, which '", to, "' needs", kInScript);
+}
+
 /// Returns f(); errors name the target instead of the temporary path.
 template <class F>
 Save rehearsed(const Rehearsal& rehearsal, F f) {
@@ -195,8 +205,7 @@ int convert(const std::vector<std::string>& arguments) {
     save =
         rehearsed(rehearsal, [&] { return convert_arrays(from, told.as_dict(), to, rehearsal); });
   else
-    refuse(from, concat("it holds ", kind, " and no model, which '", to,
-                        "' needs: load them into the model in a script and save that"));
+    refuse(from, why_not(kind, to, given));
   if (!dry) save(to);
   print(dry                   ? "nothing was written\n"
         : is_written_only(to) ? "done\n"

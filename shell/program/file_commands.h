@@ -6,6 +6,10 @@
 
 #include "crescent/base/value.h"
 
+namespace crescent {
+class Format;
+}
+
 namespace crescent::program {
 
 /// "crescent inspect FILE [--json]": prints a summary of the file, read from its headers.
@@ -22,6 +26,9 @@ int validate(const std::vector<std::string>& arguments);
 
 /// The summary that `inspect` prints, as a dictionary. Fails for formats that offer none.
 Value described_file(const std::string& path);
+
+/// Whether the format has the ability, such as ModelFormat::kAbility.
+bool format_can(const Format& format, std::string_view ability);
 
 /// A string as it is, another value as JSON.
 inline std::string text_of(const Value& value) {

@@ -20,6 +20,17 @@ std::string padded(std::string text, size_t width) {
   return text + "  ";
 }
 
+}  // namespace
+
+bool format_can(const Format& format, std::string_view ability) {
+  const Value* abilities = format.info()->schema.traits.find("abilities");
+  if (!abilities) return false;
+  const List& all = abilities->as_list();
+  return std::find(all.begin(), all.end(), Value(ability)) != all.end();
+}
+
+namespace {
+
 /// The formats whose files can be summarized.
 std::vector<std::string> shown_formats() {
   std::vector<std::string> names;
@@ -27,22 +38,34 @@ std::vector<std::string> shown_formats() {
     const FormatPtr format = make<Format>(name);
     const auto& schema = format->info()->schema;
     if (schema.find_method("inspect") || schema.find_method("columns") ||
-        dynamic_cast<ReadsArrays*>(format.get()))
+        format_can(*format, ReadsArrays::kAbility))
       names.push_back(name);
   }
   return names;
 }
 
-/// A summary of the only array in a file, for formats without an own one.
-Value only_array(const std::string& path) {
-  auto arrays = format_to_read<ReadsArrays>(path);
-  const Tensor array = arrays->open_array(path, "");
-  const List dims(array.shape().begin(), array.shape().end());
-  return Dict{
-      {"kind", "arrays"},
-      {"numbers", array.shape().size()},
-      {"arrays",
-       List{Dict{{"name", ""}, {"dtype", Codec<DType>::encode(array.dtype())}, {"shape", dims}}}}};
+/// A summary of the arrays in a file, for formats without a summary of their own.
+Value arrays_of(const std::string& path) {
+  int64_t numbers = 0;
+  List rows;
+  for (const auto& [name, array] : format_to_read<ReadsArrays>(path)->read_arrays(path)) {
+    const List dims(array.shape().begin(), array.shape().end());
+    rows.emplace_back(
+        Dict{{"name", name}, {"dtype", Codec<DType>::encode(array.dtype())}, {"shape", dims}});
+    numbers += array.shape().size();
+  }
+  return Dict{{"kind", "arrays"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
+}
+
+/// A summary of the model in a file, for formats without a summary of their own.
+Value model_of(const std::string& path) {
+  const ModelPtr model = load_model(path);
+  List layers;
+  for (const LayerPtr& layer : model->layers())
+    layers.emplace_back(Dict{{"name", layer->name()},
+                             {"class", layer->class_name()},
+                             {"parameters", layer->count_params()}});
+  return Dict{{"kind", "model"}, {"numbers", model->count_params()}, {"layers", std::move(layers)}};
 }
 
 /// The columns of a table as arrays.
@@ -66,7 +89,9 @@ Value told_by(Format& format, const std::string& path) {
   const auto& schema = format.info()->schema;
   if (const Method* inspect = schema.find_method("inspect"))
     return inspect->call(dynamic_cast<void*>(&format), {{"path", path}});
-  if (dynamic_cast<ReadsArrays*>(&format)) return only_array(path);
+  if (format_can(format, ReadsArrays::kAbility)) return arrays_of(path);
+  if (format_can(format, ModelFormat::kAbility) && !schema.traits.find("written_only"))
+    return model_of(path);
   return schema.find_method("columns") ? columns_of(format, path) : Value();
 }
 

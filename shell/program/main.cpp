@@ -1,6 +1,7 @@
 // crescent: the prompt, scripts, and a few commands.
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <clocale>
@@ -14,6 +15,7 @@
 #include "crescent/base/export.h"
 #include "crescent/program/communicator.h"
 #include "crescent/program/device.h"
+#include "crescent/program/distribution.h"
 #include "crescent/system/crash.h"
 #include "lua/lua_state.h"
 #include "lua/signals.h"
@@ -134,14 +136,14 @@ int run_lua(const Invocation& call) {
   });
 }
 
-/// Makes the device and the communicator that the environment names, so that a wrong name is an
-/// error at the start, as is a wrong word for tracebacks.
+/// Makes the device and the communicator that the environment names or a launcher asks for, so that
+/// a wrong name is an error at the start, as is a wrong word for tracebacks.
 void check_environment() {
   const char* traceback = std::getenv("CRESCENT_TRACEBACK");
   if (traceback && *traceback && std::strcmp(traceback, "full") != 0)
     fail("CRESCENT_TRACEBACK can be 'full', not '", traceback, "'");
   if (std::getenv("CRESCENT_DEVICE")) device();
-  if (std::getenv("CRESCENT_COMMUNICATOR")) communicator();
+  if (std::getenv("CRESCENT_COMMUNICATOR") || processes_launched() > 1) communicator();
 }
 
 /// Removes --plugin NAME from the arguments of a command; returns the names.
@@ -159,25 +161,27 @@ std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
   return plugins;
 }
 
-int load_plugins_in_lua(lua_State* L) {
-  const auto& plugins = *static_cast<const std::vector<std::string>*>(lua_touserdata(L, 1));
+int open_libraries_in(lua_State* L) {
   lua_settop(L, 0);
   open_libraries(L);
-  bool good = true;
-  for (const std::string& name : plugins) good = good && load_plugin_in(L, name);
-  lua_pushboolean(L, good);
-  return 1;
+  return 0;
 }
 
-/// Loads plugins for a command into a Lua state of its own, which classes that are written in Lua
-/// need until the program ends; null if one could not be loaded, which is reported.
-lua_State* load_for_command(const std::vector<std::string>& plugins) {
+/// Makes the Lua state of a command, in which classes that are written in Lua live until the
+/// program ends.
+lua_State* start_for_command() {
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
-  lua_pushcfunction(L, load_plugins_in_lua);
-  lua_pushlightuserdata(L, const_cast<std::vector<std::string>*>(&plugins));
-  if (lua_pcall(L, 1, 1, 0) != LUA_OK) return report(L), nullptr;
-  return lua_toboolean(L, -1) ? L : nullptr;
+  lua_pushcfunction(L, open_libraries_in);
+  if (lua_pcall(L, 0, 0, 0) != LUA_OK) fail(lua_tostring(L, -1));
+  return L;
+}
+
+/// Loads plugins for a command; false if one could not be loaded, which is reported.
+bool load_for_command(const std::vector<std::string>& plugins) {
+  lua_State* L = lua::state_for_lua_plugins();
+  return std::all_of(plugins.begin(), plugins.end(),
+                     [&](const std::string& name) { return load_plugin_in(L, name); });
 }
 
 /// The plugins that the options before a command name.
@@ -195,9 +199,8 @@ int run_command(const Command& command, std::vector<std::string> arguments,
       return std::printf("usage: %s\n  %s\n", usage_of(command).c_str(), command.doc), 0;
   check_environment();
   for (std::string& plugin : take_plugins(arguments)) plugins.push_back(std::move(plugin));
-  if (plugins.empty()) return command.run(arguments);
-  lua_State* L = load_for_command(plugins);
-  return L ? lua::as_called_by_lua(L, [&] { return command.run(arguments); }) : 1;
+  lua::start_for_lua_plugins(start_for_command);
+  return plugins.empty() || load_for_command(plugins) ? command.run(arguments) : 1;
 }
 
 int show_usage() { return std::cout << usage() << description() << variables_text(), 0; }

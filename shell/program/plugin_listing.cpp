@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "crescent/registry/registry.h"
 #include "file_commands.h"
-#include "module/library/lua_plugins.h"
+#include "host/lua_plugins.h"
 
 namespace crescent::program {
 namespace {
@@ -32,14 +32,7 @@ std::string origin_of(const std::string& path) {
 std::vector<ListedPlugin> rows() {
   std::vector<ListedPlugin> all;
   for (const PluginRecord& record : list_plugins())
-    all.push_back({record, origin_of(record.path), ""});
-  for (const lua::LuaPlugin& plugin : lua::lua_plugins()) {
-    PluginRecord record;
-    record.name = plugin.name, record.version = plugin.version, record.path = plugin.path;
-    record.refused = plugin.refused, record.loaded = plugin.loaded;
-    record.classes = plugin.classes;
-    all.push_back({std::move(record), origin_of(plugin.path), plugin.doc});
-  }
+    all.push_back({record, origin_of(record.path), doc_of_lua_plugin(record.path)});
   return all;
 }
 
@@ -74,14 +67,16 @@ Dict to_dict(const ListedPlugin& row) {
   return dict;
 }
 
-/// The kinds of the plugin's classes with this name, or alias if the class is registered.
+bool is_lua_plugin(const ListedPlugin& row) { return row.record.path.ends_with(".lua"); }
+
+/// The kinds of the classes of a plugin with this name, or alias for plugins in C++.
 std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& name) {
   std::vector<std::string> found;
   for (const KindInfo& kind : kinds()) {
     const auto& classes = row.record.classes;
     bool has = std::find(classes.begin(), classes.end(),
                          std::pair<std::string, std::string>(kind.name, name)) != classes.end();
-    if (!has && row.record.refused.empty())
+    if (!has && row.record.refused.empty() && !is_lua_plugin(row))
       if (const auto info = registry().find(kind.name, name))
         has = std::find(classes.begin(), classes.end(), std::pair(info->kind, info->name)) !=
               classes.end();
@@ -112,7 +107,7 @@ bool print_named(const std::vector<ListedPlugin>& all, const std::string& name, 
                                   [&](const ListedPlugin& row) { return row.record.name == name; });
   if (named == all.end() && print_providers(all, name, json)) return true;
   if (named != all.end() && json) return json->push_back(to_dict(*named)), true;
-  if (named != all.end() && named->record.path.ends_with(".lua"))
+  if (named != all.end() && is_lua_plugin(*named))
     return print(title(*named) + classes_text(named->record)), true;
   bool survived = false;
   const std::string text = describe_in_child(name, survived);
@@ -135,6 +130,8 @@ std::string state_of_plugin(const PluginRecord& plugin) {
 int show_plugins(const std::vector<std::string>& arguments) {
   std::vector<std::string> names = arguments;
   const bool as_json = std::erase(names, "--json") > 0;
+  for (const std::string& name : names)
+    if (name.empty()) fail_usage("plugins", "expected the name of a plugin or class, got ''");
   for (const std::string& name : names)
     if (name.starts_with("-")) fail_usage("plugins", concat("no option '", name, "'"));
   const std::vector<ListedPlugin> all = rows();

@@ -162,6 +162,13 @@ static void files(void) {
   FAILS(CRESCENT_ERROR_FAILED, "z", crescent_tensor_load("c_arrays.npz", "z", &read));
   FAILS(CRESCENT_ERROR_FAILED, "no/folder",
         crescent_tensors_save("no/folder/a.npz", names, (const crescent_tensor* const*)both, 2));
+  const char *const twice[] = {"x", "x"}, *const half[] = {"x", NULL};
+  FAILS(CRESCENT_ERROR_ARGUMENT, "'names' has 'x' twice",
+        crescent_tensors_save("c_arrays.npz", twice, (const crescent_tensor* const*)both, 2));
+  FAILS(CRESCENT_ERROR_ARGUMENT, "'names[1]' is NULL",
+        crescent_tensors_save("c_arrays.npz", half, (const crescent_tensor* const*)both, 2));
+  OK(crescent_tensor_load("c_arrays.npz", "y", &read));
+  crescent_tensor_free(read);
   remove("c_arrays.npz");
   crescent_tensor_free(both[0]);
   crescent_tensor_free(both[1]);

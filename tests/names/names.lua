@@ -160,7 +160,7 @@ end
 local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules",
   "initializers", "regularizers",
   "constraints", "callbacks", "activations", "ops", "utils", "random", "config", "models", "saving",
-  "tree", "dtype_policies",
+  "tree", "dtype_policies", "distribution",
   "applications", "preprocessing.image", "preprocessing.sequence", "datasets.mnist",
   "datasets.imdb", "visualization" }
 for _, namespace in ipairs(namespaces) do

@@ -84,6 +84,19 @@ check.fails(function() load "no_table" end, "its table is not one")
 check.fails(function() load "start_fails" end, "the licence server is asleep")
 check.fails(function() cr.layers.TableAsleep() end, "TableAsleep")
 load "careless"
+for name, message in pairs {
+  null_op = "'ops[0]' is NULL",
+  no_layers = "'layers' is NULL",
+  null_option = "'options[0]' is NULL",
+  taken_option = "layer 'TableTakenOption' has an option 'trainable' already",
+  no_name = "'layer->name' is empty",
+} do
+  check.fails(function() load(name) end, message)
+end
+check.fails(function() cr.layers.TableLate()(x) end, "weights are added within build")
+check.fails(function() cr.ops.table_unknown(x) end, "shape (None, 3) for inputs of known shapes")
+check.fails(function() cr.ops.table_strings(x) end, "gave strings")
+check.fails(function() cr.ops.table_nothing(x) end, "gave no results")
 check.fails(function() cr.layers.TableNull()(x) end, "NULL for a tensor")
 check.fails(function() cr.layers.TableMany()(x) end, "1000 tensors, with room for 16")
 check.fails(function() cr.layers.TableNoWeight()(x) end, "the layer has 0 weights")

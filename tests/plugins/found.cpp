@@ -1,5 +1,6 @@
 // Classes of plugins on the search path are found by name; what was learned of a library is cached
 // in a file of the user.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -173,6 +174,21 @@ TEST_CASE("A name that a refused plugin has is unknown, and the message says why
     return !finds("CrashesHere") &&
            Contains("plugin 'bad.here'").match(search_message("CrashesHere")) &&
            Contains("SIGABRT").match(search_message("CrashesHere"));
+  }));
+}
+
+TEST_CASE("A plugin in Lua is listed with its classes, and refused where nothing runs Lua") {
+  const SearchPath path({"sought"});
+  std::ofstream(path / "gate.lua") << "-- acme.gate 0.1.0: Lets through.\n"
+                                      "-- provides: regularizer Gate, regularizer Second\n";
+  std::ofstream(path / "script.lua") << "print 'no plugin'\n";
+  CHECK(listed_refusal(path / "gate.lua").empty());
+  CHECK(listed_refusal(path / "script.lua") == "it is not listed");
+  CHECK(holds([] {
+    const std::vector<std::string> names = registry().names("regularizer");
+    return std::count(names.begin(), names.end(), "Second") == 1 && !finds("Gate") &&
+           Contains("plugin 'acme.gate'").match(search_message("Gate")) &&
+           Contains("which this program does not run").match(search_message("Gate"));
   }));
 }
 

@@ -150,11 +150,14 @@ TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
   Folder folder;
   save_model(*trained_model(), folder / "a.h5");
   save_weights(*trained_model(), folder / "w.weights.h5");
+  crescent_says("-e 'cr.data.write_npy(\"" + (folder / "a.npy") + "\", cr.ones { 2 })'");
   const size_t before = folder.count();
   const std::pair<std::string, const char*> cases[] = {
       {(folder / "w.weights.h5") + " " + (folder / "b.keras"), "no model"},
       {(folder / "a.h5") + " " + (folder / "b.keras") + " --target keras2", "Keras 3"},
-      {(folder / "w.weights.h5") + " " + (folder / "b.weights.json"), "no model"},
+      {(folder / "w.weights.h5") + " " + (folder / "b.weights.json"), "only their model knows"},
+      {(folder / "a.npy") + " " + (folder / "b.npy") + " --target keras3",
+       "--target is for models"},
       {(folder / "a.h5") + " " + (folder / "b.csv"), "formats that"},
       {(folder / "a.h5") + " " + (folder / "none/b.h5"), "no folder"},
       {(folder / "a.h5") + " " + (folder / "b.safetensors") + " --target keras3", "one way only"}};

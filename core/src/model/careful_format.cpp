@@ -174,7 +174,8 @@ class CarefulFormat final : public Format,
 }  // namespace
 
 FormatPtr careful(FormatPtr format) {
-  if (!format || is_built_in(*format->info())) return format;
+  const bool in_lua = format && format->info()->origin == "Lua";
+  if (!format || (is_built_in(*format->info()) && !in_lua)) return format;
   return std::make_shared<CarefulFormat>(std::move(format));
 }
 

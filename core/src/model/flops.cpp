@@ -24,7 +24,8 @@ TensorSpecs sample_of(const TensorSpecs& inputs) {
   for (TensorSpec& spec : sample) {
     const Shape given = spec.shape;
     if (given.rank() > 0 && given[0] < 0) spec.shape.set(0, 1);
-    if (!spec.shape.is_known()) fail("flops: expected inputs of known sizes, got ", given);
+    if (!spec.shape.is_known())
+      fail("flops: only how many samples there are may be unknown, got inputs ", given);
   }
   return sample;
 }

@@ -143,12 +143,14 @@ std::shared_ptr<const ClassInfo> Registry::find(std::string_view kind, std::stri
 
 std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::string_view name) {
   if (auto info = find(kind, name)) return info;
+  if (const std::string why = state_->loader ? state_->loader->why_missing(kind, name) : "";
+      !why.empty())
+    fail("unknown ", kind, " '", name, "'", why);
   const auto known = state_->collect([&](const auto& table, auto& words) {
     table.collect_words(kind, words);
     table.collect_spellings(kind, words);
   });
-  fail("unknown ", kind, " '", name, "'", did_you_mean(name, known),
-       state_->loader ? state_->loader->why_missing(kind, name) : "");
+  fail("unknown ", kind, " '", name, "'", did_you_mean(name, known));
 }
 
 std::vector<std::string> Registry::names(std::string_view kind) {

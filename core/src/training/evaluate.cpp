@@ -52,7 +52,8 @@ class Collected {
 };
 
 Pass::BatchStep collecting(Model& model, Collected& collected) {
-  return {[stepper = Stepper(model), outputs = Tensors(), &collected](const Batch& batch) mutable {
+  return {[stepper = Stepper(model), outputs = Tensors(), &collected](const Batch& batch,
+                                                                      const Share&) mutable {
             stepper.predict(batch.x, outputs);
             collected.add(outputs, batch.x.front().dim(0));
           },

@@ -39,12 +39,13 @@ class Pass {
   /// What is done with each batch: its step, the hooks before and after it, and whether the hook
   /// after it gets results.
   struct BatchStep {
-    std::function<void(const Batch&)> step;
+    std::function<void(const Batch&, const Share&)> step;
     Hook before, after;
     bool has_results;
   };
-  /// What a training pass and an evaluation do with each batch.
-  static BatchStep training(Model& model, const StepExtras& extras);
+  /// What a training pass and an evaluation do with each batch. Processes that share batches start
+  /// from the weights of rank 0.
+  static BatchStep training(Model& model, const StepExtras& extras, const ProcessGroup& group);
   static BatchStep testing(Model& model);
 
   Pass(Model& model, Batches batches, BatchStep step)

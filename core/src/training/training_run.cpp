@@ -10,6 +10,8 @@
 
 #include "training/metrics_scope.h"
 #include "training/run_state.h"
+#include "training/shared_step.h"
+#include "training/start_together.h"
 #include "training/watch/nan_location.h"
 #include "training/watch/step_watch.h"
 
@@ -38,6 +40,40 @@ CallbackPtr saving_callback(const Value& resume) {
                                              {"file_name", file.filename().string()}});
 }
 
+/// The processes of a run of this model. Where they cannot share its batches, each computes all.
+ProcessGroup group_for(Model& model) {
+  ProcessGroup group = ProcessGroup::now();
+  if (!group.shares()) return group;
+  const Shareable shareable = is_shareable(model);
+  if (shareable) return group;
+  if (speaks_for_all())
+    warn("fit: each process computes whole batches of model ", model.name(), ": ",
+         shareable.why_not);
+  group.share_nothing();
+  return group;
+}
+
+/// What must be the same in all processes that share batches.
+Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
+  List layers;
+  for (const Layer* layer : model.flatten_layers()) layers.push_back(layer->class_name());
+  Dict shapes;
+  for (const Variable& v : model.weights()) shapes.set(v.path(), to_text(v.shape()));
+  const auto optimizer = model.optimizer();
+  return {{"version", CRESCENT_VERSION},
+          {"layers", std::move(layers)},
+          {"shapes of weights", std::move(shapes)},
+          {"optimizer", optimizer ? optimizer->class_name() : ""},
+          {"number of samples", params.at("samples")},
+          {"number of batches", params.at("steps")},
+          {"batch_size", params.at("batch_size")},
+          {"validation", params.at("do_validation")},
+          {"validation_freq", options.validation_freq},
+          {"shuffle", options.shuffle},
+          {"initial_epoch", options.initial_epoch},
+          {"epochs", options.epochs}};
+}
+
 bool is_unfinished(const Value& left) {
   return left.is_dict() && left.as_dict().contains("version");
 }
@@ -49,9 +85,9 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       model_state(ModelAccess::training(*model)),
       options(std::move(given)),
       callbacks(options.callbacks, verbosity(options.verbose)),
-      group(ProcessGroup::now()),
+      group(group_for(*model)),
       training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, group),
-               Pass::training(*model, extras())),
+               Pass::training(*model, extras(), group)),
       testing(*model, Batches("evaluate", plan.validation, options.validation_steps, false, group),
               Pass::testing(*model)),
       epoch(options.initial_epoch) {
@@ -114,6 +150,10 @@ bool TrainingRun::State::stops() {
 }
 
 void TrainingRun::State::start() {
+  if (group.shares()) {
+    expect_equal(group, facts_of(*model, options, params));
+    take_from_first(group, {model_state.runs.order.state()});
+  }
   try_resume();
   if (phase == Phase::start) begin();
 }

@@ -153,17 +153,15 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return (ops::cast(values, dtype) - spread(parts[2])) * spread(parts[1]);
   }
 
-  /// Quantizes blocks: 15 steps from the smallest to the largest value of a block.
+  /// Quantizes blocks: 15 steps from the smallest to the largest value of a block and zero, which
+  /// has a zero point among 4 bits then.
   Tensors encoded_in_blocks(const QuantizedLayout& layout, const Tensor& matrix, int axis) const {
     const Tensor groups = group_numbers(layout);
     Tensors scales, zeros;
     for (int64_t first = 0; first < matrix.dim(axis); first += *block_) {
       const Tensor block = ops::slice_axis(matrix, axis, first, first + *block_);
-      Tensor least = ops::min(block, {axis}, true), most = ops::max(block, {axis}, true);
-      if (block.dim(axis) < *block_)  // Keras pads the last block with zeros
-        least = ops::minimum(least, 0), most = ops::maximum(most, 0);
-      const Tensor flat = ops::equal(least, most);
-      least = ops::where(flat, least - 1.0, least), most = ops::where(flat, most + 1.0, most);
+      const Tensor least = ops::minimum(ops::min(block, {axis}, true), 0),
+                   most = ops::maximum(ops::max(block, {axis}, true), 0);
       scales.push_back((most - least + kEpsilon) / static_cast<double>(kHighest - kLowest));
       zeros.push_back(
           ops::clip(ops::round(least * -1.0 / scales.back()) + double(kLowest), kLowest, kHighest));

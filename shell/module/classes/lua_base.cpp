@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "classes/lua_dataset.h"
+#include "classes/lua_format.h"
 #include "instances/lua_model.h"
 #include "instances/lua_optimizer.h"
 
@@ -61,20 +63,38 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
 template <class T>
 Base base_of(const char* name = kind_named(T::kKind).base) {
   return {name, T::kKind, schema_for<T>,
-          [](const SchemaData& schema, const Dict& options) {
+          [](const SchemaData& schema, const Dict& options) -> ObjectPtr {
             return ClassFactory<T>(schema).make(options);
           },
           [](const Configurable& object) { return dynamic_cast<const T&>(object).base_config(); }};
 }
 
+Base dataset_base() {
+  return {"Dataset", LuaDataset::kKind, schema_for<LuaDataset>,
+          [](const SchemaData& schema, const Dict& options) -> ObjectPtr {
+            auto data = std::make_shared<LuaDataset>();
+            schema.configure(data.get(), options);
+            return data;
+          },
+          nullptr};
+}
+
 }  // namespace
 
 const std::vector<Base>& bases() {
-  static const std::vector<Base> all = {
-      base_of<LuaLayer>(),       base_of<LuaModel>("Model"), base_of<LuaLoss>(),
-      base_of<LuaMetric>(),      base_of<LuaCallback>(),     base_of<LuaInitializer>(),
-      base_of<LuaRegularizer>(), base_of<LuaConstraint>(),   base_of<LuaActivation>(),
-      base_of<LuaSchedule>(),    base_of<LuaOptimizer>()};
+  static const std::vector<Base> all = {base_of<LuaLayer>(),
+                                        base_of<LuaModel>("Model"),
+                                        base_of<LuaLoss>(),
+                                        base_of<LuaMetric>(),
+                                        base_of<LuaCallback>(),
+                                        base_of<LuaInitializer>(),
+                                        base_of<LuaRegularizer>(),
+                                        base_of<LuaConstraint>(),
+                                        base_of<LuaActivation>(),
+                                        base_of<LuaSchedule>(),
+                                        base_of<LuaOptimizer>(),
+                                        base_of<LuaFormat>("Format"),
+                                        dataset_base()};
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include "classes/building.h"
 #include "classes/lua_base.h"
 #include "classes/lua_factory.h"
+#include "classes/lua_format.h"
 #include "classes/object_types.h"
 #include "instances/hooks.h"
 #include "instances/lua_model.h"
@@ -103,6 +104,7 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   info.plugin = "Lua";
   info.origin = "Lua";
   info.factory = factory_of(L, table);
+  if (!base.base_config) return std::make_shared<const ClassInfo>(std::move(info));
   registry().replace(info);
   return registry().get(info.kind, info.name);
 }
@@ -136,6 +138,7 @@ int subclass(lua_State* L) {
   }
   set_class_metatable(L, table, 1);
   set_class_of_table(L, table, register_class(L, table, base, name, options, std::move(arguments)));
+  if (is_format(base)) watch_format(L, table);
   lua_settop(L, table);
   return 1;
 }
@@ -157,7 +160,7 @@ int from_config(lua_State* L) {
 int base_config(lua_State* L) {
   auto object = Read<std::shared_ptr<Configurable>>::from(L, 1);
   for (const Base& base : bases())
-    if (object->info() && dynamic_cast<Instance*>(object.get()) &&
+    if (object->info() && base.base_config && dynamic_cast<Instance*>(object.get()) &&
         std::string_view(base.kind) == object->info()->kind) {
       const bool model = dynamic_cast<Model*>(object.get());
       if (std::string_view(base.kind) == "layer" && model != is_model(base)) continue;
@@ -195,10 +198,12 @@ void push_new_base(lua_State* L, const Base& base) {
   const int table = lua_gettop(L);
   push_callable(L, *make_class);
   lua_setfield(L, table, "subclass");
-  push_callable(L, *make_from);
-  lua_setfield(L, table, "from_config");
-  push_callable(L, *config);
-  lua_setfield(L, table, "get_config");
+  if (base.base_config) {
+    push_callable(L, *make_from);
+    lua_setfield(L, table, "from_config");
+    push_callable(L, *config);
+    lua_setfield(L, table, "get_config");
+  }
   static const CallablePtr init =
       raw("init -> an object of the class", base_init,
           {"self: the class or an object", "options: a table with names=nil"},
@@ -221,6 +226,8 @@ void push_new_base(lua_State* L, const Base& base) {
 void register_class_as(lua_State* L, int table, const std::string& name) {
   const ClassPtr known = class_of_table(L, table);
   if (!known) fail_expected(L, table, "a class made by subclass");
+  if (!base_at(L, table).base_config)
+    fail(known->name, " is a class of datasets, which are in no file: it needs no registration");
   ClassInfo info = *known;
   info.name = name;
   registry().replace(info);

@@ -4,7 +4,6 @@
 #include "classes/lua_class.h"
 #include "classes/options.h"
 #include "instances/instance.h"
-#include "library/lua_plugins.h"
 
 namespace crescent::lua {
 namespace {
@@ -113,10 +112,9 @@ int call_class(lua_State* L) {
 }
 
 /// The class of this name; losses are found among metrics too, since their functions are metrics.
-ClassPtr class_named(lua_State* L, const KindInfo& space, const std::string& name) {
+ClassPtr class_named(const KindInfo& space, const std::string& name) {
   if (std::string_view(space.name) == Metric::kKind && !registry().find(Metric::kKind, name))
     if (ClassPtr loss = registry().find(Loss::kKind, name)) return loss;
-  if (!registry().find(space.name, name)) load_lua_plugin_for(L, space.name, name);
   return registry().get(space.name, name);
 }
 
@@ -131,7 +129,7 @@ int index_namespace(lua_State* L) {
     fail("cr.", space.plural, ": expected the name of a class, got ", describe(L, 2));
   const std::string name = text_of(L, 2);
   try {
-    return push(L, class_named(L, space, name)), 1;
+    return push(L, class_named(space, name)), 1;
   } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {

@@ -7,6 +7,7 @@
 #include "crescent/io/picture.h"
 #include "crescent/layer/operation.h"
 #include "crescent/layer/training.h"
+#include "crescent/program/distribution.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
 #include "instances/functions.h"
@@ -167,6 +168,12 @@ void set_printing(int64_t precision, int64_t threshold, int64_t width) {
   set_print_options({static_cast<int>(std::clamp<int64_t>(precision, -1, 17)), threshold, width});
 }
 
+void set_data_parallel(bool on) {
+  set_distribution(on ? Distribution::data_parallel : Distribution::none);
+}
+
+bool is_data_parallel() { return distribution() == Distribution::data_parallel; }
+
 void register_named(const std::string& name, Any function) {
   register_function(name, Ref(current(), function.index));
 }
@@ -208,6 +215,8 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
     all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
     all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
+    all.push_back(bound("set_data_parallel", &set_data_parallel, {"on"}));
+    all.push_back(bound("is_data_parallel", &is_data_parallel, {}));
     all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
     all.push_back(bound("draw", &drawn, {"way", "figure", "options"}));
     all.push_back(bound("save_picture", &save_drawn, {"path", "figure", "options"}));

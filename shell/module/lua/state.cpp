@@ -72,6 +72,10 @@ lua_State* current() {
   return calling;
 }
 
+lua_State* current_or_null() { return calling; }
+
+void stay_current(lua_State* L) { calling = L; }
+
 bool in_callback() { return callback_depth > 0; }
 
 // ---- references to values of Lua

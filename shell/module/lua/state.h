@@ -26,6 +26,10 @@ void open_host(lua_State* L);
 /// process that Lua did not call.
 /// call.
 lua_State* current();
+/// The same, or null on such a thread.
+lua_State* current_or_null();
+/// Has C++ on this thread count as called by this Lua thread, where none calls.
+void stay_current(lua_State* L);
 /// Whether C++ that Lua called is calling Lua again, so C++ in between may be recording a program.
 bool in_callback();
 

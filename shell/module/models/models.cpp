@@ -7,6 +7,7 @@
 #include "classes/options.h"
 #include "crescent/model/flops.h"
 #include "crescent/model/rewire.h"
+#include "crescent/program/distribution.h"
 #include "instances/lua_model.h"
 #include "models/model_files.h"
 #include "models/quantizing.h"
@@ -29,7 +30,7 @@ int summary(lua_State* L) {
   auto model = self(L);
   Dict options = options_from(L, 2, schema<SummaryOptions>("summary"));
   const Value print_fn = take(options, "print_fn");
-  print_lines(L, model->summary(options), print_fn);
+  if (!print_fn.is_null() || speaks_for_all()) print_lines(L, model->summary(options), print_fn);
   return 0;
 }
 

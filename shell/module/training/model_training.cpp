@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "classes/building.h"
+#include "classes/lua_dataset.h"
 #include "classes/options.h"
 #include "crescent/base/mapped.h"
 #include "crescent/model/training_run.h"
@@ -127,6 +128,16 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
     warn(function, ": batch_size is not used: a dataset gives batches of its own");
 }
 
+/// The dataset to train on; null for arrays. The batches of a Lua class are shuffled unless
+/// `shuffle` is false.
+DatasetPtr training_data(lua_State* L, const Model& model, const Dict& options) {
+  const int64_t steps = integer_option(options, "steps_per_epoch");
+  const Value* shuffle = options.find("shuffle");
+  auto batches = object_as<LuaDataset>(L, 2);
+  if (!batches || (shuffle && *shuffle == Value(false))) return dataset_at(L, 2, model, steps);
+  return for_model(shuffled(std::move(batches)), model, steps);
+}
+
 /// Calls `train` with the data and with the options of fit, besides those in `also`.
 template <class Train>
 auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
@@ -144,7 +155,7 @@ auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
       *validation = for_model(data, model, integer_option(options, "validation_steps"));
     }
   }
-  const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
+  const DatasetPtr data = training_data(L, model, options);
   if (data) check_call_on_dataset(L, "fit", options);
   if (data) return train(data, options);
   const Tensors x = to_inputs(L, 2, model);

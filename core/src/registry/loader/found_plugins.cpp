@@ -7,6 +7,7 @@
 #include <set>
 
 #include "registry/elf/elf_tables.h"
+#include "registry/loader/lua_plugin.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
 #include "registry/loader/plugin_trial.h"
@@ -31,16 +32,24 @@ std::string described(const IndexedPlugin& plugin) {
   return concat("plugin '", plugin.name, "' (", plugin.path, ")");
 }
 
-/// What the file of a library tells without loading it. Only a library that this does not refuse is
-/// tried.
-TriedLibrary by_stamp(const std::string& path, const FileState& state) {
+void read_library_file(const std::string& path, TriedLibrary& library) {
+  const ElfFile file(path);
+  const PluginInfo stamp = read_stamp(file);
+  library.plugin.name = stamp.name, library.plugin.version = stamp.version;
+  library.refused = mismatch(stamp);
+  check_tables(file);
+}
+
+void read_lua_file(const std::string& path, TriedLibrary& library) {
+  if (const auto read = read_lua_plugin(path))
+    library.plugin = read->plugin, library.refused = read->refused;
+}
+
+/// What is known of a plugin by its file alone; a library may be tried if nothing refuses it.
+TriedLibrary by_file(const std::string& path, const FileState& state) {
   TriedLibrary library{state, {path, fs::path(path).stem().string(), "", {}}, ""};
   try {
-    const ElfFile file(path);
-    const PluginInfo stamp = read_stamp(file);
-    library.plugin.name = stamp.name, library.plugin.version = stamp.version;
-    library.refused = mismatch(stamp);
-    check_tables(file);
+    is_lua(path) ? read_lua_file(path, library) : read_library_file(path, library);
   } catch (const Error& error) {
     library.refused = error.what();
   }
@@ -114,9 +123,9 @@ std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
   std::vector<Candidate> candidates;
   std::set<std::pair<uint64_t, uint64_t>> files;
   for (const std::string& directory : search_directories()) {
-    const std::vector<std::string> libraries = libraries_in(directory);
-    const std::string left_out = libraries.empty() ? "" : distrust(directory);
-    for (const std::string& path : libraries) {
+    const std::vector<std::string> plugins = plugins_in(directory);
+    const std::string left_out = plugins.empty() ? "" : distrust(directory);
+    for (const std::string& path : plugins) {
       const FileState state = state_of(path);
       if (!files.emplace(state.device, state.inode).second) continue;
       candidates.push_back({path, state, left_out.empty() ? distrust(path) : left_out});
@@ -150,10 +159,10 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
   for (const Candidate& candidate : candidates) {
     const auto known = tried_.find(candidate.path);
     if (known != tried_.end() && known->second.state == candidate.state) continue;
-    TriedLibrary library = by_stamp(candidate.path, candidate.state);
-    const bool may_run = library.refused.empty() && candidate.distrusted.empty();
+    TriedLibrary library = by_file(candidate.path, candidate.state);
+    if (!candidate.distrusted.empty()) continue;
+    const bool may_run = library.refused.empty() && !is_lua(candidate.path);
     if (may_run && !trials) return false;
-    if (!may_run && !candidate.distrusted.empty()) continue;
     TriedLibrary& place = tried_[candidate.path] = std::move(library);
     learned = true;
     if (may_run) left.push_back(&place);
@@ -174,7 +183,7 @@ void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
     const auto known = tried_.find(candidate.path);
     const bool is_known = known != tried_.end() && known->second.state == candidate.state;
     const TriedLibrary library =
-        is_known ? known->second : by_stamp(candidate.path, candidate.state);
+        is_known ? known->second : by_file(candidate.path, candidate.state);
     std::string refused = candidate.distrusted.empty() ? library.refused : candidate.distrusted;
     auto plugin = std::make_shared<const IndexedPlugin>(library.plugin);
     if (refused.empty()) refused = name_refusal(plugin->name, built_in);

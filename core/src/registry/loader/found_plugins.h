@@ -23,7 +23,8 @@ class FoundPlugins {
 
   /// Searches the folders if they have changed since the last search. Files are read and, if
   /// `trials`, unknown libraries are loaded in child processes; a library that must not be trusted
-  /// or has no matching stamp is never run.
+  /// or has no matching stamp is never run. What a plugin in Lua provides is read from its first
+  /// lines.
   void look(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes, bool trials);
   const std::vector<FoundPlugin>& plugins() const { return plugins_; }
   const FoundClasses& classes() const { return classes_; }

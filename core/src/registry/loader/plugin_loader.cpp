@@ -16,6 +16,7 @@
 #include "registry/core_classes.h"
 #include "registry/elf/elf_tables.h"
 #include "registry/loader/kept_state.h"
+#include "registry/loader/lua_plugin.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
 #include "registry/loader/plugin_table.h"
@@ -44,8 +45,18 @@ PluginRecord to_record(const IndexedPlugin& plugin) {
   return record;
 }
 
-/// The record of a library, judged by its stamp without loading it.
-PluginRecord record_of_stamp(const std::string& path) try {
+PluginRecord record_of_lua_file(const std::string& path) {
+  const auto read = read_lua_plugin(path);
+  if (!read)
+    fail("'", path, "' is no plugin: its first line is not like '-- acme.gate 0.1.0: What it is.'");
+  PluginRecord record = to_record(read->plugin);
+  record.refused = read->refused;
+  return record;
+}
+
+/// The record of a plugin by its file alone.
+PluginRecord record_of_file(const std::string& path) try {
+  if (is_lua(path)) return record_of_lua_file(path);
   const PluginInfo stamp = read_stamp(ElfFile(path));
   PluginRecord record = to_record(stamp, path);
   record.refused = mismatch(stamp);
@@ -244,7 +255,7 @@ std::string PluginLoader::path_found_for(std::string_view kind, std::string_view
   std::lock_guard lock(mutex_);
   look(true);
   const auto* plugin = found_.classes()->find(kind, word);
-  if (!plugin) return "";
+  if (!plugin || running_.contains(real_path((*plugin)->path))) return "";
   const auto refused = unloadable_.find((*plugin)->path);
   const bool again = refused == unloadable_.end() || refused->second != state_of((*plugin)->path);
   return again ? (*plugin)->path : "";
@@ -284,6 +295,10 @@ void PluginLoader::refuse_indexed(std::string_view kind, std::string_view word,
 
 PluginRecord PluginLoader::load(const std::string& path) {
   prepare();
+  return is_lua(path) ? load_lua(path) : load_library(path);
+}
+
+PluginRecord PluginLoader::load_library(const std::string& path) {
   std::lock_guard lock(mutex_);
   struct stat status {};
   const bool there = stat(system_path(path), &status) == 0;
@@ -295,10 +310,59 @@ PluginRecord PluginLoader::load(const std::string& path) {
     refused_.erase(record.path);
     return loaded_[id] = record;
   } catch (const Error& error) {
-    PluginRecord& record = refused_[real_path(path)] = record_of_stamp(path);
+    PluginRecord& record = refused_[real_path(path)] = record_of_file(path);
     record.path = real_path(path), record.refused = error.what();
     throw;
   }
+}
+
+/// While it lives, no class is looked for in this plugin in Lua, which is about to register it.
+class PluginLoader::Running {
+ public:
+  Running(PluginLoader& loader, const std::string& path) : loader_(loader), path_(path) {
+    std::lock_guard lock(loader_.mutex_);
+    if (!loader_.running_.insert(path_).second) fail("plugin '", path_, "' is being run");
+  }
+  ~Running() {
+    std::lock_guard lock(loader_.mutex_);
+    loader_.running_.erase(path_);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  PluginLoader& loader_;
+  std::string path_;
+};
+
+/// Runs a plugin in Lua, once. It runs outside of the lock, because other threads may need classes
+/// for what it computes.
+PluginRecord PluginLoader::load_lua(const std::string& path) {
+  const std::string real = real_path(path);
+  const FileState state = state_of(path);
+  const FileId id{state.device, state.inode};
+  if (std::lock_guard lock(mutex_); loaded_.contains(id)) return loaded_[id];
+  const Running running(*this, real);
+  PluginRecord record = record_of_file(path);
+  record.path = real;
+  if (record.refused.empty()) record.refused = refusal_of_lua(record);
+  std::lock_guard lock(mutex_);
+  record.loaded = record.refused.empty();
+  if (record.loaded) return refused_.erase(real), loaded_[id] = record;
+  refused_[real] = record;
+  fail("plugin '", record.name, "' (", path, ") is not loaded: ", record.refused);
+}
+
+/// Runs the file; the reason if it is not what it should be.
+std::string PluginLoader::refusal_of_lua(const PluginRecord& plugin) try {
+  if (std::string reason = distrust(plugin.path); !reason.empty()) return reason;
+  check_plugin_name(plugin.name, built_in_);
+  run_lua_plugin(plugin);
+  return "";
+} catch (const Interrupted&) {
+  throw;
+} catch (const Error& error) {
+  return error.what();
 }
 
 PluginRecord PluginLoader::load_new(const std::string& path) {
@@ -371,17 +435,24 @@ void PluginLoader::take_over(Registry& staging) {
 
 PluginRecord PluginLoader::load_by_name(const std::string& name) {
   prepare();
-  std::lock_guard lock(mutex_);
-  for (const auto& [id, record] : loaded_)
-    if (record.name == name) return record;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, record] : loaded_)
+      if (record.name == name) return record;
+  }
+  return load(path_of(name));
+}
+
+/// The first plugin of this name on the search path.
+std::string PluginLoader::path_of(const std::string& name) {
   std::vector<std::string> tried, found;
   for (const SearchPlace& place : search_places()) {
     tried.push_back(place.directory +
                     (place.left_out.empty() ? "" : " (left out: " + place.left_out + ")"));
     if (!place.left_out.empty()) continue;
-    for (const std::string& path : libraries_in(place.directory)) {
-      found.push_back(record_of_stamp(path).name);
-      if (found.back() == name) return load(path);
+    for (const std::string& path : plugins_in(place.directory)) {
+      found.push_back(record_of_file(path).name);
+      if (found.back() == name) return path;
     }
   }
   fail("no plugin '", name, "'", did_you_mean(name, found), "; looked in ", join(tried));

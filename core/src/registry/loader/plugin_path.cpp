@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string_view>
 
 #include "base/installation.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/user_folder.h"
+#include "registry/loader/lua_plugin.h"
 
 namespace crescent {
 namespace fs = std::filesystem;
@@ -77,6 +79,12 @@ std::vector<std::string> libraries_in(const std::string& directory) {
   return libraries;
 }
 
+std::vector<std::string> plugins_in(const std::string& directory) {
+  std::vector<std::string> plugins = libraries_in(directory);
+  for (std::string& path : lua_plugins_in(directory)) plugins.push_back(std::move(path));
+  return plugins;
+}
+
 std::string distrust(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
@@ -88,8 +96,14 @@ std::string distrust(const std::string& path) {
 }
 
 std::vector<std::string> search_directories() {
-  std::vector<std::string> directories = environment_entries();
-  if (std::string user = user_directory(); !user.empty()) directories.push_back(std::move(user));
+  std::vector<std::string> directories, given = environment_entries();
+  if (std::string user = user_directory(); !user.empty()) given.push_back(std::move(user));
+  std::set<fs::path> seen;
+  for (std::string& directory : given) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(directory, error);
+    if (error || seen.insert(real).second) directories.push_back(std::move(directory));
+  }
   return directories;
 }
 

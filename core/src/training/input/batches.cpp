@@ -48,7 +48,18 @@ const Batch* Batches::next() {
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
     fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
-  return &batch_;
+  if (!group_.shares()) return &batch_;
+  take_share();
+  return &own_;
+}
+
+/// Inputs are views of the rows of this process.
+void Batches::take_share() {
+  own_ = batch_;
+  share_ = {};
+  if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0) return;
+  share_ = group_.share(batch_.x.front().dim(0));
+  for (Tensor& x : own_.x) x = x.view_rows(share_.begin(), share_.rows());
 }
 
 /// Determines what this process would do next if it trained alone.
@@ -71,6 +82,7 @@ void Batches::done() {
 bool Batches::is_interrupted() const { return interrupted() && taken_ != count(); }
 
 bool Batches::fetch() {
+  own_ = {};  // lets the data reuse the memory of the batch
   if (data_->next(batch_)) return true;
   ended_ = true;
   // Restarts when the previous epoch ended exactly at the end of the data.

@@ -3,6 +3,8 @@
 #include <thread>
 
 #include "base/readers_writer_lock.h"
+#include "program/batch_share.h"
+#include "random/row_draws.h"
 #include "random/seeding.h"
 #include "training/state/compiled_flags.h"
 #include "training/state/model_access.h"
@@ -33,6 +35,8 @@ struct StepExtras {
   bool checks_finite = false;      ///< whether the step throws NotFinite before an update
   /// Whether the logs include these norms of each layer.
   bool gradient_norms = false, weight_norms = false;
+  /// The rows of the batch that `x` has; targets and weights are those of the whole batch.
+  Share share;
   bool operator==(const StepExtras&) const = default;
 };
 
@@ -141,6 +145,7 @@ struct StepCache {
 struct TracedStep {
   bool inference_metrics = false;   ///< whether metrics should be computed in inference mode
   bool measured_inference = false;  ///< whether the step has computed them in inference mode
+  Share share;                      ///< the rows of the batch that the model is called on
 };
 
 struct Model::Training {
@@ -182,7 +187,7 @@ class Stepper {
   /// Builds the model and its optimizer for inputs with these specs.
   void prepare(const Tensors& x);
   void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
-  void test(const Batch& batch) { run(batch, false, {}); }
+  void test(const Batch& batch, const StepExtras& extras = {}) { run(batch, false, extras); }
   /// Runs the training step op by op, and undoes what it changed.
   void rehearse_eagerly(const Batch& batch);
   /// Writes the results to `outputs`, reusing their memory unless other handles share it.
