@@ -37,10 +37,22 @@ class CallScope {
   lua_State* before_;
 };
 
+/// Pushes the place of the innermost call in code of the user: what of the module is written in Lua
+/// has chunks named "crescent/...".
+void push_place(lua_State* L) {
+  lua_Debug call;
+  for (int level = 1; lua_getstack(L, level, &call); ++level) {
+    lua_getinfo(L, "Sl", &call);
+    if (call.currentline > 0 && std::strncmp(call.short_src, "crescent/", 9) != 0)
+      return void(lua_pushfstring(L, "%s:%d: ", call.short_src, call.currentline));
+  }
+  luaL_where(L, 1);
+}
+
 /// Pushes the message with the place of the call before it, as errors of Lua have it; only once for
 /// nested calls.
 void push_message(lua_State* L, const char* message) {
-  luaL_where(L, 1);
+  push_place(L);
   const std::string_view place = lua_tostring(L, -1), text = message;
   lua_pushstring(L, message);
   text.starts_with(place) ? lua_remove(L, -2) : lua_concat(L, 2);
