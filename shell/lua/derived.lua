@@ -114,11 +114,12 @@ end
 
 -- Makes the inner object; errors name the derived class instead of the built-in one.
 local function made(class, name, options)
-  local ok, inner = pcall(class, options)
+  local inner
+  local ok, message = pcall(function() inner = class(options) end)
   if ok then return inner end
   local own = class.name .. ": "
-  local first, last = tostring(inner):find(own, 1, true)
-  error(first and inner:sub(1, first - 1) .. name .. ": " .. inner:sub(last + 1) or inner, 0)
+  local first, last = tostring(message):find(own, 1, true)
+  error(first and message:sub(1, first - 1) .. name .. ": " .. message:sub(last + 1) or message, 0)
 end
 
 -- Makes the inner object, from those options that the built-in class has.

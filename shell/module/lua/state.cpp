@@ -37,13 +37,20 @@ class CallScope {
   lua_State* before_;
 };
 
-/// Pushes the place of the innermost call in code of the user: what of the module is written in Lua
-/// has chunks named "crescent/...".
+/// Whether the call is in a part of the module that is written in Lua.
+bool is_in_module(const lua_Debug& call) {
+  return std::strncmp(call.short_src, "crescent/", 9) == 0;
+}
+
+/// Pushes the place of the call; of one in the module that in code of the user which led to it.
 void push_place(lua_State* L) {
   lua_Debug call;
+  bool inside = false;
   for (int level = 1; lua_getstack(L, level, &call); ++level) {
     lua_getinfo(L, "Sl", &call);
-    if (call.currentline > 0 && std::strncmp(call.short_src, "crescent/", 9) != 0)
+    inside = inside || is_in_module(call);
+    if (!inside) break;
+    if (call.currentline > 0 && !is_in_module(call))
       return void(lua_pushfstring(L, "%s:%d: ", call.short_src, call.currentline));
   }
   luaL_where(L, 1);
