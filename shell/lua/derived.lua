@@ -83,13 +83,14 @@ end
 -- options instead.
 local of_objects = { output_shape = true }
 
--- Options or arguments as rows {name, default, doc}. A required one replaces an option of the base
--- with the same name, whose meaning differs, such as input_dim of Embedding.
+-- Options or arguments as rows {name, default, doc, type}. A required one replaces an option of the
+-- base with the same name, whose meaning differs, such as input_dim of Embedding.
 local function rows_of(declared)
   local rows = {}
   for _, row in ipairs(declared) do
     if (not of_base[row.name] or row.required) and row.input ~= 1 then
-      rows[#rows + 1] = { row.name, row.default == nil and cr.null or row.default, row.doc }
+      rows[#rows + 1] = { row.name, row.default == nil and cr.null or row.default, row.doc,
+        row.type }
     end
   end
   return rows
@@ -111,6 +112,16 @@ local function with_more(rows, more)
   return rows
 end
 
+-- Makes the inner object; errors name the derived class instead of the built-in one.
+local function made(class, name, options)
+  local inner
+  local ok, message = pcall(function() inner = class(options) end)
+  if ok then return inner end
+  local own = class.name .. ": "
+  local first, last = tostring(message):find(own, 1, true)
+  error(first and message:sub(1, first - 1) .. name .. ": " .. message:sub(last + 1) or message, 0)
+end
+
 -- Makes the inner object, from those options that the built-in class has.
 local function init_of(class, rows, kind)
   local without = kind.without or {}
@@ -125,7 +136,7 @@ local function init_of(class, rows, kind)
       if not is_method and not without[name] then given[name] = value end
     end
     if class.kind == "layer" then given.name, given.dtype = self.name, self.dtype_policy end
-    self.inner = class(given)
+    self.inner = made(class, self.class_name, given)
   end
 end
 

@@ -10,6 +10,7 @@ local rows = {
   apartments = { "", "\nall +%d+ +#%%", 80, 100 },
   autoencoder = { "2", "Mean squared error: #", 0, 0.06, "autoencoder.png" },
   boston = { "", "mean error: #", 0, 2.6 },
+  cluster = { "", "loss after 5 epochs: #", 0, 0.6 },
   convolutions = { "1", "Accuracy: #", 0.7, 1, "convolutions_pixels.png" },
   custom_layer = { "", "A loss of #", 0, 0.0005 },
   detection = { "8", "overlap by #", 0.4, 1, "detection.png" },

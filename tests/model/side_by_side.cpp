@@ -198,6 +198,32 @@ TEST_CASE("callers beside a training see the weights between two of its steps") 
         alone->predict_on_batch({seen})[0].to_vector());
 }
 
+TEST_CASE("compile is refused while another thread trains the model") {
+  const auto model = small_model();
+  const Tensor x = data(64), y = targets(x);
+  const Dict compiled{{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
+  model->compile(compiled);
+  std::atomic<bool> training{false}, refused{false};
+  /// Trains until the other thread was refused.
+  struct Waiting final : Callback {
+    Waiting(std::atomic<bool>& begun, std::atomic<bool>& end) : begun_(begun), end_(end) {}
+    void on_train_batch_end(int64_t, const Logs&) override {
+      begun_ = true;
+      while (!end_) std::this_thread::yield();
+    }
+    std::atomic<bool>&begun_, &end_;
+  };
+  std::thread trainer([&] {
+    const CallbackPtr waiting = std::make_shared<Waiting>(training, refused);
+    model->fit({x}, {y}, {{"verbose", 0}, {"callbacks", Value(waiting)}});
+  });
+  while (!training) std::this_thread::yield();
+  CHECK_THROWS_WITH(model->compile(compiled), Catch::Contains("compile: another thread trains"));
+  refused = true;
+  trainer.join();
+  model->compile(compiled);
+}
+
 TEST_CASE("callers of a model that keeps states take turns") {
   const auto make_one = [] {
     set_random_seed(7);

@@ -63,6 +63,20 @@ TEST_CASE("A plugin in Lua is listed without being run, found by its class, and 
         "0.3.0\n");
 }
 
+TEST_CASE("Of two plugins with a class of one name it is said which has it") {
+  const Folder folder;
+  const std::string one = folder / "one.lua", two = folder / "two.lua";
+  std::ofstream(one) << kGate;
+  std::ofstream(two) << kGate;
+  const Outcome both =
+      crescent_says("--plugin " + one + " --plugin " + two + " -e 'cr.layers.Gate()'");
+  CHECK_THAT(both.text,
+             Contains("the layer Gate of '" + two + "' takes the place of that of '" + one + "'"));
+  const Outcome once =
+      crescent_says("--plugin " + one + " --plugin " + one + " -e 'cr.layers.Gate()'");
+  CHECK_THAT(once.text, !Contains("takes the place"));
+}
+
 TEST_CASE("A format in a plugin in Lua is listed, and files are converted to it and from it") {
   const Folder folder;
   std::ofstream(folder / "mine.lua") << R"lua(-- acme.mine 0.1.0: Numbers as text.

@@ -133,7 +133,7 @@ class ArrayDataset final : public Dataset {
     if (shuffle_ != Shuffle::samples) {
       const auto [first, count] = rows_in_arrays(batches_read_ - 1);
       std::vector<int64_t> rows(static_cast<size_t>(count));
-      std::iota(rows.begin(), rows.end(), first);
+      std::iota(rows.begin(), rows.end(), arrays_.first_row + first);
       return rows;
     }
     const auto [first, count] = rows_in_order(batches_read_ - 1);

@@ -43,7 +43,7 @@ int processes_launched_here() {
       {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"});
 }
 
-bool speaks_for_all() {
+bool is_reporting_process() {
   return distribution() == Distribution::none || communicator()->rank() == 0;
 }
 

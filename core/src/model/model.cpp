@@ -7,6 +7,7 @@
 #include "model/graph.h"
 #include "program/recording/option_changes.h"
 #include "registry/blame.h"
+#include "training/metrics_scope.h"
 #include "training/run_state.h"
 
 namespace crescent {
@@ -64,6 +65,8 @@ Model::Model() : training_(std::make_unique<Training>()) { autocast_ = false; }
 Model::~Model() = default;
 
 void Model::compile(const Dict& options) {
+  const StepLock lock(*this);
+  expect_metrics_free(*this, "compile");
   CompileOptions parsed;
   schema_of<CompileOptions>("compile").configure(&parsed, options);
   auto optimizer = get<Optimizer>(parsed.optimizer);

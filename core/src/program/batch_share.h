@@ -11,21 +11,21 @@ namespace crescent {
 /// row all the same, so that every process runs the same ops, and its results count for nothing.
 struct Share {
   int64_t first = 0, count = 0, whole = 0;  ///< whole: 0 where batches are not shared
-  /// That of process `rank` of `size`.
+  /// The share of process `rank` of `size`.
   static Share of(int64_t whole, int rank, int size) {
     const int64_t first = whole * rank / size;
     return {first, whole * (rank + 1) / size - first, whole};
   }
   explicit operator bool() const { return whole > 0; }
   bool operator==(const Share&) const = default;
-  /// The rows that are computed.
+  // The first row and the number of rows that are computed.
   int64_t begin() const { return std::min(first, whole - 1); }
   int64_t rows() const { return std::max<int64_t>(count, 1); }
-  /// What a mean over the rows of this share weighs in the mean over the batch.
+  /// The weight of a mean over this share in the mean over the batch.
   double weight() const { return static_cast<double>(count) / static_cast<double>(whole); }
 };
 
-/// While an object of this class lives, ops::all_reduce of this thread gets nothing from a share
+/// While an object of this class lives, ops::all_reduce on this thread sums zeros for a share
 /// without rows.
 class ShareScope {
  public:

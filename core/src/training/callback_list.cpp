@@ -34,7 +34,7 @@ bool writes_for_all(const Callback& callback) {
 
 CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
   std::vector<CallbackPtr> all;
-  const bool speaks = speaks_for_all();
+  const bool speaks = is_reporting_process();
   if (verbose > 0 && speaks) all.push_back(make<Callback>("ProgbarLogger"));
   const List given = callbacks.is_null()   ? List()
                      : callbacks.is_list() ? callbacks.as_list()

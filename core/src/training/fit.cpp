@@ -26,6 +26,7 @@ Arrays split_validation(Arrays& arrays, double share) {
          "`. Either provide more data, or a different value for the `validation_split` "
          "argument.");
   Arrays held = rows(arrays, kept, count - kept);
+  held.first_row = kept;
   arrays = rows(arrays, 0, kept);
   return held;
 }

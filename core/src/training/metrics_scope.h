@@ -11,7 +11,7 @@ namespace crescent {
 std::unique_lock<ReadersWriterLock> enter_steps(const Model& model);
 
 /// Fails when another thread trains or evaluates the model, and so owns its metrics. `what` names
-/// the caller, which must hold a StepLock.
+/// the caller, which must hold a StepLock and updates or replaces the metrics.
 void expect_metrics_free(const Model& model, const char* what);
 
 /// While an object of this class lives, this thread may update the metrics of the model, as

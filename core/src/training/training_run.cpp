@@ -46,7 +46,7 @@ ProcessGroup group_for(Model& model) {
   if (!group.shares()) return group;
   const Shareable shareable = is_shareable(model);
   if (shareable) return group;
-  if (speaks_for_all())
+  if (is_reporting_process())
     warn("fit: each process computes whole batches of model ", model.name(), ": ",
          shareable.why_not);
   group.share_nothing();

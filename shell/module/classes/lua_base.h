@@ -11,6 +11,7 @@ namespace crescent::lua {
 struct Declared {
   std::string name, doc;
   Value value;
+  std::string type = {};  ///< of an option that a built-in class checks; empty: as the default
 };
 
 /// A base of Lua classes, without its C++ type.

@@ -1,6 +1,9 @@
 #include "classes/lua_class.h"
 
 #include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
 
 #include "classes/building.h"
 #include "classes/lua_base.h"
@@ -33,8 +36,8 @@ std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
   for (const Value& row : given.as_list()) {
     const List parts = row.is_string() ? List{row} : row.is_list() ? row.as_list() : List();
     if (parts.empty()) fail("subclass: expected ", what, " as {name, default, doc}, got ", row);
-    declared.push_back({parts[0].as_string(), parts.size() > 2 ? parts[2].as_string() : "",
-                        parts.size() > 1 ? parts[1] : Value()});
+    const auto text = [&](size_t i) { return parts.size() > i ? parts[i].as_string() : ""; };
+    declared.push_back({text(0), text(2), parts.size() > 1 ? parts[1] : Value(), text(3)});
   }
   return declared;
 }
@@ -59,8 +62,12 @@ std::vector<Argument> call_arguments(lua_State* L, int index, const Base& base,
 std::vector<Declared> inherited_options(const ClassPtr& parent) {
   std::vector<Declared> options;
   if (!parent) return options;
-  for (const Field& field : parent->schema.fields)
-    if (!field.keyword_only) options.push_back({field.name, field.doc, field.default_value});
+  for (const Field& field : parent->schema.fields) {
+    const Value& usual = field.default_value;
+    const bool as_default = !usual.is_null() && field.type == describe_kind(usual.kind());
+    if (!field.keyword_only)
+      options.push_back({field.name, field.doc, usual, as_default ? "" : field.type});
+  }
   return options;
 }
 
@@ -93,6 +100,29 @@ std::string name_beside_ours(const char* kind, const std::string& name) {
   return taken ? "Custom>" + name : name;
 }
 
+/// The file whose code calls subclass; "" at the prompt.
+std::string defining_file(lua_State* L) {
+  lua_Debug call;
+  for (int level = 0; lua_getstack(L, level, &call); ++level) {
+    lua_getinfo(L, "S", &call);
+    if (*call.what != 'C' && std::strncmp(call.short_src, "crescent/", 9) != 0)
+      return *call.source == '@' ? call.source + 1 : "";
+  }
+  return "";
+}
+
+/// Says which file a class is from now on, where two files have one of the same name.
+void warn_of_two_files(const ClassInfo& info, const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::string>, std::string> files;
+  const std::lock_guard lock(mutex);
+  std::string& known = files[{info.kind, info.name}];
+  if (!known.empty() && !file.empty() && known != file)
+    warn("the ", info.kind, " ", info.name, " of '", file, "' takes the place of that of '", known,
+         "'");
+  known = file;
+}
+
 ClassPtr register_class(lua_State* L, int table, const Base& base, const std::string& name,
                         const std::vector<Declared>& options, std::vector<Argument> arguments) {
   ClassInfo info;
@@ -105,6 +135,7 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   info.origin = "Lua";
   info.factory = factory_of(L, table);
   if (!base.base_config) return std::make_shared<const ClassInfo>(std::move(info));
+  warn_of_two_files(info, defining_file(L));
   registry().replace(info);
   return registry().get(info.kind, info.name);
 }

@@ -30,7 +30,8 @@ int summary(lua_State* L) {
   auto model = self(L);
   Dict options = options_from(L, 2, schema<SummaryOptions>("summary"));
   const Value print_fn = take(options, "print_fn");
-  if (!print_fn.is_null() || speaks_for_all()) print_lines(L, model->summary(options), print_fn);
+  if (!print_fn.is_null() || is_reporting_process())
+    print_lines(L, model->summary(options), print_fn);
   return 0;
 }
 

@@ -276,3 +276,22 @@ do -- state of a metric with an initializer
   check.near(counter:result(), 0)
 end
 print "ok classes"
+
+do -- an option is like its default: a number, a text, true or false
+  local Typed = cr.Layer:subclass("Typed", { { "scale", 1.0 }, { "text", "a" }, { "flag", true },
+    { "any" } })
+  function Typed:call(x) return x end
+
+  local Below = Typed:subclass "Below"
+  for _, class in ipairs { Typed, Below } do
+    local name = class == Typed and "Typed" or "Below"
+    check.fails(function() class { scale = "2" } end, name .. ": option 'scale'",
+      'expected a number, got "2"')
+    check.fails(function() class { text = 3 } end, name .. ": option 'text'",
+      "expected a string, got 3")
+    check.fails(function() class { flag = 1 } end, name .. ": option 'flag'",
+      "expected a boolean, got 1")
+    class { scale = 2, text = "b", flag = false, any = { 1 } }
+    class { scale = { 2, 2 }, text = cr.null, any = "x" }
+  end
+end

@@ -216,3 +216,12 @@ check.near(halved:get_weights()[1], slow:get_weights()[1], 1e-6)
 for _, class in ipairs { layers.TextVectorization, cr.optimizers.LossScaleOptimizer } do
   check.fails(function() class:subclass "X" end, class.name .. " is written in C++")
 end
+
+do -- errors name the class and the line that called it
+  local Mine = cr.layers.Dense:subclass "Mine"
+  check.fails(function() Mine "a" end, "derived.lua:", "Mine: option 'units'", "expected an integer")
+  local message = select(2, pcall(function() Mine(3)(cr.ones { 2 }) end))
+  assert(message:find "derived.lua:%d+: Input 0 is incompatible" and not message:find "crescent/")
+  local Saved = cr.callbacks.ModelCheckpoint:subclass "Saved"
+  Saved { filepath = "a.h5", save_freq = 10 } -- beside "epoch"
+end

@@ -144,3 +144,10 @@ local refused = {
   end,
 }
 for words_of, call in pairs(refused) do check.fails(call, words_of) end
+
+do -- a layer takes configurations as models do
+  local layer = layers.Dense(3)
+  layer(cr.ones { 2, 8 })
+  layer:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })
+  check.same(layer.dtype_policy, "int4/4_from_float32")
+end

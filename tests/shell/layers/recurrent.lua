@@ -52,6 +52,13 @@ function KerasCell:call(inputs, states)
 end
 local keras = layers.RNN(KerasCell { units = 5 }, { return_sequences = true })
 keras(x)
+local ByPosition = KerasCell:subclass "ByPosition" -- its parameters have names of their own
+function ByPosition:call(a, before) return KerasCell.call(self, a, before) end
+
+local by_position = layers.RNN(ByPosition { units = 5 }, { return_sequences = true })
+by_position(x)
+by_position:set_weights(plain:get_weights())
+check.near(by_position(x), plain(x))
 keras:set_weights(plain:get_weights())
 check.near(keras(x), plain(x))
 local summed = layers.RNN(KerasCell { units = 3, two = true }, { return_state = true })(x)

@@ -19,6 +19,8 @@ local weight = cr.Variable(cr.ones { 4 })
 report = cr.check.gradient(function(a) return a * weight end, x, { variables = weight })
 assert(report.ok and #report.rows == 4)
 check.fails(function() cr.check.gradient(5, x) end, "a function")
+check.fails(function() cr.check.gradient(cr.ops.sqrt, cr.tensor { 1.0, -1.0, 2.0 }) end,
+  "result 1 is nan at {2}")
 check.fails(function() cr.check.gradient(function() end, x, { raise = true }) end, "gave nothing")
 
 local Linear = cr.Layer:subclass "CheckedLinear"

@@ -6,19 +6,20 @@
 
 namespace crescent {
 
+/// Whether processes share the batches of a training run.
 enum class Distribution : uint8_t { none, data_parallel };
 
-/// Data parallelism from the start in a program that a launcher of MPI started as one of several
-/// processes and that no CRESCENT_COMMUNICATOR is set for; else none.
+/// The distribution in use. Initially data_parallel in a program that a launcher of MPI started as
+/// one of several processes, unless CRESCENT_COMMUNICATOR is set; else none.
 CRESCENT_API Distribution distribution();
-/// Sets it for training runs that begin after the call.
+/// Sets the distribution of training runs that begin after the call.
 CRESCENT_API void set_distribution(Distribution distribution);
-/// How many processes mpirun or srun started this program as; 1 without them.
+/// The number of processes of this program that mpirun or srun started; 1 without a launcher.
 CRESCENT_API int processes_launched();
-/// How many of these are on this machine, where the launcher says so; else 1.
+/// The number of these processes on this machine if the launcher tells it, else 1.
 CRESCENT_API int processes_launched_here();
-/// Whether this process writes and shows what is the same in all of them: it is the one of rank 0,
-/// or trains on data of its own.
-CRESCENT_API bool speaks_for_all();
+/// Whether this process writes files and shows progress that are the same in all processes: true
+/// for rank 0, and for every process that trains on data of its own.
+CRESCENT_API bool is_reporting_process();
 
 }  // namespace crescent

@@ -36,7 +36,7 @@ struct StepExtras {
   /// Whether the logs include these norms of each layer.
   bool gradient_norms = false, weight_norms = false;
   /// The rows of the batch that `x` has; targets and weights are those of the whole batch.
-  Share share;
+  Share share = {};
   bool operator==(const StepExtras&) const = default;
 };
 
