@@ -10,7 +10,7 @@
 -- shell.save_picture(path, figure, options) into a file. shell.warn(text) tells the user something,
 -- shell.counted_name(class) draws the next automatic name of a layer,
 -- shell.save_feature_space(path, config) writes one where the format of such files has a word for
--- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
+-- it, shell.dataset_class(name) is the class of datasets of this name or nil, shell.set_base(name, make) says what stands for a built-in class of layers where others are
 -- derived from it (without a name: what derives a class from any other), shell.did_you_mean(word, names) is the hint of a message about a name,
 -- shell.is_structure(x) tells lists and tables of names from objects, shell.filled(t) is the table
 -- with what it gets when it is first read, shell.fitting_columns(n, least) is n, or what the
@@ -108,6 +108,14 @@ end
 for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
   filled_later(name, "cr." .. name, cr[name])
 end
+
+-- Beside its functions cr.data has the classes of datasets, which are in plugins.
+setmetatable(cr.data, {
+  __index = function(data, name)
+    local class = type(name) == "string" and shell.dataset_class(name) or nil
+    return class or shell.library("names").fail("cr.data", data, name)
+  end,
+})
 
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
