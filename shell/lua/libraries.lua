@@ -14,6 +14,7 @@
 -- counted_name(class) returns the next automatic name of a layer of this class.
 -- save_feature_space(path, config) saves a FeatureSpace; returns false if the format of the file
 --   does not support that.
+-- dataset_class(name) returns the class of datasets with this name; nil if there is none.
 -- set_base(name, make) sets the function that makes the base for classes derived from a built-in
 --   class of layers; without a name, the one for all other classes.
 -- did_you_mean(word, names) is the hint of a message about an unknown name.
@@ -114,6 +115,14 @@ end
 for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
   filled_later(name, "cr." .. name, cr[name])
 end
+
+-- Beside its functions cr.data has the classes of datasets, which are in plugins.
+setmetatable(cr.data, {
+  __index = function(data, name)
+    local class = type(name) == "string" and shell.dataset_class(name) or nil
+    return class or shell.library("names").fail("cr.data", data, name)
+  end,
+})
 
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)

@@ -105,15 +105,20 @@ class ListingBuilder {
   std::set<const void*> around_;                   ///< the tables that contain the current one
 };
 
+/// The table with the classes of a kind in Lua; null without one.
+const char* table_of(const KindInfo& kind) {
+  return std::string_view(kind.name) == kDatasetKind ? "data" : kind.plural;
+}
+
 /// The classes of all kinds with a table in Lua.
 List classes() {
   List rows;
   for (const KindInfo& kind : kinds()) {
-    if (!kind.plural) continue;
+    if (!table_of(kind)) continue;
     for (const std::string& name : registry().names(kind.name)) {
       Dict row = describe_class(*registry().get(kind.name, name));
       row.erase("what");
-      add_example(row, concat("cr.", kind.plural, ".", name));
+      add_example(row, concat("cr.", table_of(kind), ".", name));
       rows.push_back(std::move(row));
     }
   }

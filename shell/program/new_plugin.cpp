@@ -35,7 +35,7 @@ constexpr Example kExamples[] = {{"layer", "swish", "Swish", "layer"},
                                  {"format", "plain", "Plain", "format"},
                                  {"device", "relay", "Relay", "device"},
                                  {"communicator", "alone", "Alone", "communicator"},
-                                 {"dataset", "spirals", "Spirals", "operation"},
+                                 {"dataset", "spirals", "Spirals", "dataset"},
                                  {"lua", "gate", "Gate", "layer"}};
 
 const Example& example_of(const std::string& kind) {

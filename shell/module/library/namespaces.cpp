@@ -65,6 +65,12 @@ int construct(lua_State* L) {
   return 1;
 }
 
+/// cr.data.Spirals { samples = 200 }: what the source gives is what the script works with.
+int construct_dataset(lua_State* L, const ClassInfo& info) {
+  const Dict options = options_from(L, 2, info.schema);
+  return push_value(L, make_object(info.kind, info.name, options)->call_method("stream")), 1;
+}
+
 /// Calls a class that is a function of tensors: cr.activations.elu(x, 0.5), cr.losses.huber(y_true,
 /// y_pred, { delta = 2 }), cr.metrics.binary_accuracy(y_true, y_pred).
 int call_function(lua_State* L, const ClassInfo& info) {
@@ -106,6 +112,7 @@ bool are_arrays(lua_State* L, const ClassInfo& info) {
 
 int call_class(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
+  if (info->kind == kDatasetKind) return construct_dataset(L, *info);
   const bool symbol = info->kind == Activation::kKind && to_handle<Symbol>(L, 2);
   const bool tensors = is_tensor_like(L, 2) || are_arrays(L, *info);
   return symbol || (tensors && is_function(*info)) ? call_function(L, *info) : construct(L);

@@ -148,6 +148,13 @@ std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
   return {base, std::stoll(unique_name(base).substr(base.size() + 1))};
 }
 
+/// The class of datasets of this name; nil without one.
+OnStack dataset_class(const std::string& name) {
+  const ClassPtr info = registry().find(kDatasetKind, name);
+  info ? push(current(), info) : lua_pushnil(current());
+  return {};
+}
+
 void warning(const std::string& text) { warn(text); }
 
 std::string hint(const std::string& word, Value names) {
@@ -209,6 +216,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("define", &define, {"name", "doc", "options", "body"}));
     all.push_back(bound("source", &source, {"name"}));
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
+    all.push_back(bound("dataset_class", &dataset_class, {"name"}));
     all.push_back(bound("warn", &warning, {"text"}));
     all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
     all.push_back(bound("example", &example_of, {"name"}));
