@@ -25,7 +25,7 @@ TensorSpecs sample_of(const TensorSpecs& inputs) {
     const Shape given = spec.shape;
     if (given.rank() > 0 && given[0] < 0) spec.shape.set(0, 1);
     if (!spec.shape.is_known())
-      fail("flops: only how many samples there are may be unknown, got inputs ", given);
+      fail("flops: only the batch size may be unknown, got inputs ", given);
   }
   return sample;
 }

@@ -3,7 +3,7 @@
 local cr = require "crescent"
 
 local data = cr.data.Spirals { samples = 200, turns = 0.5 }
-assert(data.samples == 200)
+assert(data.batches == 200)
 for point, class in data:take(1):elements() do
   assert(point.shape[1] == 2 and class:item() == 0)
 end

@@ -65,7 +65,7 @@ own(cr.zeros { 3, 7 })
 assert(own:flops() == 70)
 local open = cr.Input { shape = { -1, 7 } }
 check.fails(function() cr.Model { inputs = open, outputs = layers.Dense(5)(open) }:flops() end,
-  "known sizes", "(None, None, 7)")
+  "only the batch size may be unknown", "(None, None, 7)")
 
 -- ---- in summaries: a column, a total, and the layers of nested models
 local function lines_of(model, options)
