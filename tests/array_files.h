@@ -1,4 +1,5 @@
-// Reads and writes arrays and tables by a named format, independent of the file name.
+// Reads and writes arrays and tables by the format that a test names, whatever the ending of the
+// file.
 #pragma once
 #include "crescent/io/format.h"
 

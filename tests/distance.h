@@ -1,5 +1,5 @@
-// Distances between computed and expected numbers. std::max and comparisons lose NaN, and an
-// infinite bound accepts everything; these functions handle both.
+// Differences between results and expected values. Unlike std::max and comparisons they do not lose
+// a NaN, and an infinite bound does not accept everything.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,13 +7,14 @@
 
 namespace crescent {
 
-/// 0 for equal numbers and for two NaN; infinite if only one of them is NaN or infinite.
+/// The absolute difference: 0 for equal numbers and for two NaN; infinite if only one of the two is
+/// NaN or infinite.
 inline double absolute_difference(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   return std::isfinite(got) && std::isfinite(want) ? std::abs(got - want) : INFINITY;
 }
 
-/// The largest distance of corresponding numbers; infinite if the counts differ.
+/// The largest absolute difference of two sequences; infinite if their lengths differ.
 template <class Got, class Want>
 double farthest(const Got& got, const Want& want) {
   if (std::size(got) != std::size(want)) return INFINITY;
@@ -23,7 +24,8 @@ double farthest(const Got& got, const Want& want) {
   return most;
 }
 
-/// The largest finite magnitude, at least `least`; differences are relative to it.
+/// The largest finite magnitude of the values, at least `least`: the scale that a difference is
+/// divided by.
 template <class Values>
 double magnitude(const Values& values, double least) {
   double most = least;

@@ -13,7 +13,7 @@
 
 namespace crescent {
 
-/// The communicator of one of two processes, which are connected by a socket.
+/// A communicator of two processes that exchange messages through a socket.
 class Pair final : public Communicator {
  public:
   static void describe(Schema<Pair>& s) {
@@ -54,7 +54,8 @@ class Pair final : public Communicator {
                                          : std::min(x, y);
     }
   }
-  /// If the other process has ended, raises the error that it sent or that it is gone.
+  /// Fails if the message cannot be sent: the other process has ended, and its farewell may say
+  /// why.
   void send(const void* data, size_t bytes) const {
     if (!write(kData, data, bytes)) receive(nullptr, 0);
   }
@@ -106,10 +107,11 @@ inline void communicate(int rank, int socket, double timeout) {
 }
 
 constexpr double kPairTimeout = 60;
-constexpr int kPairSocket = 3;  ///< the descriptor in the second process
+constexpr int kPairSocket = 3;  ///< the file descriptor of the socket in the second process
 
-/// While alive, a second process runs the hidden test case with this tag, and this process is rank
-/// 0. At the end, the second process must have passed, or have been killed by that signal.
+/// While alive, the second process runs the hidden test case with this tag and this process is rank
+/// 0. The destructor requires that the second process has passed, or was killed by the expected
+/// signal.
 class FirstOfTwo {
  public:
   explicit FirstOfTwo(const std::string& tag, int killed_by = 0, double timeout = kPairTimeout)
@@ -142,7 +144,7 @@ class FirstOfTwo {
   int killed_by_;
 };
 
-/// To be called in the hidden test case.
+/// Called by the hidden test case: makes this process rank 1.
 inline void be_second_of_two() { communicate(1, kPairSocket, kPairTimeout); }
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Detects results that depend on uninitialized memory: they change with the previous content.
+// Detects reads of uninitialized memory: results then depend on what the memory held before.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace crescent::test {
 
-/// Fills the memory that the next tensors are likely to get with this byte.
+/// Fills memory that the next tensors are likely to get with this byte.
 inline void poison(uint8_t byte) {
   Tensors blocks;
   for (int64_t bytes = 1; bytes <= 16384; bytes = bytes * 5 / 4 + 1) {

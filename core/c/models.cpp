@@ -12,7 +12,19 @@ std::string lines_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// The name, dtype and shape of an input, output or weight.
+/// The model of a handle, while other threads are kept out of its steps and its compile.
+class LockedModel {
+ public:
+  explicit LockedModel(const crescent_model* model) : model_(model_of(model)), lock_(*model_) {}
+  Model& operator*() const { return *model_; }
+  Model* operator->() const { return model_.get(); }
+
+ private:
+  ModelPtr model_;
+  StepLock lock_;
+};
+
+/// A name of a model's list with its dtype and shape.
 struct NamedSpec {
   std::string name;
   TensorSpec spec;
@@ -118,8 +130,7 @@ crescent_error* crescent_model_load(const char* path, const char* options,
 crescent_error* crescent_model_save(const crescent_model* model, const char* path,
                                     const char* options) {
   return guarded(__func__, [&] {
-    const ModelPtr found = model_of(model);
-    const StepLock lock(*found);
+    const LockedModel found(model);
     save_model(*found, text_of(path, "path"), options_of(options));
   });
 }
@@ -134,22 +145,21 @@ crescent_error* crescent_model_from_json(const char* json, crescent_model** resu
 crescent_error* crescent_model_to_json(const crescent_model* model, char** json) {
   return guarded(__func__, [&] {
     require(json, "json");
-    *json = new_text(model_of(model)->to_json());
+    *json = new_text(LockedModel(model)->to_json());
   });
 }
 
 crescent_error* crescent_model_clone(const crescent_model* model, crescent_model** result) {
   return guarded(__func__, [&] {
     require(result, "result");
-    *result = new_handle(clone_model(*model_of(model)));
+    *result = new_handle(clone_model(*LockedModel(model)));
   });
 }
 
 crescent_error* crescent_model_load_weights(crescent_model* model, const char* path,
                                             const char* options) {
   return guarded(__func__, [&] {
-    const ModelPtr found = model_of(model);
-    const StepLock lock(*found);
+    const LockedModel found(model);
     load_weights(*found, text_of(path, "path"), options_of(options));
   });
 }
@@ -157,8 +167,7 @@ crescent_error* crescent_model_load_weights(crescent_model* model, const char* p
 crescent_error* crescent_model_save_weights(const crescent_model* model, const char* path,
                                             const char* options) {
   return guarded(__func__, [&] {
-    const ModelPtr found = model_of(model);
-    const StepLock lock(*found);
+    const LockedModel found(model);
     save_weights(*found, text_of(path, "path"), options_of(options));
   });
 }
@@ -171,21 +180,21 @@ crescent_error* crescent_model_summary(const crescent_model* model, const char* 
                                        char** text) {
   return guarded(__func__, [&] {
     require(text, "text");
-    *text = new_text(lines_of(model_of(model)->summary(options_of(options))));
+    *text = new_text(lines_of(LockedModel(model)->summary(options_of(options))));
   });
 }
 
 crescent_error* crescent_model_describe(const crescent_model* model, char** json) {
   return guarded(__func__, [&] {
     require(json, "json");
-    *json = new_text(to_json(describe(*model_of(model))));
+    *json = new_text(to_json(describe(*LockedModel(model))));
   });
 }
 
 crescent_error* crescent_model_count(const crescent_model* model, int part, size_t* count) {
   return guarded(__func__, [&] {
     require(count, "count");
-    *count = part_of(*model_of(model), part).size();
+    *count = part_of(*LockedModel(model), part).size();
   });
 }
 
@@ -193,7 +202,7 @@ crescent_error* crescent_model_spec(const crescent_model* model, int part, size_
                                     crescent_spec* result) {
   return guarded(__func__, [&] {
     const auto object = object_of(model);
-    const auto list = part_of(*object->model, part);
+    const auto list = part_of(*LockedModel(model), part);
     if (index >= list.size()) refuse("'index' is ", index, ", the list has ", list.size());
     give_spec(list[index].spec, object->keep(list[index].name), result);
   });
@@ -205,8 +214,7 @@ crescent_error* crescent_model_get_weight(const crescent_model* model, const cha
                                           crescent_tensor** result) {
   return guarded(__func__, [&] {
     require(result, "result");
-    const ModelPtr found = model_of(model);
-    const StepLock lock(*found);
+    const LockedModel found(model);
     *result = new_handle(weight_of(*found, text_of(path, "path")).value().clone(nullptr));
   });
 }
@@ -214,9 +222,8 @@ crescent_error* crescent_model_get_weight(const crescent_model* model, const cha
 crescent_error* crescent_model_set_weight(crescent_model* model, const char* path,
                                           const crescent_tensor* values) {
   return guarded(__func__, [&] {
-    const ModelPtr found = model_of(model);
+    const LockedModel found(model);
     const Tensor given = tensor_of(values, "values");
-    const StepLock lock(*found);
     weight_of(*found, text_of(path, "path")).assign(given.clone());
   });
 }

@@ -26,6 +26,7 @@ crescent_error* add_weight(crescent_layer* layer, const char* name, const int64_
                            const char* initializer, int trainable) {
   return guarded("add_weight", [&] {
     TableLayer& found = layer_of(layer);
+    if (!found.builds()) refuse("weights are added within build, and not later");
     WeightOptions options;
     options.trainable = trainable != 0;
     const Value rule = initializer ? parse_json(initializer) : Value("glorot_uniform");

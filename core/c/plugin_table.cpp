@@ -5,6 +5,12 @@
 
 namespace crescent::c {
 
+std::string required_name(const char* text, const char* what) {
+  std::string name = text_of(text, what);
+  if (name.empty()) refuse("'", what, "' is empty");
+  return name;
+}
+
 // ---- handles
 
 LentTensors::LentTensors(std::span<const Tensor> tensors) {
@@ -70,6 +76,8 @@ void crescent_private_register_table(const crescent_plugin* given, crescent::Reg
   crescent_plugin plugin{};
   std::memcpy(&plugin, given, std::min(size, sizeof plugin));
   if (plugin.start) throw_if(plugin.start(&plugin_host()));
-  for (size_t i = 0; i < plugin.op_count; ++i) register_op(*plugin.ops[i], plugin.name, *registry);
-  for (size_t i = 0; i < plugin.layer_count; ++i) register_layer(*plugin.layers[i], *registry);
+  for (size_t i = 0; i < plugin.op_count; ++i)
+    register_op(entry_of(plugin.ops, i, "ops"), plugin.name, *registry);
+  for (size_t i = 0; i < plugin.layer_count; ++i)
+    register_layer(entry_of(plugin.layers, i, "layers"), *registry);
 }

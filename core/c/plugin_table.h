@@ -13,7 +13,16 @@ const crescent_host& plugin_host();
 void register_layer(const crescent_layer_class& given, Registry& registry);
 void register_op(const crescent_op_class& given, const std::string& plugin, Registry& registry);
 
-/// Handles that are passed to a callback and freed after the call.
+/// The entry of a list that a plugin gives; fails for a list or an entry that is NULL.
+template <class T>
+const T& entry_of(const T* const* list, size_t index, const char* name) {
+  require(list, name);
+  return *require(list[index], concat(name, "[", index, "]").c_str());
+}
+/// The name of a class, an option or a parameter; fails for NULL and for an empty one.
+std::string required_name(const char* text, const char* what);
+
+/// Handles that are lent for a call, and freed after it.
 class LentTensors {
  public:
   explicit LentTensors(std::span<const Tensor> tensors);

@@ -40,13 +40,21 @@ std::string type_of(const Value& default_value) {
 Field field_of(const crescent_option& given) {
   const auto option = read_struct(&given, "option");
   Field field;
-  field.name = text_of(option.name, "option->name");
+  field.name = required_name(option.name, "option->name");
   field.doc = option.doc ? option.doc : "";
   if (option.default_value) field.default_value = parse_json(option.default_value);
   field.type = type_of(field.default_value);
   field.takes_dict = field.default_value.is_null() || field.default_value.is_dict();
   field.access = std::make_shared<OptionAccess>(field.name, field.default_value);
   return field;
+}
+
+/// Adds an option; fails for the name of one that every layer has, or that was added before.
+void add_option(SchemaData& schema, Field field) {
+  for (const Field& each : schema.fields)
+    if (each.name == field.name)
+      fail("layer '", schema.title, "' has an option '", field.name, "' already");
+  schema.fields.push_back(std::move(field));
 }
 
 class TableLayerFactory final : public SchemaFactory {
@@ -83,7 +91,7 @@ void TableLayer::configured() {
   destroy();
   Dict all;
   for (size_t i = 0; i < class_.option_count; ++i) {
-    const Field field = field_of(*class_.options[i]);
+    const Field field = field_of(entry_of(class_.options, i, "options"));
     all.set(field.name, field.access->get(this));
   }
   if (class_.create) throw_if(class_.create(to_json(all).c_str(), &state_));
@@ -101,6 +109,8 @@ void TableLayer::build(const std::vector<Shape>& inputs) {
   std::vector<TensorSpec> specs;
   for (const Shape& shape : inputs) specs.push_back({compute_dtype(), shape});
   const SpecList list(specs);
+  added.clear();  // of a build that failed
+  const BuildScope scope(*this);
   throw_if(class_.build(state_, as_layer(handle_), list.data(), inputs.size()));
 }
 
@@ -116,6 +126,9 @@ Tensors TableLayer::call(const Tensors& inputs, const Call& call) {
   return results;
 }
 
+TableLayer::BuildScope::BuildScope(TableLayer& layer) : layer_(layer) { layer_.builds_ = true; }
+TableLayer::BuildScope::~BuildScope() { layer_.builds_ = false; }
+
 TableLayer& layer_of(const crescent_layer* layer) {
   require(layer, "layer");
   const auto found = find_handle(HandleKind::layer, layer);
@@ -128,7 +141,7 @@ void register_layer(const crescent_layer_class& given, Registry& registry) {
   const auto* known = new crescent_layer_class(read_struct(&given, "layer"));
   if (!known->call) fail("a layer lacks its call");
   const TableLayer defaults(*known);
-  Schema<TableLayer> schema(text_of(known->name, "layer->name"), &defaults);
+  Schema<TableLayer> schema(required_name(known->name, "layer->name"), &defaults);
   schema.keyword_only(true);
   Layer::describe_base(schema);
   schema.doc(known->doc ? known->doc : "");
@@ -137,7 +150,7 @@ void register_layer(const crescent_layer_class& given, Registry& registry) {
   info.name = known->name;
   info.schema = schema.data();
   for (size_t i = 0; i < known->option_count; ++i)
-    info.schema.fields.push_back(field_of(*known->options[i]));
+    add_option(info.schema, field_of(entry_of(known->options, i, "options")));
   info.factory = std::make_shared<TableLayerFactory>(info.schema, *known);
   registry.add(std::move(info));
 }

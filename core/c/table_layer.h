@@ -14,16 +14,31 @@ class TableLayer final : public Layer {
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
 
+  /// Whether the plugin's build runs, which alone may add weights.
+  bool builds() const { return builds_; }
+
   Dict options;
   /// Weights in the order in which build added them.
   Variables added;
 
  private:
+  /// Marks the layer as one whose build runs, while an object of this class lives.
+  class BuildScope {
+   public:
+    explicit BuildScope(TableLayer& layer);
+    ~BuildScope();
+    BuildScope(const BuildScope&) = delete;
+
+   private:
+    TableLayer& layer_;
+  };
+
   void destroy();
 
   const crescent_layer_class& class_;
   void* state_ = nullptr;
   uintptr_t handle_ = 0;
+  bool builds_ = false;
 };
 
 /// The layer behind the handle that callbacks get.

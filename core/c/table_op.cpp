@@ -1,4 +1,6 @@
-// Ops whose classes come from a C table, and the functions of cr.ops that apply them.
+// Ops whose class is in a C table, and the functions of cr.ops that apply them.
+#include <algorithm>
+
 #include "crescent/layer/operation.h"
 #include "crescent/program/op.h"
 #include "errors.h"
@@ -26,6 +28,19 @@ struct Buffers {
   std::vector<crescent_buffer*> places;
 };
 
+/// The results of infer; fails for what compute could not fill in.
+TensorSpecs checked_results(std::span<const TensorSpec> inputs, TensorSpecs results) {
+  if (results.empty()) fail("its infer gave no results");
+  const bool known = std::all_of(inputs.begin(), inputs.end(),
+                                 [](const TensorSpec& each) { return each.shape.is_known(); });
+  for (const TensorSpec& each : results) {
+    if (each.dtype == DType::string) fail("its infer gave strings, which an op cannot compute");
+    if (known && !each.shape.is_known())
+      fail("its infer gave the shape ", each.shape, " for inputs of known shapes");
+  }
+  return results;
+}
+
 class TableOp final : public Op {
  public:
   TableOp(const OpClass& of, std::string attributes)
@@ -37,7 +52,7 @@ class TableOp final : public Op {
     size_t count = CRESCENT_MAX_RESULTS;
     throw_if(class_.table.infer(attributes_.c_str(), given.data(), inputs.size(), results.places(),
                                 &count));
-    return results.specs(count);
+    return checked_results(inputs, results.specs(count));
   }
   bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const override {
     Buffers given(inputs.size()), results(outputs.size());
@@ -121,6 +136,7 @@ std::vector<Parameter> parameters_of(const crescent_op_class& table) {
   if (table.input_count == 0 || table.input_count > parameters.size())
     fail(table.name, ": input_count is ", table.input_count, " of ", parameters.size(),
          " parameters");
+  for (const Parameter& each : parameters) required_name(each.name.c_str(), "op->parameters");
   for (size_t i = 0; i < table.input_count; ++i) {
     parameters[i].is_tensor = parameters[i].in_call = true;
     parameters[i].type = Codec<Tensor>::type();
@@ -159,7 +175,7 @@ void register_op(const crescent_op_class& given, const std::string& plugin, Regi
   // Lives as long as the process, like the registered class.
   const auto* known = new OpClass{read_struct(&given, "op"), ""};
   if (!known->table.infer || !known->table.compute) fail("an op lacks its infer or its compute");
-  const std::string name = text_of(known->table.name, "op->name");
+  const std::string name = required_name(known->table.name, "op->name");
   const_cast<OpClass*>(known)->name = plugin + "." + name;
   const auto row = row_of(*known, plugin);
   ClassInfo info;

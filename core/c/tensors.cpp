@@ -1,4 +1,5 @@
-// Tensors: passing values with and without a copy, files of arrays, functions of cr.ops.
+// Tensors: values in and out, with and without a copy; files of arrays; functions of cr.ops.
+#include <algorithm>
 #include <cstring>
 
 #include "arguments.h"
@@ -62,6 +63,22 @@ void check_address(const void* memory, const TensorSpec& spec) {
 
 /// A copy in memory of a tensor in a file; other tensors are returned unchanged.
 Tensor in_memory(const Tensor& tensor) { return tensor.in_memory() ? tensor : tensor.clone(); }
+
+/// The texts of a list, none of which may be NULL.
+std::vector<std::string> texts_of(const char* const* texts, size_t count, const char* name) {
+  if (count > 0) require(texts, name);
+  std::vector<std::string> copies;
+  for (size_t i = 0; i < count; ++i)
+    copies.push_back(text_of(texts[i], concat(name, "[", i, "]").c_str()));
+  return copies;
+}
+
+/// A file with two arrays of one name could not be read again.
+void check_names_differ(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) refuse("'names' has '", *twice, "' twice");
+}
 
 Value boxed(const Tensor& tensor) { return Value(std::make_shared<BoxedTensor>(tensor)); }
 
@@ -127,10 +144,8 @@ crescent_error* crescent_tensor_from_texts(const char* const* texts, size_t coun
                                            crescent_tensor** result) {
   return guarded(__func__, [&] {
     require(result, "result");
-    if (count > 0) require(texts, "texts");
-    std::vector<std::string> copies;
-    for (size_t i = 0; i < count; ++i) copies.push_back(text_of(texts[i], "texts[i]"));
-    *result = new_handle(string_tensor(copies, {static_cast<int64_t>(count)}));
+    *result =
+        new_handle(string_tensor(texts_of(texts, count, "texts"), {static_cast<int64_t>(count)}));
   });
 }
 
@@ -211,9 +226,10 @@ crescent_error* crescent_tensors_save(const char* path, const char* const* names
                                       const crescent_tensor* const* tensors, size_t count) {
   return guarded(__func__, [&] {
     const Tensors given = tensors_of(tensors, count, "tensors");
+    const std::vector<std::string> given_names = texts_of(names, count, "names");
     NamedTensors arrays;
-    if (count > 0) require(names, "names");
-    for (size_t i = 0; i < count; ++i) arrays.emplace_back(text_of(names[i], "names[i]"), given[i]);
+    for (size_t i = 0; i < count; ++i) arrays.emplace_back(given_names[i], given[i]);
+    check_names_differ(given_names);
     write_arrays(text_of(path, "path"), arrays);
   });
 }

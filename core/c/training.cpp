@@ -96,6 +96,13 @@ Dict fit_options(const char* json, const Samples& samples, const crescent_data* 
   return options;
 }
 
+/// Runs a method that takes one batch, and gives the caller its loss and metrics.
+void run_on_batch(const crescent_model* model, const crescent_data* batch, crescent_value* values,
+                  size_t* count, NamedValues (*run)(Model& model, const Samples& samples)) {
+  const auto object = object_of(model);
+  give_values(*object, run(*object->model, samples_of(batch, "batch")), values, count);
+}
+
 std::string history_json(const History& history) {
   Dict lists;
   for (const auto& [name, values] : history.history()) lists.set(name, Value(values));
@@ -143,20 +150,18 @@ crescent_error* crescent_model_fit(crescent_model* model, const crescent_data* d
 crescent_error* crescent_model_train_on_batch(crescent_model* model, const crescent_data* batch,
                                               crescent_value* values, size_t* count) {
   return guarded(__func__, [&] {
-    const auto object = object_of(model);
-    const Samples samples = samples_of(batch, "batch");
-    const auto found = object->model->train_on_batch(samples.x, samples.y, weights_of(samples));
-    give_values(*object, found, values, count);
+    run_on_batch(model, batch, values, count, [](Model& found, const Samples& samples) {
+      return found.train_on_batch(samples.x, samples.y, weights_of(samples));
+    });
   });
 }
 
 crescent_error* crescent_model_test_on_batch(crescent_model* model, const crescent_data* batch,
                                              crescent_value* values, size_t* count) {
   return guarded(__func__, [&] {
-    const auto object = object_of(model);
-    const Samples samples = samples_of(batch, "batch");
-    const auto found = object->model->test_on_batch(samples.x, samples.y, weights_of(samples));
-    give_values(*object, found, values, count);
+    run_on_batch(model, batch, values, count, [](Model& found, const Samples& samples) {
+      return found.test_on_batch(samples.x, samples.y, weights_of(samples));
+    });
   });
 }
 

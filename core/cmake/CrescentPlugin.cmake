@@ -1,15 +1,17 @@
-# crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...] [EXAMPLES file...])
+# crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...] [EXAMPLES file...]
+#   [COMPONENT component])
 #
 # Builds one plugin, name.so, from the given sources. It links crescent::core and the given
 # libraries, nothing else, and every symbol must be found while linking. The target is
 # plugin_<name>. The same function serves the plugins of this tree, which go to lib/crescent/plugins
 # and are installed there, and projects of others after find_package(Crescent), where name.so is put
-# into the top of the build folder, with the examples that help shows of what it has.
+# into the top of the build folder, with the examples that help shows of what it has. A plugin of
+# this tree whose libraries only some users have is in a component, and so in a package, of its own.
 function(crescent_add_plugin)
-  cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME" "SOURCES;LIBRARIES;EXAMPLES")
+  cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME;COMPONENT" "SOURCES;LIBRARIES;EXAMPLES")
   if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...] "
-      "[EXAMPLES file...]): got ${ARGV}")
+      "[EXAMPLES file...] [COMPONENT component]): got ${ARGV}")
   endif()
 
   set(target plugin_${plugin_NAME})
@@ -32,7 +34,11 @@ function(crescent_add_plugin)
     set_target_properties(${target} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY "${CRESCENT_PLUGIN_OUTPUT_DIR}"
       INSTALL_RPATH "$ORIGIN/../..")
-    install(TARGETS ${target} LIBRARY DESTINATION ${CRESCENT_PLUGIN_DIR})
+    if(NOT plugin_COMPONENT)
+      set(plugin_COMPONENT "${CMAKE_INSTALL_DEFAULT_COMPONENT_NAME}")
+    endif()
+    install(TARGETS ${target} LIBRARY DESTINATION ${CRESCENT_PLUGIN_DIR}
+      COMPONENT ${plugin_COMPONENT})
     set_property(GLOBAL APPEND PROPERTY CRESCENT_PLUGIN_TARGETS ${target})
   endif()
 endfunction()

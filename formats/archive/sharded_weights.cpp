@@ -36,7 +36,7 @@ keras::Names names_in(const std::string& path, const Value& value) {
   return names;
 }
 
-/// The files of each group, from a .weights.json.
+/// The names of the files of each group, read from a .weights.json.
 std::map<std::string, keras::Names> weight_map(const std::string& path) {
   const Value said = parse_json(read_file(path));
   const Value* map = said.is_dict() ? said.as_dict().find("weight_map") : nullptr;
@@ -70,8 +70,8 @@ std::optional<int64_t> ShardedWeights::integer(const std::string& group, const s
   return files == files_.end() ? std::nullopt : shard(files->second.front()).integer(group, name);
 }
 
-/// The members of a group: those in all of its files for a group with variables, the next parts of
-/// paths for a group above such.
+/// The names of the members of a group: if it has variables, those in all of its files; else the
+/// next parts of the paths of the groups below it.
 std::optional<keras::Names> ShardedWeights::members(const std::string& group) {
   std::set<std::string> names;
   if (const auto files = files_.find(group); files != files_.end()) {
@@ -125,7 +125,8 @@ std::vector<keras::DatasetValues> ShardedWeights::read(const keras::Names& datas
 
 namespace {
 
-/// The assignment of entries to files. A group is in each file that has one of its arrays.
+/// The assignment of entries to shards. A group is written to each shard that has one of its
+/// arrays.
 struct ShardAssignment {
   std::vector<keras::Entries> shards{1};
   std::map<std::string, std::vector<size_t>> shards_of;  // per group
@@ -152,7 +153,8 @@ ShardAssignment assign_shards(const keras::Entries& entries, uint64_t largest) {
   return assignment;
 }
 
-/// The files that the .weights.json at the path names; empty if it does not exist or is another
+/// The names of the files in the .weights.json at this path; empty if it does not exist or is
+/// another kind of file.
 /// kind of file.
 std::set<std::string> shards_at(const std::string& path) {
   std::set<std::string> names;

@@ -29,7 +29,7 @@ class ShardedWeights final : public keras::WeightSource {
 
  private:
   hdf5::KerasFile& shard(const std::string& name);
-  /// The file that has this dataset.
+  /// The shard that contains this dataset.
   const std::string& shard_of(const std::string& dataset);
 
   std::string path_;

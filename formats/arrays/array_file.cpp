@@ -10,7 +10,8 @@
 namespace crescent::arrays {
 namespace {
 
-/// The values of a file in memory, converted if Crescent lacks their type.
+/// The values of an array in memory, converted if Crescent lacks their type; `data` is the content
+/// of the file.
 Tensor values_of(const std::string& data, const FileArray& array) {
   const FileType& type = array.type;
   const Shape shape(array.dims);

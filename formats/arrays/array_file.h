@@ -18,7 +18,7 @@ struct FileType {
 };
 struct FileArray {
   FileType type;
-  std::vector<int64_t> dims;  ///< in the order of the file
+  std::vector<int64_t> dims;  ///< the sizes of the axes in the order of the file
   size_t start;               ///< the offset of the values
   /// whether the byte order is not that of this machine; whether axes are in Fortran order
   bool swapped, fortran = false;
@@ -35,7 +35,7 @@ Tensor load(const std::string& path, const std::string& data, Header* header_of)
 /// function of Lua that loads them.
 Tensor open(const std::string& path, Header* header_of, const char* load_with);
 
-/// Fails unless `place` is empty: a file with one array has no names of arrays.
+/// Fails unless `place` is empty: the array in a file of one array has no name.
 void refuse_place(const std::string& path, const std::string& place);
 
 }  // namespace crescent::arrays

@@ -144,7 +144,7 @@ class Npy final : public Format, public ReadsArrays, public WritesArrays {
     refuse_place(path, place);
     return open(path, npy_header, "read_npy");
   }
-  /// Writes the only array under any name.
+  /// Writes the only array; its name is not stored.
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     if (arrays.size() != 1)
       fail("'", path, "': a file of format npy takes one array, got ", arrays.size());

@@ -8,7 +8,7 @@ namespace crescent::arrays {
 FileArray npy_header(const std::string& path, std::string_view data);
 /// The offset of the pickle in an array of Python objects; 0 for other arrays.
 size_t npy_objects(const std::string& path, std::string_view data);
-/// The bytes of the file before the values. Fails for a dtype that NumPy lacks.
+/// The bytes of a .npy file that precede the values. Fails for a dtype that NumPy lacks.
 std::string npy_start(const Tensor& tensor);
 
 }  // namespace crescent::arrays

@@ -32,7 +32,8 @@ struct OpenArchive {
 };
 using OpenArchivePtr = std::shared_ptr<OpenArchive>;
 
-/// The place for messages, without the outer quotes: "w.npz', 'kernel.npy".
+/// The archive and the member as messages name them, without the outer quotes: "w.npz',
+/// 'kernel.npy".
 std::string place_of(const OpenArchive& from, const zip::Member& member) {
   return from.path + "', '" + member.name;
 }
@@ -100,8 +101,8 @@ class Npz final : public keras::NamedFormat {
               std::make_shared<BoxedTensor>(lists.lengths)};
     });
   }
-  /// The array, whose values stay in the file if their representation is that in memory, after a
-  /// comparison with the checksum of the archive.
+  /// The array. If its representation in the file is that in memory, the values stay in the file,
+  /// after they were compared with the checksum of the archive.
   Tensor open_array(const std::string& path, const std::string& place) override {
     return naming(path, [&]() -> Tensor {
       const auto from = std::make_shared<OpenArchive>(path);

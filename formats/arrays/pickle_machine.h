@@ -43,7 +43,7 @@ class PickleMachine {
     fail("'", path_, "' offset ", at_, ": ", pieces...);
   }
   std::string_view take(uint64_t count);
-  uint64_t word(size_t bytes);  ///< little endian
+  uint64_t word(size_t bytes);  ///< reads a little-endian integer of this many bytes
   std::string_view line();
   Cell pop();
   PickleObject& top_object(PickleObject::Kind kind);

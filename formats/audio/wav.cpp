@@ -115,7 +115,7 @@ Chunks read_chunks(const std::string& path, std::string_view file) {
       continue;
     }
     if (!layout) fail("'", path, "': the samples come before their format");
-    // the size in files of programs that write it before they know it
+    // the size that programs write when they do not know it yet, as when they record
     constexpr uint32_t kToTheEnd = 0xffffffff;
     const size_t count = size == kToTheEnd ? bytes.left() : size;
     const size_t frame = layout->channels * layout->width();

@@ -47,14 +47,14 @@ void in_parallel(size_t count, const F& work) {
       if (!error) error = std::current_exception();
     }
   };
-  // a thread needs this many items to pay for its start
+  // starting a thread only pays if it has at least this many items
   constexpr size_t kMostThreads = 8, kLeastWork = 2;
   size_t threads = std::min(
       {count / kLeastWork, kMostThreads, static_cast<size_t>(std::thread::hardware_concurrency())});
   std::vector<std::jthread> others;
   try {
     for (size_t i = 1; i < threads; ++i) others.emplace_back(take);
-  } catch (const std::system_error&) {  // the threads that could be started do the work
+  } catch (const std::system_error&) {  // only as many threads as could be started do the work
   }
   take();
   others.clear();

@@ -9,7 +9,7 @@
 
 namespace crescent::files {
 
-/// The size up to which the pages of a file need not be released.
+/// Up to this size in bytes the pages of a file need not be released.
 inline constexpr uint64_t kMostMapped = uint64_t{32} << 20;
 
 /// Releases the complete pages among these bytes of a mapped file that was not written to.

@@ -18,7 +18,7 @@ void check_size(const std::string& path, uint64_t height, uint64_t width);
 /// An uninitialized tensor for an image.
 Tensor blank(const std::string& path, uint64_t height, uint64_t width, int channels,
              DType dtype = DType::uint8);
-/// The only image to write; fails unless it has one of these numbers of channels.
+/// The image in `arrays`, the only array; fails unless it has one of these numbers of channels.
 Tensor image_to_write(const std::string& path, const NamedTensors& arrays,
                       std::initializer_list<int64_t> channels);
 

@@ -21,8 +21,8 @@ std::vector<int64_t> to_channels_last(size_t rank) {
   return axes;
 }
 
-/// The constant with leading axes of 1 and channels first.
-Tensor turned(const Tensor& constant, size_t rank) {
+/// The constant with axes of size 1 in front, up to `rank` axes, and with channels first.
+Tensor with_channels_first(const Tensor& constant, size_t rank) {
   Shape shape = constant.shape();
   while (static_cast<size_t>(shape.rank()) < rank) shape = Shape{1}.concat(shape);
   const std::vector<int64_t> axes = to_channels_first(rank);
@@ -48,33 +48,33 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
       bind(c.value, c.tensor);
 }
 
-/// A unique name under that of the layer.
+/// A unique name below that of the layer.
 std::string Emitter::unique(const std::string& wanted) {
   const auto& scopes = traced_.program.scopes;
-  const std::string scope = now_ ? scopes[now_->scope] : "";
+  const std::string scope = instruction_ ? scopes[instruction_->scope] : "";
   return unique_name(file_, scope.empty() ? wanted : scope + "/" + wanted);
 }
 
 void Emitter::run() {
   for (const Program::Instruction& instruction : traced_.program.code) {
-    now_ = &instruction;
+    instruction_ = &instruction;
     if (!fold()) emit(*this, *instruction.op);
   }
-  now_ = nullptr;
+  instruction_ = nullptr;
 }
 
 /// Computes an instruction whose inputs are all known, unless its shape has a symbolic size.
 bool Emitter::fold() {
-  if (now_->op->effect() != Effect::none) return false;
-  for (int value : now_->outputs)
+  if (instruction_->op->effect() != Effect::none) return false;
+  for (int value : instruction_->outputs)
     for (int64_t size : sizes_of(value))
       if (size < 0) return false;
   Tensors inputs;
-  for (int value : now_->inputs) inputs.push_back(at(value).constant);
+  for (int value : instruction_->inputs) inputs.push_back(at(value).constant);
   if (!std::all_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return bool(t); }))
     return false;
-  const Tensors results = crescent::apply(now_->op, inputs);
-  for (size_t o = 0; o < results.size(); ++o) bind(now_->outputs[o], results[o]);
+  const Tensors results = crescent::apply(instruction_->op, inputs);
+  for (size_t o = 0; o < results.size(); ++o) bind(instruction_->outputs[o], results[o]);
   return true;
 }
 
@@ -93,7 +93,7 @@ std::string Emitter::name_of(int value) {
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
-/// The name of first + (0, 1, ...) * step.
+/// Adds nodes that compute first + (0, 1, ...) * step; returns the name of the result.
 std::string Emitter::rows_of(const RowProgression& counted) {
   const TensorSpec& spec = counted.step.spec();
   const std::string count = node("Squeeze", {size(counted.rows), integers({0})});
@@ -108,7 +108,7 @@ std::string Emitter::rows_of(const RowProgression& counted) {
   return node("Add", {constant(counted.first), node("Mul", {rows, step})});
 }
 
-/// The name of a tensor with a symbolic size as every element.
+/// Adds nodes that compute a tensor with a symbolic size as every element; returns its name.
 std::string Emitter::filled_with(int64_t code, const TensorSpec& spec) {
   const std::string number = node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
   const std::string scalar = node("Squeeze", {number, integers({0})});
@@ -119,12 +119,12 @@ std::string Emitter::first_name_of(int value) {
   Form& form = at(value);
   if (!form.first.empty()) return form.first;
   const size_t rank = sizes_of(value).size();
-  return form.first = form.constant ? constant(turned(form.constant, rank))
+  return form.first = form.constant ? constant(with_channels_first(form.constant, rank))
                                     : transposed(name_of(value), to_channels_first(rank));
 }
 
 bool Emitter::is_zero(size_t i) {
-  const auto filled = traced_.filled.find(now_->inputs[i]);
+  const auto filled = traced_.filled.find(instruction_->inputs[i]);
   const Tensor value = filled == traced_.filled.end() ? known(i) : filled->second;
   if (!value) return false;
   const std::vector<double> numbers = value.to_vector();
@@ -134,19 +134,19 @@ bool Emitter::is_zero(size_t i) {
 std::pair<Names, bool> Emitter::aligned() {
   size_t rank = 0;
   bool first = false, fits = true;
-  for (int value : now_->inputs) {
+  for (int value : instruction_->inputs) {
     rank = std::max(rank, sizes_of(value).size());
     first = first || (at(value).last.empty() && !at(value).first.empty());
   }
-  for (int value : now_->inputs)
+  for (int value : instruction_->inputs)
     fits = fits && (at(value).constant || sizes_of(value).size() == rank);
   Names names;
-  for (int value : now_->inputs) {
+  for (int value : instruction_->inputs) {
     const Tensor& known = at(value).constant;
     if (!first || !fits)
       names.push_back(name_of(value));
     else if (known && known.rank() > 0)
-      names.push_back(constant(turned(known, rank)));
+      names.push_back(constant(with_channels_first(known, rank)));
     else
       names.push_back(known ? name_of(value) : first_name_of(value));
   }
@@ -229,7 +229,7 @@ const std::string& Emitter::dynamic_axis(int axis) {
   return name;
 }
 
-/// A size as a tensor of shape (1,).
+/// Adds what computes a size, as a tensor of shape (1,), and returns its name.
 std::string Emitter::size(int64_t size) {
   if (size >= 0) return integers({size});
   const SymbolicSize symbolic = symbolic_size(size);
@@ -250,7 +250,7 @@ std::string Emitter::shape(const Sizes& sizes) {
 }
 
 void Emitter::refuse(const std::string& why) const {
-  fail(now_ ? place_of(traced_.program, *now_) : "the model", ": ", why);
+  fail(instruction_ ? place_of(traced_.program, *instruction_) : "the model", ": ", why);
 }
 
 }  // namespace crescent::onnx

@@ -30,38 +30,38 @@ class Emitter {
   std::string name_of(int value);
 
   // ---- for op emitters: inputs and outputs of the instruction by their positions
-  size_t count() const { return now_->inputs.size(); }
-  std::string input(size_t i) { return name_of(now_->inputs[i]); }
-  std::string channels_first(size_t i) { return first_name_of(now_->inputs[i]); }
-  const TensorSpec& spec(size_t i = 0) const { return spec_of(now_->inputs[i]); }
-  const Sizes& sizes(size_t i = 0) const { return sizes_of(now_->inputs[i]); }
-  const TensorSpec& result_spec(size_t o = 0) const { return spec_of(now_->outputs[o]); }
-  const Sizes& result_sizes(size_t o = 0) const { return sizes_of(now_->outputs[o]); }
-  /// The constant of an input; a null tensor if it is unknown.
-  Tensor known(size_t i) { return at(now_->inputs[i]).constant; }
+  size_t count() const { return instruction_->inputs.size(); }
+  std::string input(size_t i) { return name_of(instruction_->inputs[i]); }
+  std::string channels_first(size_t i) { return first_name_of(instruction_->inputs[i]); }
+  const TensorSpec& spec(size_t i = 0) const { return spec_of(instruction_->inputs[i]); }
+  const Sizes& sizes(size_t i = 0) const { return sizes_of(instruction_->inputs[i]); }
+  const TensorSpec& result_spec(size_t o = 0) const { return spec_of(instruction_->outputs[o]); }
+  const Sizes& result_sizes(size_t o = 0) const { return sizes_of(instruction_->outputs[o]); }
+  /// The value of an input that is constant; a null tensor for other inputs.
+  Tensor known(size_t i) { return at(instruction_->inputs[i]).constant; }
   /// Whether the input is a constant of zeros.
   bool is_zero(size_t i);
-  bool is_read(size_t o) { return at(now_->outputs[o]).is_read; }
-  void give(const std::string& name, size_t o = 0) { at(now_->outputs[o]).last = name; }
-  void give_channels_first(const std::string& name) { at(now_->outputs[0]).first = name; }
+  bool is_read(size_t o) { return at(instruction_->outputs[o]).is_read; }
+  void give(const std::string& name, size_t o = 0) { at(instruction_->outputs[o]).last = name; }
+  void give_channels_first(const std::string& name) { at(instruction_->outputs[0]).first = name; }
   /// Whether the start of the slice is counted from the end of this axis.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
-  /// The names of all inputs in one form, and whether that is channels first.
+  /// The names of all inputs, converted to one form, and whether that form is channels first.
   std::pair<Names, bool> aligned();
   /// Sets the name of the result in the form of aligned().
   void give_aligned(const std::string& name, bool first);
   /// The body of the scan as a graph.
   std::shared_ptr<const Graph> body(const Scan& scan);
 
-  /// A node with one output.
+  /// Adds a node with one output; returns the name of the output.
   std::string node(const std::string& type, Names inputs, Attributes attributes = {});
   Names nodes(const std::string& type, Names inputs, size_t outputs, Attributes attributes = {});
   std::string transposed(const std::string& name, std::vector<int64_t> axes);
   std::string constant(const Tensor& tensor);
   std::string integers(const std::vector<int64_t>& values);
-  /// A scalar constant of this dtype.
+  /// Adds a scalar constant of this dtype; returns its name.
   std::string number(double value, DType dtype);
-  /// A shape as a tensor; symbolic sizes are computed from the inputs.
+  /// Adds a shape as a tensor, whose symbolic sizes are computed from the inputs; returns its name.
   std::string shape(const Sizes& sizes);
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -75,7 +75,9 @@ class Emitter {
   Form& at(int value) { return forms_[value]; }
   const TensorSpec& spec_of(int value) const { return traced_.program.values[value]; }
   const Sizes& sizes_of(int value) const { return traced_.sizes[value]; }
-  size_t position() const { return static_cast<size_t>(now_ - traced_.program.code.data()); }
+  size_t position() const {
+    return static_cast<size_t>(instruction_ - traced_.program.code.data());
+  }
   std::string first_name_of(int value);
   std::string unique(const std::string& wanted);
   const std::string& dynamic_axis(int axis);
@@ -88,7 +90,7 @@ class Emitter {
   Graph& graph_;
   const Traced& traced_;
   std::vector<Form> forms_;
-  const Program::Instruction* now_ = nullptr;
+  const Program::Instruction* instruction_ = nullptr;
 };
 
 /// A name that is new in the file.

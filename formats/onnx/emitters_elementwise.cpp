@@ -6,7 +6,7 @@
 namespace crescent::onnx {
 namespace {
 
-/// An op that is a sequence of nodes.
+/// An elementwise op and the sequence of nodes that computes it.
 struct UnaryRow {
   UnaryKind kind;
   std::array<const char*, 2> types;

@@ -32,7 +32,7 @@ std::string matrix(Emitter& e, size_t i, const std::vector<int>& gates) {
   return e.constant(ops::expand_dims(ops::transpose(reordered(known(e, i), gates)), 0));
 }
 
-/// The initial state; "" if it is zero.
+/// The name of an initial state; "" if it is zero, which ONNX assumes.
 std::string state(Emitter& e, size_t i) { return e.is_zero(i) ? "" : unsqueezed(e, e.input(i), 0); }
 
 void give_results(Emitter& e, const Names& results) {

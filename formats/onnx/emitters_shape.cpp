@@ -8,7 +8,7 @@
 namespace crescent::onnx {
 namespace {
 
-/// A single symbolic size is -1, which follows from the others.
+/// A single symbolic size is written as -1, which ONNX infers from the other sizes.
 void write_reshape(Emitter& e, const Reshape&) {
   Sizes sizes = e.result_sizes();
   const bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;
@@ -19,7 +19,8 @@ void write_reshape(Emitter& e, const Reshape&) {
   e.give(e.node("Reshape", {e.input(0), e.shape(sizes)}, {{"allowzero", int64_t{empty}}}));
 }
 
-/// A size of 1 in the shape keeps the axis, so it stands for unchanged sizes.
+/// Expand of ONNX keeps an axis for which the given shape has size 1, so unchanged sizes are
+/// written as 1.
 void write_broadcast(Emitter& e, const BroadcastTo&) {
   const Sizes& from = e.sizes();
   Sizes to = e.result_sizes();

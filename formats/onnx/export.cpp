@@ -47,7 +47,7 @@ void check_ops(const Program& program) {
   }
 }
 
-/// Drops what metrics of the model's layers count: a prediction does not show it.
+/// Drops the updates of metrics inside layers, which do not change the prediction.
 void drop_metrics(Program& program, Model& model) {
   std::set<const void*> counted;
   for (const Layer* layer : model.flatten_layers())

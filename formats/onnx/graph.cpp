@@ -21,7 +21,7 @@ Message node_message(const Node& node) {
   return message;
 }
 
-/// Writes the value of an attribute, then the number of its kind.
+/// Writes the value of an attribute and the number of its type.
 struct AttributeWriter {
   Message& message;
   void operator()(int64_t value) { message.integer(3, value).integer(20, 2); }

@@ -25,7 +25,7 @@ struct SymbolicSize {
 };
 int64_t code_of(const SymbolicSize& size);
 SymbolicSize symbolic_size(int64_t code);
-/// "batch", "2*batch*size1", "size1-2".
+/// The size as text: "batch", "2*batch*size1", "size1-2".
 std::string text_of(const SymbolicSize& size);
 
 struct Graph;
@@ -39,7 +39,7 @@ struct Node {
   Attributes attributes;
 };
 
-/// An input or an output.
+/// An input or output of the graph.
 struct End {
   std::string name;
   DType dtype;
@@ -55,7 +55,7 @@ struct Graph {
 
 /// The number of a dtype in ONNX.
 int64_t number_of(DType dtype);
-/// The file with this graph.
+/// The content of an ONNX file with this graph.
 Message model_message(const Graph& graph);
 
 }  // namespace crescent::onnx

@@ -13,7 +13,7 @@ struct OpEmitter {
   void (*emit)(Emitter&, const Op&);
 };
 
-/// The emitter of an op from a function that writes it.
+/// The entry of the table for an op, made from the function that writes its nodes.
 template <class T, void (*write)(Emitter&, const T&)>
 constexpr OpEmitter emitter_of() {
   return {T::kName, [](Emitter& e, const Op& op) { write(e, static_cast<const T&>(op)); }};

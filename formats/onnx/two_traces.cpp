@@ -68,7 +68,8 @@ Tensor only_value(const Tensor& tensor) {
   return value;
 }
 
-/// The code of the symbolic size that a number is in both programs; 0 if it is none.
+/// The code of the symbolic size that has these values in the two programs; 0 if the values are not
+/// sizes.
 int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& place) {
   const Tensor one = only_value(a), other = only_value(b);
   if (!one || !other) return 0;
@@ -91,8 +92,9 @@ Tensor in_rows(const Tensor& tensor) {
   return ops::reshape(tensor, tensor.shape().slice(first, tensor.rank()));
 }
 
-/// The progression of rows in both programs.
-RowProgression counting(const Tensor& a, const Tensor& b, const std::string& place) {
+/// The arithmetic progression of rows that is `a` in one program and `b` in the other; fails if
+/// they are not one.
+RowProgression row_progression(const Tensor& a, const Tensor& b, const std::string& place) {
   if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(place);
   const Tensor first = a.view_rows(0, 1), other_first = b.view_rows(0, 1),
                step = a.view_rows(1, 1) - first, other_step = b.view_rows(1, 1) - other_first;
@@ -123,7 +125,7 @@ void compare_constants(Traced& traced, const Program& b) {
     if (value && same && same_bytes(value, same))
       traced.filled[constants[i].value] = value;
     else
-      traced.counted[constants[i].value] = counting(in_rows(one), in_rows(other), place);
+      traced.counted[constants[i].value] = row_progression(in_rows(one), in_rows(other), place);
   }
 }
 
@@ -149,9 +151,9 @@ std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   return ends;
 }
 
-/// Whether symbolic sizes in attributes of the op also show in the shapes of its results, or are
-/// not in the graph.
-bool says_shapes(const Op& op) {
+/// Whether the sizes in the op's attributes need no comparison: they also appear in the shapes of
+/// its results, or are not written to the graph.
+bool sizes_need_no_comparison(const Op& op) {
   return dynamic_cast<const Reshape*>(&op) || dynamic_cast<const BroadcastTo*>(&op) ||
          dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op) ||
          dynamic_cast<const TopK*>(&op);
@@ -169,7 +171,7 @@ void compare_instruction(Traced& traced, const Program& b, size_t at) {
     traced.bodies.emplace(at, compared(*scan->body, *scan_b->body));
   } else if (dynamic_cast<const Slice*>(one.op.get())) {
     traced.from_end.emplace(at, from_end(traced, b, at));
-  } else if (!says_shapes(*one.op) && !one.op->equals(*other.op)) {
+  } else if (!sizes_need_no_comparison(*one.op) && !one.op->equals(*other.op)) {
     refuse(place);
   }
 }

@@ -21,10 +21,10 @@ struct RowProgression {
 struct Traced {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
-  /// The number in all elements of values that have an axis of symbolic size.
+  /// For values with an axis of symbolic size, the number that all of their elements are.
   std::map<int, Tensor> filled;
   std::map<int, RowProgression> counted;
-  /// The code of the symbolic size in all elements of values.
+  /// For values with equal elements, the code of the symbolic size that the elements are.
   std::map<int, int64_t> sized;
   /// The axes along which slices are counted from the end, by the position of the instruction.
   std::map<size_t, std::vector<bool>> from_end;
@@ -35,8 +35,9 @@ struct Traced {
 inline constexpr int64_t kTracedSizes[2][kMaxDynamicAxes] = {{499, 211, 307, 401},
                                                              {503, 223, 317, 419}};
 
-/// Compares two programs that differ in these sizes alone, after dropping what outputs do not need.
-/// Fails, naming the place, for a dependency on sizes that SymbolicSize cannot express.
+/// Compares two programs that differ only in these sizes, after dropping instructions that no
+/// output needs. Fails, naming the place, if something depends on sizes in a way that SymbolicSize
+/// cannot express.
 Traced compared(Program a, Program b);
 
 /// The place of an instruction for messages: "'dense_1' (matmul)"

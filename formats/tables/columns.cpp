@@ -137,7 +137,7 @@ bool Columns::is_missing(const std::string& field) const {
          options_.na_values.end();
 }
 
-void Columns::see(const Record& record) {
+void Columns::widen_types(const Record& record) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     const std::string& field = record[columns_[i].place];
     ColumnStatistics& statistics = statistics_[i];
@@ -149,7 +149,8 @@ void Columns::see(const Record& record) {
   }
 }
 
-/// A column of integers with missing values becomes float32, since integers cannot be missing.
+/// Sets the types of columns. A column of integers with missing values becomes float32, since
+/// integers cannot express missing values.
 void Columns::set_types() {
   for (size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];

@@ -35,7 +35,7 @@ class Columns {
   Columns(const std::string& path, const TableOptions& options, const Record& first);
   const std::vector<Column>& all() const { return columns_; }
   /// Widens the inferred types of columns so that this record fits.
-  void see(const Record& record);
+  void widen_types(const Record& record);
   /// Sets the inferred types; columns without any field are texts.
   void set_types();
   /// The value of a field: a number, a boolean or a text. Fails, naming file, line, column and

@@ -39,7 +39,7 @@ Columns columns_of(const std::string& path, const TableOptions& options, int64_t
   Record record;
   int64_t rows = 0;
   Progress progress(concat("looking through '", path, "'"), "row");
-  for (; rows < most && reader.next(record); ++rows, progress.add()) columns.see(record);
+  for (; rows < most && reader.next(record); ++rows, progress.add()) columns.widen_types(record);
   if (rows == 0) fail("'", path, "' holds a header and no rows");
   columns.set_types();
   return columns;

@@ -5,7 +5,7 @@
 
 namespace crescent::tables {
 
-/// The table as {names, {name = array}}.
+/// Reads a table; returns {names, {name = array}}.
 List read_columns(const std::string& path, const TableOptions& options);
 /// The stream of rows {name = value}, each with its label if there is a label column, of files with
 /// the same columns.

@@ -78,7 +78,7 @@ class Gelu final : public WithOptions {
   bool approximate_ = false;
 };
 
-// ---- functions with one number
+// ---- functions with one numeric option
 
 struct NumberRow {
   const char *name, *doc, *option, *option_doc;
@@ -104,7 +104,7 @@ const NumberRow kNumberRows[] = {
      [](const Tensor& x, double b) { return (x + sqrt(square(x) + b)) * 0.5; }},
 };
 
-/// One of kNumberRows.
+/// The function in row `Row` of kNumberRows.
 template <int Row>
 class OfNumber final : public WithOptions {
  public:
@@ -158,7 +158,7 @@ const AxisRow kAxisRows[] = {
     {"glu", "First half * sigmoid(second half) of the axis.", glu},
 };
 
-/// One of kAxisRows.
+/// The function in row `Row` of kAxisRows.
 template <int Row>
 class AlongAxis final : public WithOptions {
  public:

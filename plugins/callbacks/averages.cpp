@@ -20,7 +20,7 @@ class SwapEMAWeights final : public Callback {
   void on_epoch_end(int64_t epoch, Logs&) override {
     if (!swap_on_epoch_) return;
     use_averages(true);
-    // in the last epoch the weights, which hold the averages now, keep them
+    // after the last epoch the averages stay in the weights
     const Value* epochs = params_.find("epochs");
     const StepLock lock(*model_);
     if (epochs && epochs->is_int() && epoch == epochs->as_int() - 1)

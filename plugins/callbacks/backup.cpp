@@ -47,7 +47,7 @@ class BackupAndRestore final : public Callback {
         warn(error.what(), "; going on from '", before, "'");
       }
       load(run, before);
-      remove(current);  // so it does not replace the good one
+      remove(current);  // so that it does not replace the good backup
     } else if (exists(before)) {
       load(run, before);
     }
@@ -102,7 +102,7 @@ class BackupAndRestore final : public Callback {
   /// Saves the run; a failure is reported and training continues.
   void save() {
     const TrainingRunPtr run = model_->training_run();
-    if (!run) return;  // evaluate() without a training run
+    if (!run) return;  // evaluate() has no training run
     try {
       std::error_code ignored;
       fs::create_directories(folder_, ignored);

@@ -1,4 +1,4 @@
-// CallbackList combines several callbacks for training loops of the user.
+// CallbackList combines several callbacks for training loops that users write themselves.
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
 #include "crescent/registry/registration.h"
@@ -9,7 +9,7 @@ namespace {
 class CallbackList final : public ForwardingCallback {
  public:
   static void describe(Schema<CallbackList>& s) {
-    s.doc("Several callbacks as one, each told in turn.")
+    s.doc("Several callbacks as one, called in order.")
         .field("callbacks", &CallbackList::callbacks_, "The callbacks.")
         .field("add_history", &CallbackList::add_history_, "With a History at the end.")
         .field("add_progbar", &CallbackList::add_progbar_, "With a progress bar at the front.")

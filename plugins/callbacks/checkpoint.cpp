@@ -118,7 +118,7 @@ class ModelCheckpoint final : public Callback {
   }
 
  private:
-  /// Fails for a path that no format can write; its folder may be created later.
+  /// Fails for a path whose ending no file format has; the folder need not exist yet.
   void check_ending() const {
     const std::string name = path_.substr(path_.rfind('/') + 1);
     if (weights_only_)
@@ -141,7 +141,7 @@ class ModelCheckpoint final : public Callback {
                                                       *monitor_.best, " to ", value, ", ")
                                              : "";
     const std::optional<double> before =
-        std::exchange(monitor_.best, value);  // the file has the new value
+        std::exchange(monitor_.best, value);  // set before saving, because the file contains it
     if (!save(moment, logs, change)) monitor_.best = before;
   }
   void report_no_improvement(int64_t epoch) const {

@@ -1,4 +1,4 @@
-// Time, as callbacks measure it.
+// The clock by which callbacks measure time.
 #pragma once
 #include <chrono>
 

@@ -12,7 +12,7 @@ namespace {
 class CSVLogger final : public Callback {
  public:
   static void describe(Schema<CSVLogger>& s) {
-    s.doc("Writes what every epoch ended with as a line of a table.")
+    s.doc("Writes the logs of every epoch as a line of a CSV file.")
         .field("filename", &CSVLogger::filename_, "Where.")
         .required()
         .field("separator", &CSVLogger::separator_, "Between the columns.")

@@ -19,8 +19,8 @@
 namespace crescent {
 namespace {
 
-// ---- checksums: CRC-32C (Castagnoli), rotated so that one of data that holds checksums is good
-// too
+// ---- checksums: masked CRC-32C (Castagnoli) as in TensorFlow, so that checksums of data that
+// contains checksums are good too
 
 std::array<uint32_t, 256> crc_table() {
   std::array<uint32_t, 256> table{};
@@ -48,7 +48,7 @@ std::string little_endian(T value) {
   return bytes;
 }
 
-// ---- protocol buffers: fields are a key (number and kind) and a value
+// ---- protocol buffers: a field is a key (field number and wire type) and a value
 
 std::string varint(uint64_t value) {
   std::string bytes;
@@ -78,7 +78,8 @@ double now() {
   return std::chrono::duration<double>(since).count();
 }
 
-/// The upper limits of buckets: ..., -1e-12 and 0, then 1e-12, each 1.1 times the previous one.
+/// The upper limits of histogram buckets: ..., -1e-12, 0, 1e-12, ..., each 1.1 times the previous
+/// one in magnitude.
 const std::vector<double>& limits() {
   static const std::vector<double> all = [] {
     std::vector<double> positive;

@@ -1,4 +1,4 @@
-// A request to a web server.
+// POST requests to web servers.
 #pragma once
 #include <string>
 

@@ -6,7 +6,7 @@ namespace crescent {
 
 namespace {
 
-/// The names in logs for which the model knows a direction, each also with "val_".
+/// The names of logs whose direction of improvement the model knows, each also with "val_".
 std::vector<std::string> known_names(const Model& model) {
   std::vector<std::string> names;
   for (const std::string& name : model.metrics_names())

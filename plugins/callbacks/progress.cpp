@@ -66,7 +66,7 @@ std::string format_bar(int64_t done, int64_t total, int64_t width) {
   return " [" + bar + "]";
 }
 
-/// How many columns it takes: a character is one, however many bytes it has.
+/// The number of terminal columns of a UTF-8 text, one per character.
 int64_t columns_of(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; });
 }
@@ -117,7 +117,8 @@ class ProgbarLogger final : public Callback {
     const Value* value = params_.find(name);
     return value && value->is_number() ? value->as_int() : 0;
   }
-  /// Of the first epoch once its first batch is done: errors in what fit was given come before it.
+  /// Shows the title of an epoch; that of the first epoch only after its first batch, so that
+  /// errors in the arguments of fit appear before it.
   void show_title() {
     if (!title_.empty()) std::printf("%s\n", std::exchange(title_, "").c_str());
     begun_ = true;
@@ -171,13 +172,15 @@ class ProgbarLogger final : public Callback {
            format_eta(
                int64_t(elapsed / double(std::max<int64_t>(here, 1)) * double(total_ - done_)));
   }
-  /// With a bar that leaves room for the values in so many columns, where there is any.
+  /// The line up to the values, with a bar that leaves room for the values in `columns` columns, if
+  /// there is any.
   std::string line_with_room(bool finished, int64_t columns, const std::string& values) const {
     const int64_t lacking = columns_of(line(finished, kWidth) + values) - columns;
     const int64_t width = kWidth - std::max<int64_t>(lacking, 0);
     return line(finished, width < kShortest ? 0 : width);
   }
-  /// Values that do not fit are left out; behind the last line they stand below.
+  /// Appends the values. Values that do not fit are omitted, or, in the last line of an epoch,
+  /// printed below it.
   static std::string with_values(std::string text, const std::vector<std::string>& values,
                                  int64_t columns, bool finished) {
     int64_t used = columns_of(text);
@@ -204,11 +207,12 @@ class ProgbarLogger final : public Callback {
   }
 
   bool training_ = false;
-  bool begun_ = false;  // a batch of the run is done
-  std::string title_;   // of the epoch, while it is not shown
+  bool begun_ = false;  // whether a batch of the run has been completed
+  std::string title_;   // title of the epoch until it is shown
   int64_t total_ = 0, done_ = 0;
-  int64_t before_ = -1;  // steps that were done when the clock started: a run goes on
-  int64_t drawn_ = 0;    // width in columns of the progress line on the screen; 0 when none is
+  // Number of steps completed when the clock started, more than 0 in a resumed epoch.
+  int64_t before_ = -1;
+  int64_t drawn_ = 0;  // width in columns of the progress line on the screen; 0 when none is
   Clock::time_point started_, last_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 class RemoteMonitor final : public Callback {
  public:
   static void describe(Schema<RemoteMonitor>& s) {
-    s.doc("Sends what every epoch ended with to a server (HTTP POST).")
+    s.doc("Sends the logs of every epoch to a server (HTTP POST).")
         .field("root", &RemoteMonitor::root_, "Address of the server: http://host:port.")
         .field("path", &RemoteMonitor::path_, "Path that takes it.")
         .field("field", &RemoteMonitor::field_, "Field of the form that holds the JSON.")

@@ -35,7 +35,7 @@ class ReduceLROnPlateau final : public Callback {
     monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = min_delta_};
     wait_ = resting_ = 0;
   }
-  /// Looks the monitor up when all metrics of the model exist.
+  /// Looks up the monitored metric after the first batch, when all metrics of the model exist.
   void on_train_batch_end(int64_t, const Logs&) override {
     monitor_.look_up(*model_, class_name());
   }

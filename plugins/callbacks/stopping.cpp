@@ -41,7 +41,7 @@ class EarlyStopping final : public Callback {
     best_weights_.clear();
     best_epoch_ = stopped_epoch_ = 0;
   }
-  /// Looks the monitor up when all metrics of the model exist.
+  /// Looks up the monitored metric after the first batch, when all metrics of the model exist.
   void on_train_batch_end(int64_t, const Logs&) override {
     monitor_.look_up(*model_, class_name());
   }

@@ -112,7 +112,7 @@ class RandomUniform final : public RandomInitializer {
   double low_ = -0.05, high_ = 0.05;
 };
 
-/// The axes whose sizes are a fan; null: those of matrices and kernels.
+/// The axes whose sizes determine a fan; nullopt: those that matrices and kernels have.
 using AxisChoice = std::optional<std::vector<int64_t>>;
 
 struct Fans {
@@ -128,7 +128,7 @@ Fans fans_of(const Shape& shape) {
   return {double(shape[-2]) * receptive, double(shape[-1]) * receptive};
 }
 
-/// The fans by chosen axes: the products of their sizes.
+/// The fans as the products of the sizes of chosen axes.
 Fans fans_of(const Shape& shape, const AxisChoice& inputs, const AxisChoice& outputs) {
   if (!inputs && !outputs) return fans_of(shape);
   if (!inputs || !outputs) fail("expected both input_axes and output_axes, or none of them");
@@ -215,7 +215,7 @@ constexpr ScaledRow kScaled[] = {
      "truncated_normal"},
 };
 
-/// One of kScaled; `Row` is its index.
+/// The initializer in row `Row` of kScaled.
 template <int Row>
 class Scaled final : public FanInitializer {
  public:

@@ -27,7 +27,7 @@ struct BoundingBoxes {
   Tensor boxes;   ///< (batch, count, 4)
   Tensor labels;  ///< (batch, count)
 
-  /// The boxes, of images of this extent, in another format.
+  /// The boxes converted to another format, for images of this extent.
   BoundingBoxes converted(const std::string& from, const std::string& to, Extent of) const {
     return {operation("bounding_boxes.convert_format", {{"boxes", crescent::boxed(boxes)},
                                                         {"source", from},
@@ -47,7 +47,8 @@ struct BoundingBoxes {
   }
 };
 
-/// The smallest boxes (xyxy) around the corners of others after `move`.
+/// Moves the corners of boxes (xyxy) by `move`, and returns the smallest boxes around the moved
+/// corners.
 template <class F>
 Tensor moved_boxes(const Tensor& boxes, F move) {
   const auto edge = [&](int64_t i) {

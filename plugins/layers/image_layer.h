@@ -26,7 +26,7 @@ class Batched {
   bool single_, channels_first_;
 };
 
-/// The parts of a batch with channels last; parts that were not given are null.
+/// The inputs of an image layer as a batch with channels last; inputs that were not given are null.
 struct ImageParts {
   Tensor images, labels, masks;
   std::optional<BoundingBoxes> boxes;  ///< boxes in the format of the layer

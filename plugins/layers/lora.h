@@ -20,16 +20,16 @@ class LoraAdapter final : public Layer {
   }
   std::string class_name() const override { return "LoraAdapter"; }
   Tensors call(const Tensors& inputs, const Call&) override { return {of(inputs[0])}; }
-  /// The term added to x . weight, computed without the matrix a . b.
+  /// The adapter's term for x . weight, computed without the matrix a . b.
   Tensor of(const Tensor& x) const { return ops::dot(ops::dot(x, a_), b_) * scale_; }
-  /// The term added to rows of the weight, selected by integers.
+  /// The adapter's term for rows of the weight, which are selected by integers.
   Tensor of_rows(const Tensor& ids) const { return ops::dot(ops::gather(a_, ids, 0), b_) * scale_; }
-  /// The term added to x . transpose(weight), for a weight (rows, columns).
+  /// The adapter's term for x . transpose(weight), where weight is (rows, columns).
   Tensor of_transposed(const Tensor& x) const {
     const Tensor a = ops::cast(a_, x.dtype()), b = ops::cast(b_, x.dtype());
     return ops::matmul(ops::matmul(x, b, false, true), a, false, true) * scale_;
   }
-  /// The term added to the weight.
+  /// The adapter's term for the weight: (alpha / rank) * a . b.
   Tensor change() const { return ops::dot(a_, b_) * scale_; }
 
  private:
@@ -123,7 +123,7 @@ class LoraLayer : public Base {
         .method("merge_lora", &LoraLayer::merge_lora,
                 "Adds what the adapter learned to the weight; the adapter is gone.");
   }
-  /// The weight; called when the layer is built.
+  /// The weight that can have an adapter; called after the layer is built.
   virtual const Variable& adapted() const = 0;
   virtual const WeightRules& adapted_rules() const = 0;
   virtual Shape adapted_shape() const { return adapted().shape(); }

@@ -7,7 +7,7 @@
 
 namespace crescent {
 
-/// Resamples an axis to the element that contains the centre of each new element.
+/// Resamples an axis by the nearest element: that which contains the centre of each new element.
 inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
   std::vector<int32_t> places;

@@ -30,8 +30,8 @@ class BinaryCrossentropy final : public Loss {
   }
 
  private:
-  /// The cross-entropy of logits. Its gradient at a logit of 0, where many models start, is the
-  /// mean of the one-sided ones: relu gives 0 there, and the last term the half.
+  /// The cross-entropy of logits. At a logit of 0, where many models start, its gradient is the
+  /// mean of the one-sided gradients: relu contributes 0 there, and the last term 1/2.
   static Tensor loss_of_logits(const Tensor& truth, const Tensor& x) {
     return relu(x) - x * truth + softplus(where(greater(x, 0), -x, x));
   }
@@ -140,7 +140,8 @@ class CategoricalGeneralizedCrossEntropy final : public Loss {
   double q_ = 0.5;
 };
 
-/// The loss for "crossentropy" in compile.
+/// The loss for "crossentropy" in compile(), which chooses a cross-entropy by the shapes of targets
+/// and predictions.
 class Crossentropy final : public Loss {
  public:
   static void describe(Schema<Crossentropy>& s) {

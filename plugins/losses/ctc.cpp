@@ -11,7 +11,7 @@ namespace {
 
 using namespace ops;
 
-constexpr double kNever = -1e30;  // log of 0, without infinities in gradients
+constexpr double kNever = -1e30;  // stands for log(0), but causes no infinities in gradients
 
 /// log(exp a + exp b + exp c).
 Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {

@@ -6,8 +6,8 @@ namespace crescent {
 
 constexpr double kEpsilon = 1e-7;
 
-/// Targets and predictions of one dtype and rank. Elements are compared one by one, so the shapes
-/// must agree.
+/// Converts targets and predictions to the same dtype and rank. They are compared element by
+/// element, so the shapes must agree.
 struct Pair {
   Tensor truth, prediction;
 };

@@ -96,7 +96,7 @@ class SparseCategoricalAccuracy final : public DirectedMean<Direction::up> {
   }
 };
 
-/// The metric for "accuracy" in compile if the loss does not determine it.
+/// The metric for "accuracy" in compile() if the loss does not determine which accuracy fits.
 class FittingAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<FittingAccuracy>& s) {

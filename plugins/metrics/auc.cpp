@@ -10,7 +10,8 @@ namespace {
 
 using namespace ops;
 
-/// The values at all thresholds but the last, and at all but the first.
+/// before() gives the values at all thresholds except the last, after() those at all except the
+/// first.
 Tensor before(const Tensor& x) { return slice_axis(x, 0, 0, x.dim(0) - 1); }
 Tensor after(const Tensor& x) { return slice_axis(x, 0, 1, x.dim(0)); }
 

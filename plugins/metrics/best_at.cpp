@@ -24,7 +24,7 @@ const BestRow kRows[] = {
      "Least precision.", &Confusion::precision, &Confusion::recall},
 };
 
-/// One of kRows.
+/// The metric in row `Row` of kRows.
 template <int Row>
 class BestAt final : public Metric {
  public:

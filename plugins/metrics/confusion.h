@@ -43,7 +43,7 @@ std::vector<double> thresholds_of(const Value& option, double otherwise);
 constexpr double kMostThresholds = 1 << 24;
 /// 0, 1 / (n - 1), ..., 1.
 std::vector<double> even_thresholds(int64_t n);
-/// The threshold if the k largest predictions are positive without a threshold.
+/// The threshold for top_k without thresholds: the k largest predictions are positive.
 constexpr double kNoThreshold = -1e10;
 
 }  // namespace crescent

@@ -24,7 +24,7 @@ const CountRow kCounts[] = {
     {"FalseNegatives", "Weight of positives predicted as negative.", &Confusion::false_negatives},
 };
 
-/// One of kCounts.
+/// The metric in row `Row` of kCounts.
 template <int Row>
 class ConditionCount final : public Metric {
  public:

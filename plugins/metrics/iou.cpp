@@ -10,8 +10,8 @@ namespace {
 
 using namespace ops;
 
-/// The base, with the confusion matrix (true class, predicted class) and the mean over the target
-/// classes that occur.
+/// The base of these metrics: it has the confusion matrix (true class, predicted class), and
+/// computes the mean over the target classes that occur.
 class ClassOverlap : public Metric {
  public:
   Direction direction() const override { return Direction::up; }
@@ -42,7 +42,7 @@ class ClassOverlap : public Metric {
   }
 
  protected:
-  /// Creates the state when the options are known.
+  /// Creates the state variables, whose sizes depend on the options.
   void begin() {
     for (const int64_t id : target_class_ids_)
       if (id < 0 || id >= num_classes_)

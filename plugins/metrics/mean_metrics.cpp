@@ -96,7 +96,8 @@ class MeanMetricWrapper final : public MeanMetric {
         .required();
     describe_name(s, &MeanMetricWrapper::name_, &MeanMetricWrapper::dtype_);
   }
-  /// The direction of losses of plugins; it is unknown for functions and classes of a script.
+  /// The direction of improvement: known for losses of plugins, unknown for functions and classes
+  /// of a script.
   Direction direction() const override {
     return fn_ && fn_->info() && fn_->info()->origin != "Lua" ? Direction::down
                                                               : Direction::unknown;
@@ -115,7 +116,7 @@ class MeanMetricWrapper final : public MeanMetric {
 // ---- means of a loss
 
 struct LossRow {
-  const char *name, *loss, *text;  // text: the name if none is given
+  const char *name, *loss, *text;  // text: the default name of the metric
   std::vector<std::string> aliases;
 };
 const LossRow kLossRows[] = {

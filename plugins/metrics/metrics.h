@@ -1,4 +1,5 @@
-// Common code of the files of this plugin; each adds its classes.
+// Common code of the metrics, and the functions by which each file of the plugin registers its
+// classes.
 #pragma once
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Activation functions and what is near them.
+// Activation functions and related operations.
 #include "crescent/ops/activations.h"
 
 #include "crescent/registry/registration.h"

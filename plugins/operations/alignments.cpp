@@ -1,4 +1,4 @@
-// Connectionist temporal classification.
+// Operations of connectionist temporal classification (CTC).
 #include "crescent/ops/networks.h"
 
 #include "crescent/registry/registration.h"

@@ -1,4 +1,4 @@
-// Functions of one number and of two.
+// Elementwise functions of one and of two tensors.
 #include "crescent/ops/elementwise.h"
 
 #include "crescent/registry/registration.h"

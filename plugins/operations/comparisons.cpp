@@ -1,4 +1,4 @@
-// What gives truth values, and what takes them.
+// Operations whose results or arguments are booleans.
 #include "crescent/ops/elementwise.h"
 #include "crescent/ops/sorting.h"
 
@@ -8,12 +8,12 @@
 namespace crescent::operations {
 namespace {
 
-/// The flag promises something that is not needed here.
+/// assume_unique allows an optimization that is not needed here.
 Tensor isin(const Tensor& x, const Tensor& among, bool /*assume_unique*/, bool invert) {
   return ops::isin(x, among, invert);
 }
 
-/// Without x1 and x2: the places of what is not zero.
+/// Without x1 and x2: the indices of the elements that are not zero.
 Value where_or_places(const Tensor& condition, const Value& x1, const Value& x2) {
   if (x1.is_null() != x2.is_null()) fail("where: expected both x1 and x2 or none of them");
   if (x1.is_null()) return Codec<Tensors>::encode(ops::nonzero(condition));

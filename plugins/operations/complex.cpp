@@ -1,4 +1,4 @@
-// Complex numbers, their parts, and real numbers as complex ones.
+// Complex tensors: construction, real and imaginary parts, conversion.
 #include "crescent/ops/elementwise.h"
 
 #include "crescent/registry/registration.h"

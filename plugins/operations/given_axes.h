@@ -1,4 +1,4 @@
-// The axes of a call: none at all is another thing than not saying which, which is all.
+// The axes in a call: an empty list means no axes, while a missing argument means all axes.
 #pragma once
 #include "crescent/layer/operation.h"
 

@@ -1,4 +1,4 @@
-// Elements by position: reading them, writing them, numbering them.
+// Operations that read, write or compute indices of elements.
 #include "crescent/ops/indexing.h"
 
 #include "crescent/registry/registration.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-/// Where a slice starts along each axis: numbers, or a tensor of them.
+/// The start of a slice along each axis: numbers, or a tensor of numbers.
 struct Start {
   Sizes numbers;
   Tensor tensor;

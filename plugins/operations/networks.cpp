@@ -1,4 +1,4 @@
-// What networks are made of beside convolutions: normalization, attention, losses.
+// Operations of neural networks except convolutions: normalization, attention, losses.
 #include "crescent/ops/networks.h"
 
 #include "crescent/registry/registration.h"

@@ -1,4 +1,4 @@
-// Operations that Keras has not.
+// Operations that Keras does not have.
 #include "crescent/ops/elementwise.h"
 
 #include "crescent/registry/registration.h"

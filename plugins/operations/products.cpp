@@ -1,4 +1,4 @@
-// Sums of products.
+// Matrix and tensor products.
 #include "crescent/ops/products.h"
 
 #include "crescent/registry/registration.h"
@@ -9,7 +9,7 @@ namespace {
 
 Tensor matmul(const Tensor& a, const Tensor& b) { return ops::matmul(a, b); }
 
-/// A number of axes, or two lists of them.
+/// `axes` is the number of axes to sum over, or a list of them for each operand.
 Tensor tensordot(const Tensor& a, const Tensor& b, const Value& axes) {
   if (axes.is_int()) return ops::tensordot(a, b, axes.as_int());
   if (!axes.is_list() || axes.as_list().size() != 2)

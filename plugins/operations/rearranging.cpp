@@ -1,4 +1,4 @@
-// Axes by name.
+// Operations whose axes are named, as in einops.
 #include "crescent/ops/shapes.h"
 
 #include "crescent/registry/registration.h"

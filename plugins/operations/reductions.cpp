@@ -1,4 +1,4 @@
-// From many numbers to few: along axes, all of them when none are given.
+// Reductions along axes, or along all axes when none are given.
 #include "crescent/ops/reductions.h"
 
 #include "crescent/registry/registration.h"
@@ -10,8 +10,8 @@ namespace {
 
 using ops::Axes;
 
-/// F where the axes are a call's. Over none nothing is reduced, each element is by itself: as over
-/// an axis of one element.
+/// Calls F with the axes of a call. An empty list of axes reduces nothing: a new axis of size 1 is
+/// reduced instead, so that each element is its own reduction.
 template <auto F>
 struct AxesAdapter;
 template <class... Rest, Tensor (*F)(const Tensor&, const Axes&, Rest...)>
@@ -26,7 +26,7 @@ struct AxesAdapter<F> {
 template <auto F>
 constexpr auto over = &AxesAdapter<F>::call;
 
-/// max, min: with a first value to compare with, or without.
+/// max and min, with or without an initial value.
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
           Tensor (*From)(const Tensor&, const Axes&, bool, double)>
 Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, std::optional<double> initial) {
@@ -37,7 +37,7 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, std::optional<DTyp
   return dtype ? ops::prod(x, axes, keepdims, *dtype) : ops::prod(x, axes, keepdims);
 }
 
-/// Over no axes each element is by itself.
+/// With an empty list of axes, each element is its own mean.
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const GivenAxes& axes, bool keepdims,
                                    bool synchronized) {
   if (synchronized) fail("moments: synchronized=True is not supported");

@@ -1,4 +1,4 @@
-// Rows that belong together, by number.
+// Reductions of the rows with the same segment number.
 #include "crescent/ops/indexing.h"
 
 #include "crescent/registry/registration.h"
@@ -7,7 +7,7 @@
 namespace crescent::operations {
 namespace {
 
-/// The flag promises something that is not needed here.
+/// `sorted` allows an optimization that is not needed here.
 template <Tensor (*F)(const Tensor&, const Tensor&, std::optional<int64_t>)>
 Tensor any_order(const Tensor& x, const Tensor& ids, std::optional<int64_t> count,
                  bool /*sorted*/) {

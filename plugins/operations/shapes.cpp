@@ -1,4 +1,4 @@
-// The same elements in another shape, order or number.
+// Operations that change the shape, order or number of elements.
 #include "crescent/ops/shapes.h"
 
 #include "crescent/registry/registration.h"
@@ -11,7 +11,7 @@ namespace {
 using ops::Axes;
 using Sizes = std::vector<int64_t>;
 
-/// A number of equal parts, or a list of indices where they end.
+/// `sections` is a number of equal parts, or a list of the indices where parts end.
 Tensors split_at(const Tensor& x, const Value& sections, int axis) {
   if (sections.is_list()) return ops::split_at(x, Codec<Sizes>::decode(sections), axis);
   return ops::split(x, Codec<int64_t>::decode(sections), axis);
@@ -45,7 +45,7 @@ Tensor flip(const Tensor& x, const GivenAxes& axes) {
   return axes.list ? axes.list->empty() ? x : ops::flip(x, *axes.list) : ops::flip(x);
 }
 
-/// A number, a pair, or a pair an axis.
+/// The padding in a value: a number, a pair for all axes, or a pair for each axis.
 ops::PadWidths pad_widths(const Value& width) {
   const List pairs = width.is_list() ? width.as_list() : List{List{width, width}};
   const bool flat = !pairs.empty() && !pairs.front().is_list();

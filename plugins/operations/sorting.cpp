@@ -1,4 +1,4 @@
-// Order: sorting, ranks, places in sorted lists, counting.
+// Operations on the order of numbers: sorting, ranks, positions in sorted lists, counting.
 #include "crescent/ops/sorting.h"
 
 #include "crescent/registry/registration.h"

@@ -46,7 +46,7 @@ class UpdateRule : public Optimizer {
   /// Called at the start of each step, before weight decay.
   virtual void begin(const Variable& /*variable*/, const Tensor& /*step*/,
                      std::span<const Variable> /*slots*/) {}
-  /// The weight decay of this variable, without rules.
+  /// The weight decay of this variable before rules are applied.
   virtual std::optional<double> decay_of(const Variable&) const { return decay_; }
 
   std::optional<double> decay_;

@@ -8,17 +8,17 @@
 
 namespace crescent::pictures {
 
-/// The entry, or null.
+/// The entry of this name; null if there is none.
 const Value& entry(const Dict& figure, std::string_view name);
-/// The text, in which control characters are written out; "" without one.
+/// The text of an entry, with control characters escaped; "" if there is none.
 std::string text_entry(const Dict& figure, std::string_view name);
 std::vector<std::string> texts_entry(const Dict& figure, std::string_view name);
-/// The texts; fails unless there are `count`.
+/// The list of texts of an entry; fails unless there are `count` of them.
 std::vector<std::string> counted_texts(const Dict& figure, std::string_view name, size_t count);
 bool is_set(const Dict& figure, std::string_view name);
 /// The numbers of a tensor or of a list, in which null is NaN; `name` is for messages.
 std::vector<double> numbers_in(const Value& value, std::string_view name);
-/// The tensor, in host memory; fails without one.
+/// The tensor of an entry, in host memory; fails if there is none.
 Tensor tensor_entry(const Dict& figure, std::string_view name);
 
 }  // namespace crescent::pictures

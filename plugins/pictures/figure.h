@@ -18,10 +18,10 @@
 
 namespace crescent::pictures {
 
-/// The size that a scene is to have; 0 where the layout may choose.
+/// The requested size of a scene; 0 where the layout may choose.
 struct Size {
   double width = 0, height = 0;
-  bool is_limit = false;  ///< whether smaller ones are as good
+  bool is_limit = false;  ///< whether a smaller size is allowed too
 };
 
 /// Lays out a figure of any kind; fails for an unknown one.

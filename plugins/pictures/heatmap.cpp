@@ -1,4 +1,5 @@
-// Matrices as coloured fields with their numbers: confusion matrices, attention, weights.
+// Heat maps: matrices as grids of coloured fields, one per value, with numbers in them: confusion
+// matrices, attention, weights.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,7 +15,7 @@ namespace {
 struct Matrix {
   size_t rows = 0, columns = 0;
   std::vector<double> values;
-  double least = 0, most = 0;  ///< of the finite values
+  double least = 0, most = 0;  ///< range of the finite values
   double at(size_t row, size_t column) const { return values[row * columns + column]; }
 };
 
@@ -46,11 +47,11 @@ Color color_of(const Matrix& matrix, double value) {
   return heat_color(differs ? Range{matrix.least, matrix.most}.share(value) : 0.5);
 }
 
-/// The fields and what stands around them.
+/// The layout: position and size of the fields, and the space around them.
 struct Fields {
   double left = 0, top = 0, width = 1, height = 1;
-  double names = 0;  ///< the width that names of rows have
-  double right = 0;  ///< what stands beside the fields
+  double names = 0;  ///< width of the row names
+  double right = 0;  ///< width of what is right of the fields
   bool numbers = true;
 };
 
@@ -101,7 +102,7 @@ class HeatmapLayout {
   double whole_width() const { return fields_.width * static_cast<double>(matrix_.columns); }
   double whole_height() const { return fields_.height * static_cast<double>(matrix_.rows); }
 
-  /// What stands on the left of the fields and above them.
+  /// Computes the space left of the fields and above them.
   void place_beside() {
     const bool cells = metrics_.cells;
     fields_.names = std::min(widest_of(metrics_, rows_), cells ? 20.0 : 160.0);
@@ -113,19 +114,19 @@ class HeatmapLayout {
     if (!ylabel_.empty() && cells) fields_.top += 1;
   }
 
-  /// What stands below the fields.
+  /// The height of what is below the fields.
   double below() const {
     const double lines = 1.3 * metrics_.line + (xlabel_.empty() ? 0 : metrics_.line);
     return metrics_.cells ? std::floor(lines) : lines;
   }
 
-  /// The greatest width of a field.
+  /// The largest possible width of a field.
   double room(Size size) const {
     const double most = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
     return (most - fields_.left - fields_.right) / static_cast<double>(matrix_.columns);
   }
 
-  /// The width that the longest number needs.
+  /// The width of the longest number.
   double number_width() const {
     double width = 0;
     for (const double value : matrix_.values)
@@ -133,7 +134,7 @@ class HeatmapLayout {
     return width + (metrics_.cells ? 1 : 10);
   }
 
-  /// Whether numbers stand in the fields, which they do where all have room.
+  /// Decides whether fields contain their numbers: by default if all numbers fit.
   void choose_numbers(const Value& numbers, Size size) {
     const double high = (size.height - fields_.top - below()) / static_cast<double>(matrix_.rows);
     const bool fit = number_width() <= std::max(room(size), 1.0) &&
@@ -141,7 +142,8 @@ class HeatmapLayout {
     fields_.numbers = fit && (numbers.is_null() || numbers.as_bool());
   }
 
-  /// A bar says what the colours mean; in letters it stands there where numbers do not.
+  /// Decides whether a color bar is drawn: by default always, but in a terminal only if fields
+  /// contain no numbers.
   void choose_bar(const Value& wanted) {
     const bool usual = !metrics_.cells || !fields_.numbers;
     if (!(matrix_.most > matrix_.least) || !(wanted.is_null() ? usual : wanted.as_bool())) return;
@@ -149,7 +151,7 @@ class HeatmapLayout {
     fields_.right += bar_->width(metrics_);
   }
 
-  double usual_width() const {
+  double default_width() const {
     const bool cells = metrics_.cells;
     const double named =
         std::min(widest_of(metrics_, columns_), cells ? 10.0 : 80.0) + (cells ? 1 : 10);
@@ -159,18 +161,19 @@ class HeatmapLayout {
     return std::max(own, named);
   }
 
-  double usual_height(double width) const {
+  double default_height(double width) const {
     if (metrics_.cells) return 1;
     return std::max(fields_.numbers ? metrics_.line + 6 : 2.0, std::min(width, 48.0));
   }
 
-  /// Fields fill a size that is asked for; where only one side is, they keep their shape.
+  /// Sizes the fields to fill the requested size; if only the width or the height is given, they
+  /// keep their proportions.
   void size_fields(Size size) {
     const bool asked = !size.is_limit;
-    const double wide = room(size), usual = std::min(usual_width(), wide);
+    const double wide = room(size), usual = std::min(default_width(), wide);
     const double high = (size.height - fields_.top - below()) / static_cast<double>(matrix_.rows);
-    const double shape = usual_height(usual) / std::max(usual, 1.0);
-    fields_.width = usual, fields_.height = usual_height(usual);
+    const double shape = default_height(usual) / std::max(usual, 1.0);
+    fields_.width = usual, fields_.height = default_height(usual);
     if (asked && size.height > 0) fields_.height = high, fields_.width = high / shape;
     if (asked && size.width > 0) fields_.width = wide;
     if (asked && size.width > 0 && size.height == 0) fields_.height = wide * shape;
@@ -216,7 +219,7 @@ class HeatmapLayout {
                                      .color = readable_on(color)});
   }
 
-  /// Pixels are seen in cells without colours too, and a file has room for many.
+  /// Draws fields as pixels, which terminals without colours show as characters.
   void draw_pixels() {
     Bitmap pixels{.at = corner(0, 0), .width = whole_width(), .height = whole_height()};
     pixels.rows = static_cast<int64_t>(matrix_.rows);
@@ -242,7 +245,7 @@ class HeatmapLayout {
     draw_column_names();
   }
 
-  /// Names that have no room are cut, or left out where nothing of them would remain.
+  /// Draws the names of columns; names that do not fit are cut, or omitted if nothing would remain.
   void draw_column_names() {
     const double middle = corner(matrix_.rows, 0).y + metrics_.line * (metrics_.cells ? 0.5 : 0.65);
     double free = 0;
@@ -276,7 +279,8 @@ class HeatmapLayout {
              .anchor = Anchor::middle});
   }
 
-  /// A terminal has no upright texts.
+  /// Draws the label of the y axis: vertically, or in a terminal, which has no vertical text, above
+  /// the fields.
   void draw_ylabel() {
     if (metrics_.cells)
       scene_.elements.push_back(

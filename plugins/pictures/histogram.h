@@ -1,4 +1,4 @@
-// How often values lie in intervals of equal size.
+// Histograms with intervals of equal size.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -6,13 +6,13 @@
 namespace crescent::pictures {
 
 struct Histogram {
-  std::vector<double> edges, counts;  ///< there is one more edge than counts
+  std::vector<double> edges, counts;  ///< edges has one more element than counts
 };
 
 inline constexpr int64_t kMostBins = 10'000;
 
-/// Counts the finite values; with 0 `bins` there are as many as the square root of their number, of
-/// at least 5 and at most 50. The last interval contains its upper edge.
+/// Counts the finite values. If `bins` is 0, the number of bins is the square root of the number of
+/// values, from 5 to 50. The last interval contains its upper edge.
 Histogram histogram_of(const std::vector<double>& values, int64_t bins);
 
 }  // namespace crescent::pictures

@@ -10,11 +10,11 @@
 namespace crescent::pictures {
 namespace {
 
-/// The pixels of a batch of images as bytes.
+/// The pixels of a batch of images, which byte() converts to 0..255.
 struct Images {
   int64_t count = 0, rows = 0, columns = 0, channels = 0;
   std::vector<double> values;
-  double scale = 1;  ///< of values to 0..255
+  double scale = 1;  ///< factor from values to 0..255
 
   uint8_t byte(int64_t place) const {
     const double value = values[static_cast<size_t>(place)] * scale;
@@ -30,7 +30,7 @@ Images images_from(const Tensor& pixels) {
   return {shape[0], shape[1], shape[2], shape[3], pixels.to_vector(), fractions ? 255.0 : 1.0};
 }
 
-/// Writes the pixel over white, as opaque as its fourth channel says.
+/// Writes the pixel, blended with a white background by its alpha channel.
 void write_pixel(const Images& images, int64_t place, uint8_t* rgb) {
   const double alpha = images.channels == 4 ? images.byte(place + 3) / 255.0 : 1;
   for (int64_t c = 0; c < 3; ++c) {
@@ -50,15 +50,15 @@ Bitmap bitmap_of(const Images& images, int64_t number) {
   return bitmap;
 }
 
-constexpr double kWidestLabel = 16;  // for which images in cells are magnified
+constexpr double kWidestLabel = 16;  // in a terminal, labels up to this width widen the images
 
-/// How a grid of images is placed.
+/// The layout of a grid of images.
 struct Grid {
   int64_t across = 1, down = 1;
-  double width = 0, height = 0;  ///< of an image
+  double width = 0, height = 0;  ///< size of an image
   double gap = 0, label = 0, top = 0, left = 0;
-  double beside = 0, below = 0;  ///< what the colour bar and the legend need
-  double named = 0;              ///< the width that labels need in cells
+  double beside = 0, below = 0;  ///< space for the color bar; space for the legend
+  double named = 0;              ///< width of the labels in a terminal
 
   Point place(int64_t number) const {
     return {left + static_cast<double>(number % across) * (width + gap),
@@ -68,42 +68,43 @@ struct Grid {
   double whole_height() const { return static_cast<double>(down) * (height + label + gap) - gap; }
 };
 
-/// How wide images are when nobody says it: small ones are magnified by a whole number.
-double usual_width(const Images& images, const Metrics& metrics, const Grid& grid) {
+/// The default width of images: small ones are magnified by an integer factor.
+double default_width(const Images& images, const Metrics& metrics, const Grid& grid) {
   const auto width = static_cast<double>(images.columns), across = static_cast<double>(grid.across);
   if (metrics.cells) return std::min(std::max(width, grid.named), std::floor(80 / across) - 1);
   return width * std::max(1.0, std::floor(600 / (width * across)));
 }
 
-/// How many images stand side by side when nobody says it: as many as fit into lines of text, and
-/// as many as stand below each other in pixels.
-int64_t usual_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
+/// The default number of images per row: in a terminal as many as fit its width, in pixels the
+/// square root of their number, rounded up.
+int64_t default_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
   if (!metrics.cells) return std::llround(std::ceil(std::sqrt(images.count)));
   const double width = std::max(static_cast<double>(images.columns), grid.named);
   return static_cast<int64_t>((size.width > 0 ? size.width : 80) / (width + 1));
 }
 
-/// The usual width, unless an image would be larger than the limit or the grid wider.
+/// The default width, limited so that the grid is not wider, and an image not higher, than the
+/// limit.
 double limited_width(const Images& images, const Metrics& metrics, const Grid& grid, Size limit,
                      double shape) {
   const auto across = static_cast<double>(grid.across);
-  return std::min({usual_width(images, metrics, grid),
+  return std::min({default_width(images, metrics, grid),
                    (limit.width - grid.beside - (across - 1) * grid.gap) / across,
                    std::max(1.0, limit.height - grid.top - grid.label) / shape});
 }
 
-/// The width for a grid as wide and no higher than it is to be.
-double asked_width(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
-                   double shape) {
+/// The width of images in a grid of the requested width and at most the requested height.
+double requested_width(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
+                       double shape) {
   const auto across = static_cast<double>(grid.across), down = static_cast<double>(grid.down);
   const double wide = (size.width - grid.beside - (across - 1) * grid.gap) / across;
   const double rest = size.height - grid.top - grid.below - (down - 1) * grid.gap;
   const double high = (rest / down - grid.label) / shape;
-  if (size.width == 0 && size.height == 0) return usual_width(images, metrics, grid);
+  if (size.width == 0 && size.height == 0) return default_width(images, metrics, grid);
   return size.height == 0 ? wide : size.width == 0 ? high : std::min(wide, high);
 }
 
-/// The lines of a text.
+/// Splits a text into lines.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (size_t from = 0; from <= text.size();) {
@@ -114,7 +115,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The texts below images, as lines.
+/// The labels below images, split into lines.
 std::vector<std::vector<std::string>> labels_in(const Dict& figure, const Images& images) {
   std::vector<std::vector<std::string>> labels;
   if (entry(figure, "labels").is_null()) return labels;
@@ -123,8 +124,8 @@ std::vector<std::vector<std::string>> labels_in(const Dict& figure, const Images
   return labels;
 }
 
-/// What a colour in images stands for.
-struct Meaning {
+/// An entry of the legend: the meaning of a colour.
+struct LegendItem {
   std::string text;
   Color color;
 };
@@ -136,15 +137,15 @@ Color color_in(const Value& value) {
   return {byte(numbers[0]), byte(numbers[1]), byte(numbers[2])};
 }
 
-std::vector<Meaning> legend_in(const Dict& figure) {
-  std::vector<Meaning> legend;
+std::vector<LegendItem> legend_in(const Dict& figure) {
+  std::vector<LegendItem> legend;
   if (entry(figure, "legend").is_null()) return legend;
   for (const Value& row : figure.at("legend").as_list())
     legend.push_back({text_entry(row.as_dict(), "label"), color_in(row.as_dict().at("color"))});
   return legend;
 }
 
-/// The bar of grays, from the number that is black to the one that is white.
+/// The color bar of grays, from the number shown as black to the one shown as white.
 std::optional<ColorBar> bar_in(const Dict& figure) {
   if (entry(figure, "range").is_null()) return std::nullopt;
   const std::vector<double> ends = numbers_in(figure.at("range"), "range");
@@ -198,7 +199,7 @@ class ImagesLayout {
 
   void count_columns(const Value& columns, Size size) {
     grid_.across = std::clamp<int64_t>(
-        columns.is_null() ? usual_columns(images_, metrics_, grid_, size) : columns.as_int(), 1,
+        columns.is_null() ? default_columns(images_, metrics_, grid_, size) : columns.as_int(), 1,
         images_.count);
     grid_.down = (images_.count + grid_.across - 1) / grid_.across;
   }
@@ -207,14 +208,14 @@ class ImagesLayout {
     const double shape = metrics_.aspect() * static_cast<double>(images_.rows) /
                          static_cast<double>(images_.columns);
     const double width = size.is_limit ? limited_width(images_, metrics_, grid_, size, shape)
-                                       : asked_width(images_, metrics_, grid_, size, shape);
+                                       : requested_width(images_, metrics_, grid_, size, shape);
     const double least = metrics_.cells ? 1 : 0.1;
     grid_.width = std::max(least, metrics_.cells ? std::floor(width) : width);
     grid_.height = std::max(least, grid_.width * shape);
     if (metrics_.cells) grid_.height = std::ceil(grid_.height);
   }
 
-  /// A picture is as wide as its title where nobody says how wide it is.
+  /// Sizes the scene: by default it is at least as wide as its title.
   void size_scene(Size size) {
     const double own = grid_.whole_width() + grid_.beside;
     double wide = std::max(own, title_width(metrics_, title_));
@@ -245,11 +246,11 @@ class ImagesLayout {
     }
   }
 
-  /// A line for each colour, below the images.
+  /// Draws the legend below the images, one line per colour.
   void draw_legend() {
     const double sample = metrics_.cells ? 2 : 12, gap = metrics_.cells ? 1 : 6;
     double middle = grid_.top + grid_.whole_height() + metrics_.line / 2;
-    for (const Meaning& meaning : legend_) {
+    for (const LegendItem& meaning : legend_) {
       const double high = metrics_.cells ? 1 : sample;
       scene_.elements.push_back(Box{.at = {grid_.left, middle - high / 2},
                                     .width = sample,
@@ -266,7 +267,7 @@ class ImagesLayout {
   const Metrics& metrics_;
   Images images_;
   std::vector<std::vector<std::string>> labels_;
-  std::vector<Meaning> legend_;
+  std::vector<LegendItem> legend_;
   std::optional<ColorBar> bar_;
   std::string title_;
   Grid grid_;

@@ -1,5 +1,5 @@
-// The ways to draw that are built in: svg, png, text, kitty and sixel, and "terminal", which
-// chooses of the last three what the terminal shows.
+// The built-in picture formats: svg, png, text, kitty and sixel, and "terminal", which chooses
+// among the last three by what the terminal supports.
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +42,8 @@ DrawOptions options_in(const Dict& options) {
   return read_options<DrawOptions>(schema_of<DrawOptions>("draw"), options);
 }
 
-/// Pixels of a scene, which is laid out for as many units as fit.
+/// Lays out the figure and draws it as pixels; its size in units is the size in pixels divided by
+/// the scale.
 Raster pixels_of(const Dict& figure, const DrawOptions& o, double usual_scale = 1) {
   const double scale = o.scale > 0 ? o.scale : usual_scale;
   return raster_of(
@@ -59,7 +60,7 @@ class Svg final : public Picture {
 
 class Png final : public Picture {
  public:
-  static void describe(Schema<Png>& s) { s.doc("Pixels, packed.").trait("ending", ".png"); }
+  static void describe(Schema<Png>& s) { s.doc("Pixels as PNG.").trait("ending", ".png"); }
   std::string draw(const Dict& figure, const Dict& options) override {
     const Raster raster = pixels_of(figure, options_in(options), 2);
     return encode_png(raster.rgb, raster.rows, raster.columns);
@@ -69,7 +70,7 @@ class Png final : public Picture {
 class AsText final : public Picture {
  public:
   static void describe(Schema<AsText>& s) {
-    s.doc("Letters, for terminals and files.").trait("ending", ".txt");
+    s.doc("Text, for terminals and files.").trait("ending", ".txt");
   }
   std::string draw(const Dict& figure, const Dict& options) override {
     const DrawOptions o = options_in(options);
@@ -96,7 +97,7 @@ class Sixel final : public Picture {
 
 constexpr int64_t kMostColumns = 100;
 
-/// The size in cells that is asked for, or what the terminal has, with a line left for the prompt.
+/// The requested size in cells, or else that of the terminal without one line for the prompt.
 Size cells_for(const DrawOptions& o, const Terminal& terminal) {
   const int64_t columns = terminal.columns > 0 ? std::min(terminal.columns, kMostColumns) : 80;
   const int64_t most = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
@@ -104,10 +105,10 @@ Size cells_for(const DrawOptions& o, const Terminal& terminal) {
           .height = o.height > 0 ? o.height : static_cast<double>(std::min<int64_t>(most, 20))};
 }
 
-/// Whether the figure fills any size; others have one that fits them, unless it is asked for.
+/// Whether the figure can fill any size; others have a natural size.
 bool fills(const Dict& figure) { return figure.at("kind").as_string() == "axes"; }
 
-/// The text, and how much of it the terminal has no columns for.
+/// The scene as text, with a note on what was cut off because the terminal has too few columns.
 std::string text_on(const Terminal& terminal, const Scene& scene) {
   CellOptions cells = terminal.cells;
   cells.columns = terminal.columns;

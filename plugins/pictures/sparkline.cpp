@@ -1,4 +1,4 @@
-// A series as bars without axes, in one line.
+// Sparklines: a series as bars without axes, in one line.
 #include <algorithm>
 #include <cmath>
 
@@ -9,9 +9,8 @@
 namespace crescent::pictures {
 namespace {
 
-/// Means of values that stand together, so that there are `count`; those that are no numbers do not
-/// count.
-std::vector<double> shortened(const std::vector<double>& values, size_t count) {
+/// Reduces the values to `count` means of adjacent values; NaN and infinity are ignored.
+std::vector<double> downsampled(const std::vector<double>& values, size_t count) {
   std::vector<double> means(count);
   for (size_t i = 0; i < count; ++i) {
     long double sum = 0, number = 0;
@@ -28,7 +27,7 @@ Scene layout_sparkline(const Dict& figure, const Metrics& metrics, Size size) {
   std::vector<double> values = numbers_in(figure.at("values"), "values");
   const double unit = metrics.cells ? 1 : 6;
   const auto most = static_cast<size_t>(size.width > 0 ? size.width / unit : 1e6);
-  values = shortened(values, std::min(values.size(), std::max<size_t>(most, 1)));
+  values = downsampled(values, std::min(values.size(), std::max<size_t>(most, 1)));
   double least = INFINITY, greatest = -INFINITY;
   for (const double value : values)
     if (std::isfinite(value)) least = std::min(least, value), greatest = std::max(greatest, value);

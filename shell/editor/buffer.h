@@ -1,4 +1,4 @@
-// The text of an entry, its cursor, and how to take changes back.
+// The text of an entry, its cursor, and undo.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,24 +13,25 @@ class Buffer {
   std::string_view before_cursor() const { return std::string_view(text_).substr(0, cursor_); }
 
   void move(size_t to);
-  /// Replaces a part of the text and moves the cursor behind what is new.
+  /// Replaces a part of the text and moves the cursor behind the new part.
   void replace(size_t from, size_t to, std::string_view by);
   void insert(std::string_view text) { replace(cursor_, cursor_, text); }
-  /// Takes another text and forgets what changed in the one before.
+  /// Sets another text and forgets the changes of the one before.
   void reset(std::string text, size_t cursor);
-  /// Takes the last change back; false when there is none.
+  /// Takes the last change back; returns false when there is none.
   bool undo();
 
-  size_t before() const;  ///< where the letter in front of the cursor begins
-  size_t after() const;   ///< where the letter behind the cursor ends
+  size_t before() const;  ///< offset at which the letter in front of the cursor begins
+  size_t after() const;   ///< offset at which the letter behind the cursor ends
   size_t line_start() const { return line_start(cursor_); }
   size_t line_end() const { return line_end(cursor_); }
-  /// The nearest place before or after the cursor where a word begins or ends.
+  /// The offset of the nearest start of a word before the cursor, and of the nearest end of one
+  /// behind it.
   size_t word_start() const;
   size_t word_end() const;
   bool on_first_line() const { return line_start() == 0; }
   bool on_last_line() const { return line_end() == text_.size(); }
-  /// Moves a line up or down, to the column where such movements began.
+  /// Moves the cursor a line up or down, to the column in which such movements began.
   void move_up();
   void move_down();
 
@@ -48,7 +49,7 @@ class Buffer {
 
   std::string text_;
   size_t cursor_ = 0;
-  int column_ = -1;  // where vertical movements aim; -1: where the cursor is
+  int column_ = -1;  // the column that movements up and down keep; -1: that of the cursor
   std::vector<Change> changes_;
 };
 

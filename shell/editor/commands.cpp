@@ -1,4 +1,4 @@
-// What keys are for.
+// The commands of keys.
 #include <poll.h>
 #include <signal.h>
 
@@ -56,7 +56,7 @@ Editor::Session::Command Editor::Session::command_of(const std::string& key) {
       {"C-x,C-e", [](S& s) { s.edit_in_program(); }},
       {"C-l", [](S& s) { s.clear_terminal(); }},
       {"C-c", [](S& s) { s.finish(Result::interrupted); }},
-      {"C-d", [](S& s) { s.end_or_erase(); }},
+      {"C-d", [](S& s) { s.erase_or_end_session(); }},
       {"C-z", [](S& s) { s.suspend(); }},
   };
   for (const Binding& binding : kBindings)
@@ -68,8 +68,9 @@ void Editor::Session::enter() {
   callbacks_.is_complete(buffer_.text()) ? finish(Result::entry) : buffer_.insert("\n");
 }
 
-/// At the end of a block it cancels the block; it ends the session where there is no text.
-void Editor::Session::end_or_erase() {
+/// Ctrl-D: erases the letter at the cursor. At the end of a block it cancels the block; without any
+/// text it ends the session.
+void Editor::Session::erase_or_end_session() {
   if (buffer_.text().empty()) return finish(Result::end);
   if (buffer_.cursor() < buffer_.text().size()) return erase(buffer_.cursor(), buffer_.after());
   if (!buffer_.on_first_line()) finish(Result::interrupted);
@@ -86,9 +87,10 @@ void Editor::Session::come_back() {
   size_ = terminal_.size();
 }
 
-/// Stops all processes of the job, as the terminal would; a process without a shell goes on.
+/// Stops all processes of the job, as the terminal would on Ctrl-Z. If nothing stops this process,
+/// since no shell controls it, it continues after a moment.
 void Editor::Session::suspend() {
-  constexpr int kUntilStopped = 200;  // milliseconds
+  constexpr int kUntilStopped = 200;  // milliseconds to wait until the process is stopped
   leave_terminal();
   ::kill(0, SIGTSTP);
   pollfd continued{Wakeups::file(), POLLIN, 0};
@@ -115,7 +117,7 @@ void Editor::Session::begin_search() {
   search_.begin(buffer_.text(), history_.entries().size());
 }
 
-/// Takes the hint, or its first word; false where the cursor is not in front of one.
+/// Inserts the hint, or its first word; returns false unless the cursor is in front of a hint.
 bool Editor::Session::take_hint(bool whole) {
   if (buffer_.cursor() < buffer_.text().size() || hint_.empty()) return false;
   Buffer rest;
@@ -125,7 +127,7 @@ bool Editor::Session::take_hint(bool whole) {
   return true;
 }
 
-/// Shows the entry, or the draft behind all entries.
+/// Shows the history's entry with this index; the index behind all entries means the draft.
 void Editor::Session::recall(size_t index) {
   recalled_ = index;
   const std::vector<std::string>& entries = history_.entries();
@@ -133,7 +135,7 @@ void Editor::Session::recall(size_t index) {
   top_ = 0;
 }
 
-/// Looks for entries that begin like the text in front of the cursor.
+/// Shows an older entry that begins with the text in front of the cursor.
 void Editor::Session::older() {
   const std::vector<std::string>& entries = history_.entries();
   if (recalled_ >= entries.size() || entries[recalled_] != buffer_.text()) {
@@ -167,7 +169,7 @@ void Editor::Session::kill(size_t from, size_t to) {
   erase(from, to);
 }
 
-/// At the end of a line it joins the next one.
+/// Erases to the end of the line; at the end of a line, joins it with the next one.
 void Editor::Session::kill_to_line_end() {
   const size_t end = buffer_.line_end();
   kill(buffer_.cursor(), end > buffer_.cursor() ? end : buffer_.after());

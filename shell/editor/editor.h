@@ -1,5 +1,5 @@
-// Editing of entries at a terminal. An entry is a block of lines, edited as one; what its language
-// is only the callbacks know.
+// Editing of entries at a terminal. An entry is a block of lines that are edited together. The
+// editor does not depend on the language of the entry, which the callbacks know.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,11 +13,11 @@
 namespace crescent::editor {
 
 struct Callbacks {
-  /// Whether Enter ends the entry; else it begins another line.
+  /// Whether Enter ends the entry; otherwise it begins another line.
   std::function<bool(const std::string& text)> is_complete;
   /// A style for each byte of the text. A cursor behind the end of the text marks no brackets.
   std::function<std::vector<Style>(const std::string& text, size_t cursor)> colours;
-  /// A line to be seen below the text, such as the parameters of the function that is called.
+  /// A line to show below the text, such as the parameters of the function that is being called.
   std::function<std::string(const std::string& text, size_t cursor)> hint;
   std::function<Completions(const std::string& text, size_t cursor)> completions;
 };
@@ -25,9 +25,9 @@ struct Callbacks {
 struct Settings {
   int input = 0, output = 1;
   Prompts prompts;
-  std::string news;     ///< lines that are shown above the next entry
-  std::string history;  ///< a path; empty: entries are remembered in memory alone
-  /// Whether a signal came that ends the reading; asked while signals are held back.
+  std::string news;     ///< text that is shown above the next entry
+  std::string history;  ///< path of the history's file; empty: the history is only kept in memory
+  /// Whether a signal that ends reading has arrived; called while signals are blocked.
   std::function<bool()> is_stopped = [] { return false; };
 };
 
@@ -35,14 +35,14 @@ class Editor {
  public:
   enum class Result {
     entry,
-    interrupted,  ///< by Ctrl-C or a signal
+    interrupted,  ///< reading was interrupted by Ctrl-C or a signal
     end
   };
 
   Editor(Callbacks callbacks, Settings settings);
   ~Editor();
-  /// Reads a block. Without a terminal, or at one that cannot move its cursor, lines are read as
-  /// they come.
+  /// Reads a block. Without a terminal, or at one that cannot move its cursor, lines are read
+  /// without editing.
   Result read(std::string& entry);
   void set_prompts(Prompts prompts) { settings_.prompts = std::move(prompts); }
   void set_news(std::string news) { settings_.news = std::move(news); }

@@ -18,7 +18,7 @@ std::string program() {
   return "";
 }
 
-/// A new file with the text, for this user alone; an empty path when there is none.
+/// Creates a file with the text that only this user may read; returns its path, empty on failure.
 std::string make_file(const std::string& text) {
   std::error_code error;
   std::string path = std::filesystem::temp_directory_path(error) / "crescent-XXXXXX.lua";

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{4} << 20, kKeptBytes = size_t{1} << 20;
 
-/// The file, locked against other sessions. Files without a name are not it: another session put a
-/// shorter one in their place.
+/// Opens the file and locks it against other sessions. A file without links was replaced by another
+/// session after it was opened; then the new file is opened instead.
 Descriptor open_locked(const std::string& path) {
   for (int tries = 0; tries < 10; ++tries) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
@@ -27,7 +27,8 @@ Descriptor open_locked(const std::string& path) {
   return Descriptor();
 }
 
-/// The bytes from `at` on; of more than are kept, the last.
+/// Reads from the offset `at` to the end, but no more than the last kMostBytes; `at` becomes the
+/// end.
 std::string read_from(int file, size_t& at) {
   const off_t end = lseek(file, 0, SEEK_END);
   if (end < 0) return "";
@@ -51,8 +52,8 @@ std::string written(const std::string& entry) {
 
 }  // namespace
 
-/// Takes the entries of a part of the file; lines of another form are left out.
-void History::take(const std::string& text) {
+/// Appends the entries in a part of the file; lines in another form are skipped.
+void History::parse_entries(const std::string& text) {
   bool in_entry = false;
   for (size_t at = 0, end; at < text.size(); at = end + 1) {
     end = std::min(text.find('\n', at), text.size());
@@ -65,22 +66,22 @@ void History::take(const std::string& text) {
   }
 }
 
-/// Takes what is new in the file; all of it when another session has shortened the file.
-void History::catch_up(int file) {
+/// Reads what was added to the file; the whole file when another session has shortened it.
+void History::read_new_entries(int file) {
   struct stat found;
   if (fstat(file, &found) != 0) return;
   if (static_cast<size_t>(found.st_size) < read_) read_ = 0, entries_.clear();
-  take(read_from(file, read_));
+  parse_entries(read_from(file, read_));
 }
 
 void History::refresh() {
   struct stat found;
   if (path_.empty() || stat(path_.c_str(), &found) != 0) return;
   if (static_cast<size_t>(found.st_size) == read_) return;
-  if (const Descriptor file = open_locked(path_); file >= 0) catch_up(file);
+  if (const Descriptor file = open_locked(path_); file >= 0) read_new_entries(file);
 }
 
-/// Keeps the younger part of a file that has become long.
+/// Drops the older entries of a file that has become too long.
 void History::shorten(int file) {
   size_t start = read_ - kKeptBytes;
   std::string text = read_from(file, start);
@@ -92,7 +93,7 @@ void History::shorten(int file) {
     chmod(path_.c_str(), 0600);
     read_ = text.size();
   } catch (const std::exception&) {
-    // The long file stays.
+    // then the file stays long
   }
 }
 
@@ -100,7 +101,7 @@ void History::append(const std::string& entry) {
   const NoFileSizeSignal guard;
   const Descriptor file = open_locked(path_);
   if (file < 0) return;
-  catch_up(file);
+  read_new_entries(file);
   const std::string text = written(entry);
   if (::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()))
     read_ += text.size();

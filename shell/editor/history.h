@@ -1,5 +1,5 @@
-// The entries of this session and of others, in a file that people can read: a block's first line
-// stands behind "> ", each further one behind ">> ".
+// The entries of this session and of others, in a text file: the first line of a block begins with
+// "> ", each further line with ">> ".
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,27 +9,27 @@ namespace crescent::editor {
 
 class History {
  public:
-  /// An empty path keeps entries in memory alone.
+  /// With an empty path, entries are only kept in memory.
   explicit History(std::string path) : path_(std::move(path)) {}
 
-  /// Reads what sessions have added since the last time.
+  /// Reads the entries that other sessions have added since the last time.
   void refresh();
-  /// Adds an entry, in the file too; an entry like the last one is not added again.
+  /// Adds an entry, to the file too, unless it equals the last one.
   void add(const std::string& entry);
   const std::vector<std::string>& entries() const { return entries_; }
-  /// The youngest entry before `index` that begins with `start`, and is not `start`; or npos.
+  /// The index of the latest entry before `index` that begins with `start` but is longer; or npos.
   size_t find_start(size_t index, const std::string& start) const;
-  /// The youngest entry before `index` that contains `text`; or npos.
+  /// The index of the latest entry before `index` that contains `text`; or npos.
   size_t find(size_t index, const std::string& text) const;
 
  private:
-  void take(const std::string& text);
-  void catch_up(int file);
+  void parse_entries(const std::string& text);
+  void read_new_entries(int file);
   void append(const std::string& entry);
   void shorten(int file);
 
   std::string path_;
-  size_t read_ = 0;  // bytes of the file
+  size_t read_ = 0;  // offset up to which the file was read
   std::vector<std::string> entries_;
 };
 

@@ -1,4 +1,4 @@
-// The menu of what may stand at the cursor.
+// The menu of completions at the cursor.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ struct Candidate {
   std::string text, help;
 };
 
-/// What may stand at the end of the text before the cursor, from the byte `begin` on.
+/// Candidates for the text between the byte `begin` and the cursor.
 struct Completions {
   size_t begin = 0;
   std::vector<Candidate> candidates;
@@ -25,11 +25,11 @@ class Menu {
   size_t begin() const { return completions_.begin; }
   void open(Completions completions, std::string typed);
   void close() { completions_ = {}; }
-  /// Goes to the next candidate or to the one before, and around at the ends.
+  /// Moves to the next candidate or to the previous one; wraps around at the ends.
   void step(int by);
-  /// What stood in the place of the candidates before one was chosen.
+  /// The text that was typed, which a chosen candidate replaces.
   const std::string& typed() const { return typed_; }
-  /// As many candidates as there is room for, with a line of help each.
+  /// The rows of as many candidates as fit, each with a line of help.
   std::vector<CellRow> rows(size_t most, int columns) const;
 
  private:
@@ -38,7 +38,7 @@ class Menu {
   int chosen_ = -1;
 };
 
-/// What all candidates begin with.
+/// The longest common prefix of the candidates.
 std::string common_start(const std::vector<Candidate>& candidates);
 
 }  // namespace crescent::editor

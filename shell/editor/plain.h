@@ -1,4 +1,4 @@
-// Reading of blocks where nothing can be edited: from files, pipes and terminals without a cursor.
+// Reading of blocks without editing: from files, pipes and terminals that cannot move their cursor.
 #pragma once
 #include "editor.h"
 

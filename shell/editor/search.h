@@ -1,4 +1,4 @@
-// The search through the history, from the youngest entry to the oldest.
+// The search through the history, from the latest entry to the oldest.
 #pragma once
 #include <string>
 
@@ -9,20 +9,20 @@ namespace crescent::editor {
 class Search {
  public:
   bool is_active() const { return active_; }
-  /// Begins with the text that stands there now, to which cancelling goes back.
+  /// Begins a search; cancelling it restores `text`.
   void begin(const std::string& text, size_t entries);
   void end() { active_ = false; }
-  /// Looks for a changed pattern, from the entry that was found on.
+  /// Searches for a longer pattern, starting at the entry that was found.
   void extend(const std::string& text, const History& history);
   void shorten(const History& history);
-  /// Goes on to an older entry.
+  /// Searches on for an older entry.
   void older(const History& history);
 
   const std::string& pattern() const { return pattern_; }
-  /// The entry that was found, or the text of the beginning.
+  /// The entry that was found, or the text from before the search.
   const std::string& found() const { return found_; }
   const std::string& before() const { return before_; }
-  /// What the user is told while it is active.
+  /// The line that is shown while the search is active.
   std::string status() const;
 
  private:

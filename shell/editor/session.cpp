@@ -7,7 +7,7 @@ namespace crescent::editor {
 namespace {
 
 constexpr size_t kMenuRows = 10;
-constexpr std::string_view kFirstKey = "C-x";  // of bindings that are two keys
+constexpr std::string_view kFirstKey = "C-x";  // the first of the two keys of some bindings
 
 }  // namespace
 
@@ -67,7 +67,8 @@ void Editor::Session::handle(const Event& event) {
   }
 }
 
-/// After a stop others have written below the entry; a new size may have moved and broken its rows.
+/// Draws again. After a stop, other programs may have written below the entry; a new size may have
+/// moved and broken its rows.
 void Editor::Session::wake(bool continued) {
   const Size size = terminal_.size();
   if (continued) {
@@ -104,7 +105,8 @@ void Editor::Session::press(std::string key) {
     command(*this);
 }
 
-/// True for keys of the search; others end it and keep what it found.
+/// Handles a key during the search. Returns false for keys that do not belong to it; they end the
+/// search and keep what was found.
 bool Editor::Session::press_in_search(const std::string& key) {
   if (key == "C-r") return search_.older(history_), show_found(), true;
   if (key == "Backspace" || key == "C-h") return search_.shorten(history_), show_found(), true;
@@ -119,7 +121,8 @@ void Editor::Session::show_found() {
   buffer_.reset(found, std::min(found.find(search_.pattern()), found.size()));
 }
 
-/// True for keys of the menu; others close it and keep what it chose.
+/// Handles a key while the menu is open. Returns false for keys that do not belong to it; they
+/// close the menu and keep the chosen candidate.
 bool Editor::Session::press_in_menu(const std::string& key) {
   if (key == "Tab" || key == "Down") return menu_.step(1), show_chosen(), true;
   if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_chosen(), true;
@@ -167,7 +170,7 @@ void Editor::Session::finish(Result result) {
   terminal_.leave(result == Result::entry && input_.pending());
 }
 
-/// A history's entry that begins with the text, without that beginning.
+/// The rest of the history's latest entry that begins with the text.
 std::string Editor::Session::history_hint() {
   const std::string& text = buffer_.text();
   if (text.empty() || buffer_.cursor() != text.size() || search_.is_active()) return "";
@@ -202,7 +205,7 @@ void Editor::Session::draw() {
   terminal_.write(screen_.show(lay_out(view, settings_.prompts, size_, top_)));
 }
 
-/// Draws the entry as it stays on the screen.
+/// Draws the entry in the form that remains on the screen.
 void Editor::Session::draw_last() {
   const size_t end = buffer_.text().size();
   const View view{buffer_.text(), end, styles(std::string::npos), "", {}};

@@ -1,4 +1,4 @@
-// An entry while it is edited: what keys do to it, and how it is drawn.
+// The editing of one entry: the effects of keys, and drawing.
 #pragma once
 #include <string>
 
@@ -42,7 +42,7 @@ class Editor::Session {
   std::vector<Style> styles(size_t cursor) const;
 
   void enter();
-  void end_or_erase();
+  void erase_or_end_session();
   void suspend();
   void clear_terminal();
   void edit_in_program();
@@ -71,8 +71,9 @@ class Editor::Session {
   Size size_;
   size_t top_ = 0;
   std::string hint_, killed_, keys_before_;
-  std::string draft_, draft_start_;  // what was typed before older entries were looked at
-  size_t recalled_ = 0;              // the entry that is looked at; behind all of them: the draft
+  // the text and its start that were typed before older entries were shown
+  std::string draft_, draft_start_;
+  size_t recalled_ = 0;  // the index of the entry that is shown; the number of entries: the draft
   bool finished_ = false;
   Result result_ = Result::entry;
 };

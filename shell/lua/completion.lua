@@ -1,10 +1,10 @@
--- What can stand at the end of a text that is being typed, and how the call in it goes on.
+-- Completions of a text that is being typed, and the signature of the call in it.
 local cr, shell = ...
 local show = shell.library "show"
 local show_value, is_name, words = show.show_value, show.is_name, show.words
 local completion = {}
 
--- Adds the names with what is to be said about each: a text, or a table with a value.
+-- Adds names with a description of each: a text, or a table with a value to describe.
 local function add_names(found, names, prefix, help)
   for i, name in ipairs(names or {}) do
     if type(name) == "string" and name:sub(1, #prefix) == prefix and is_name(name) then
@@ -26,7 +26,7 @@ local function add_methods(found, what, prefix)
   end)
 end
 
--- What is said about a value in one line.
+-- The description of a value in one line.
 local function help_of_value(value)
   local kind = type(value)
   if kind == "number" or kind == "string" or kind == "boolean" then
@@ -37,7 +37,7 @@ local function help_of_value(value)
   return what.signature or what.what or kind
 end
 
--- Names after a dot or a colon of this value.
+-- Adds the names that may follow a dot or a colon after this value.
 local function members(value, prefix, only_methods, found)
   local what = cr.describe(value)
   if what then
@@ -95,7 +95,7 @@ local function enclosing_call(line)
   end
 end
 
--- What is known of that function or class.
+-- The description of that function or class; nil if it is unknown.
 local function describe_call(path)
   local value = path and value_of((path:gsub(":", ".")))
   return value ~= nil and cr.describe(value) or nil
@@ -114,7 +114,7 @@ local function add_options(path, prefix, found)
   end
 end
 
--- The names in order, and what is said about each.
+-- The sorted names, and their descriptions.
 local function listed(found)
   local names, helps = {}, {}
   for name in next, found do names[#names + 1] = name end

@@ -3,7 +3,7 @@
 local cr, shell = ...
 local config = {}
 
--- Refuses a setting of print that is not what it must be.
+-- Fails if a setting of print is invalid.
 local function check(name, value, is_right, what)
   if value ~= nil and not is_right then
     shell.fail("print: ", name, " must be ", what, ", got ", cr.show(value))

@@ -40,7 +40,7 @@ function hooks.get_state(self) return self.inner:get_state() end
 
 function hooks.set_state(self, state) self.inner:set_state(state) end
 
--- Hooks of callbacks; the first of a run tells the inner one which model it is.
+-- Hooks of callbacks; before the first hook of a run the inner callback gets the model.
 local callback_hooks = { "get_state", "set_state" }
 local first_hooks = { on_train_begin = true, on_test_begin = true, on_predict_begin = true }
 for _, name in ipairs { "epoch", "train_batch", "test_batch", "predict_batch", "train", "test",
@@ -55,8 +55,8 @@ for _, name in ipairs { "epoch", "train_batch", "test_batch", "predict_batch", "
   end
 end
 
--- What objects of a kind do by their inner one; the options that this is always made with, and
--- those that it is made without.
+-- By kind: the methods that objects pass on to the inner object, the options that the inner object
+-- always gets, and those that it never gets.
 local kinds = {
   layer = { base = cr.Layer, hooks = { "build", "call", "compute_mask", "reset_states" } },
   loss = { base = cr.losses.Loss, hooks = { "call" }, options = { reduction = "none" } },
@@ -70,7 +70,7 @@ local kinds = {
     without = { learning_rate = true } },
 }
 
--- Options of the base, which sees to them itself.
+-- The options that the base class handles itself.
 local of_base = {}
 for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape",
   "batch_input_shape", "input_dim", "batch_size", "weights", "reduction",
@@ -79,22 +79,24 @@ for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape",
   of_base[name] = true
 end
 
--- Options by the name of what every object of the base has, which are read where they are given.
+-- Options with the names of members that all objects of the base have; they are read from the given
+-- options instead.
 local of_objects = { output_shape = true }
 
--- Options or arguments as rows {name, default, doc}. A required one means something else than that
--- of the base, as Embedding's input_dim.
+-- Options or arguments as rows {name, default, doc, type}. A required one replaces an option of the
+-- base with the same name, whose meaning differs, such as input_dim of Embedding.
 local function rows_of(declared)
   local rows = {}
   for _, row in ipairs(declared) do
     if (not of_base[row.name] or row.required) and row.input ~= 1 then
-      rows[#rows + 1] = { row.name, row.default == nil and cr.null or row.default, row.doc }
+      rows[#rows + 1] = { row.name, row.default == nil and cr.null or row.default, row.doc,
+        row.type }
     end
   end
   return rows
 end
 
--- Whether the class is a shell around optimizers, which it applies as a whole.
+-- Whether the class wraps optimizers, which it applies as a whole.
 local function is_around_others(declared)
   for _, row in ipairs(declared) do
     if row.name == "inner_optimizer" or row.name == "optimizers" then return true end
@@ -110,7 +112,17 @@ local function with_more(rows, more)
   return rows
 end
 
--- The inner object: of the options that the built-in class has.
+-- Makes the inner object; errors name the derived class instead of the built-in one.
+local function made(class, name, options)
+  local inner
+  local ok, message = pcall(function() inner = class(options) end)
+  if ok then return inner end
+  local own = class.name .. ": "
+  local first, last = tostring(message):find(own, 1, true)
+  error(first and message:sub(1, first - 1) .. name .. ": " .. message:sub(last + 1) or message, 0)
+end
+
+-- Makes the inner object, from those options that the built-in class has.
 local function init_of(class, rows, kind)
   local without = kind.without or {}
   return function(self, options)
@@ -124,18 +136,18 @@ local function init_of(class, rows, kind)
       if not is_method and not without[name] then given[name] = value end
     end
     if class.kind == "layer" then given.name, given.dtype = self.name, self.dtype_policy end
-    self.inner = class(given)
+    self.inner = made(class, self.class_name, given)
   end
 end
 
--- Whether files keep more of its objects than weights: vocabularies.
+-- Whether files store more of its objects than weights: vocabularies.
 local function has_assets(members)
   for _, member in ipairs(members) do
     if member.name == "save_assets" then return true end
   end
 end
 
--- The arguments of call that are further inputs: names in their order.
+-- The names of the arguments of call that are further inputs, in order.
 local function further_inputs(arguments)
   local names = {}
   for _, argument in ipairs(arguments) do
@@ -144,7 +156,7 @@ local function further_inputs(arguments)
   return names
 end
 
--- For layers with such arguments: build and call of the inner one get all inputs in a list.
+-- For layers with such arguments: passes all inputs to build and call of the inner layer in a list.
 local function gather_inputs(super, names)
   function super.build(self, input_shape, ...)
     local given = { ... }
@@ -168,7 +180,7 @@ local function gather_inputs(super, names)
   end
 end
 
--- Methods of the built-in class that its kind lacks; reset_states stands for reset_state.
+-- Adds methods of the built-in class that its kind lacks; reset_states is an alias of reset_state.
 local function add_methods(super, members, base)
   for _, member in ipairs(members) do
     local name = member.name

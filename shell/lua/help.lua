@@ -1,14 +1,15 @@
--- What is known of functions, classes, objects and names, as text.
+-- Help texts for functions, classes, objects and names.
 local cr, shell = ...
 local show = shell.library "show"
 local show_value, sorted_keys = show.show_value, show.sorted_keys
 
--- The text in lines; the width is what a line has where there are 100 columns.
+-- Breaks the text into lines of `width` columns, or correspondingly fewer if the terminal has less
+-- than 100.
 local function wrapped(text, indent, width)
   return show.wrapped(text, indent, width - 100 + shell.fitting_columns(100, 40))
 end
 
--- Beyond which numbers an option is an error.
+-- A text with the limits of the values of an option.
 local function limits_text(option)
   local least, most = option.min, option.max
   if least and most then return string.format(" from %g to %g", least, most) end
@@ -51,7 +52,7 @@ local function member_lines(members)
   return table.concat(lines, "\n")
 end
 
--- The entries of the prompt that show what something does, and the answers.
+-- The text of an example: entries of the prompt and their output.
 local function example_text(name)
   local example = shell.example(name)
   return example == "" and "" or "\n\nExample:\n  " .. example:gsub("\n$", ""):gsub("\n", "\n  ")
@@ -62,7 +63,8 @@ local function name_of_class(class)
   return "cr." .. (plurals[class.kind] or class.kind .. "s") .. "." .. class.name
 end
 
--- Where the function has an example: by a path in the module, or as a method by the signature.
+-- The name under which a function may have an example: its path in the module or, for a method, the
+-- name in its signature.
 local function name_of_function(f, value)
   local found = shell.names_with_example(f.name)
   for _, path in ipairs(found) do
@@ -104,7 +106,7 @@ local function class_help(class)
   return text .. example_text(name_of_class(class))
 end
 
--- Those that a method gets after itself, if something is said of one.
+-- The arguments of a method after self; empty if none of them has a documentation.
 local function arguments_text(arguments)
   local rows, said = {}, false
   for _, row in ipairs(arguments) do
@@ -143,7 +145,7 @@ local function members_help(object)
   return table.concat(lines, "\n") .. example_text(object.what)
 end
 
--- Where a base is found: "cr.Layer", "cr.losses.Loss".
+-- The path of a base: "cr.Layer", "cr.losses.Loss".
 local function path_of_base(base)
   local name = base.__name
   if rawget(cr, name) == base then return "cr." .. name end
@@ -155,7 +157,8 @@ local function path_of_base(base)
   return name
 end
 
---- Of cr.Layer, cr.losses.Loss, ...: how a class is made, and what its objects have.
+--- Help for a base such as cr.Layer or cr.losses.Loss: how a class is made, and the members of its
+--- objects.
 local function base_help(base)
   local name = path_of_base(base)
   local lines = {
@@ -173,7 +176,7 @@ local function base_help(base)
         .. (method.doc ~= "" and "\n      " .. wrapped(method.doc, "      ", 90) or "")
     end
   end
-  return table.concat(lines, "\n")
+  return table.concat(lines, "\n") .. example_text(name)
 end
 
 local general = [[
@@ -210,7 +213,7 @@ A local lasts to the end of the session.]]
 
 local help_text
 
--- "model:fit(x, y)": of the methods of this name, with what they do.
+-- Help for all methods of this name: signatures such as "model:fit(x, y)", and their documentation.
 local function methods_help(name)
   local lines = {}
   for _, kind in ipairs(cr.listing().types) do
@@ -226,7 +229,7 @@ end
 
 local most_found = 12 -- of each group
 
--- Lines with the names and first sentences of those rows that speak of the word.
+-- Lines with the names and first sentences of those rows that contain the word.
 local function rows_about(word, title, rows, name_of)
   local found = {}
   for _, row in ipairs(rows) do
@@ -258,7 +261,7 @@ local function methods_of(types)
   return methods
 end
 
--- What speaks of a word: classes, functions and methods.
+-- Searches classes, functions and methods for a word.
 local function search(word)
   local listing, groups = cr.listing(), {}
   local function add(...) groups[#groups + 1] = rows_about(word:lower(), ...) or nil end
@@ -274,7 +277,7 @@ local function nothing_called(name)
     .. (guess == "" and search(name) or ".")
 end
 
---- Of everything in the module that has the name: "Dense", "layers.Dense", "fit".
+--- Help for everything in the module with this name: "Dense", "layers.Dense", "fit".
 local function help_of_name(name)
   local names, texts, seen = shell.library "names", {}, {}
   for _, path in ipairs(names.paths(name)) do
@@ -308,8 +311,8 @@ function help_text(...)
   return members_help(what)
 end
 
--- Lines that are longer than those of the terminal go on in others behind the same blanks; those
--- that an example enters stay as they are typed.
+-- Breaks lines that are longer than the terminal is wide, and repeats their indentation; entries in
+-- examples stay as they are typed.
 local function fitted(text)
   local columns = shell.fitting_columns(100, 40)
   return (text:gsub("[^\n]+", function(line)

@@ -1,4 +1,5 @@
--- What stands behind a message of Lua where somebody writes as in Python: how it is written here.
+-- Hints that follow error messages of Lua when the code is written as in Python: how to write it in
+-- Lua.
 local _, shell = ...
 local names = shell.library "names"
 
@@ -6,7 +7,7 @@ local names = shell.library "names"
 
 local literals = { ["True"] = "true", ["False"] = "false", ["None"] = "nil" }
 
---- Tuples, lists, names with "=" and literals as Lua writes them.
+--- Translates tuples, lists, names with "=" and literals of Python to Lua.
 local function translated(text)
   text = text:gsub("%f[%w_][%a_][%w_]*", literals):gsub("%s*([^=~<>])=%s*([^=])", "%1 = %2")
   text = text:gsub("([%w_%.:]*)(%b())", function(name, brackets)
@@ -19,7 +20,7 @@ end
 
 local function trimmed(text) return text:match "^[%s,]*(.-)[%s,]*$" end
 
--- The brackets that are open at the end of a text: where they stand, the innermost last.
+-- The positions of the brackets that are open at the end of a text, the innermost last.
 local function open_brackets(text)
   local open = {}
   for at, bracket in text:gsub("(['\"]).-%1", function(s) return ("_"):rep(#s) end)
@@ -29,7 +30,7 @@ local function open_brackets(text)
   return open
 end
 
--- What the bracket that opens there holds, as far as the line goes.
+-- The text inside the bracket that opens there, up to the end of the line.
 local function inside(line, open)
   local brackets = line:match("^%b()", open)
   return brackets and brackets:sub(2, -2) or line:sub(open + 1) .. " ..."
@@ -53,7 +54,7 @@ local function call_with_options(text)
   end
 end
 
--- The call may begin in an earlier line.
+-- The same for a line of a call that may begin in an earlier line.
 local function with_options(line, earlier)
   local call
   for i = #earlier + 1, math.max(1, #earlier - 20), -1 do
@@ -82,8 +83,8 @@ end
 
 local blocks = "blocks have no ':' and end in 'end': if x then ... end, for i = 1, 10 do ... end"
 
---- Where a chunk fails (what Lua says, the token before which it does, the line) and what it is
---- told; the first row that fits counts.
+--- For chunks that do not compile: conditions on Lua's message, on the token at which compilation
+--- fails and on the line, and the hint. The first matching row applies.
 local mistakes = {
   { line = "^%s*import%s", says = "the module is the table cr; require 'name' loads others" },
   { line = "^%s*from%s.*import", says = "the module is the table cr; require 'name' loads others" },
@@ -122,7 +123,7 @@ local mistakes = {
   { near = "^#$", line = "^%s*#", says = "comments begin with --" },
 }
 
--- A line, and those before it.
+-- The line with this number, and a list of those before it.
 local function lines_until(source, number)
   local lines = {}
   for line in (source .. "\n"):gmatch "(.-)\n" do
@@ -155,7 +156,7 @@ end
 
 -- ---- errors while it runs
 
---- What somebody looks for who calls one of Python's functions.
+--- The counterparts in Lua of functions of Python.
 local functions = {
   quit = "Ctrl-D ends the prompt, os.exit() a script",
   exit = "Ctrl-D ends the prompt, os.exit() a script",
@@ -192,7 +193,8 @@ local function hint_of_value(kind, name)
   return string.format("; '%s' is a %s, which is read without brackets: x.%s", name, kind, name)
 end
 
---- Messages of Lua, and what is said of what they hold.
+--- For errors at run time: patterns of Lua's messages, and functions that make the hint from the
+--- captures.
 local runtime = {
   { "nil value %(global '([^']+)'%)", hint_of_global },
   { "attempt to call a (%a+) value %(%a+ '([%a_][%w_]*)'%)$",

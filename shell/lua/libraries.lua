@@ -1,23 +1,31 @@
 -- The parts of the module that are written in Lua. Each is a file that gets the table of the module
--- and the table below as arguments, and runs once, when it is first needed: local blocks =
--- shell.library "applications/blocks". shell.define(name, doc, options, body) makes a function with
--- the help, completion and messages of all functions of the module. The name may go on with what
--- the function gives, "size -> an integer"; of other functions comments say types, @param and
--- @return. An option is {name =, type =, doc =} with `default` or `required = true`; the body gets
--- one value for each; `takes_names` and `takes_lists` say that a table in its place is its value,
--- not options or several values. shell.methods has the bodies of methods of objects that are
--- written in Lua. shell.draw(way, figure, options) draws (crescent/io/picture.h),
--- shell.save_picture(path, figure, options) into a file. shell.warn(text) tells the user something,
--- shell.counted_name(class) draws the next automatic name of a layer,
--- shell.save_feature_space(path, config) writes one where the format of such files has a word for
--- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
--- derived from it (without a name: what derives a class from any other), shell.did_you_mean(word, names) is the hint of a message about a name,
--- shell.is_structure(x) tells lists and tables of names from objects, shell.filled(t) is the table
--- with what it gets when it is first read, shell.fitting_columns(n, least) is n, or what the
--- terminal has of it, shell.printing is what cr.config.print was told, and
--- shell.set_printing(precision, threshold, width) tells tensors. At the prompt shell.variables gives
--- functions, by names, that give the values of local variables, and shell.print_help(text) prints
--- what may be longer than the screen.
+-- and the table `shell` as arguments, and runs once, when it is first needed: local blocks =
+-- shell.library "applications/blocks". Members of `shell`:
+--
+-- define(name, doc, options, body) makes a function with the help, completion and messages of all
+--   functions of the module. The name may include the type of the result, "size -> an integer"; for
+--   other functions comments have types, @param and @return. An option is {name =, type =, doc =}
+--   with `default` or `required = true`; the body gets one value for each. With `takes_names` and
+--   `takes_lists` a table in its place is its value, not options or several values.
+-- methods has the bodies of methods of objects that are written in Lua.
+-- draw(way, figure, options) draws a figure (crescent/io/picture.h); save_picture(path, figure,
+--   options) draws it into a file.
+-- warn(text) warns the user.
+-- counted_name(class) returns the next automatic name of a layer of this class.
+-- save_feature_space(path, config) saves a FeatureSpace; returns false if the format of the file
+--   does not support that.
+-- dataset_class(name) returns the class of datasets with this name; nil if there is none.
+-- set_base(name, make) sets the function that makes the base for classes derived from a built-in
+--   class of layers; without a name, the one for all other classes.
+-- did_you_mean(word, names) is the hint of a message about an unknown name.
+-- is_structure(x) tells lists and tables with names from objects.
+-- filled(t) is the table after adding what is only added when somebody reads it.
+-- fitting_columns(n, least) is n, or less if the terminal has fewer columns, but not below `least`.
+-- printing has the settings of cr.config.print; set_printing(precision, threshold, width) applies
+--   them to tensors.
+-- set_data_parallel(on) says whether processes share batches; is_data_parallel() returns it.
+-- At the prompt, variables has functions that return the values of local variables, by name, and
+--   print_help(text) prints a text that may be longer than the screen.
 local cr, shell = ...
 shell.printing, shell.methods, shell.variables = {}, {}, {}
 
@@ -41,7 +49,7 @@ function shell.fail(...)
   error(table.concat { ... }, is_line and level or 2)
 end
 
---- Makes it an error to read a name that the table of the module lacks, in the tables below it too.
+--- Makes reading a missing name an error, in the table of the module and in nested tables.
 local function guard(path, table)
   setmetatable(table, {
     __index = function(_, key) return shell.library("names").fail(path, table, key) end,
@@ -53,7 +61,7 @@ local function guard(path, table)
   end
 end
 
---- The table itself, filled where that waits until somebody looks into it.
+--- The table itself, after adding what is only added when somebody reads it.
 function shell.filled(table)
   local meta = getmetatable(table)
   local fill = type(meta) == "table" and rawget(meta, "__fill")
@@ -61,8 +69,7 @@ function shell.filled(table)
   return table
 end
 
---- The table, which gets what the library of this name has besides, when somebody first looks for
---- what is not there.
+--- The table. What the library of this name adds to it is added when a missing name is first read.
 local function filled_later(name, path, table)
   table = table or {}
   local is_filled = false
@@ -87,7 +94,7 @@ local function filled_later(name, path, table)
 end
 
 cr.applications = filled_later("applications", "cr.applications")
--- A table that can be called says by __describe which function that is.
+-- The metamethod __describe of a callable table returns the function to describe.
 local feature_space = {}
 cr.utils.FeatureSpace = setmetatable(feature_space, {
   __fill = function()
@@ -102,12 +109,20 @@ cr.utils.FeatureSpace = setmetatable(feature_space, {
   __call = function(_, ...) return shell.library "feature_space"(...) end,
   __describe = function() return getmetatable(shell.library "feature_space").__describe() end,
 })
-for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization" } do
+for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization", "distribution" } do
   cr[name] = filled_later(name, "cr." .. name)
 end
 for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
   filled_later(name, "cr." .. name, cr[name])
 end
+
+-- Beside its functions cr.data has the classes of datasets, which are in plugins.
+setmetatable(cr.data, {
+  __index = function(data, name)
+    local class = type(name) == "string" and shell.dataset_class(name) or nil
+    return class or shell.library("names").fail("cr.data", data, name)
+  end,
+})
 
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
@@ -115,19 +130,19 @@ shell.set_base("", function(...) return shell.library "derived"(...) end)
 
 for _, name in ipairs { "show", "plotting" } do shell.library(name) end
 
---- Prints what is known of a class, a function, an object or a namespace.
+--- Prints the documentation of a class, a function, an object or a namespace.
 --- @param ... any value
 --- @return nothing
 function cr.help(...) return shell.library "help"(...) end
 
 --- Completions of the end of a text: a list of names, how many characters of the text they replace,
---- and a list of what is said about each.
+--- and a list of their descriptions.
 --- @param line a string
 --- @return a list of names, how many characters they replace, a list of texts
 function cr.complete(line) return shell.library("completion").complete(line) end
 
---- What an option can be whose text has been begun: `line` ends with "option = "; a list of values
---- and one of what is said about each.
+--- The values of an option that begin with a prefix: `line` ends with "option = ". A list of values,
+--- and a list of their descriptions.
 --- @param line a string
 --- @param prefix a string
 --- @return a list of values, a list of texts
@@ -135,19 +150,19 @@ function cr.complete_value(line, prefix)
   return shell.library("completion").complete_value(line, prefix)
 end
 
---- How the function or class is called whose call is being typed at the end of a text.
+--- The signature of the function or class whose call is being typed at the end of a text.
 --- @param line a string
 --- @return a string or nil
 function cr.hint(line) return shell.library("completion").hint(line) end
 
---- The message of an error, a traceback behind it or not, with a hint where there is one; source
---- is the text that it is about, unless that is in a file.
+--- An error message, with or without a traceback, and with a hint if there is one; source is the
+--- text of the chunk at fault, unless that is in a file.
 --- @param message a string
 --- @param source a string
 --- @return a string
 function cr.explained(message, source) return shell.library "hints"(message, source) end
 
---- What is written in Lua of the prompt; see there.
+--- The functions of the prompt that are written in Lua (shell/lua/prompt.lua).
 --- @param ... any value
 --- @return a table with names
 function cr.begin_prompt(...) return shell.library "prompt"(...) end

@@ -1,14 +1,14 @@
--- What is said of names that do not exist: which one is near, and where the module has it.
+-- Hints for names that do not exist: similar names, and where the module has the name.
 local cr, shell = ...
 local names = {}
 
--- What stands here for what Python has.
+-- The counterparts here of names in Python.
 local python = {
   K = "cr.ops", array = "cr.tensor", constant = "cr.tensor", jax = "cr", keras = "cr",
   np = "cr.ops", numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
 }
 
--- The names in a table of the module; of a table of classes their aliases too.
+-- The names in a table of the module; for a table of classes also their aliases.
 local function members(t)
   local found, kind = {}, cr.describe(t)
   for _, word in ipairs(kind and kind.words or {}) do found[#found + 1] = word end
@@ -42,7 +42,7 @@ function names.paths(word)
   return found
 end
 
---- What stands there.
+--- The value at a path.
 function names.value(path)
   local value = cr
   for name in path:gmatch "%.([^.]+)" do value = value[name] end
@@ -53,7 +53,7 @@ local function nearest(word, candidates)
   return shell.did_you_mean(word, candidates):match "'(.*)'"
 end
 
--- The name in the module that is near this one.
+-- The name in the module that is most similar to this one.
 local function nearest_elsewhere(word)
   local all, seen = {}, {}
   visit_all("cr", cr, function(_, name)
@@ -62,16 +62,16 @@ local function nearest_elsewhere(word)
   return nearest(word, all)
 end
 
--- "'cr.losses.mse' or 'cr.metrics.mse'": the first few of them.
+-- The text "'cr.losses.mse' or 'cr.metrics.mse'" of the first few paths.
 local function quoted(paths)
   local few = {}
   for i = 1, math.min(#paths, 3) do few[i] = "'" .. paths[i] .. "'" end
   return table.concat(few, " or ")
 end
 
---- " (did you mean 'x'?)" for a name that is in none of these: one of them that is near, where the
---- module has the name, what stands for it here, and where the module has one that is near, if that
---- is looked for; "" when there is nothing like it.
+--- The hint " (did you mean 'x'?)" for a name that is not among the candidates: a similar
+--- candidate, the paths at which the module has the name, its counterpart if it is a name of
+--- Python, and, if `everywhere`, a similar name in the module; "" without any.
 function names.guess(word, candidates, everywhere)
   local paths = names.paths(word)
   if #paths == 0 and python[word] then paths = { python[word] } end
@@ -83,7 +83,7 @@ function names.guess(word, candidates, everywhere)
   return #paths == 0 and "" or " (did you mean " .. quoted(paths) .. "?)"
 end
 
---- The error of reading a name that the table of the module lacks; nil for what is no name.
+--- Fails for a missing name in the table of the module; returns nil if the key is not a name.
 function names.fail(path, t, key)
   if type(key) == "string" then
     shell.fail(path, " has no '", cr.printable(key), "'", names.guess(key, members(t), true))

@@ -1,15 +1,16 @@
--- cr.plot and what else draws figures: at the terminal, or into files.
+-- cr.plot and other functions that draw figures, at the terminal or to files.
 local cr, shell = ...
 
---- What the function gives; messages begin with the name of the function that draws.
+--- Calls `draw` and returns its results; errors begin with the name of the function that the user
+--- called.
 local function named(name, draw, ...)
   local ok, result = pcall(draw, ...)
   if ok then return result end
   shell.fail(name, ": ", (tostring(result):gsub("^draw: ", "")))
 end
 
---- Draws the figure on the terminal, or into the file, whose path is given; `name` is that of the
---- function that draws.
+--- Draws the figure on the terminal, or to the file whose path is given; `name` is that of the
+--- calling function.
 local function show(name, figure, o)
   local size = { width = o.width, height = o.height, scale = o.scale }
   if o.file then
@@ -23,7 +24,7 @@ end
 local function is_tensor(value) return getmetatable(value) == "tensor" end
 local function is_list(value) return type(value) == "table" and (#value > 0 or next(value) == nil) end
 
---- A list of numbers stays one; what else can be a tensor becomes one.
+--- Converts values to a tensor if possible; a list of numbers is left as it is.
 local function values_of(value)
   if is_tensor(value) then return value end
   if is_list(value) and type(value[1]) ~= "table" then return value end
@@ -52,8 +53,8 @@ local function check_labels(labels, count)
   end
 end
 
---- The series of what is given for y, each with its label: a tensor or list of numbers, the columns
---- of a matrix, a list of series, or a table of them by name.
+--- The series in the argument y, each with its label: y is a tensor or list of numbers, a matrix
+--- whose columns are series, a list of series, or a table of them by name.
 local function series_of(y, label)
   local labels = type(label) == "table" and label or { label }
   if is_tensor(y) and #y.shape == 2 then y = columns_of(y) end
@@ -130,7 +131,8 @@ local function batch_of(images)
     images.dtype, "(", table.concat(shape, ", "), ")")
 end
 
---- The least finite value becomes 0 and the greatest 1; gives these two as well.
+--- Scales the values so that the least finite one becomes 0 and the greatest 1; also returns these
+--- two.
 local function stretched(images)
   images = cr.ops.cast(images, "float32")
   local is_finite = cr.ops.isfinite(images)
@@ -139,7 +141,7 @@ local function stretched(images)
   return (images - least) / cr.ops.maximum(most - least, 1e-30), { least:item(), most:item() }
 end
 
---- The numbers that are black and white.
+--- The values for black and white.
 local function range_of(pixels) return pixels.dtype:find "int" and { 0, 255 } or { 0, 1 } end
 
 cr.imshow = shell.define("imshow -> a path, or nothing",
@@ -194,7 +196,7 @@ cr.sparkline = shell.define("sparkline -> a string",
       { width = wide, unicode = true }):gsub("\n$", ""))
   end)
 
---- The logs of a history by name, those of validation beside their own.
+--- The logs of a history by name, each followed by that of the validation.
 local function logs_of(history, names)
   local logs, chosen = history.history, {}
   if names and type(names) ~= "table" then names = { names } end

@@ -1,6 +1,6 @@
--- The prompt: results have names, names are asked about, and what a command has printed is not
--- printed again. Gets the local variables of the session, a table of functions that give their
--- values, and the function that prints texts which may be longer than the screen.
+-- The prompt: results get names, questions such as `?name` are answered, and a table that a command
+-- has printed is not printed again. The arguments are the local variables of the session, as a
+-- table of functions that return their values, and the function that prints long texts.
 local cr, shell = ...
 local show = shell.library "show"
 
@@ -18,7 +18,7 @@ local function result_named(name)
   if digits then return results[tonumber(digits)] end
 end
 
--- Names that nobody has assigned are looked for among the results.
+-- Makes global variables that are not set refer to the results: _ and _1, _2, ...
 local function name_results()
   local meta = getmetatable(_G) or {}
   local before = meta.__index
@@ -35,13 +35,14 @@ function prompt.begin(entry)
   results[number - kept_results] = nil
 end
 
--- A single nil that a call gave is not worth a line, nor a table whose rows were just printed.
+-- Whether results are printed: not a single nil that a call returned, and no table whose rows the
+-- command has just printed.
 local function is_worth_showing(is_path, count, value)
   if count ~= 1 or is_path then return count > 0 end
   return value ~= nil and not (has_printed and shell.is_structure(value))
 end
 
---- Keeps the first of the results and prints all.
+--- Stores the first result and prints all results.
 function prompt.show(is_silent, is_path, ...)
   local count, texts = select("#", ...), {}
   local value = ...
@@ -51,7 +52,7 @@ function prompt.show(is_silent, is_path, ...)
   print_text(table.concat(texts, "\n"), shell.printing.pager ~= false)
 end
 
---- Of a name that an entry compares with a number.
+--- Warns if an entry compares this name, which is a tensor, with a number.
 function prompt.warn_of_comparison(name)
   local value = variables[name] and variables[name]() or rawget(_G, name)
   if getmetatable(value) ~= "tensor" then return end
@@ -59,12 +60,12 @@ function prompt.warn_of_comparison(name)
     .. "compares its elements", name, name))
 end
 
---- Whether a command took long enough to say so.
+--- Whether a command took so long that its time is printed.
 function prompt.is_long(seconds) return seconds >= (shell.printing.time or 2) end
 
 -- ---- questions
 
--- What a path of names stands for; nil where it leads nowhere.
+-- The value of a path of names; nil if there is none.
 local function value_of(path)
   local value, is_first = nil, true
   for name in path:gmatch "[^%.:]+" do
@@ -95,7 +96,7 @@ end
 
 local function first_sentence(doc) return doc:match "^(.-%.)%f[%s\0]" or doc end
 
--- Rows of everything whose name or description has the word, those with it in the name first.
+-- Rows of all names that contain the word, followed by those whose descriptions do.
 local function rows_with(word)
   local in_name, in_doc = {}, {}
   local function visit(name, doc)

@@ -115,7 +115,7 @@ local function checked_shares(p, count)
   return p
 end
 
--- Positions from 0, which each come as often as their share says.
+-- Draws indices, from 0, with probabilities proportional to these shares.
 local function drawn_places(count, number, replace, p, seed)
   if not replace and not p then return cr.random.permutation(count, seed):slice(1, number) end
   if replace and not p then return cr.random.randint({ number }, 0, count, { seed = seed }) end
@@ -124,7 +124,7 @@ local function drawn_places(count, number, replace, p, seed)
     local ends = ops.cumsum(p)
     return ops.searchsorted(ends / ends[-1], draws, "right")
   end
-  -- Gumbel noise: the largest come as if they were drawn one after another.
+  -- Gumbel noise: the indices of the largest sums are distributed as if drawn without replacement.
   local noise = -ops.log(-ops.log(ops.clip(uniform({ count }, seed), 1e-20, 1 - 1e-7)))
   return select(2, ops.top_k(ops.log(ops.cast(p, "float32")) + noise, number))
 end

@@ -1,4 +1,4 @@
--- Values as people read them at the prompt.
+-- Values as text for the prompt.
 local cr, shell = ...
 local cut_rows, cut_depth, cut_width, cut_numbers, cut_text, cut_lines = 40, 5, 100, 100, 70, 5
 
@@ -43,7 +43,7 @@ local function wrapped(text, indent, width)
   return table.concat(lines, "\n" .. indent)
 end
 
--- A name and paragraphs of what is said of it, from this column on, or below it where lines are
+-- A row with a name and paragraphs of text beside it, from this column on, or below it if lines are
 -- short.
 local function row(name, column, ...)
   local columns = shell.fitting_columns(100, 40)
@@ -60,10 +60,11 @@ end
 local show_value
 local function indented(text, indent) return (text:gsub("\n", "\n" .. (" "):rep(indent))) end
 
--- How many columns a line may have.
+-- The width of lines in columns.
 local function line_width() return shell.printing.width or shell.fitting_columns(cut_width, 40) end
 
--- A fraction has no more digits behind the point than tensors have; tiny ones an exponent.
+-- A number with at most as many decimals as the elements of tensors; very small ones have an
+-- exponent.
 local function number_text(x)
   if x ~= x then return "nan" end
   if math.type(x) == "integer" or x % 1 == 0 then return tostring(x) end
@@ -72,7 +73,7 @@ local function number_text(x)
   return (string.format("%." .. digits .. "f", x):gsub("(%..-)0+$", "%1"):gsub("%.$", ".0"))
 end
 
--- The beginning of a text that is too long, and how long it is.
+-- A string in quotes; of a long one the beginning and its length.
 local function string_text(text)
   local quoted = string.format("%q", text:sub(1, cut_text)):gsub("\\\n", "\\n")
   return #text <= cut_text and quoted or string.format("%s... (%d bytes)", quoted, #text)
@@ -83,7 +84,8 @@ local function spec_text(tensor)
   return string.format("<%s(%s)>", tensor.dtype, table.concat(tensor.shape, ", "))
 end
 
--- In a table a tensor has a few lines, or none; alone its dtype and shape stand below it.
+-- The text of a tensor. Inside a table it has a few lines, or only dtype and shape; otherwise dtype
+-- and shape are in the last line.
 local function tensor_text(tensor, depth)
   if depth == 0 then return tostring(tensor) .. "\n" .. spec_text(tensor) end
   local rows = 1
@@ -96,7 +98,7 @@ end
 
 local function is_short(value) return type(value) == "number" or type(value) == "boolean" end
 
--- The items of the list, those that are too many left out, and how many stand side by side.
+-- The texts of a list's items without those beyond the limit, and how many of them may share lines.
 local function list_parts(t, depth, seen)
   local parts, length, across = {}, #t, true
   for i = 1, length do across = across and is_short(rawget(t, i)) end
@@ -121,7 +123,8 @@ local function named_parts(t, depth, seen, parts)
   end
 end
 
--- The first parts in lines that are as long as they may be, the others a line each.
+-- Puts the first `across` parts into lines of at most this width; each of the other parts is a
+-- line.
 local function in_lines(parts, across, width)
   local lines, line = {}, ""
   for i, part in ipairs(parts) do
@@ -149,7 +152,7 @@ local function show_table(t, depth, seen)
   return #line <= width and not line:find "\n" and line or in_lines(parts, across, width)
 end
 
--- The fields of a table are shown unless it says itself how it looks.
+-- The fields of a table are shown, unless the table has a __tostring of its own.
 function show_value(value, depth, seen)
   if type(value) == "string" then return depth > 0 and string_text(value) or value end
   if type(value) == "number" then
@@ -177,7 +180,7 @@ end
 --- @return a string
 function cr.show(value) return show_value(value, 0, {}) end
 
---- What print is at the prompt: tables are shown with what they hold, other values as by tostring.
+--- Prints values as at the prompt: tables with their contents, other values as by tostring.
 --- @param ... any value
 --- @return nothing
 function cr.print(...)

@@ -1,4 +1,4 @@
--- The tour of the prompt that `crescent demo` shows: what is said before an entry, and the entry.
+-- The tour of the prompt that `crescent demo` shows: an explanation, and the entry that follows it.
 return {
   { "Tensors show what they hold; lists in Lua count from 1, ranges have both ends.",
     "t = cr.arange(12):reshape { 3, 4 }; t, t[2], t[{ {}, -1 }]" },

@@ -13,7 +13,7 @@ local function as_channels_last(x, data_format)
   return data_format == "channels_first" and ops.transpose(x, { 0, 2, 3, 1 }) or x
 end
 
---- Pixels from 0 to 255; floating-point ones may be fractions.
+--- Pixel values from 0 to 255, which may be fractions for floating-point images.
 local function as_pixels(images)
   if not images.dtype:find "float" then return ops.cast(images, "uint8") end
   local factor = ops.max(images):item() <= 1 and 255 or 1

@@ -1,6 +1,6 @@
 -- The base of classes that wrap a layer: cr.layers.Wrapper:subclass("Mine", { { "scale", 1.0 } }).
--- The layer is the option `layer`; an init of the class' own calls this one, Mine.super.init(self,
--- options).
+-- The layer is the option `layer`; the init of a class calls that of the base:
+-- Mine.super.init(self, options).
 local cr = ...
 
 local Wrapper = cr.Layer:subclass("Wrapper", { { "layer", cr.null, "The layer inside." } })

@@ -1,5 +1,5 @@
--- What editors know of Lua, from the listing of everything that can be called: types for LuaLS
--- (crescent.d.lua) and snippets (crescent.code-snippets). host.folder is where they go.
+-- Files for editors, from the listing of everything that can be called: types for LuaLS
+-- (crescent.d.lua) and snippets (crescent.code-snippets). They are written to host.folder.
 local cr, host = ...
 local listing = cr.listing()
 
@@ -25,7 +25,7 @@ for _, row in ipairs(listing.types) do
   end
 end
 
---- "an integer or nil" is "integer|nil"; what is not known is "any".
+--- The LuaLS type of a type in help texts: "integer|nil" for "an integer or nil", "any" if unknown.
 local function type_of(words)
   local names = {}
   for word in ((words or "") .. " or "):gmatch "(.-) or " do
@@ -54,7 +54,8 @@ local function definition(path, names)
   return ("%s[%q] = function(%s) end"):format(parent, last, table.concat(names, ", "))
 end
 
---- A function with its parameters as LuaLS reads it; `self` of methods stands before the colon.
+--- A function with its parameters in the syntax of LuaLS; the self of methods is written before the
+--- colon.
 local function declaration(path, row, parameters, result)
   local lines, names = { comment(row.doc) }, {}
   for _, parameter in ipairs(parameters) do
@@ -80,7 +81,8 @@ local function options_type(class)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- A class is called with what is required and a table of the rest, or with a table of all.
+--- The constructors of a class: called with required options and a table of the others, or with a
+--- table of all.
 local function constructor(class)
   local options = type_name("options." .. path_of(class))
   local result = known["the " .. class.kind] or "any"
@@ -115,7 +117,7 @@ local function add_objects(lines)
   end
 end
 
---- The tables on the way to the names, each before what is in it.
+--- Adds the tables that contain the names, each before its contents.
 local function add_tables(lines)
   local made = {}
   local function make(path)
@@ -136,7 +138,7 @@ local function types()
   lines[#lines + 1] = "---@class crescent\ncr = {}"
   local made = add_tables(lines)
   for _, row in ipairs(listing.functions) do
-    if not made[row.path] then -- else it is a table that can be called
+    if not made[row.path] then -- otherwise it is a callable table
       lines[#lines + 1] = declaration(row.path, row, row.parameters, type_of(row.result)) .. "\n"
     end
   end
@@ -151,7 +153,7 @@ local function quoted(text)
   return '"' .. text:gsub('[\\"]', "\\%0"):gsub("%c+", " ") .. '"'
 end
 
---- A class as an editor writes it: a place for each option that is required.
+--- The snippet for a class: it has a placeholder for each required option.
 local function snippet(class)
   local places = {}
   for _, option in ipairs(class.options) do

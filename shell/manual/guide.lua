@@ -1,5 +1,5 @@
--- Pages of the guide, out of its chapters in Markdown. A block of code is followed by the block
--- `text` that it prints. Names in backticks lead to the reference.
+-- Writes the pages of the guide from its chapters in Markdown. A block of code is followed by a
+-- block `text` with its output. Names in backticks become links to the reference.
 local _, host = ...
 local html, reference = host.part "html", host.part "reference"
 local guide = {}
@@ -16,7 +16,7 @@ end
 
 local function file_of(name) return "guide-" .. name:gsub("%.md$", ".html") end
 
---- Links between chapters lead to their pages.
+--- Replaces links between chapters by links between their pages.
 local function with_links(content)
   return (content:gsub('href="([%w%-]+%.md)(#?[^"]*)"', function(name, anchor)
     return ('href="%s%s"'):format(file_of(name), anchor)
@@ -29,7 +29,7 @@ local function with_anchors(content)
   end))
 end
 
---- A program in Python and the same in Lua stand side by side where there is room.
+--- Puts a program in Python and the same program in Lua side by side if the page is wide enough.
 local function with_pairs(content)
   local python = '(<pre><code class="language%-python">.-</pre>)'
   return (content:gsub(python .. '%s*(<pre><code class="language%-lua">.-</pre>)',
@@ -51,7 +51,7 @@ local function with_names(content)
   end))
 end
 
---- Links to the chapters before and behind.
+--- Links to the previous and the next chapter.
 local function turn(chapters, i)
   local function link(chapter, words)
     return chapter and html.element("a", words:format(html.escaped(heading_of(chapter.text))),

@@ -1,11 +1,11 @@
--- Pieces of pages: escaped texts, code in colours, a page around its content.
+-- Helpers for pages: escaped texts, highlighted code, the frame around the content of a page.
 local html = {}
 
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
 
 function html.escaped(text) return (tostring(text):gsub('[&<>"]', entities)) end
 
---- The text of a piece of HTML.
+--- The text of a piece of HTML, without tags.
 function html.plain(code)
   return (code:gsub("<[^>]*>", ""):gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&quot;", '"')
     :gsub("&amp;", "&"))
@@ -15,7 +15,7 @@ function html.element(tag, content, attributes)
   return ("<%s%s>%s</%s>"):format(tag, attributes and " " .. attributes or "", content, tag)
 end
 
---- An anchor: "Keras' files" is "keras-files", as in documents.
+--- The anchor of a heading, as in Markdown: "keras-files" for "Keras' files".
 function html.anchor(heading)
   return (heading:lower():gsub("[^%w%-_ ]", ""):gsub(" ", "-"))
 end
@@ -30,7 +30,7 @@ local function coloured(class, text)
   return html.element("span", html.escaped(text), 'class="' .. class .. '"')
 end
 
---- The word at `at`, coloured where it is a keyword or a number.
+--- The word at `at`, highlighted if it is a keyword or a number.
 local function word_at(code, at)
   local word = code:match("^[%a_][%w_]*", at)
   if word then return word, keywords[word] and coloured("k", word) or html.escaped(word) end
@@ -38,7 +38,7 @@ local function word_at(code, at)
   if word then return word, coloured("n", word) end
 end
 
---- The comment or the text at `at`, coloured.
+--- The comment or string at `at`, highlighted.
 local function quoted_at(code, at)
   local comment = code:match("^%-%-[^\n]*", at)
   if comment then return comment, coloured("c", comment) end
@@ -60,7 +60,7 @@ function html.coloured_lua(code)
   return table.concat(pieces)
 end
 
---- An example: entries behind "> ", and their answers.
+--- An example as HTML: entries after "> ", and their output.
 function html.session(text)
   local lines = {}
   for line in text:gmatch "[^\n]+" do
@@ -125,7 +125,7 @@ local frame = [[
 </html>
 ]]
 
---- A whole page; @WORDS@ of the frame are given by name.
+--- A whole page: replaces each @NAME@ in the frame by the value of that name.
 function html.page(values)
   return (frame:gsub("@(%u+)@", function(name) return values[name:lower()] end))
 end

@@ -1,10 +1,10 @@
--- Writes the manual, pages of HTML with a search that no server answers: the guide's chapters, and
--- a reference from the listing of everything that can be called. Nothing here names a layer, a
--- function or a chapter.
+-- Writes the manual: pages of HTML with a search that needs no server, from the guide's chapters
+-- and from the listing of everything that can be called. Nothing here depends on the names of
+-- layers, functions or chapters.
 --
--- host.folder is where the pages go, host.chapters the guide, host.notes what is said of classes
--- beside their options, host.commands the program's; host.markdown(text) gives HTML,
--- host.text(name) a part of this folder.
+-- host.folder is the folder to write to, host.chapters the guide, host.notes further notes on
+-- classes, host.commands the program's commands; host.markdown(text) returns HTML, host.text(name)
+-- a file of this folder.
 local cr, host = ...
 
 local loaded = {}
@@ -71,7 +71,7 @@ local function first_page(pages)
   return { title = "Crescent", file = "index.html", content = content }
 end
 
---- A text in double quotes for JavaScript; no markup of it ends a script.
+--- A text as a string of JavaScript, escaped so that it cannot end the script element.
 local function quoted(text)
   local escaped = text:gsub('[\\"]', "\\%0"):gsub("%c+", " "):gsub("</", "<\\/")
   return '"' .. escaped .. '"'

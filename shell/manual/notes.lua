@@ -1,5 +1,5 @@
--- What is said of classes and functions beside their options: files *.notes beside the plugins have
--- lines "cr.optimizers.Adam paper: Kingma and Ba 2015, arXiv:1412.6980" and "... keras: it ...".
+-- Notes on classes and functions besides their options: files *.notes beside the plugins have lines
+-- such as "cr.optimizers.Adam paper: Kingma and Ba 2015, arXiv:1412.6980" and "... keras: it ...".
 local _, host = ...
 local html = host.part "html"
 local notes = {}
@@ -25,7 +25,7 @@ for _, file in ipairs(host.notes) do read(file.text, file.name) end
 
 function notes.of(path) return rows[path] or {} end
 
---- Each note is about something that is there.
+--- Fails for a note about a name that does not exist.
 function notes.check(places)
   for path in pairs(rows) do assert(places[path], path .. " has a note and is not there") end
 end

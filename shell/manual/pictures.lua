@@ -1,12 +1,12 @@
--- Pictures of what people would rather look at: the curve of an activation, the rates of a
--- schedule, how an initializer's values are spread.
+-- Pictures for pages of classes: the curve of an activation, the learning rates of a schedule, the
+-- distribution of an initializer's values.
 local cr, host = ...
 local html = host.part "html"
 local pictures = {}
 
 local x = cr.ops.linspace(-6, 6, 121)
 
---- Whether an element of the result follows from the one element at its place.
+--- Whether each element of the result depends only on the element at the same position.
 local function is_elementwise(f)
   local good, same = pcall(function()
     local some = x:slice(31, 91)
@@ -49,7 +49,7 @@ function kinds.schedule(class, file)
     .. html.element("code", html.escaped(cr.show(config):gsub("%s+", " "))) .. "."
 end
 
---- The picture of a class as a part of its page; empty where there is nothing to look at.
+--- The picture of a class as HTML; empty for classes without one.
 function pictures.of(class, path)
   local draw = kinds[class.kind]
   local name = path .. ".svg"

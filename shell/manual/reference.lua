@@ -6,9 +6,9 @@ local listing = host.listing
 local escaped, element = html.escaped, html.element
 local reference = {}
 
--- ---- where names are
+-- ---- the pages of names
 
-local plurals = { loss = "losses" }
+local plurals = { loss = "losses", dataset = "data" } -- their tables
 local function plural_of(kind) return plurals[kind] or kind .. "s" end
 local function path_of(class) return ("cr.%s.%s"):format(plural_of(class.kind), class.name) end
 
@@ -18,7 +18,7 @@ local function type_file(name) return file_of("type." .. name) end
 local function parent_of(path) return path:match "^(.*)%.[^%.]*$" end
 local function last_of(path) return path:match "[^%.]*$" end
 
---- What bases of classes have, cr.Layer.build, is what methods of their objects are.
+--- Members of bases of classes, such as cr.Layer.build, are documented as methods of their objects.
 local members = {}
 for _, type in ipairs(listing.types) do
   for _, method in ipairs(type.methods) do members[method.name] = true end
@@ -41,7 +41,8 @@ for _, type in ipairs(listing.types) do
   end
 end
 
---- The page of a name as it is written in code: cr.layers.Dense, layers.Dense, model:fit.
+--- The page of a name as written in code: cr.layers.Dense, layers.Dense, model:fit; nil without
+--- one.
 function reference.page_of(name) return places[name] or places["cr." .. name] end
 
 -- ---- pieces
@@ -56,7 +57,7 @@ local function default_of(row)
   return row.required and "required" or element("code", escaped(literal(row.default)))
 end
 
---- The type; kinds of classes lead to their pages.
+--- The type of a row; kinds of classes are links to their pages.
 local function type_of(row)
   local text = escaped(row.type == "" and "anything" or row.type)
   if row.kind and places["cr." .. plural_of(row.kind)] then
@@ -90,6 +91,60 @@ end
 local function paragraph(text) return text == "" and "" or element("p", escaped(text)) end
 local function example_of(row) return row.example and html.session(row.example) or "" end
 
+-- ---- signatures, as one types the call: f(x, { axis = nil }), Dropout { rate = 0.5 }
+
+local kWidth = 90
+
+local keywords = {}
+for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
+    return then true until while]]):gmatch "%a+" do
+  keywords[word] = true
+end
+
+local function place_in(prefix, name)
+  if not keywords[name] then return prefix .. name end
+  return ("%s[%q]"):format(prefix:gsub("[.:]$", ""), name)
+end
+
+local function named(row)
+  local name = keywords[row.name] and ("[%q]"):format(row.name) or row.name
+  return ("%s = %s"):format(name, literal(row.default))
+end
+
+--- The words between the ends, broken where a line would be too long.
+local function wrapped(first, words, last)
+  local lines, line = {}, first
+  for i, word in ipairs(words) do
+    local piece = word .. (i < #words and ", " or "")
+    if #line + #piece > kWidth and #line > 4 then
+      lines[#lines + 1], line = line:gsub(" $", ""), "    "
+    end
+    line = line .. piece
+  end
+  lines[#lines + 1] = line .. last
+  return table.concat(lines, "\n")
+end
+
+local function takes_any_number(rows)
+  for _, row in ipairs(rows) do
+    if row.name == "..." then return true end
+  end
+  return false
+end
+
+--- What has to be given by position, or all of it; the rest by name.
+local function call_text(callee, rows, by_position)
+  local positions, names, all = {}, {}, by_position or takes_any_number(rows)
+  for _, row in ipairs(rows) do
+    local list = (all or row.required) and positions or names
+    list[#list + 1] = list == names and named(row) or row.variadic and "..." or row.name
+  end
+  if #names == 0 then return wrapped(callee .. "(", positions, ")") end
+  if #positions == 0 then return wrapped(callee .. " { ", names, " }") end
+  names[1] = "{ " .. names[1]
+  return wrapped(callee .. "(", table.move(names, 1, #names, #positions + 1, positions), " })")
+end
+
 local function signature(text)
   return element("pre", html.coloured_lua(text), 'class="signature"')
 end
@@ -105,22 +160,16 @@ local function own_and_shared(options)
   return own, shared
 end
 
-local function signature_of(class, own)
-  local words = {}
-  for i, option in ipairs(own) do
-    words[i] = option.required and option.name or option.name .. "=" .. literal(option.default)
-  end
-  return ("%s(%s)"):format(path_of(class), table.concat(words, ", "))
-end
+local function signature_of(class, own) return call_text(path_of(class), own) end
 
---- The message of a call that is wrong, where it is about the option.
+--- The error of a wrong call, if it is about the option.
 local function message_of(class, config, name)
   local good, message = pcall(cr[plural_of(class.kind)][class.name], config)
   message = not good and tostring(message):match "[^\n]+"
   return message and message:find("'" .. name .. "'", 1, true) and message
 end
 
---- A value that the option refuses.
+--- A value that the option does not accept.
 local function refused(option)
   if option.min then return option.min - 1 end
   if option.max then return option.max + 1 end
@@ -214,9 +263,13 @@ local function parameters_of(row)
   return ""
 end
 
---- "sum(x, axis=nil)" with the path of what has it.
+--- The call of a function of a table, "cr.ops.", or of a method, "model:", which has its object.
 local function full_signature(prefix, row)
-  return signature(prefix .. (row.signature or row.name .. "()"))
+  local rows, first = row.parameters or {}, row.parameters and row.parameters[1]
+  if prefix:find ":$" and first and first.name == "self" then
+    rows = table.move(rows, 2, #rows, 1, {})
+  end
+  return signature(call_text(place_in(prefix, last_of(row.name or row.path)), rows, row.options))
 end
 
 local function result_of(row)
@@ -238,7 +291,7 @@ local function name_list(rows)
   return html.list(links, 'class="names"')
 end
 
---- The functions by the table that they are in, and the tables in order.
+--- The functions by the table that contains them, and the sorted paths of these tables.
 local function functions_by_table()
   local tables, order = {}, {}
   for _, row in ipairs(listing.functions) do
@@ -254,7 +307,7 @@ local function functions_by_table()
   return tables, order
 end
 
---- The classes of a kind by the plugins that have them, and those in order.
+--- The classes of a kind by the plugin that has them, and the sorted names of these plugins.
 local function classes_by_plugin(kind)
   local plugins, order, count = {}, {}, 0
   for _, class in ipairs(listing.classes) do
@@ -272,7 +325,8 @@ local function classes_by_plugin(kind)
   return plugins, order, count
 end
 
---- Their names with what they are, below the names of the plugins where there are several.
+--- The names of the classes with their descriptions, below the names of plugins if there are
+--- several.
 local function class_lists(kind)
   local plugins, order, count = classes_by_plugin(kind)
   local text = ""
@@ -284,10 +338,10 @@ local function class_lists(kind)
   return text, count
 end
 
---- Tables that stand beside others in the menu: cr.ops, not cr.ops.image or cr.Layer.
+--- Whether a table has an entry of its own in the menu: cr.ops, but not cr.ops.image or cr.Layer.
 local function is_main(path) return not path:find "%..+%." and not path:find "%.%u" end
 
---- The tables below this one.
+--- The paths of the tables in this table.
 local function tables_of(path, order)
   local rows = {}
   for _, other in ipairs(order) do
@@ -329,7 +383,7 @@ local function table_pages(pages)
     namespaces[row.path] = row
     if not tables[row.path] then order[#order + 1], tables[row.path] = row.path, {} end
   end
-  for _, path in ipairs(order) do -- what holds only tables
+  for _, path in ipairs(order) do -- tables that contain only tables
     local parent = parent_of(path)
     if parent and not tables[parent] then order[#order + 1], tables[parent] = parent, {} end
   end
@@ -341,7 +395,7 @@ end
 
 -- ---- objects
 
---- The types by their names: some have several rows.
+--- The types by name; some have several rows.
 local function merged_types()
   local types, order = {}, {}
   for _, row in ipairs(listing.types) do

@@ -28,7 +28,7 @@ List list_of(Rows rows) {
   return list;
 }
 
-/// Adds the example under the name to the row, if there is one.
+/// Adds the example of this name to the row, if there is one.
 void add_example(Dict& row, const std::string& name) {
   if (std::string text = example_of(name); !text.empty()) row.set("example", std::move(text));
 }
@@ -69,7 +69,7 @@ class ListingBuilder {
   Rows functions, namespaces, values;
 
  private:
-  /// Fills tables whose fields are made when they are first read.
+  /// Adds the fields of a table that are otherwise only added when they are first read.
   void fill(int index) {
     if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
   }
@@ -105,15 +105,20 @@ class ListingBuilder {
   std::set<const void*> around_;                   ///< the tables that contain the current one
 };
 
+/// The table with the classes of a kind in Lua; null without one.
+const char* table_of(const KindInfo& kind) {
+  return std::string_view(kind.name) == kDatasetKind ? "data" : kind.plural;
+}
+
 /// The classes of all kinds with a table in Lua.
 List classes() {
   List rows;
   for (const KindInfo& kind : kinds()) {
-    if (!kind.plural) continue;
+    if (!table_of(kind)) continue;
     for (const std::string& name : registry().names(kind.name)) {
       Dict row = describe_class(*registry().get(kind.name, name));
       row.erase("what");
-      add_example(row, concat("cr.", kind.plural, ".", name));
+      add_example(row, concat("cr.", table_of(kind), ".", name));
       rows.push_back(std::move(row));
     }
   }

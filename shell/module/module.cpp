@@ -13,6 +13,7 @@
 #include "images/functions.h"
 #include "instances/roots.h"
 #include "library/libraries.h"
+#include "library/lua_plugins.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
 #include "library/scripts.h"
@@ -64,6 +65,7 @@ void fill_object_types() {
 /// threads read it.
 void begin_process() {
   fill_object_types();
+  run_lua_plugins();
   set_object_side({initialize_handle, root});
   watch_tensor_memory(update_roots);
 }
@@ -104,11 +106,33 @@ void set_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
-/// cr.datasets.mnist.load_data, ...
+/// Adds cr.datasets.mnist.load_data and the other data sets.
 void set_datasets(lua_State* L) {
   lua_newtable(L);
   for (const KnownDataset& known : known_datasets()) set_library(L, known.name, known.functions);
   lua_setfield(L, -2, "datasets");
+}
+
+/// Adds cr.data.Dataset, and the same by Keras' names: cr.utils.PyDataset, cr.utils.Sequence.
+void set_dataset_class(lua_State* L) {
+  push_base_class(L, "Dataset");
+  push_field(L, -2, "data");
+  lua_pushvalue(L, -2);
+  lua_setfield(L, -2, "Dataset");
+  push_field(L, -3, "utils");
+  for (const char* name : {"PyDataset", "Sequence"}) {
+    lua_pushvalue(L, -3);
+    lua_setfield(L, -2, name);
+  }
+  lua_pop(L, 3);
+}
+
+/// Adds cr.saving.Format.
+void set_format_class(lua_State* L) {
+  push_field(L, -1, "saving");
+  push_base_class(L, "Format");
+  lua_setfield(L, -2, "Format");
+  lua_pop(L, 1);
 }
 
 /// Adds the utilities for data; as in Keras those for images are in two tables.
@@ -146,6 +170,7 @@ int open(lua_State* L) {
   set_library(L, "data", data_functions());
   set_library(L, "utils", utils_functions());
   set_data_utilities(L);
+  set_dataset_class(L);
   set_datasets(L);
   set_library(L, "plugins", plugins_functions());
   set_library(L, "check", check_functions());
@@ -167,6 +192,7 @@ int open(lua_State* L) {
   set_reflection(L);
   set_listing(L);
   run_scripts(L);
+  set_format_class(L);
   watch_cycles(L);
   return 1;
 }

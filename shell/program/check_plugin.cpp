@@ -1,5 +1,5 @@
-// crescent check-plugin NAME: whether the classes of a plugin keep the rules; a device is judged by
-// the tests of devices and ops.
+// crescent check-plugin NAME: checks whether the classes of a plugin keep the rules; for a device
+// it runs the tests of devices and ops.
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,20 +20,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where an installation has programs of the tests.
+/// The folder of the test programs in an installation.
 constexpr const char* kTests = "lib/crescent/tests";
 
 bool is_path(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".so");
 }
 
-/// A text of JSON, or the path of a file that has one.
+/// Options given as JSON text, or in a file that contains it.
 Dict options_in(const std::string& text) {
-  const bool is_text = text.starts_with('{');
-  return parse_json(is_text ? text : read_file(text)).as_dict();
+  const bool is_text = text.starts_with('{') || text.starts_with('[');
+  const Value options = parse_json(is_text ? text : read_file(text));
+  if (!options.is_dict())
+    fail("check-plugin: --options: expected {\"Class\": {\"options\": {...}}}, got ",
+         to_json(options));
+  return options.as_dict();
 }
 
-/// Runs in a process of its own, which a crash ends with the line that tells of it.
+/// Runs the checks in a child process; a crash ends only that process, with a line about it.
 int check_classes(const std::string& plugin, const Dict& options) {
   Process process = Process::copy([&] {
     report_crashes();
@@ -56,7 +60,7 @@ int check_classes(const std::string& plugin, const Dict& options) {
   return status == 0 ? 0 : 1;
 }
 
-/// A program of the tests, where the build or an installation has it; empty without one.
+/// The path of a test program, in the build or in an installation; empty if there is none.
 std::string test_program(const char* name) {
   const fs::path program = fs::read_symlink("/proc/self/exe"), folder = program.parent_path();
   for (const fs::path& place : {folder / name, folder.parent_path() / kTests / name})
@@ -82,7 +86,10 @@ int judge_device(const std::string& device, const PluginRecord& plugin) {
   return status;
 }
 
+/// What the index says of a plugin, or what it has after loading.
 PluginRecord record_of(const std::string& plugin) {
+  for (const PluginRecord& record : list_plugins())
+    if (record.name == plugin || record.path == plugin) return record;
   return is_path(plugin) ? load_plugin(plugin) : load_plugin_by_name(plugin);
 }
 

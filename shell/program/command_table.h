@@ -9,7 +9,7 @@
 
 namespace crescent::program {
 
-/// crescent NAME ARGUMENTS.
+/// A command: crescent NAME ARGUMENTS.
 struct Command {
   const char *name, *arguments, *doc;
   int (*run)(const std::vector<std::string>& arguments);  ///< returns the exit status
@@ -18,10 +18,10 @@ struct Command {
 std::span<const Command> commands();
 /// The command of this name; null without one.
 const Command* find_command(std::string_view name);
-/// "crescent verify A B"
+/// The usage: "crescent verify A B".
 std::string usage_of(const Command& command);
 
-/// An error in what the program was called with, which ends it with status 2.
+/// An error in the arguments of the program, which ends it with status 2.
 struct UsageError : Error {
   using Error::Error;
 };

@@ -33,8 +33,8 @@ void print_dict(const Dict& dict, const std::string& indent) {
   }
 }
 
-/// The text that `work` gives in a process of its own, so that a crashing library is reported and
-/// not suffered.
+/// The text that `work` returns in a child process, so that a library that crashes does not end
+/// this one.
 std::string in_child(const std::function<std::string()>& work, bool& survived) {
   const Descriptor answer = memory_file("crescent-plugins");
   std::fflush(stdout);
@@ -71,7 +71,7 @@ std::string describe_class(const std::string& kind, const std::string& name) {
   return text;
 }
 
-/// Loads the plugin and says what its classes are.
+/// Loads the plugin and describes its classes.
 std::string describe_plugin(const std::string& name) {
   const bool path = name.find('/') != std::string::npos;
   const PluginRecord plugin = path ? load_plugin(name) : load_plugin_by_name(name);
@@ -80,7 +80,7 @@ std::string describe_plugin(const std::string& name) {
   return text;
 }
 
-/// What show_info tells, for programs.
+/// The facts that show_info prints, as a dictionary for --json.
 Value info() {
   Dict all{{"crescent", CRESCENT_VERSION}, {"toolchain", CRESCENT_TOOLCHAIN}};
   all.set("device", device().class_name());

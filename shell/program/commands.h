@@ -5,23 +5,24 @@
 
 namespace crescent::program {
 
-/// --json: as a program reads it. With a file: what inspect tells of that.
+/// Prints versions, devices and plugins; --json prints JSON. With a file, does what inspect does.
 int show_info(const std::vector<std::string>& arguments);
 int show_plugins(const std::vector<std::string>& names);
-/// Everything that can be called, or what is called so; --json: as a program reads it.
+/// Prints the listing of everything that can be called, or the entries with the given names; --json
+/// prints JSON.
 int describe(const std::vector<std::string>& arguments);
-/// "crescent manual FOLDER": pages of HTML from the guide and from the listing of everything.
+/// "crescent manual FOLDER": writes HTML pages from the guide and from the listing.
 int make_manual(const std::vector<std::string>& folders);
-/// "crescent editor FOLDER": what editors know of Lua, from the same listing.
+/// "crescent editor FOLDER": writes files for completion in editors, from the same listing.
 int make_editor_files(const std::vector<std::string>& folders);
-/// "crescent man-page": crescent(1), from the table of commands.
+/// "crescent man-page": prints crescent(1), from the table of commands.
 int print_man_page(const std::vector<std::string>& arguments);
-/// "crescent completion": what bash completes, from the table of commands.
+/// "crescent completion": prints the completions for bash, from the table of commands.
 int print_completion(const std::vector<std::string>& arguments);
 int make_plugin(const std::vector<std::string>& names);
-/// "crescent check-plugin NAME [--options JSON]": whether its classes keep the rules.
+/// "crescent check-plugin NAME [--options JSON]": checks whether its classes keep the rules.
 int check_plugin_command(const std::vector<std::string>& arguments);
-/// "crescent demo [--fast]": a tour of the prompt.
+/// "crescent demo [--fast]": shows a tour of the prompt.
 int show_demo(const std::vector<std::string>& arguments);
 
 }  // namespace crescent::program

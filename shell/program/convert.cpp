@@ -12,15 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a file is written first, in a folder of its own beside the target; both go with this
-/// object. Files that belong to it, such as those of weights in several, lie in the folder too.
+/// A temporary path in a folder beside the target, to which a file is written first; the destructor
+/// removes the folder. Companions of the file, such as shards of weights, are written to the folder
+/// too.
 class Rehearsal {
  public:
   explicit Rehearsal(const fs::path& target)
       : target_(target.string()),
         folder_(target.parent_path() / concat(".convert-", getpid())),
         path_((folder_ / target.filename()).string()) {
-    std::error_code ignored;  // who writes says that the folder above is not there
+    std::error_code ignored;  // the writer reports that the parent folder does not exist
     fs::create_directory(folder_, ignored);
   }
   ~Rehearsal() {
@@ -29,7 +30,7 @@ class Rehearsal {
   }
   Rehearsal(const Rehearsal&) = delete;
   const std::string& path() const { return path_; }
-  /// A message in which the target stands for the path.
+  /// The message with the temporary path replaced by that of the target.
   std::string of_target(std::string text) const {
     const std::string above = fs::path(target_).parent_path().string();
     for (const auto& [from, to] :
@@ -44,7 +45,7 @@ class Rehearsal {
   std::string path_;
 };
 
-/// What was warned of while this object lives.
+/// Collects the warnings during the lifetime of this object.
 class Warnings {
  public:
   Warnings() {
@@ -59,19 +60,21 @@ class Warnings {
   }
 };
 
-/// Words of warnings that something in the file was not taken; others say what the file lacks.
+/// Parts of the warnings that something in the file was not converted; other warnings say what the
+/// file lacks.
 constexpr const char* kLost[] = {
     "Error in loading the saved optimizer state",
     "the model was not compiled: ", "is code, which files do not hold"};
 
-/// Writes what is converted to a path.
+/// Writes the converted content to a path.
 using Save = std::function<void(const std::string& path)>;
 
 [[noreturn]] void refuse(const std::string& from, const std::string& why) {
   fail("'", from, "' is not converted: ", why);
 }
 
-/// Tells what was warned of since the last time; fails when something would be lost.
+/// Prints the warnings since the last call; fails if one of them means that something would be
+/// lost.
 void refuse_losses(const std::string& from, const Rehearsal& rehearsal) {
   for (std::string& text : Warnings::texts()) text = rehearsal.of_target(std::move(text));
   for (const std::string& text : Warnings::texts())
@@ -82,11 +85,11 @@ void refuse_losses(const std::string& from, const Rehearsal& rehearsal) {
 }
 
 bool holds_models(const std::string& path) {
-  return std::dynamic_pointer_cast<ModelFormat>(format_to_write(path, "")) &&
+  return format_can(*format_to_write(path, ""), ModelFormat::kAbility) &&
          !path.ends_with(".weights.h5");
 }
 
-/// Files of some formats are for other programs alone.
+/// Whether Crescent writes such files but cannot read them: they are for other programs.
 bool is_written_only(const std::string& path) {
   return format_to_write(path, "")->info()->schema.traits.find("written_only") != nullptr;
 }
@@ -146,7 +149,7 @@ Save convert_model(const std::string& from, const std::string& to, const Rehears
   return save;
 }
 
-/// Between files that know weights by the same names.
+/// Converts arrays between formats that have the same names of weights.
 Save convert_arrays(const std::string& from, const Dict& told, const std::string& to,
                     const Rehearsal& rehearsal) {
   const auto reader = format_to_read<ReadsArrays>(from);
@@ -162,7 +165,17 @@ Save convert_arrays(const std::string& from, const Dict& told, const std::string
   return save;
 }
 
-/// Returns f(), whose errors name the target.
+/// Why what is no model does not become this file.
+std::string why_not(const std::string& kind, const std::string& to, const FileArguments& given) {
+  constexpr const char* kInScript = ": load them into the model in a script and save that";
+  if (kind == "arrays" && given.has("target")) return "--target is for models, and it holds arrays";
+  if (kind == "weights" && !holds_models(to))
+    return concat("it holds weights, and only their model knows how '", to, "' has them",
+                  kInScript);
+  return concat("it holds ", kind, " and no model, which '", to, "' needs", kInScript);
+}
+
+/// Returns f(); errors name the target instead of the temporary path.
 template <class F>
 Save rehearsed(const Rehearsal& rehearsal, F f) {
   try {
@@ -192,8 +205,7 @@ int convert(const std::vector<std::string>& arguments) {
     save =
         rehearsed(rehearsal, [&] { return convert_arrays(from, told.as_dict(), to, rehearsal); });
   else
-    refuse(from, concat("it holds ", kind, " and no model, which '", to,
-                        "' needs: load them into the model in a script and save that"));
+    refuse(from, why_not(kind, to, given));
   if (!dry) save(to);
   print(dry                   ? "nothing was written\n"
         : is_written_only(to) ? "done\n"

@@ -1,4 +1,5 @@
-// crescent describe: the listing of everything that can be called, or what one name in it means.
+// crescent describe: prints the listing of everything that can be called, or the entries of one
+// name.
 #include <algorithm>
 #include <sstream>
 
@@ -24,7 +25,7 @@ Dict everything() {
   return all;
 }
 
-/// A row of the listing by its full name: cr.ops.add, cr.layers.Dense, model.fit.
+/// An entry of the listing and its full name: cr.ops.add, cr.layers.Dense, model.fit.
 struct ListingEntry {
   std::string name;
   Dict row;
@@ -53,7 +54,7 @@ std::vector<ListingEntry> entries_of(const Dict& all) {
   return entries;
 }
 
-/// "ops.add" and "add" mean cr.ops.add as well.
+/// Whether the name, as "ops.add" or "add" for cr.ops.add, means this entry.
 bool is_meant(const ListingEntry& entry, const std::string& name) {
   return entry.name == name || entry.name.ends_with("." + name);
 }
@@ -74,14 +75,14 @@ std::vector<ListingEntry> entries_named(const std::vector<ListingEntry>& entries
   return found;
 }
 
-/// cr.ops.sum(x, axis=nil), model.layers, cr.layers.Dense.
+/// The title of an entry: cr.ops.sum(x, axis=nil), model.layers, cr.layers.Dense.
 std::string title_of(const ListingEntry& entry) {
   const Value* signature = entry.row.find("signature");
   return signature ? entry.name + signature->as_string().substr(signature->as_string().find('('))
                    : entry.name;
 }
 
-/// Beyond which numbers an option is an error.
+/// A text with the limits of the values of a parameter.
 std::string limits_of(const Dict& parameter) {
   const Value *least = parameter.find("min"), *most = parameter.find("max");
   if (least && most) return concat(" from ", least->as_float(), " to ", most->as_float());
@@ -90,7 +91,7 @@ std::string limits_of(const Dict& parameter) {
                 : "";
 }
 
-/// An option or a parameter: its type and default, then what it says.
+/// The text for an option or parameter: its type and default, then its documentation.
 std::string parameter_text(const Dict& parameter) {
   std::string text = "  " + parameter.at("name").as_string();
   if (const std::string& type = parameter.at("type").as_string(); !type.empty())
@@ -120,7 +121,7 @@ std::string entry_text(const ListingEntry& entry) {
   return text;
 }
 
-/// Every entry in a line.
+/// Prints one line per entry.
 void print_names(const std::vector<ListingEntry>& entries) {
   for (const ListingEntry& entry : entries) print(title_of(entry) + "\n");
 }

@@ -1,4 +1,4 @@
-// Commands about files of models. None runs code from a file.
+// Commands for files of models. None runs code from a file.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -6,35 +6,43 @@
 
 #include "crescent/base/value.h"
 
+namespace crescent {
+class Format;
+}
+
 namespace crescent::program {
 
-/// "crescent inspect FILE [--json]": what the file says about itself, read from its headers.
+/// "crescent inspect FILE [--json]": prints a summary of the file, read from its headers.
 int inspect(const std::vector<std::string>& arguments);
-/// "crescent convert A B [--dry-run] [--target T]": the model or the weights of A as B, or why not.
+/// "crescent convert A B [--dry-run] [--target T]": writes the model or the weights of A as B, or
+/// fails with the reason.
 int convert(const std::vector<std::string>& arguments);
-/// "crescent verify A B": whether two models compute and learn the same; names the first layer that
-/// differs.
+/// "crescent verify A B": checks whether two models compute and train alike; names the first layer
+/// that differs.
 int verify(const std::vector<std::string>& arguments);
-/// "crescent validate FILE [--data FILE]": whether the model's compiled steps compute what its
-/// plain program does; names the first instruction, pass and kernel that do not.
+/// "crescent validate FILE [--data FILE]": checks whether the model's compiled steps compute what
+/// the unoptimized program does; names the first instruction, pass and kernel that do not.
 int validate(const std::vector<std::string>& arguments);
 
-/// What `inspect` tells, as a dict. Fails when the format has nothing to tell.
+/// The summary that `inspect` prints, as a dictionary. Fails for formats that offer none.
 Value described_file(const std::string& path);
 
-/// A text as it is, everything else as JSON.
+/// Whether the format has the ability, such as ModelFormat::kAbility.
+bool format_can(const Format& format, std::string_view ability);
+
+/// A string as it is, another value as JSON.
 inline std::string text_of(const Value& value) {
   return value.is_string() ? value.as_string() : to_json(value);
 }
 
-/// Names out of files and plugins come as they can be shown.
+/// Prints text; control characters in names from files and plugins are replaced.
 void print(const std::string& text, FILE* to = stdout);
 
-/// Arguments of such a command: paths, and options with or without a value.
+/// The arguments of these commands: paths, and options with or without a value.
 struct FileArguments {
   std::vector<std::string> paths;
   Dict options;
-  /// Fails with the usage of the command when there are other options, or not `paths` paths.
+  /// Fails with the usage of the command for unknown options and for another number of paths.
   FileArguments(const std::vector<std::string>& arguments, const char* command, size_t paths,
                 const std::vector<std::string>& flags, const std::vector<std::string>& values = {});
   bool has(const char* flag) const { return options.contains(flag); }

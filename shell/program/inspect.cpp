@@ -7,7 +7,7 @@
 namespace crescent::program {
 namespace {
 
-/// 1234567 -> "1,234,567".
+/// The number with thousands separators: "1,234,567".
 std::string grouped(int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -20,29 +20,52 @@ std::string padded(std::string text, size_t width) {
   return text + "  ";
 }
 
-/// Formats whose files have something to show.
+}  // namespace
+
+bool format_can(const Format& format, std::string_view ability) {
+  const Value* abilities = format.info()->schema.traits.find("abilities");
+  if (!abilities) return false;
+  const List& all = abilities->as_list();
+  return std::find(all.begin(), all.end(), Value(ability)) != all.end();
+}
+
+namespace {
+
+/// The formats whose files can be summarized.
 std::vector<std::string> shown_formats() {
   std::vector<std::string> names;
   for (const std::string& name : registry().names(Format::kKind)) {
     const FormatPtr format = make<Format>(name);
     const auto& schema = format->info()->schema;
     if (schema.find_method("inspect") || schema.find_method("columns") ||
-        dynamic_cast<ReadsArrays*>(format.get()))
+        format_can(*format, ReadsArrays::kAbility))
       names.push_back(name);
   }
   return names;
 }
 
-/// A format that tells nothing itself has at least the only array of its files.
-Value only_array(const std::string& path) {
-  auto arrays = format_to_read<ReadsArrays>(path);
-  const Tensor array = arrays->open_array(path, "");
-  const List dims(array.shape().begin(), array.shape().end());
-  return Dict{
-      {"kind", "arrays"},
-      {"numbers", array.shape().size()},
-      {"arrays",
-       List{Dict{{"name", ""}, {"dtype", Codec<DType>::encode(array.dtype())}, {"shape", dims}}}}};
+/// A summary of the arrays in a file, for formats without a summary of their own.
+Value arrays_of(const std::string& path) {
+  int64_t numbers = 0;
+  List rows;
+  for (const auto& [name, array] : format_to_read<ReadsArrays>(path)->read_arrays(path)) {
+    const List dims(array.shape().begin(), array.shape().end());
+    rows.emplace_back(
+        Dict{{"name", name}, {"dtype", Codec<DType>::encode(array.dtype())}, {"shape", dims}});
+    numbers += array.shape().size();
+  }
+  return Dict{{"kind", "arrays"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
+}
+
+/// A summary of the model in a file, for formats without a summary of their own.
+Value model_of(const std::string& path) {
+  const ModelPtr model = load_model(path);
+  List layers;
+  for (const LayerPtr& layer : model->layers())
+    layers.emplace_back(Dict{{"name", layer->name()},
+                             {"class", layer->class_name()},
+                             {"parameters", layer->count_params()}});
+  return Dict{{"kind", "model"}, {"numbers", model->count_params()}, {"layers", std::move(layers)}};
 }
 
 /// The columns of a table as arrays.
@@ -61,12 +84,14 @@ Value columns_of(Format& format, const std::string& path) {
   return Dict{{"kind", "table"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
 }
 
-/// What a file says about itself, by what its format can tell; null of one that only writes.
+/// The summary of a file, by the abilities of its format; null for formats that are only written.
 Value told_by(Format& format, const std::string& path) {
   const auto& schema = format.info()->schema;
   if (const Method* inspect = schema.find_method("inspect"))
     return inspect->call(dynamic_cast<void*>(&format), {{"path", path}});
-  if (dynamic_cast<ReadsArrays*>(&format)) return only_array(path);
+  if (format_can(format, ReadsArrays::kAbility)) return arrays_of(path);
+  if (format_can(format, ModelFormat::kAbility) && !schema.traits.find("written_only"))
+    return model_of(path);
   return schema.find_method("columns") ? columns_of(format, path) : Value();
 }
 
@@ -80,7 +105,7 @@ std::string array_text(const Dict& array) {
   return array.at("dtype").as_string() + " " + shape_text(array.at("shape"));
 }
 
-/// Name, class and number of parameters of a layer, and its weights.
+/// The name, class, number of parameters and weights of a layer.
 using TableRow = std::vector<std::string>;
 
 void add_layers(std::vector<TableRow>& rows, const Value& layers, const std::string& indent) {
@@ -120,7 +145,7 @@ void print_plugins(const Dict& plugins) {
                                text_of(entry.value.as_dict().at("classes"))));
 }
 
-/// Its class and how fast it learns; the rest is for --json.
+/// The class and the learning rate of an optimizer; only --json prints more.
 std::string optimizer_text(const Value& optimizer) {
   const Value* name = optimizer.is_dict() ? optimizer.as_dict().find("class_name") : nullptr;
   const Value* config = optimizer.is_dict() ? optimizer.as_dict().find("config") : nullptr;

@@ -1,6 +1,7 @@
 // crescent: the prompt, scripts, and a few commands.
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <clocale>
@@ -14,6 +15,7 @@
 #include "crescent/base/export.h"
 #include "crescent/program/communicator.h"
 #include "crescent/program/device.h"
+#include "crescent/program/distribution.h"
 #include "crescent/system/crash.h"
 #include "lua/lua_state.h"
 #include "lua/signals.h"
@@ -31,7 +33,7 @@ namespace po = boost::program_options;
 
 constexpr const char* kPlugin = "--plugin";
 
-/// Options end where the script's name begins: what follows is the script's.
+/// The number of arguments before the script's name; what follows it belongs to the script.
 int count_options(int argc, char** argv) {
   int i = 1;
   while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -48,7 +50,7 @@ struct Invocation {
   int argc;
   char** argv;
   int script;                       ///< index of the script, or argc
-  std::vector<po::option> options;  ///< in the order given
+  std::vector<po::option> options;  ///< the options in the order in which they were given
   bool has(const char* name) const {
     for (const po::option& option : options)
       if (option.string_key == name) return true;
@@ -69,7 +71,7 @@ Invocation parse(int argc, char** argv) try {
   throw UsageError(concat(error.what(), "; crescent --help lists the options"));
 }
 
-/// A word that is neither a command nor a file, and nearly a command.
+/// Fails for a word that is neither a command nor a file but resembles a command.
 void refuse_misspelt_command(const char* word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.push_back(command.name);
@@ -78,7 +80,7 @@ void refuse_misspelt_command(const char* word) {
     throw UsageError(concat("there is no file and no command '", word, "'", guess));
 }
 
-/// Runs a text of -e, and prints what an expression gives.
+/// Runs the text of the option -e and prints the value of an expression.
 bool execute(lua_State* L, const std::string& text, Variables* variables) {
   constexpr const char* kName = "(command line)";
   Entry entry;
@@ -87,7 +89,7 @@ bool execute(lua_State* L, const std::string& text, Variables* variables) {
   return run_text(L, entry.code, kName, variables);
 }
 
-/// cr.plugins.load(name)
+/// Calls cr.plugins.load(name).
 bool load_plugin_in(lua_State* L, const std::string& name) {
   lua_getglobal(L, "cr");
   lua_getfield(L, -1, "plugins");
@@ -99,7 +101,7 @@ bool load_plugin_in(lua_State* L, const std::string& name) {
   return true;
 }
 
-/// -e, -l and --plugin in their order.
+/// Runs the options -e, -l and --plugin in their order.
 bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
   for (const po::option& option : call.options) {
     if (option.string_key == "execute" && !execute(L, option.value.at(0), variables)) return false;
@@ -115,7 +117,8 @@ bool run_script(lua_State* L, const Invocation& call, Variables* variables) {
   return run_file(L, std::strcmp(path, "-") == 0 ? nullptr : path, variables);
 }
 
-/// The status; what comes before the prompt may fail: somebody wants to look at what it left.
+/// Returns the exit status. If something before the prompt fails, the prompt still starts, so that
+/// the user can look at the state that was left.
 int run_all(lua_State* L, const Invocation& call) {
   const bool idle = call.script == call.argc && !call.has("execute") && !call.has("library");
   const bool has_prompt = call.has("interactive") || (idle && isatty(STDIN_FILENO));
@@ -133,17 +136,17 @@ int run_lua(const Invocation& call) {
   });
 }
 
-/// Makes the device and the communicator that the environment names, so that a wrong name is an
-/// error at the start, as is a wrong word for tracebacks.
+/// Makes the device and the communicator that the environment names or a launcher asks for, so that
+/// a wrong name is an error at the start, as is a wrong word for tracebacks.
 void check_environment() {
   const char* traceback = std::getenv("CRESCENT_TRACEBACK");
   if (traceback && *traceback && std::strcmp(traceback, "full") != 0)
     fail("CRESCENT_TRACEBACK can be 'full', not '", traceback, "'");
   if (std::getenv("CRESCENT_DEVICE")) device();
-  if (std::getenv("CRESCENT_COMMUNICATOR")) communicator();
+  if (std::getenv("CRESCENT_COMMUNICATOR") || processes_launched() > 1) communicator();
 }
 
-/// Takes --plugin NAME out of the arguments of a command.
+/// Removes --plugin NAME from the arguments of a command; returns the names.
 std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
   std::vector<std::string> plugins;
   for (auto at = arguments.begin(); at != arguments.end();) {
@@ -158,28 +161,30 @@ std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
   return plugins;
 }
 
-int load_plugins_in_lua(lua_State* L) {
-  const auto& plugins = *static_cast<const std::vector<std::string>*>(lua_touserdata(L, 1));
+int open_libraries_in(lua_State* L) {
   lua_settop(L, 0);
   open_libraries(L);
-  bool good = true;
-  for (const std::string& name : plugins) good = good && load_plugin_in(L, name);
-  lua_pushboolean(L, good);
-  return 1;
+  return 0;
 }
 
-/// Loads plugins for a command into a Lua state of its own, which classes that are written in Lua
-/// need until the program ends; null if one could not be loaded, which is reported.
-lua_State* load_for_command(const std::vector<std::string>& plugins) {
+/// Makes the Lua state of a command, in which classes that are written in Lua live until the
+/// program ends.
+lua_State* start_for_command() {
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
-  lua_pushcfunction(L, load_plugins_in_lua);
-  lua_pushlightuserdata(L, const_cast<std::vector<std::string>*>(&plugins));
-  if (lua_pcall(L, 1, 1, 0) != LUA_OK) return report(L), nullptr;
-  return lua_toboolean(L, -1) ? L : nullptr;
+  lua_pushcfunction(L, open_libraries_in);
+  if (lua_pcall(L, 0, 0, 0) != LUA_OK) fail(lua_tostring(L, -1));
+  return L;
 }
 
-/// The plugins of the options before a command.
+/// Loads plugins for a command; false if one could not be loaded, which is reported.
+bool load_for_command(const std::vector<std::string>& plugins) {
+  lua_State* L = lua::state_for_lua_plugins();
+  return std::all_of(plugins.begin(), plugins.end(),
+                     [&](const std::string& name) { return load_plugin_in(L, name); });
+}
+
+/// The plugins that the options before a command name.
 std::vector<std::string> plugins_of(const Invocation& call) {
   std::vector<std::string> plugins;
   for (const po::option& option : call.options)
@@ -194,14 +199,14 @@ int run_command(const Command& command, std::vector<std::string> arguments,
       return std::printf("usage: %s\n  %s\n", usage_of(command).c_str(), command.doc), 0;
   check_environment();
   for (std::string& plugin : take_plugins(arguments)) plugins.push_back(std::move(plugin));
-  if (plugins.empty()) return command.run(arguments);
-  lua_State* L = load_for_command(plugins);
-  return L ? lua::as_called_by_lua(L, [&] { return command.run(arguments); }) : 1;
+  lua::start_for_lua_plugins(start_for_command);
+  return plugins.empty() || load_for_command(plugins) ? command.run(arguments) : 1;
 }
 
 int show_usage() { return std::cout << usage() << description() << variables_text(), 0; }
 
-/// "crescent help" and "crescent help COMMAND", unless there is a script of that name.
+/// Whether the program was called as "crescent help" or "crescent help COMMAND", and no script has
+/// that name.
 bool asks_for_help(const Invocation& call) {
   return call.script < call.argc && std::strcmp(call.argv[call.script], "help") == 0 &&
          access("help", F_OK) != 0;

@@ -1,5 +1,6 @@
-// crescent new-plugin NAME [--kind KIND]: a project of one's own around one class, ready to build,
-// test and change. It is the example of its kind (examples/plugins) with other names.
+// crescent new-plugin NAME [--kind KIND]: creates a project for a plugin with one class, ready to
+// build, test and change. It is a copy of the example of its kind (examples/plugins) with other
+// names.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An example: the kind that the user names, the names in its files, and the kind of its class.
+/// An example: the kind that the user gives, the names in its files, and the kind of its class.
 struct Example {
   const char *kind, *file, *class_name, *class_kind;
 };
@@ -34,7 +35,7 @@ constexpr Example kExamples[] = {{"layer", "swish", "Swish", "layer"},
                                  {"format", "plain", "Plain", "format"},
                                  {"device", "relay", "Relay", "device"},
                                  {"communicator", "alone", "Alone", "communicator"},
-                                 {"dataset", "spirals", "Spirals", "operation"},
+                                 {"dataset", "spirals", "Spirals", "dataset"},
                                  {"lua", "gate", "Gate", "layer"}};
 
 const Example& example_of(const std::string& kind) {
@@ -71,7 +72,7 @@ Arguments read_arguments(const std::vector<std::string>& arguments) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Replaces a word where it begins a word, and, unless more may follow, ends one.
+/// Replaces a word where a word begins and, unless `more`, where it also ends.
 void replace_word(std::string& text, const std::string& word, const std::string& by, bool more) {
   for (size_t at = 0; (at = text.find(word, at)) != text.npos;) {
     const size_t end = at + word.size();
@@ -92,7 +93,7 @@ std::string filled(std::string text, const Example& example, const PluginNames& 
   return text;
 }
 
-/// The name of a file of the example in the project.
+/// The name in the project of a file of the example.
 std::string file_name(const std::string& name, const Example& example, const PluginNames& names) {
   const fs::path path(name);
   return path.stem() == example.file ? names.file + path.extension().string() : name;
@@ -106,14 +107,15 @@ void check_class(const Example& example, const PluginNames& names) {
          there->plugin, "'; take another last part of the name");
 }
 
-/// A path as a word of a shell.
+/// A path quoted for a shell.
 std::string quoted(const std::string& path) {
   const bool plain = std::all_of(path.begin(), path.end(),
                                  [](char c) { return is_word(c) || std::strchr("./-+", c); });
   return plain ? path : "'" + path + "'";
 }
 
-/// The folder in which this program is installed, with what CMake needs; else a word for one.
+/// The folder in which this program is installed with its CMake files; a placeholder if it is not
+/// installed.
 std::string installation() {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const fs::path prefix = program.parent_path().parent_path();

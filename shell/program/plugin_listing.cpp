@@ -1,4 +1,4 @@
-// crescent plugins: all plugins, what one of them has, or which of them has a class.
+// crescent plugins: lists all plugins, describes one of them, or finds those that have a class.
 #include "plugin_listing.h"
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 #include "commands.h"
 #include "crescent/registry/registry.h"
 #include "file_commands.h"
-#include "module/library/lua_plugins.h"
+#include "host/lua_plugins.h"
 
 namespace crescent::program {
 namespace {
 
-/// A plugin as the listing has it, in C++ or in Lua.
+/// A plugin in the listing, written in C++ or in Lua.
 struct ListedPlugin {
   PluginRecord record;
   std::string origin, doc;
@@ -22,7 +22,7 @@ bool is_in(const std::string& path, const std::string& folder) {
   return path.starts_with(folder + "/");
 }
 
-/// Where a plugin comes from: "built-in", "user" or "path".
+/// The origin of a plugin: "built-in", "user" or "path".
 std::string origin_of(const std::string& path) {
   const std::vector<std::string> folders = plugin_search_path();
   if (is_in(path, folders.back())) return "built-in";
@@ -32,14 +32,7 @@ std::string origin_of(const std::string& path) {
 std::vector<ListedPlugin> rows() {
   std::vector<ListedPlugin> all;
   for (const PluginRecord& record : list_plugins())
-    all.push_back({record, origin_of(record.path), ""});
-  for (const lua::LuaPlugin& plugin : lua::lua_plugins()) {
-    PluginRecord record;
-    record.name = plugin.name, record.version = plugin.version, record.path = plugin.path;
-    record.refused = plugin.refused, record.loaded = plugin.loaded;
-    record.classes = plugin.classes;
-    all.push_back({std::move(record), origin_of(plugin.path), plugin.doc});
-  }
+    all.push_back({record, origin_of(record.path), doc_of_lua_plugin(record.path)});
   return all;
 }
 
@@ -74,15 +67,16 @@ Dict to_dict(const ListedPlugin& row) {
   return dict;
 }
 
-/// The kinds in which a plugin has a class of this name, of classes of the registry also by an
-/// alias.
+bool is_lua_plugin(const ListedPlugin& row) { return row.record.path.ends_with(".lua"); }
+
+/// The kinds of the classes of a plugin with this name, or alias for plugins in C++.
 std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& name) {
   std::vector<std::string> found;
   for (const KindInfo& kind : kinds()) {
     const auto& classes = row.record.classes;
     bool has = std::find(classes.begin(), classes.end(),
                          std::pair<std::string, std::string>(kind.name, name)) != classes.end();
-    if (!has && row.record.refused.empty())
+    if (!has && row.record.refused.empty() && !is_lua_plugin(row))
       if (const auto info = registry().find(kind.name, name))
         has = std::find(classes.begin(), classes.end(), std::pair(info->kind, info->name)) !=
               classes.end();
@@ -91,7 +85,7 @@ std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& na
   return found;
 }
 
-/// Tells which plugins have a class of this name; false if none has.
+/// Prints the plugins that have a class of this name; returns false if none has.
 bool print_providers(const std::vector<ListedPlugin>& all, const std::string& name, List* json) {
   bool any = false;
   for (const ListedPlugin& row : all)
@@ -113,7 +107,7 @@ bool print_named(const std::vector<ListedPlugin>& all, const std::string& name, 
                                   [&](const ListedPlugin& row) { return row.record.name == name; });
   if (named == all.end() && print_providers(all, name, json)) return true;
   if (named != all.end() && json) return json->push_back(to_dict(*named)), true;
-  if (named != all.end() && named->record.path.ends_with(".lua"))
+  if (named != all.end() && is_lua_plugin(*named))
     return print(title(*named) + classes_text(named->record)), true;
   bool survived = false;
   const std::string text = describe_in_child(name, survived);
@@ -136,6 +130,8 @@ std::string state_of_plugin(const PluginRecord& plugin) {
 int show_plugins(const std::vector<std::string>& arguments) {
   std::vector<std::string> names = arguments;
   const bool as_json = std::erase(names, "--json") > 0;
+  for (const std::string& name : names)
+    if (name.empty()) fail_usage("plugins", "expected the name of a plugin or class, got ''");
   for (const std::string& name : names)
     if (name.starts_with("-")) fail_usage("plugins", concat("no option '", name, "'"));
   const std::vector<ListedPlugin> all = rows();

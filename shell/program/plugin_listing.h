@@ -1,4 +1,4 @@
-// What `crescent plugins` and `crescent info` tell of plugins.
+// Texts about plugins for `crescent plugins` and `crescent info`.
 #pragma once
 #include <string>
 
@@ -6,11 +6,11 @@
 
 namespace crescent::program {
 
-/// "loaded", "loaded on first use", or "refused: " and the reason.
+/// The state of a plugin: "loaded", "loaded on first use", or "refused: " and the reason.
 std::string state_of_plugin(const PluginRecord& plugin);
 
-/// What the plugin of this name or path and its classes are, told by a process of its own, which
-/// the plugin may end; then `survived` is false, as for a plugin that is not there.
+/// The description of a plugin, given by name or path, and its classes, made in a child process;
+/// `survived` is false if the plugin ends that process or does not exist.
 std::string describe_in_child(const std::string& plugin, bool& survived);
 
 }  // namespace crescent::program

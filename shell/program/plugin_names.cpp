@@ -24,7 +24,7 @@ void check_letters(const std::string& name) {
     fail("new-plugin: a name has at most ", longest, " letters, got ", name.size());
 }
 
-/// Every part between dots starts with a letter.
+/// Fails unless every part between dots starts with a letter.
 void check_parts(const std::string& name) {
   for (size_t begin = 0; begin <= name.size();) {
     const size_t end = std::min(name.find('.', begin), name.size());

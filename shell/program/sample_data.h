@@ -1,12 +1,12 @@
-// Numbers without a pattern for a model's inputs and targets.
+// Numbers without a pattern as inputs and targets of a model.
 #pragma once
 #include "crescent/model/model.h"
 
 namespace crescent::program {
 
-/// A few samples for a graph; indices where an Embedding reads them.
+/// A few samples for the inputs of a graph; indices for inputs that an Embedding reads.
 Tensors inputs_for(const Model& graph);
-/// Targets that the losses take: numbers like an output, or classes, as each of them wants.
+/// Targets that the losses accept: numbers in the shape of an output, or class numbers.
 Tensors targets_for(Model& model, const Tensors& x);
 
 }  // namespace crescent::program

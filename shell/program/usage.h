@@ -1,17 +1,17 @@
-// What `crescent --help` says, in the parts that the manual page has too.
+// The text of `crescent --help`, in parts that the manual page has too.
 #pragma once
 #include <boost/program_options.hpp>
 #include <string>
 
 namespace crescent::program {
 
-/// The usage of the program: its commands, with what each is for.
+/// The usage of the program: its commands with a short description each.
 std::string usage();
 /// The options that come before a script.
 boost::program_options::options_description description();
-/// How scripts are run and end.
+/// A text on how scripts are run and how they end.
 const char* scripts_text();
-/// The variables of the environment, a line each, below a heading.
+/// The environment variables, one line each, below a heading.
 const char* variables_text();
 
 }  // namespace crescent::program

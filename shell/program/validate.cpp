@@ -6,7 +6,8 @@
 namespace crescent::program {
 namespace {
 
-/// Arrays of a file by the names of the model's ends, or by `single` where there is one.
+/// The arrays in a file with the names of the model's inputs or outputs, or the array `single` if
+/// the model has only one.
 Tensors arrays_in(const std::string& file, const std::vector<std::string>& names,
                   const char* single) {
   if (names.size() == 1) return {open_array(file, single).clone()};

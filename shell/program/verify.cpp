@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kRelative = 1e-5, kAbsolute = 1e-6, kTrained = 1e-4;
 
-/// The largest difference, and whether it is small beside the numbers.
+/// The largest difference, and whether all differences are within the tolerance.
 struct Difference {
   double largest = 0;
   bool small = true;
@@ -30,7 +30,7 @@ Difference difference(const Tensor& a, const Tensor& b, double relative) {
   return result;
 }
 
-/// Compares what both have, one after the other; says what is the first to differ.
+/// Compares pairs of tensors, and remembers the first pair that differs.
 class Comparison {
  public:
   explicit Comparison(double relative = kRelative) : relative_(relative) {}
@@ -43,7 +43,7 @@ class Comparison {
       first_ = concat(what, " ", a ? to_text(a.shape()) : "(none)", " and ",
                       b ? to_text(b.shape()) : "(none)", ", off by ", found.largest);
   }
-  /// Prints a line; false when something differs.
+  /// Prints a line with the result; returns false if a pair differs.
   bool report(const std::string& title) const {
     print(concat(title, ": ",
                  first_.empty() ? concat("same (", count_, " arrays, off by ", largest_, ")")
@@ -62,7 +62,7 @@ class Comparison {
   std::string first_;
 };
 
-/// Layers of the same places; fails when there are others.
+/// The layers of both models in pairs; fails if their numbers or classes differ.
 std::vector<std::pair<LayerPtr, LayerPtr>> pairs_of(Model& a, Model& b) {
   const std::vector<LayerPtr> x = a.layers(), y = b.layers();
   for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
@@ -93,7 +93,7 @@ bool same_weights(const Pairs& pairs, const std::string& title, double relative)
   return comparison.report(title);
 }
 
-/// Dropout and the like draw the same numbers from here on.
+/// Copies the states of random generators, so that layers such as Dropout draw the same numbers.
 void share_seeds(Model& from, Model& to) {
   const std::vector<Layer*> a = from.flatten_layers(), b = to.flatten_layers();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -102,7 +102,7 @@ void share_seeds(Model& from, Model& to) {
       b[i]->seed_generators()[k].state().assign(a[i]->seed_generators()[k].state().value().clone());
 }
 
-/// What each layer gives for the inputs.
+/// Compares the outputs of all layers for the inputs.
 bool same_values(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
   std::vector<std::string> names;
   std::vector<Symbol> ends[2];

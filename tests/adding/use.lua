@@ -1,9 +1,9 @@
--- Uses one class of each kind that the test adds, as any other class: by name, with options, in
--- training, in files.
+-- Uses the layer, op, loss, metric and optimizer that the test has added, as any other: by name,
+-- with options, in training, in files.
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
--- the elementwise op: for any length, for integers, and its gradient
+-- the elementwise op: an odd length, integers, and its gradient
 local x = cr.random.uniform({ 1001 }, -2, 2)
 check.near(cr.ops.cube(x), x * x * x, 1e-6)
 check.near(cr.ops.cube(cr.tensor({ 2, -3 }, "int32")), { 8, -27 })
@@ -21,7 +21,7 @@ model:compile { optimizer = cr.optimizers.SignDescent { learning_rate = 0.25 },
 local data, targets = cr.tensor { { 1, 0, -1 }, { 2, 0, 0 } }, cr.tensor { { 4 }, { 15 } }
 local loss, largest = table.unpack(model:evaluate(data, targets, { verbose = 0 }))
 check.near({ loss, largest }, { (2 ^ 4 + 1) / 2, 2 })
--- compares compiled steps with float64, since the op's formula is known
+-- validation compares compiled steps with float64, which knows the added op
 local function quiet() end
 assert(model:validate(data, targets, { print_fn = quiet }).ok)
 assert(model:validate(data, { print_fn = quiet }).undecided == 0)
@@ -29,7 +29,7 @@ assert(model:validate(data, { print_fn = quiet }).undecided == 0)
 model:fit(data, targets, { epochs = 1, batch_size = 2, verbose = 0 })
 check.near(model:predict(data), { { 6 * 0.75 }, { 14 * 0.75 } })
 
--- Files contain them; by the op's row in the vocabulary, the layer can be written for Keras 2.
+-- files store them; the row in the vocabulary makes the layer known to Keras 2 files
 local path = os.tmpname() .. ".h5"
 model:save(path)
 local loaded = cr.models.load_model(path)

@@ -1,5 +1,4 @@
-// Tests of distance.h, with which other tests measure differences: NaN and infinities must not be
-// lost.
+// distance.h, which other tests measure differences by, loses no NaN and no infinity.
 #include "distance.h"
 
 #include <catch2/catch.hpp>

@@ -1,9 +1,9 @@
--- Measures the workloads with Crescent and with peers in turn, round by round, and prints how many
--- times as fast (or as small) Crescent is.
+-- Runs our workloads and those of peers alternately, in rounds, and prints how many times as fast
+-- (or as small) ours are.
 --   crescent tests/bench/compare.lua [--rounds N] [--markdown] [OPTIONS FOR run]
 --     -- [LABEL:] COMMAND... [-- ...]
--- The command of a peer prints lines "name value unit" with the names of our workloads. Commands
--- with one label are different settings of one peer; the best one of a round counts:
+-- A peer prints lines "name value unit" with the names of our workloads. Commands with the same
+-- label are settings of one peer; the best of them counts in each round:
 --   -- PyTorch: peer.py -- PyTorch: env OMP_WAIT_POLICY=passive peer.py
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 
@@ -50,7 +50,7 @@ local function read_arguments()
   return options
 end
 
-local units, order = {}, {}                            -- by name; our names in order
+local units, order = {}, {}  -- units by name; names in the order of our output
 
 --- Runs a command and returns the values that it prints, by name.
 local function figures(words, ours)
@@ -88,7 +88,7 @@ local function median(list)
   return #sorted % 2 == 1 and sorted[middle + 1] or (sorted[middle] + sorted[middle + 1]) / 2
 end
 
---- The values of a name in all rounds; nil if a round lacks it.
+--- The values of one name in all rounds; nil if a round has none.
 local function all_of(rounds, name)
   local values = {}
   for i, round in ipairs(rounds) do
@@ -103,7 +103,7 @@ local function text_of(x)
     x)
 end
 
---- Makes a row for each name that a peer also has.
+--- The rows of the table: one for each name that a peer has measured too.
 local function rows_of(options, ours, theirs)
   local header = { "name", "unit", "Crescent" }
   for _, label in ipairs(options.labels) do

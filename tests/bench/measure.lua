@@ -31,14 +31,15 @@ do
     i = i + 1
   end
 end
-if options.cores then options.threads = 1 end  -- so that parts do not compete
+-- Threads would share the caches and change each other's times.
+if options.cores then options.threads = 1 end
 if options.threads > 0 then cr.config.set_threads(options.threads) end
 if options.bf16 then cr.config.set_dtype_policy "mixed_bfloat16" end
 cr.random.seed(0)
 
 local measure = {}
 
---- Whether the workload `name` is to be measured.
+--- Whether `--only` asks for this workload.
 local function chosen(name)
   if options.list then print(name) end
   return not options.list and (not options.only or options.only:find("," .. name .. ",", 1, true))
@@ -48,12 +49,12 @@ local function emit(name, value, unit)
   print(string.format("%-32s %14.3f %s", name, value, unit))
 end
 
---- The seconds per call: the median of five windows.
+--- Seconds per call: the median of five windows.
 local function seconds_per_call(f)
   local clock, window = cr.utils.clock, options.seconds / 5
   local begin = clock()
   f()
-  -- calls between two readings of the clock
+  -- the number of calls between two readings of the clock
   local calls = math.max(1, math.floor(window / 10 / (clock() - begin)))
   local windows = {}
   for w = 1, 5 do
@@ -79,8 +80,8 @@ end
 measure.emit, measure.seconds_per_call, measure.peak_memory = emit, seconds_per_call, peak_memory
 measure.total_seconds = options.seconds
 
---- Prints how the work of a step is divided: instructions that take at least one percent of the
---- time, and the whole step.
+--- Prints how the work of a step is divided into parts: the instructions that take at least 1 % of
+--- the time, and the whole step.
 local function print_cut(name, profile)
   local cores, total = profile.cores, {}
   for c in ipairs(cores) do
@@ -102,8 +103,8 @@ local function print_cut(name, profile)
   for c = 2, #cores do emit(name .. "_on_" .. cores[c], total[1] / total[c], "times") end
 end
 
---- Trains on batches * batch samples; x and y are functions of the number of samples. `flops` are
---- those of the forward pass per sample.
+--- Measures training on batches * batch samples: x and y are functions of the number of samples,
+--- `flops` those of a forward pass per sample.
 function measure.train(name, w)
   if not chosen(name) then return end
   local batch = options.batch or w.batch
@@ -145,8 +146,8 @@ function measure.predict(name, w)
   end
 end
 
---- Measures a function of tensors, which the remaining arguments create: bytes read and written per
---- second.
+--- Measures a function of tensors, in bytes moved per second; the functions after it make its
+--- arguments.
 function measure.op(name, bytes, f, ...)
   if not chosen(name) or options.cores then return end
   local inputs = {}
@@ -156,7 +157,8 @@ function measure.op(name, bytes, f, ...)
   emit(name, bytes / seconds / 1e9, "GB/s")
 end
 
---- Measures a model: training, prediction of one sample and, if throughput is asked for, of 256.
+--- Measures training and prediction of a model: one sample, and 256 where the workload asks for
+--- throughput.
 function measure.all(name, w)
   measure.train(name .. "_train" .. (w.per_step and "_step" or ""), w)
   for _, batch in ipairs(w.predictions or {}) do
@@ -164,7 +166,7 @@ function measure.all(name, w)
   end
 end
 
---- Functions of n that return uniform numbers in [0, 1) of this shape, and classes.
+--- Uniform numbers in [0, 1) of this shape for n samples, and random classes.
 function measure.uniform(...)
   local shape = { ... }
   return function(n) return cr.random.uniform { n, table.unpack(shape) } end

@@ -1,5 +1,5 @@
--- Validation of measured workloads: the first steps of a workload are compared with op-by-op
--- execution from the same weights and random numbers. A workload that differs is not measured.
+-- Checks a workload before it is measured: its first steps, compiled, must agree with the same
+-- steps op by op from the same weights and random numbers.
 local cr = require "crescent"
 local ops = cr.ops
 local validate = {}
@@ -7,7 +7,7 @@ local validate = {}
 local function wide(x) return x:cast "float64" end
 local function size_of(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
 
---- Fails unless a equals b up to the fraction `share` of the largest value.
+--- Fails unless a and b differ by at most `share` of the largest magnitude.
 local function compare(name, what, a, b, share)
   local size = size_of(b)
   local off = size_of(ops.where(ops.equal(a, b), 0.0, wide(a) - wide(b)))
@@ -16,12 +16,12 @@ local function compare(name, what, a, b, share)
     off, size), 0)
 end
 
---- The tolerance of results; larger for half-width floats.
+--- The tolerance, which is larger where sums are made of half-width floats.
 local function share_of(halves) return halves and 0.1 or 2e-3 end
 
---- Compares the first training steps. Weights are compared by their changes, relative to the
---- largest change of any weight: where the gradient is 0 except for rounding, a change is rounding
---- only.
+--- Compares the first training steps. The difference of a weight is relative to the distance that
+--- it has moved, and to the largest distance of any weight: where a gradient is 0 except for
+--- rounding, the whole movement is rounding.
 function validate.training(name, w, batch, halves)
   local steps, first = 2, nil
   local x, y = w.x(batch * steps), w.y(batch * steps)
@@ -56,8 +56,7 @@ function validate.training(name, w, batch, halves)
   end
 end
 
---- Compares the first and the last rows of a prediction of the whole batch with predictions of
---- these rows alone.
+--- Compares a prediction: its first and last rows, which different code paths may compute.
 function validate.prediction(name, model, x, halves)
   local n, rows = x.shape[1], math.min(x.shape[1], 4)
   local predicted = model:predict_on_batch(x)
@@ -67,8 +66,8 @@ function validate.prediction(name, model, x, halves)
   end
 end
 
---- Compares a function of tensors with the same in float64. Results that are unique only up to sign
---- are compared without it.
+--- Compares a function of tensors with the same function in float64. The sign is ignored for
+--- results that are defined up to their sign.
 function validate.op(name, f, inputs)
   local widened, any = {}, false
   for i, x in ipairs(inputs) do

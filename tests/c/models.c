@@ -1,4 +1,4 @@
-// Models: files, configurations, descriptions, weights.
+// Models of the C interface: files, configurations, properties, weights.
 #include "support.h"
 
 static void set_kernel(crescent_model* model) {

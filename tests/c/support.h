@@ -24,7 +24,7 @@ extern int failures;
 
 void check_error(crescent_error* error, int code, const char* part, const char* file, int line);
 
-/// A model with a single unit that has learned y = 2 a - b.
+/// A trained model of one unit that computes y = 2 a - b.
 crescent_model* small_model(void);
 crescent_tensor* floats(const float* values, int64_t rows, int64_t columns);
 crescent_tensor* samples_x(void);

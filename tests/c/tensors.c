@@ -1,4 +1,4 @@
-// Passing values to and from tensors, with and without a copy.
+// Tensors of the C interface: values in and out, with and without a copy.
 #include "support.h"
 
 static void dtypes_have_names(void) {
@@ -52,7 +52,7 @@ static void spec_has_strides(void) {
   crescent_tensor_free(tensor);
 }
 
-/// A caller with a smaller struct_size gets only the members that it knows; no byte beyond is
+/// For a caller that was built against an earlier version, only the fields that its struct has are
 /// written.
 static void shorter_struct_is_respected(void) {
   const float values[6] = {0};
@@ -95,7 +95,7 @@ static void wrapped_memory_is_not_copied(void) {
   CHECK(released == 1);
 }
 
-/// A model reads wrapped inputs at each call, but copies weights.
+/// A model reads wrapped memory at each call, and copies weights.
 static void wrapped_memory_may_change_between_calls(void) {
   float kernel[] = {2, -1}, input[] = {1, 0};
   const int64_t of_kernel[] = {2, 1}, of_input[] = {1, 2};
@@ -162,6 +162,13 @@ static void files(void) {
   FAILS(CRESCENT_ERROR_FAILED, "z", crescent_tensor_load("c_arrays.npz", "z", &read));
   FAILS(CRESCENT_ERROR_FAILED, "no/folder",
         crescent_tensors_save("no/folder/a.npz", names, (const crescent_tensor* const*)both, 2));
+  const char *const twice[] = {"x", "x"}, *const half[] = {"x", NULL};
+  FAILS(CRESCENT_ERROR_ARGUMENT, "'names' has 'x' twice",
+        crescent_tensors_save("c_arrays.npz", twice, (const crescent_tensor* const*)both, 2));
+  FAILS(CRESCENT_ERROR_ARGUMENT, "'names[1]' is NULL",
+        crescent_tensors_save("c_arrays.npz", half, (const crescent_tensor* const*)both, 2));
+  OK(crescent_tensor_load("c_arrays.npz", "y", &read));
+  crescent_tensor_free(read);
   remove("c_arrays.npz");
   crescent_tensor_free(both[0]);
   crescent_tensor_free(both[1]);

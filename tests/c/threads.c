@@ -34,7 +34,7 @@ static void several_threads_predict(void) {
   crescent_tensor_free(expected);
 }
 
-/// Predicts until the handle is freed, which must end in an error, not in a crash.
+/// Predicts until another thread frees the handle, which must end in an error and never in a crash.
 static void* predict_until_freed(void* unused) {
   (void)unused;
   for (;;) {
@@ -57,6 +57,36 @@ static void model_is_freed_while_it_predicts(void) {
   crescent_model_free(model);
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
   CHECK(wrong == 0);
+}
+
+static atomic_int described;
+
+static void* describe_often(void* unused) {
+  (void)unused;
+  while (!described) {
+    char *text = NULL, *json = NULL;
+    crescent_model* clone = NULL;
+    crescent_spec spec = {sizeof spec};
+    OK(crescent_model_describe(model, &json));
+    OK(crescent_model_summary(model, NULL, &text));
+    OK(crescent_model_spec(model, CRESCENT_WEIGHTS, 0, &spec));
+    OK(crescent_model_clone(model, &clone));
+    crescent_text_free(text);
+    crescent_text_free(json);
+    crescent_model_free(clone);
+  }
+  return NULL;
+}
+
+/// Compiling replaces the metrics, which the description lists.
+static void model_is_described_while_it_is_compiled(void) {
+  pthread_t threads[3];
+  described = 0;
+  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, &describe_often, NULL);
+  for (int i = 0; i < 3000; ++i)
+    OK(crescent_model_compile(model, "{\"loss\": \"mse\", \"metrics\": [\"mae\", \"mse\"]}"));
+  described = 1;
+  for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
 }
 
 static crescent_interruption* trainer;
@@ -118,6 +148,7 @@ void test_threads(void) {
   model = small_model();
   x = samples_x();
   several_threads_predict();
+  model_is_described_while_it_is_compiled();
   size_t count = 1;
   OK(crescent_model_predict(model, (const crescent_tensor* const*)&x, 1, NULL, &expected, &count));
   model_is_freed_while_it_predicts();

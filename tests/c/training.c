@@ -23,8 +23,7 @@ static crescent_model* compiled_model(void) {
   return model;
 }
 
-/// What the progress functions of a run have seen, and the number of epochs or batches after which
-/// they stop it.
+/// What the callbacks of a run have counted; they stop it after a number of epochs or batches.
 typedef struct {
   int epochs, batches, last_epoch, last_batch;
   double loss;
@@ -135,7 +134,7 @@ static void mistakes_are_told(void) {
   crescent_model_free(model);
 }
 
-/// Values in the data that a program rejects have their own error code.
+/// Data that a compiled program rejects (labels out of range) has an error code of its own.
 static void labels_out_of_range(void) {
   static const float labels[8] = {0, 1, 2, 9, 0, 0, 0, 0};
   crescent_model* model = NULL;

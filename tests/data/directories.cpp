@@ -1,4 +1,4 @@
-// Datasets of folders: their files and labels, their parts, and options that contradict each other.
+// Datasets of folders: their files, labels and subsets, and options that contradict each other.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 using Doubles = std::vector<double>;
 using Texts = std::vector<std::string>;
 
-/// Writes text files: three in class b, two in class a.
+/// Writes three texts of class "b" and two of class "a".
 void write_texts(const Folder& folder) {
   for (const char* name : {"b/1.txt", "b/2.TXT", "b/more/3.txt", "a/1.txt", "a/2.txt"})
     folder.write(name, std::string("text of ") + name);

@@ -1,4 +1,5 @@
-// Encoding of classes and sequences: every row compared with the definition, and invalid arguments.
+// Class vectors and padded sequences: every row against the definition, and inputs that are
+// refused.
 #include "crescent/data/encoding.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// A temporary folder of one test.
+// A temporary folder that is removed at the end of the test.
 #pragma once
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ class Folder {
     std::filesystem::remove_all(path_, ignored);
   }
   std::string path(const std::string& name = "") const { return (path_ / name).string(); }
-  /// The path of a file in the folder; creates its parent folder.
+  /// The path of a file in the folder; creates the folders on the way.
   std::string add(const std::string& name) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     return path(name);

@@ -1,4 +1,4 @@
-// Images: files of each colour mode, resizing as by Pillow and TensorFlow, and arrays.
+// Images: files in each colour mode, resizing compared with that of Keras and Pillow, and arrays.
 #include "crescent/data/images.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-/// A line of grey pixels.
+/// one row of grey pixels
 const Tensor kLine = Tensor::from(std::vector<uint8_t>{0, 100, 200, 40}, {1, 4, 1});
 
 Doubles by_pillow(int64_t width, const std::string& filter) {

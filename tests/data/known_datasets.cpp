@@ -1,4 +1,5 @@
-// Well-known data sets, read from small files in their formats, and the errors for missing files.
+// Well-known data sets, read from small files in their formats, and the error for a file that is
+// missing.
 #include "crescent/data/known_datasets.h"
 
 #include <catch2/catch.hpp>
@@ -22,7 +23,7 @@ Tensor counted(int64_t rows, int64_t columns) {
   return Tensor::from(numbers, {rows, columns});
 }
 
-/// Sets KERAS_HOME during a test.
+/// Sets KERAS_HOME to a temporary folder while alive.
 class KerasHome {
  public:
   KerasHome() { setenv("KERAS_HOME", folder.path().c_str(), 1); }
@@ -44,7 +45,7 @@ std::string little_endian(size_t number, int bytes) {
   return text;
 }
 
-/// A batch of CIFAR with one image, whose first row is redder, as Python 2 pickled it.
+/// A batch of CIFAR with one image (its first row is redder), as Python 2 pickles it.
 std::string cifar_pickle(char label, const std::string& key) {
   const auto text = [](const std::string& s) { return "T" + little_endian(s.size(), 4) + s; };
   const std::string array =

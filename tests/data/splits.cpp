@@ -1,4 +1,4 @@
-// Splitting rows: which rows, how many of each class, and invalid splits.
+// Splits of rows into parts: which rows, how many of each class, and impossible splits.
 #include "crescent/data/splits.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Windows over time series: their rows and targets, and numbers out of range.
+// Windows over time series: their rows, their targets, and arguments out of range.
 #include "crescent/data/timeseries.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Tensor series(int64_t rows) {
   return Tensor::from(numbers, {rows});
 }
 
-/// The numbers of all windows, concatenated.
+/// The values of all windows, one window after another.
 Doubles windows(const StreamPtr& stream, size_t part = 0, uint64_t epoch = 0) {
   Doubles all;
   for (const Element& element : elements_of_pass(stream, epoch))

@@ -1,4 +1,4 @@
-// Invalid data gives errors, changes no state, and the device continues to work.
+// Invalid data is an error, changes no variable, and leaves the device usable.
 #include "support.h"
 
 namespace crescent::test {

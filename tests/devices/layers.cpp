@@ -1,4 +1,4 @@
-// Layers: their outputs and gradients on the device, compared with the cpu for equal weights.
+// Outputs and gradients of layers equal those of the cpu, for the same weights.
 #include "crescent/program/gradient.h"
 #include "support.h"
 
@@ -9,7 +9,7 @@ struct Row {
   std::string name;
   Dict options;
   Shape input;
-  bool training = true;  ///< whether training is compared as well
+  bool training = true;  ///< whether the layer is tested in training mode too
 };
 
 const std::vector<Row>& rows() {
@@ -57,7 +57,7 @@ struct Outcome {
   Tensors gradients, weights;
 };
 
-/// The outputs and gradients of the layer, with the given weights if any.
+/// The outputs and gradients of the layer; `weights` replace its own if given.
 Outcome outcome_of(const Row& row, const Tensor& x, const Tensors* weights) {
   set_random_seed(3);
   const LayerPtr layer = make<Layer>(row.name, row.options);

@@ -1,4 +1,4 @@
-// The memory of a device: allocating, writing, reading, copying.
+// The memory of a device: allocation, writing, reading, copying.
 #include <thread>
 
 #include "support.h"

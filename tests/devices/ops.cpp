@@ -1,5 +1,5 @@
-// Compares every row, dtype and gradient of the table of ops on the tested device with the cpu in
-// float64.
+// The table of ops on the device under test: every case, dtype and gradient equals that of the cpu
+// in float64.
 #include "ops/cases.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-// Compiled programs on a device: variables, results, constants, scans, order.
+// Compiled programs on a device: variables, results, constants, scans, order of execution.
 #include <atomic>
 #include <chrono>
 #include <thread>

@@ -1,4 +1,4 @@
-// The tested device, and the cpu to compare with.
+// The device under test, and the cpu to compare with.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -8,13 +8,13 @@
 
 namespace crescent::test {
 
-/// The name of the tested device, from the environment.
+/// The name of the device under test.
 inline std::string judged() {
   const char* name = std::getenv("CRESCENT_DEVICE");
   return name && *name ? name : "cpu";
 }
 
-/// Switches to another device as long as it lives.
+/// While alive, another device is the current one.
 class On {
  public:
   explicit On(const std::string& name) : before_(device().class_name()) { set_device(name); }
@@ -31,14 +31,14 @@ auto on_cpu(F f) {
   return f();
 }
 
-/// A number in the device's information; -1 if it is missing.
+/// An integer that the device reports about itself; -1 if it does not have it.
 inline int64_t fact(std::string_view name) {
   const Dict facts = device().information();
   const Value* value = facts.find(name);
   return value ? value->as_int() : -1;
 }
 
-/// A copy of the tensor in the memory of the tested device.
+/// A copy of the tensor in the memory of the device under test.
 inline Tensor there(const Tensor& t) { return t.to(device().memory()); }
 
 /// 0, 1, 2, ... as float32.
@@ -49,7 +49,7 @@ inline Tensor counted(const Shape& shape, double first = 0) {
   return Tensor::from(values, shape);
 }
 
-/// Random numbers in [-1, 1).
+/// Pseudo-random numbers from -1 to 1.
 inline Tensor numbers(const Shape& shape, int64_t seed) {
   return on_cpu([&] { return SeedGenerator(seed).uniform(shape, -1, 1); });
 }

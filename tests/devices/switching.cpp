@@ -1,10 +1,10 @@
-// Switching the device during a run: programs are recompiled, variables move, tensors are copied.
+// A change of the current device: programs are compiled again, variables move, tensors are copied.
 #include "support.h"
 
 namespace crescent::test {
 namespace {
 
-/// The name of a device other than the tested one.
+/// The name of a device other than the one under test.
 std::string another() { return judged() == "cpu" ? "far" : "cpu"; }
 
 }  // namespace

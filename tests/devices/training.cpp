@@ -1,4 +1,4 @@
-// Training, inspecting, saving and loading models on the device.
+// Models are trained, inspected, saved and loaded on the device.
 #include <unistd.h>
 #include <cstdio>
 #include <filesystem>
@@ -60,7 +60,7 @@ void compile(Model& model, const char* optimizer = "adam") {
                  {"metrics", List{"accuracy"}}});
 }
 
-/// Counts transfers between host and device in steps after the first epoch.
+/// Counts the transfers between host and device in the steps after the first epoch.
 class Border final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }

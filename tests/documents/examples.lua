@@ -1,6 +1,5 @@
--- The examples of Lua that documents show first, run as they stand there. What they save goes to a
--- file that is removed.
---
+-- Runs the first Lua example of documents such as README.md as it is written. The files that it
+-- saves are removed.
 --   crescent tests/documents/examples.lua
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = here .. "/../.."

@@ -14,7 +14,7 @@ local function contents(path)
   return file:read "a"
 end
 
---- Returns what the code prints when it runs with these globals.
+--- What the code prints when it runs with these globals.
 local function printed(code, name, globals)
   local lines = {}
   function globals.print(...)

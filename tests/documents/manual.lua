@@ -64,9 +64,55 @@ end
 for name in output_of(("ls '%s'/../../examples/guide"):format(here)):gmatch "([^\n]+)%.md\n" do
   if not pages["guide-" .. name .. ".html"] then table.insert(wrong, name .. " has no page") end
 end
-for _, name in ipairs { "cr.optimizers.Adam.html", "cr.layers.LSTM.html" } do
-  assert(pages[name]:find "Paper", name .. " names no paper")
+-- What comes from a paper names it; its number is a link.
+local papers = {
+  activations = "celu elu gelu glu mish relu relu6 selu silu sparsemax squareplus",
+  initializers = "GlorotNormal GlorotUniform HeNormal HeUniform LecunNormal LecunUniform Orthogonal",
+  layers = [[AdditiveAttention AlphaDropout Attention AugMix BatchNormalization Bidirectional
+    ContrastLimitedAdaptiveHistogramEqualization Conv2D Conv2DTranspose ConvLSTM1D ConvLSTM2D
+    ConvLSTM3D CutMix Dropout ELU GaussianDropout GlobalAveragePooling2D GroupNormalization
+    GroupedQueryAttention GRU GRUCell HashedCrossing Hashing LayerNormalization LayerScale LeakyReLU
+    LSTM LSTMCell MixUp MultiHeadAttention PReLU RandAugment RandomElasticTransform RandomErasing
+    ReLU ReversibleEmbedding RMSNormalization SeparableConv1D SeparableConv2D SimpleRNN
+    SimpleRNNCell SpatialDropout1D SpatialDropout2D SpatialDropout3D SpectralNormalization
+    StochasticDepth ThresholdedReLU]],
+  losses = [[BinaryFocalCrossentropy CategoricalFocalCrossentropy
+    CategoricalGeneralizedCrossEntropy Circle CTC Dice Huber KLDivergence Tversky]],
+  metrics = "BinaryIoU F1Score FBetaScore IoU KLDivergence MeanIoU OneHotIoU OneHotMeanIoU",
+  optimizers = [[Adadelta Adafactor Adagrad Adam Adamax AdamW Ftrl Lamb Lion LossScaleOptimizer Muon
+    Nadam RMSprop ScheduleFreeAdamW SGD]],
+  schedules = "CosineDecay CosineDecayRestarts",
+}
+for kind, words in pairs(papers) do
+  for word in words:gmatch "%S+" do
+    local name = ("cr.%s.%s.html"):format(kind, word)
+    local paper = (pages[name] or ""):match "<h2>Paper</h2>%s*<p>(.-)</p>"
+    if not paper then table.insert(wrong, name .. " names no paper") end
+    if paper and paper:find "arXiv" and not paper:find "https://arxiv.org/abs/%d+%.%d+" then
+      table.insert(wrong, name .. ": " .. paper)
+    end
+  end
 end
+assert(pages["cr.layers.TextVectorization.html"]:find "Where it differs from Keras")
+assert(pages["cr.ops.html"]:find "complex numbers are refused")
+
+-- Signatures are calls that one could type, but for names of parameters that are words of Lua.
+local signatures = 0
+for name, text in pairs(pages) do
+  for html in text:gmatch '<pre class="signature">(.-)</pre>' do
+    local call = html:gsub("<[^>]*>", ""):gsub("&lt;", "<"):gsub("&gt;", ">")
+      :gsub("&quot;", '"'):gsub("&#39;", "'"):gsub("&amp;", "&")
+    local typed = call:gsub("([(, ])(%l+)%f[,)]", function(before, word)
+      return before .. (load("local " .. word) and word or word == "nil" and word or word .. "_")
+    end)
+    signatures = signatures + 1
+    if not load("return " .. typed) then
+      table.insert(wrong, ("%s: this is no call: %s"):format(name, call))
+    end
+  end
+end
+assert(signatures > 500, "there are no signatures")
+assert(pages["cr.layers.Dropout.html"]:gsub("<[^>]*>", ""):find("cr.layers.Dropout(rate, {", 1, true))
 assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors")
 
 -- LuaLS only reads this file for types; its functions have no effect.

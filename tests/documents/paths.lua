@@ -10,8 +10,8 @@
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = arg[1] or here .. "/../.."
 
--- Paths that are none of this tree: within files and archives, of recorded cases, of a test's
--- result. One that no document has any more is an error.
+-- Paths that do not belong to this tree: those inside files and archives, of recorded cases, of
+-- test results. A path that no document mentions any more is an error.
 local kElsewhere = {
   ["core/src/compile/passes/README.md"] = { "rules.md" },
   ["formats/archive/README.md"] = { "preprocessors/" },
@@ -79,7 +79,7 @@ local function matches_any(glob, set)
   return false
 end
 
---- Whether the path exists, or a header or source of which it omits the extension.
+--- The path itself, or the header or source of that name.
 local function leads_somewhere(path)
   if not path then return false end
   if path:find("*", 1, true) then return matches_any(path, files) or matches_any(path, folders) end
@@ -88,7 +88,7 @@ end
 
 -- ---- what stands in documents
 
---- The folders relative to which a path in a document of `folder` may be given.
+--- The folders that a path in a document of `folder` may be relative to.
 local function places(folder)
   local list = { folder }
   while folder ~= "" do
@@ -99,7 +99,7 @@ local function places(folder)
   return list
 end
 
---- The path in the words; nil if they are no path of this tree.
+--- The path that the words contain; nil if they contain none of this tree.
 local function path_in(words)
   if words:find "[^%w_%-%./%*]" or words:find "%.%.%." or words:find "^[/%*%.]" then return end
   if words:find "%f[%w]%u%u+%f[%W]" and not words:find "%.md$" then return end

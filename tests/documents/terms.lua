@@ -13,7 +13,7 @@ local function text_of(path)
   return text or ""
 end
 
---- The paths that a row links, and the contents of these files.
+--- The paths that a row links to, and the text of these files.
 local function linked(row)
   local texts = {}
   for target in row:gmatch "%]%(([^)#%s]+)%)" do

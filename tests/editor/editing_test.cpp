@@ -1,4 +1,4 @@
-// The effects of keys, as seen on the terminal.
+// What keys do at the terminal, checked on the screen.
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Random keys: the editor does not crash, and the screen equals a complete redraw.
+// Random keys: the editor does not crash, and the screen is the same as after a complete redraw.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <random>
@@ -72,7 +72,7 @@ long count_of_keys() {
   return count ? std::atol(count) : 20000;
 }
 
-/// Checks that a redraw of the entry gives the rows that were shown around the cursor before.
+/// A complete redraw gives the same rows around the cursor.
 void check_drawn_anew(TestTerminal& terminal) {
   using std::chrono::milliseconds;
   terminal.send("\x1b");  // no key is left unfinished, and no search and no menu is open

@@ -26,7 +26,7 @@ std::string shown(std::string entry) {
   return entry;
 }
 
-/// Reads entries in a loop: the process that runs at the terminal.
+/// The child process: reads entries at the terminal and prints them.
 [[noreturn]] void read_entries(const Options& options) {
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C between two entries
   Settings settings;
@@ -54,7 +54,8 @@ std::string shown(std::string entry) {
   _exit(127);
 }
 
-/// Runs this process as a job of a shell, so that it can be stopped; the shell only waits.
+/// Makes this process a job of a shell that only waits, so that the job can be stopped and
+/// continued.
 void become_job() {
   const pid_t job = fork();
   if (job == 0) {
@@ -96,7 +97,7 @@ char state_of(pid_t process) {
   return end == text.npos ? 'X' : text[end + 2];
 }
 
-/// False while the process sleeps or is stopped, and after it has ended.
+/// Whether the process is running; false while it waits, and after its end.
 bool is_busy(pid_t process) {
   return std::string("SZX").find(state_of(process)) == std::string::npos;
 }
@@ -187,7 +188,7 @@ bool TestTerminal::takes_keys() const {
   return tcgetattr(file_, &mode) == 0 && (is_dumb_ || !(mode.c_lflag & ICANON));
 }
 
-/// Reads output while writing, so that neither side blocks the other forever.
+/// Reads while it writes, so that the two sides cannot block each other.
 void TestTerminal::send(std::string_view bytes) {
   wait_for("the editor", [&] { return takes_keys(); });
   while (!bytes.empty()) {

@@ -40,15 +40,15 @@ struct Options {
 };
 
 /// A process that reads entries and prints each in square brackets, with "|" for line ends; of a
-/// long entry it prints size and hash.
+/// long entry it prints the size and the hash.
 class TestTerminal {
  public:
   explicit TestTerminal(const Options& options = {});
   ~TestTerminal();
 
-  /// Types the bytes as soon as the editor reads keys.
+  /// Sends keys as soon as the editor reads them.
   void send(std::string_view bytes);
-  /// Waits until the row has this text.
+  /// Waits until the row shows this text.
   void expect_row(int row, const std::string& text);
   void expect_cursor(int row, int column);
   /// Waits until a row contains the text.
@@ -58,14 +58,14 @@ class TestTerminal {
   void resize(int rows, int columns);
 
   std::string row(int row) const;
-  /// All rows down to the last one with letters.
+  /// All rows down to the last one that is not empty.
   std::string screen() const;
   VTermPos cursor() const;
   int rows() const { return rows_; }
   /// What the process wrote since the last call.
   std::string take_output() { return std::exchange(output_, ""); }
   pid_t process() const { return child_; }
-  /// The CPU time of the process in seconds.
+  /// The processor time of the process in seconds.
   double computed() const;
   /// The exit status, once the process has ended.
   int end();
@@ -76,7 +76,7 @@ class TestTerminal {
  private:
   void read_some(int milliseconds);
   void wait_for(const std::string& what, const std::function<bool()>& holds);
-  /// False between two entries, when the terminal itself would echo input.
+  /// Whether the editor reads keys; between two entries the terminal itself would echo them.
   bool takes_keys() const;
 
   int file_ = -1, rows_, columns_;

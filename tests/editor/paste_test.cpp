@@ -1,4 +1,4 @@
-// Pasting: no text is lost, and large texts are fast.
+// Pasted text is complete, and large texts are pasted quickly.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -8,7 +8,7 @@
 namespace crescent::editor {
 namespace {
 
-/// A bracketed paste as terminals send it; some keep the line ends of the text.
+/// The text as terminals send it when bracketed paste is on.
 std::string marked(const std::string& text) { return "\x1b[200~" + text + "\x1b[201~"; }
 
 std::string with_returns(std::string text) {
@@ -16,7 +16,7 @@ std::string with_returns(std::string text) {
   return text;
 }
 
-/// Lines of letters of several scripts, tabs and blanks; balanced brackets around them.
+/// Lines with letters of several scripts, tabs and blanks, inside balanced brackets.
 std::string random_text(std::mt19937& random) {
   const std::vector<std::string> letters = {"a",       "Z",  "0", " ",  "\t",    "é",
                                             "e\u0301", "漢", "🌙", "\n", "\"",    "'",

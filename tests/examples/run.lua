@@ -10,6 +10,7 @@ local rows = {
   apartments = { "", "\nall +%d+ +#%%", 80, 100 },
   autoencoder = { "2", "Mean squared error: #", 0, 0.06, "autoencoder.png" },
   boston = { "", "mean error: #", 0, 2.6 },
+  cluster = { "", "loss after 5 epochs: #", 0, 0.6 },
   convolutions = { "1", "Accuracy: #", 0.7, 1, "convolutions_pixels.png" },
   custom_layer = { "", "A loss of #", 0, 0.0005 },
   detection = { "8", "overlap by #", 0.4, 1, "detection.png" },
@@ -37,8 +38,8 @@ local function read(path)
   return text
 end
 
---- Checks that the example wrote its file where its last lines say: in the folder or among
---- temporary files.
+--- Checks that the file named in the example's last lines exists in the folder or among temporary
+--- files.
 local function check_written(name, text, where)
   local path = assert(text:match("[^ \n]*" .. name:gsub("%.", "%%.")), name .. " is not told of")
   if path:sub(1, 1) ~= "/" then path = where .. "/" .. path end

@@ -1,5 +1,5 @@
-// Saving while system calls fail: the old or the new file is complete, there is a message, and no
-// temporary file is left.
+// Saving while system calls fail: the file is the old or the new one, the error has a message, and
+// no temporary file is left.
 #include <cerrno>
 
 #include "crescent/system/file.h"
@@ -24,8 +24,7 @@ class Warnings {
   inline static int count_ = 0;
 };
 
-/// Saves generation 2 over generation 1 while the n-th call fails; returns false if there were
-/// fewer calls.
+/// Saves generation 2 over generation 1 while the n-th call fails; false if there are fewer calls.
 bool survives(const Saver& saver, const char* call, int n, int error, bool lasts, int& warned) {
   CAPTURE(saver.name, call, n, error, lasts);
   const Folder folder;
@@ -82,8 +81,8 @@ TEST_CASE("S06: short and interrupted writes give the same file") {
   }
 }
 
-/// A power failure between two of these calls must leave a complete file: a rename may have reached
-/// the disk, so the data must have been synced before it.
+/// Checks what may be on the disk if the power fails between two of these calls: a rename may have
+/// reached it, so the content must have been synced before.
 void check_order(const std::vector<std::string>& calls, const std::string& path) {
   std::string temporary, folder;
   bool synced = false, renamed = false, folder_synced = false;

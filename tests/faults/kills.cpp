@@ -14,14 +14,14 @@ namespace {
 
 using FileTime = std::filesystem::file_time_type;
 
-/// The modification time of the file; the earliest time if it does not exist.
+/// The time of the last write; the earliest time if the file does not exist.
 FileTime written(const std::string& path) {
   std::error_code missing;
   const FileTime time = std::filesystem::last_write_time(path, missing);
   return missing ? FileTime::min() : time;
 }
 
-/// Lets the worker write the file once more, and continue a little.
+/// Waits until the worker has written the file again, and some milliseconds more.
 void wait_for_progress(Worker& worker, const std::string& path, FileTime before, unsigned more) {
   while (worker.runs() && written(path) == before) usleep(200);
   usleep(more);
@@ -70,7 +70,7 @@ TEST_CASE("S01, S09: 200 processes that are killed while saving lose no file") {
 
 constexpr int64_t kEpochs = 6;
 
-/// Makes batches slow enough that the process can be killed in one.
+/// A callback that sleeps, so that the process can be killed in a batch.
 class Slow final : public Callback {
  public:
   void on_train_batch_end(int64_t, const Logs&) override { usleep(500); }
@@ -104,7 +104,7 @@ ModelPtr trained(const std::string& file, bool slow) {
   return model;
 }
 
-/// The whole state that the run leaves, as bytes.
+/// All that the run has changed in the model, as bytes.
 std::string bits(const Model& model) {
   std::string all;
   Variables variables = model.weights();

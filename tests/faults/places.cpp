@@ -1,4 +1,4 @@
-// Locations where nothing can be saved: full disks, read-only folders, links, special files.
+// Paths where nothing can be saved: full disks, read-only folders, links, special files.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>

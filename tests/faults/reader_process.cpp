@@ -1,4 +1,4 @@
-// F27: the process that reads HDF5 files is killed, stopped, missing, cannot be started, or is
+// F27: the process that reads HDF5 files is killed, stopped, missing, impossible to start, or
 // another program.
 #include <fcntl.h>
 #include <signal.h>

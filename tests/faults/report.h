@@ -4,7 +4,7 @@
 
 namespace crescent::faults {
 
-/// Adds a row: the fault, how often it was injected, and the result.
+/// Adds a row: the fault, how often it was injected, the outcome.
 void report(const std::string& fault, int64_t times, const std::string& result);
 
 }  // namespace crescent::faults

@@ -107,8 +107,8 @@ Saver saver_of_texts(int width) {
 
 using Endings = std::vector<std::string>;
 
-/// Formats that hold images or sounds instead of arrays; they write by replace_file like the
-/// others.
+/// Formats of images and sounds, which take no arrays of numbers; they save by replace_file as all
+/// others do.
 const std::set<std::string> kOwnArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
 
 Endings endings_of(std::string_view ability) {

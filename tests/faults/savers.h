@@ -1,5 +1,5 @@
-// Every way to save a file, found through the public interface, so that formats added later are
-// included. Saved data contains a generation number, which reading returns, or fails.
+// Every way to save a file through the public interface, formats of later plugins included. What is
+// saved carries a generation number, which loading returns if the file is intact.
 #pragma once
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -15,14 +15,14 @@ struct Saver {
   std::string name;    ///< "hold models as .h5"
   std::string ending;  ///< of files, ".h5"
   std::function<void(const std::string& path, int generation)> save;
-  /// Returns the generation; fails unless the file is complete and of one generation.
+  /// Loads the file and returns its generation; fails if the file is damaged or mixes generations.
   std::function<int(const std::string& path)> load;
 };
 
-/// `width`: approximate size of a file in thousands of numbers.
+/// All ways to save. `width`: about how many thousand numbers a file holds.
 std::vector<Saver> savers(int width);
 
-/// A folder of one test, removed afterwards.
+/// A temporary folder that is removed at the end of the test.
 class Folder {
  public:
   Folder();
@@ -37,7 +37,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// The message of the error that `work` raises; "" if it raises none.
+/// The message of the error that `work` throws; "" if it throws none.
 template <class Work>
 std::string failure(const Work& work) {
   try {

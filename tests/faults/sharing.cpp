@@ -1,4 +1,4 @@
-// Files that other processes write, truncate or remove while they are read.
+// Files that other processes write, truncate or remove while this one reads them.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ TEST_CASE("loads for a while", "[.worker]") {
   for (int i = 0; i < 60; ++i) (void)failure([&] { saver.load(path); });
 }
 
-/// Damages the file in place, as other programs may; Crescent itself never writes in place.
+/// Overwrites the file in place, as other programs may do and Crescent never does.
 void spoil_in_place(const std::string& path, const std::string& bytes, int round) {
   if (round % 3 == 0) std::filesystem::remove(path);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

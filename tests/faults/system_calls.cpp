@@ -17,7 +17,7 @@
 namespace crescent::faults {
 namespace {
 
-// Set only while no other thread makes calls that can fail.
+// Set only while no other thread makes system calls that count.
 std::atomic<const char*> failing{nullptr};
 std::atomic<int> calls_left{0}, error_to_give{0};
 std::atomic<bool> lasting{false}, writes_are_short{false};

@@ -1,5 +1,5 @@
-// Interposed system calls that fail on request and record their arguments. The functions of this
-// program replace those of the C library, also for the libraries.
+// System calls that fail on request, and a record of the calls. The program's own functions take
+// precedence over those of the C library, in the libraries too.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,18 +9,18 @@ namespace crescent::faults {
 /// Calls that can fail: open, write, fsync, rename, access, posix_spawn, pthread_create.
 inline constexpr const char* kCallsOfSaving[] = {"open", "write", "fsync", "rename"};
 
-/// While it lives, the n-th call of this name (from 1) fails with `error`; if the fault lasts, so
-/// do all later ones.
+/// While alive, the n-th call of this function (from 1) fails with `error`, and so do all later
+/// ones if the fault lasts.
 class Failing {
  public:
   Failing(const char* call, int n, int error, bool lasts = false);
   ~Failing();
   Failing(const Failing&) = delete;
-  /// Whether there were that many calls.
+  /// Whether the failing call was reached.
   bool happened() const;
 };
 
-/// While it lives, writes are short: one byte, a few bytes and EINTR in turn.
+/// While alive, writes are partial: one byte, some bytes, or EINTR, in turn.
 class ShortWrites {
  public:
   ShortWrites();
@@ -28,7 +28,7 @@ class ShortWrites {
   ShortWrites(const ShortWrites&) = delete;
 };
 
-/// Records the calls in order: "write /tmp/m.h5", "rename /tmp/a /tmp/b".
+/// The calls in order: "write /tmp/m.h5", "rename /tmp/a /tmp/b".
 class Recording {
  public:
   Recording();
@@ -37,7 +37,7 @@ class Recording {
   const std::vector<std::string>& calls() const;
 };
 
-/// While it lives, child processes run this program with the test `name` instead of theirs.
+/// While alive, every process that is started runs the test `name` of this program instead.
 class OtherProgram {
  public:
   explicit OtherProgram(const char* name);

@@ -1,5 +1,5 @@
-// T17: the system refuses to start threads, or starts fewer than asked for. Work continues with the
-// existing threads and gives the same results.
+// T17: the system starts fewer threads than asked for, or none. All work is done by the threads
+// that exist, with the same results.
 #include <cerrno>
 #include <fstream>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace crescent::faults {
 namespace {
 
-/// The results of work on several threads, as numbers to compare.
+/// Results of work on several threads, to be compared.
 std::vector<double> worked() {
   set_device("cpu", {{"threads", 4}});
   const Tensor x = SeedGenerator(3).normal({300, 200});

@@ -4,7 +4,7 @@
 
 namespace crescent::faults {
 
-/// The arguments of a test that runs as a worker.
+/// The arguments of a hidden test that runs in a worker process.
 std::string worker_argument(int i);
 
 class Worker : public Process {

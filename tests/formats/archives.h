@@ -1,4 +1,4 @@
-// Reads and writes zip archives as maps of members.
+// Reads and writes the members of zip archives.
 #pragma once
 #include <map>
 

@@ -1,4 +1,4 @@
-// Arrays in files, read whole or in parts.
+// Arrays in files, read whole or in pieces.
 #include "models.h"
 
 namespace crescent::hdf5 {

@@ -1,4 +1,4 @@
-// Malicious configurations of models: code, paths, invalid names.
+// Configurations that try to run code, open other files or use invalid names.
 #include <cmath>
 #include <ctime>
 
@@ -44,7 +44,7 @@ void write_folder(const std::string& path, const Value& config) {
   std::filesystem::copy_file(path + ".h5", path + "/model.weights.h5");
 }
 
-/// A message without the path of its file.
+/// The message without the path of its file.
 std::string without(std::string message, const std::string& path) {
   for (size_t at; (at = message.find(path)) != message.npos;) message.erase(at, path.size());
   return message;

@@ -1,4 +1,4 @@
-// What is written is read back, has Keras' layout, and equal trees give equal files.
+// What is written is read back, in Keras' layout, and equal models give identical files.
 #include <limits>
 
 #include "files/crc32c.h"
@@ -53,8 +53,7 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
     CHECK(H5Tis_variable_str(Handle(H5Aget_type(mark), H5Tclose)) > 0);  // a text for h5py
   }
 
-  // Our older files store bfloat16 as 16-bit integers with this attribute; .h5 files of Keras store
-  // it as a floating type without the attribute.
+  // Earlier versions of Crescent marked whole numbers; Keras' .h5 files have no mark.
   const auto craft = [&](hid_t number, bool marked) {
     const std::string path = scratch.path("b.h5");
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);

@@ -1,12 +1,12 @@
-// F26: one byte of a file written by Crescent is changed. For every format and position, reading
-// gives an error or the saved numbers.
+// F26: one byte of a file is changed. In every format and at every position, loading is an error or
+// gives the numbers that were saved.
 #include "models.h"
 
 namespace crescent::hdf5 {
 namespace {
 
-/// A kind of file, and the distance of changed bytes (reading an HDF5 file takes a process each
-/// time).
+/// A kind of file and the distance between the changed bytes; reading HDF5 is slow, because it
+/// takes another process.
 struct Kind {
   const char* file;
   size_t step;

@@ -1,5 +1,5 @@
-// Malicious files: each is rejected quickly, with a message that names the path, and no other file
-// is opened.
+// Maliciously crafted files: each is refused quickly, with a message that names its path, and no
+// other file is opened.
 #include <sys/stat.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// A file made with the C interface of HDF5, which does not validate the content.
+/// A file written with the C interface of HDF5, which allows contradictory contents.
 class Crafted {
  public:
   Crafted(const Scratch& scratch, H5F_libver_t version = H5F_LIBVER_EARLIEST)
@@ -45,7 +45,7 @@ class Crafted {
 
 Handle creation() { return Handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose); }
 
-/// The message of the error; also checks that it came quickly.
+/// The message of the refusal; checks that it came quickly.
 std::string refusal(Crafted& crafted, const std::string& dataset) {
   crafted.close();
   auto start = std::chrono::steady_clock::now();

@@ -23,7 +23,7 @@ ModelPtr trained(const Value& optimizer) {
   return model;
 }
 
-/// Checks that further training of both gives identical bits.
+/// Checks that training both models further gives the same bits.
 void check_goes_on(Model& a, Model& b) {
   const Dict options{{"epochs", 2}, {"batch_size", 16}, {"verbose", 0}};
   const Tensor x = ramp({100, 4}), y = labels(100, 3);

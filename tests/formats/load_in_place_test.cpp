@@ -1,4 +1,4 @@
-// Loading weights into the existing memory of a model.
+// Loading weights into the memory of the existing variables.
 #include <fcntl.h>
 
 #include "models.h"
@@ -6,7 +6,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// Copies: the model's own memory stays its own.
+/// Copies of the weights, so that the model's own memory is not shared.
 Tensors copies_of_weights(Model& model) {
   Tensors copies;
   for (const Variable& weight : model.weights()) copies.push_back(weight.value().clone());

@@ -1,4 +1,5 @@
-// Models in files: the same predictions, the same training, and readable errors.
+// Saved and loaded models: the same predictions and the same further training; errors with
+// understandable messages.
 #include "keras/model/training_state.h"
 #include "keras_file.h"
 #include "models.h"
@@ -188,8 +189,8 @@ TEST_CASE("weights in Keras 3's layout") {
       "does not have"));
 }
 
-/// Converts a kernel to the layout of CuDNNLSTM and CuDNNGRU, which store the transposed block of
-/// each gate.
+/// The kernel as CuDNNLSTM and CuDNNGRU store it: each gate's block holds the elements of its
+/// transpose.
 Tensor for_cudnn(const Tensor& kernel, int64_t gates) {
   Tensor result(kernel.spec());
   int64_t rows = kernel.dim(0), width = kernel.dim(1), units = width / gates;

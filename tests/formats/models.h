@@ -10,7 +10,7 @@ inline LayerPtr layer(const std::string& name, const Dict& options) {
   return make<Layer>(name, options);
 }
 
-/// An object as files store it.
+/// The configuration of an object as files have it.
 inline Dict configured(const std::string& name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
 }
@@ -24,7 +24,7 @@ inline ModelPtr small_sequential() {
       "small");
 }
 
-/// Numbers that are all different and small.
+/// Small numbers that are all different.
 inline Tensor ramp(const Shape& shape, double step = 0.01) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < values.size(); ++i)
@@ -49,7 +49,7 @@ inline void check_same(const Tensors& a, const Tensors& b) {
   for (size_t i = 0; i < a.size(); ++i) check_same(a[i], b[i]);
 }
 
-/// The JSON in an attribute of a file's root.
+/// A JSON attribute of a file.
 inline Value json_attribute(const std::string& path, const std::string& name) {
   return parse_json(FileReader(path).text("", name).value());
 }

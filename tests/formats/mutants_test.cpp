@@ -1,5 +1,5 @@
-// Files with a few changed bytes, or truncated: each gives arrays or an error; the process
-// survives.
+// Files with some changed bytes, or truncated: loading gives arrays or an error and never ends the
+// process.
 #include <random>
 
 #include "crescent/io/format.h"
@@ -8,8 +8,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// Variable-length strings are the part of files with which libhdf5 1.10 crashes most, and h5py
-/// writes them.
+/// A file with variable-length strings, which h5py writes and on which damaged files crash libhdf5
+/// 1.10 most often.
 std::string file_with_variable_texts(const Scratch& scratch) {
   std::string path = scratch.path("seed.h5");
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
@@ -38,7 +38,7 @@ std::string file_with_variable_texts(const Scratch& scratch) {
   return path;
 }
 
-/// Reads all that loading a model reads from a file.
+/// Reads everything that loading a model reads.
 void load_all(const std::string& path) {
   FileReader reader(path);
   reader.text("", "model_config");

@@ -1,4 +1,4 @@
-// A temporary folder of one test, and helpers of tests of files.
+// A temporary folder, and helpers that tests of files share.
 #pragma once
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ class Scratch {
     std::filesystem::remove_all(folder_, ignored);
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  /// The number of entries in the folder.
+  /// The number of files in the folder.
   size_t count() const { return std::distance(std::filesystem::directory_iterator(folder_), {}); }
 
  private:
@@ -49,7 +49,7 @@ inline void write_tree(const std::string& path, const Tree& tree) {
   replace_file(path, FileImage(tree).pieces());
 }
 
-/// The message of the error that `work` raises; the test fails if it raises none.
+/// The message of the error that `work` throws; fails if it throws none.
 template <class Work>
 std::string failure(const Work& work) {
   try {

@@ -1,5 +1,5 @@
-// Checksums detect missing, exchanged and renamed parts of our files: every change gives an error
-// or changes no number.
+// Parts of a file that are missing, exchanged or renamed are detected: every such change makes
+// loading an error, or changes no number.
 #include <optional>
 #include <random>
 
@@ -16,7 +16,7 @@ Tensors weights_of(Model& model) {
   return copies;
 }
 
-/// All arrays of a file on which prediction and further training depend.
+/// All numbers of a file that predictions or further training depend on.
 Tensors numbers_of(Model& model) {
   Tensors numbers = weights_of(model);
   numbers.push_back(model.predict({ramp({5, 4})})[0]);
@@ -31,7 +31,7 @@ bool same(const Tensors& a, const Tensors& b) {
   });
 }
 
-/// A kind of file, and the numbers that reading it gives.
+/// A kind of file that Crescent writes, and how its numbers are read.
 struct Kind {
   const char* file;
   void (*write)(const std::string& path);
@@ -62,7 +62,7 @@ const Kind kKinds[] = {
                       crescent::read_array(path, "g/c")};
      }}};
 
-/// A file written by Crescent; each change is made to a fresh copy.
+/// A saved file; each change is applied to a fresh copy of it.
 class Patient {
  public:
   explicit Patient(const Kind& kind = kKinds[0])
@@ -72,8 +72,8 @@ class Patient {
     kind.write(whole_);
     numbers_ = kind.read(whole_);
   }
-  /// The error of loading the file after `change`; nullopt if the numbers are the same. Different
-  /// numbers fail the test.
+  /// The message of loading after the change; nullopt if the numbers are unchanged. Fails if they
+  /// differ without an error.
   std::optional<std::string> after(const std::function<void(Surgery&)>& change) {
     std::filesystem::copy_file(whole_, changed_, std::filesystem::copy_options::overwrite_existing);
     {
@@ -82,7 +82,7 @@ class Patient {
     }
     return loaded();
   }
-  /// As after(), for a change of the bytes.
+  /// The same for a change of the file's bytes.
   std::optional<std::string> after_bytes(const std::function<void(std::string&)>& change) {
     std::string bytes = read_bytes(whole_);
     change(bytes);
@@ -250,7 +250,8 @@ TEST_CASE("weights and arrays alone are sealed too") {
   CHECK(contains(read(), "its checksum is missing"));
 }
 
-/// Rewrites the file as earlier versions wrote it: checksums cover the bytes of datasets only.
+/// Rewrites the file as earlier versions wrote it: with checksums on datasets only, of their bytes
+/// only.
 void make_old(const std::string& path) {
   Surgery surgery(path);
   for (const std::string& object : surgery.objects()) {

@@ -1,4 +1,4 @@
-// Changes files through libhdf5, which does not know our checksums.
+// Changes files through libhdf5 itself, which does not know Crescent's checksums.
 #pragma once
 #include <functional>
 
@@ -17,7 +17,7 @@ class Surgery {
   Handle open(const std::string& object) const {
     return Handle(H5Oopen(file_, object.empty() ? "/" : object.c_str(), H5P_DEFAULT), H5Oclose);
   }
-  /// Every object below the root, and the root, "".
+  /// The paths of all objects; "" is the root.
   std::vector<std::string> objects() const {
     std::vector<std::string> paths;
     H5Ovisit2(
@@ -47,7 +47,7 @@ class Surgery {
   void remove(const std::string& object, const std::string& attribute) const {
     REQUIRE(H5Adelete(open(object), attribute.c_str()) >= 0);
   }
-  /// Changes the raw bytes of an attribute.
+  /// Applies `change` to the raw bytes of an attribute.
   void change(const std::string& object, const std::string& name,
               const std::function<void(std::string&)>& change) const {
     Handle parent = open(object);
@@ -65,7 +65,7 @@ class Surgery {
   void unlink(const std::string& object) const {
     REQUIRE(H5Ldelete(file_, object.c_str(), H5P_DEFAULT) >= 0);
   }
-  /// Copies an object of this or another file to this path.
+  /// Replaces an object by one of another file, or by a copy of one of this file.
   void copy(const Surgery& from, const std::string& object, const std::string& to) const {
     REQUIRE(H5Ocopy(from.file_, object.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0);
   }
@@ -100,8 +100,7 @@ class Surgery {
   Handle file_;
 };
 
-/// A compiled and trained model with two layers of equal shape, so that weights of one would fit
-/// the other.
+/// A trained model with two layers of the same shapes, so that exchanged weights would fit.
 inline ModelPtr trained_model(double rate = 0.001) {
   auto model = Sequential::make(
       {layer("Dense",

@@ -1,4 +1,4 @@
-// Weights without a file: formats/keras reads and writes through an interface.
+// Saves and loads models through a weight source that is not a file, as formats/keras allows.
 #include "keras/model/model_file.h"
 #include "models.h"
 
@@ -9,7 +9,7 @@ using keras::Entries;
 using keras::Entry;
 using keras::Names;
 
-/// Returns in reading what was written.
+/// Keeps what is written in memory and returns it.
 class InMemory final : public keras::WeightSource {
  public:
   explicit InMemory(Entries entries) : entries_(std::move(entries)) {}

@@ -1,5 +1,5 @@
-// Files as a whole: arrays that are missing, were added or come from another file are reported by
-// name; a file that another program has overwritten counts as that program's.
+// Checksums over whole files: a missing, added or foreign array is named in the error, and a file
+// that another program has rewritten counts as that program's.
 #include "seal.h"
 #include "surgery.h"
 
@@ -58,7 +58,7 @@ TEST_CASE("an array or a group of another file of ours is seen, though it fits")
 
 bool is_ours(const std::string& name) { return name.starts_with("crescent"); }
 
-/// Removes our marks, as if another program had written the file.
+/// Rewrites the file as a program would that ignores Crescent's attributes.
 void make_foreign(const std::string& path) {
   const Surgery surgery(path);
   for (const std::string& object : surgery.objects())
@@ -107,7 +107,7 @@ TEST_CASE("a list of what a file holds is not lost without being missed", "[F26]
   CHECK(contains(trouble(path), "damaged"));
 }
 
-/// Removes the list of objects and its checksum, as in files of earlier versions.
+/// Removes the list of objects and its checksum, which files of earlier versions do not have.
 void remove_list(const std::string& path) {
   const Surgery surgery(path);
   surgery.remove("", kContents);

@@ -1,5 +1,5 @@
-// Zip archives (F05, F13): archives of Keras and Python are read; ambiguous ones and zip bombs are
-// rejected; nothing is ever unpacked to disk.
+// Zip archives (F05, F13): archives of Keras and Python are read; ambiguous ones and decompression
+// bombs are refused; nothing is unpacked to a disk.
 #include <zlib.h>
 
 #include "files/zip/archive.h"
@@ -32,7 +32,7 @@ std::string image_of(const std::vector<zip::File>& files) {
   return bytes;
 }
 
-/// The error of reading a member of damaged bytes.
+/// The message with which a member of damaged bytes is refused.
 std::string refusal(const std::string& bytes, const std::string& name = "a") {
   try {
     const zip::Archive archive = opened(bytes);
@@ -43,7 +43,7 @@ std::string refusal(const std::string& bytes, const std::string& name = "a") {
   return "";
 }
 
-/// An archive with one member, whose fields the test chooses.
+/// An archive of one member, with every header field set by the test.
 struct Crafted {
   std::string name = "a", name_before = name, data = "hello", extra_before, extra, comment;
   uint16_t method = 0, flags = 0;
@@ -221,7 +221,7 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
     INFO(what);
     CHECK_THAT(refusal(bytes), Catch::Contains(part));
   }
-  // Names are compared as bytes: these are other members.
+  // Names are only compared, never used as paths, so these are different members.
   for (const char* name : {"../a", "/a", "A", "a/", "./a", "a\\", "b"}) {
     C member{.name = name, .name_before = name};
     CHECK(opened(crafted({member})).find("a") == nullptr);
@@ -250,7 +250,7 @@ TEST_CASE("F13: a member that grows a hundred times is refused before memory is 
   CHECK_THAT(refusal(crafted({lying})), Catch::Contains("promises"));
 }
 
-/// An archive of Keras with recompressed members.
+/// An archive of Keras that was compressed again by another program.
 std::string packed_archive(const std::string& archive, const std::string& weights = "") {
   const zip::Archive read = opened(archive);
   std::vector<Crafted> members;

@@ -1,5 +1,5 @@
-// Fuzzes the answers of the process that reads HDF5 files: malicious files may take that process
-// over, so its answers are validated. The input plays the role of the child process.
+// Fuzzes the answers of the process that reads HDF5 files. A malicious file may take that process
+// over, so nothing that it says is trusted. The fuzz input plays the process.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool has_rows = !infos[0].shape.empty() && infos[0].shape[0] > 0;
     if (has_rows && size % 4 == 0) file.read_rows("a", infos[0], 0, 1);
     if (size % 2) file.hold();
-    // the last request: the reader process has ended then
+    // After the last question the reader has ended.
     for (const Array& array : file.read(names, infos)) {
       const auto bytes = byte_count(array.element, array.shape);
       volatile unsigned char sum = 0;

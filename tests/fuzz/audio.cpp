@@ -1,4 +1,4 @@
-// Any bytes as a WAV file: its samples, or an error.
+// Fuzzes the reader of WAV files: any bytes give samples or an error.
 #include "audio/wav.h"
 
 #include "crescent/base/error.h"

@@ -1,5 +1,5 @@
-// Any JSON as the configuration of a model, of whichever Keras: rewritten into ours, or an error.
-// The first byte is the version. No model is built of it: what that needs is checked by layers.
+// Fuzzes the conversion of configurations: any JSON, as the configuration of a model of any version
+// of Keras, is converted or refused. The first byte selects the version. No model is built of it.
 #include "crescent/base/error.h"
 #include "keras/configs/config_in.h"
 

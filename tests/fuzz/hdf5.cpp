@@ -1,5 +1,5 @@
-// Any bytes as an HDF5 file, through the reader and its process: each request that loading a model
-// makes gives data or an error. Mutations also target the structures of the format.
+// Fuzzes the HDF5 reader through its process: any bytes give what loading a model asks for, or an
+// error. The mutator prefers bytes at the beginning of HDF5 structures.
 #include <sys/mman.h>
 #include <unistd.h>
 

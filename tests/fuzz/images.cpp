@@ -1,6 +1,5 @@
-// Any bytes as an image: its pixels, or an error. The first bytes determine the format, as for
-// files without an extension. Checksums of PNG are corrected, since otherwise nothing after them
-// would be tested.
+// Fuzzes the readers of images: any bytes give pixels or an error. The first bytes select the
+// format. PNG checksums are corrected, so that the code behind them is reached.
 #include "images/image_file.h"
 
 #include <zlib.h>
@@ -34,7 +33,7 @@ uint64_t big_endian(const uint8_t* at) {
   return uint64_t{at[0]} << 24 | uint64_t{at[1]} << 16 | uint64_t{at[2]} << 8 | at[3];
 }
 
-/// Each PNG chunk has length, name and data, and the checksum of the last two.
+/// Corrects the checksum of every PNG chunk (length, name, data, checksum of the last two).
 void set_checksums(uint8_t* data, size_t size) {
   constexpr size_t kWord = 4, kAround = 3 * kWord;
   for (size_t at = kPng.size(); at + kAround <= size;) {

@@ -1,4 +1,5 @@
-// Any bytes as JSON: a value or an error; what was read is written and read again as the same.
+// Fuzzes the JSON parser: any bytes give a value or an error; a value that is written and read
+// again is the same.
 #include <cstdlib>
 
 #include "crescent/base/error.h"

@@ -1,5 +1,5 @@
-// F14: mutated copies of real files through the public load functions. Each gives a model or an
-// error; the process survives.
+// F14: mutated copies of real files are loaded through the public interface. Each gives a model or
+// an error, and the process survives.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -25,7 +25,7 @@ bool loads(const std::string& path) {
   }
 }
 
-/// The golden files of models that are small enough.
+/// Paths of small model files in the folder of golden files.
 std::vector<fs::path> seeds() {
   constexpr uintmax_t kLargest = 64 << 10;
   const char* folder = std::getenv("CRESCENT_GOLDEN");
@@ -47,7 +47,7 @@ std::string bytes_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A file that is removed in the end, but kept if its content crashes the process.
+/// A mutated file; it is left on the disk if the process dies while loading it.
 struct Mutant {
   explicit Mutant(const std::string& ending)
       : path(fs::temp_directory_path() / concat("crescent-mutant-", getpid(), ending)) {}
@@ -58,7 +58,7 @@ struct Mutant {
   const fs::path path;
 };
 
-/// The CPU time of this process, so that other processes do not matter.
+/// The processor time of this process in seconds, which does not depend on other processes.
 double seconds_used() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 struct Tally {

@@ -1,4 +1,5 @@
-// Mutations of files: random ones, and ones that target the structures of HDF5 and zip.
+// Mutations of file contents that readers must survive: random ones, and ones at the beginning of
+// HDF5 and zip structures.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,7 +15,7 @@ class Mutation {
  public:
   explicit Mutation(unsigned seed) : random_(seed) {}
 
-  /// Makes one to four changes.
+  /// Applies one mutation or a few.
   void apply(std::string& bytes) {
     for (size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes) change(bytes);
   }
@@ -28,7 +29,7 @@ class Mutation {
     return std::min(size, bytes.size());
   }
 
-  /// A position within the first bytes of a structure, which begins with a signature.
+  /// A position after a signature (where a header is), or any position, with equal probability.
   size_t place_in_header(const std::string& bytes) {
     constexpr std::array<std::string_view, 9> kSignatures = {
         "\x89HDF", "TREE",       "SNOD",       "HEAP",      "GCOL",
@@ -71,8 +72,8 @@ class Mutation {
     }
   }
 
-  /// Truncates the file or removes or inserts bytes, but rarely: the data after them is then
-  /// misplaced, which readers detect at once.
+  /// Inserts or removes bytes; used seldom, because readers notice at once that all that follows
+  /// has moved.
   void move_the_rest(std::string& bytes, size_t at, size_t size) {
     switch (below(16)) {
       case 0:

@@ -1,4 +1,4 @@
-// Any bytes as an array of NumPy: its values, or an error.
+// Fuzzes the reader of NumPy arrays: any bytes give values or an error.
 #include "arrays/npy.h"
 
 #include "crescent/registry/registry.h"
@@ -6,7 +6,7 @@
 using namespace crescent;
 using namespace crescent::arrays;
 
-// The plugin's other formats, which its entry speaks of.
+// The other formats of the plugin, which its entry point refers to.
 namespace crescent::arrays {
 void add_npz(Registry&) {}
 void add_idx(Registry&) {}

@@ -1,4 +1,4 @@
-// Any bytes as a safetensors file: its arrays are read to their ends, or it is refused.
+// Fuzzes the reader of safetensors: any bytes give arrays that can be read completely, or an error.
 #include "safetensors/header.h"
 
 #include <sys/mman.h>

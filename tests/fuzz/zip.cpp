@@ -1,4 +1,4 @@
-// Any bytes as a zip archive: its members are read, or it is refused.
+// Fuzzes the reader of zip archives: any bytes give members or an error.
 #include <cstring>
 
 #include "files/zip/archive.h"

@@ -56,7 +56,7 @@ herr_t collect_name(hid_t, const char* name, const H5L_info_t*, void* names) {
   return 0;
 }
 
-/// Nothing when it is not set, or empty.
+/// The value of the variable; nullopt if it is unset or empty.
 std::optional<std::string> environment(const char* name) {
   const char* value = std::getenv(name);
   return value && *value ? std::optional<std::string>(value) : std::nullopt;

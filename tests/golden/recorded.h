@@ -14,17 +14,17 @@ namespace crescent::golden {
 /// The folder named by CRESCENT_GOLDEN; else `golden` in CRESCENT_SHARED, or in `shared` beside the
 /// checkout.
 std::string folder();
-/// The origin of the cases. For the recorded set and our own few cases (golden/own) the files and
-/// the cases that cannot be compared yet are known exactly; for other folders they are not.
+/// Where the recorded cases come from. For the recorded set and our own (golden/own), tests know
+/// exactly what exists and what cannot be compared yet; for a folder of somebody else they do not.
 enum class Source { recorded, own, other };
 Source source();
-/// Whether a file or folder exists. If it must, its absence fails the test; otherwise the test
-/// prints that it is skipped.
+/// Whether a file or folder exists. A missing file of our own sets fails the test; any other is
+/// reported as skipped.
 bool there(const std::string& path);
-/// Names of the files in a folder that end so, sorted; none when the folder is not there.
+/// The names of the files with this ending in a folder, sorted; none if there is no such folder.
 std::vector<std::string> files_ending(const std::string& folder, std::string_view ending);
-/// Every file of the folder at any depth, sorted; `programs`, whose models need classes of people's
-/// own, and `tokenizers` have tests of their own and are left out.
+/// All files of the folder at any depth, sorted, without `programs`, whose models need custom
+/// classes, and `tokenizers`: these have tests of their own.
 std::vector<std::filesystem::path> files_of_models();
 
 /// One file, open for reading. Paths inside it are "group/dataset".
@@ -39,7 +39,7 @@ class Recording {
   /// Members of a group, sorted; none when the group is not there.
   std::vector<std::string> names(const std::string& group) const;
   Tensor tensor(const std::string& place) const;
-  /// The dtype of a dataset, or that of its attribute `dtype` if it has one.
+  /// The dtype of a dataset, or the one that its attribute `dtype` names.
   std::string dtype(const std::string& place) const;
   /// Every dataset of a group in order of name.
   Tensors tensors(const std::string& group) const;
@@ -59,16 +59,16 @@ struct Tolerance {
 constexpr Tolerance kValues{1e-5, 1e-6};  ///< float32 results
 constexpr Tolerance kGradients{1e-4, 1e-6};
 
-/// Empty if `got` has the shape of `want` and is within the tolerance, else a description of the
-/// difference. NaN and each infinity equal only themselves.
+/// Empty if `got` has the shape of `want` and is close to it, else where and how far it differs.
+/// NaN and infinities are close only to themselves.
 std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
 /// Counts cases and prints "N cases, M compared, K skipped (not there yet): names". For our own
-/// sets, fails the test if nothing was compared or other names were skipped than allowed.
+/// sets it fails if nothing was compared or the skipped names are not those expected.
 class Tally {
  public:
-  /// `missing`: exactly the cases of the recorded set that are skipped. No case of our own set is
-  /// skipped.
+  /// `missing`: the names that must be skipped in the recorded set, exactly. Of our own cases none
+  /// may be.
   explicit Tally(std::set<std::string> missing = {}) : missing_(std::move(missing)) {}
   void compared() { ++compared_; }
   void skipped(const std::string& name) { ++skipped_, names_.insert(name); }
@@ -84,8 +84,8 @@ class Tally {
 LayerPtr layer_if_known(const std::string& class_name, const Value& config,
                         const std::string& keras_version);
 bool known(std::string_view kind, const std::string& class_name);
-/// The arguments of the constructor: those in `config` and those that Keras omits there and the
-/// recording stores separately.
+/// The options of the layer: those of `config`, and those that Keras does not write into it and the
+/// recording keeps beside it.
 Dict options_of(const Recording& file, const std::string& place);
 
 }  // namespace crescent::golden

@@ -3,11 +3,11 @@
 namespace crescent::golden {
 namespace {
 
-/// Entries of Keras that do not affect the model, or only contain defaults.
+/// Keys that Keras writes and that do not describe the model, or only repeat a default.
 const std::set<std::string> kNotWritten = {"build_config", "compile_config", "quantization_config",
                                            "use_gate"};
 
-/// Whether an argument of a call has its default value.
+/// Whether the argument of a call has its default value.
 bool is_usual(const std::string& name, const Value& value) {
   return value.is_null() || (name == "training" && value == Value(false));
 }

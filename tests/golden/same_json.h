@@ -7,8 +7,8 @@
 
 namespace crescent::golden {
 
-/// The paths where two configurations differ, "config/layers/1/config/units: 3 instead of 4".
-/// Default values may be missing.
+/// The differences of two configurations, as "config/layers/1/config/units: 3 instead of 4".
+/// Defaults may be left out.
 std::set<std::string> differences(const Value& ours, const Value& keras, const std::string& place);
 
 }  // namespace crescent::golden

@@ -6,7 +6,7 @@ local cr = require "crescent"
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
 local run_entry = require "run_entry"
-_G.cr = cr -- as at the prompt
+_G.cr = cr  -- a global, as at the prompt
 
 -- Names without an example, as patterns, and why.
 local without = {
@@ -41,8 +41,8 @@ local without = {
   ["^model%.compute_metrics$"] = "what a model of one's own calls",
 }
 
---- Whether the path is a member of a base class (cr.Layer, cr.losses.Loss), which is documented for
---- the methods of objects.
+--- Whether the path is a member of a base class such as cr.Layer, whose methods are documented with
+--- objects.
 local function is_of_base(path)
   local base = path:match "^(cr%..*%u%w*)%.[%l_]+$"
   return base and not base:find "FeatureSpace"
@@ -123,8 +123,8 @@ local function with_temporary_files(f)
   end
 end
 
---- Returns the lines of an example with its current answers, and whether they equal the recorded
---- ones.
+--- Runs the lines of an example; returns them with the current answers, and whether these are the
+--- recorded ones.
 local function run_again(lines)
   local again, environment, same = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}

@@ -1,4 +1,4 @@
--- Returns what the prompt prints for an entry, as lines of text.
+-- The lines that the prompt prints for an entry.
 local cr = require "crescent"
 
 --- Calls the function and collects its output in `lines`.
@@ -24,12 +24,12 @@ local function collecting(lines, f)
   return results
 end
 
--- Whether the results of an entry are shown: a single nil returned by a call is not.
+-- Whether the results are shown; a call that returns a single nil shows nothing.
 local function is_shown(results, code)
   return results.n > 2 or results[2] ~= nil or code:match "^[%w_%. =]+$"
 end
 
---- Returns the lines that an entry prints, including its results, in the environment.
+--- The lines that the entry prints and its results, run in this environment.
 return function(code, environment)
   local lines = {}
   local f, message = load("return " .. code, "=stdin", "t", environment)

@@ -1,5 +1,5 @@
--- use_tree.lua PLACE: the core, a plugin, the device and a format of the installed tree work, and
--- come from it.
+-- use_tree.lua FOLDER: the core, a plugin, the device and a format are loaded from the installed
+-- tree in FOLDER and work.
 local place = arg[1]
 local cr = require "crescent"
 local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }

@@ -8,7 +8,7 @@ using Catch::Contains;
 
 namespace {
 
-/// factor * x + shift, or x - other when that input is given.
+/// factor * x + shift, or x - other if that input is given.
 class Affine final : public Layer {
  public:
   static void describe(Schema<Affine>& s) {
@@ -27,8 +27,8 @@ class Affine final : public Layer {
   }
 };
 
-/// Makes the layer as the registry does; it is not registered, since tests of all registered layers
-/// would have no case for it.
+/// Makes the layer as the registry does; it is not registered, because every registered layer needs
+/// a row in the table of layers.
 LayerPtr affine() {
   const Affine defaults{};
   Schema<Affine> schema("Affine", &defaults);

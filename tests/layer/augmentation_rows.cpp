@@ -1,5 +1,5 @@
 // Rows for layers that change images at random: a seed makes them draw the same numbers again.
-// Those that count values, which has no gradient, take whole numbers.
+// Layers that build histograms, which have no gradient, get integers.
 #include "layer_rows.h"
 
 namespace crescent {

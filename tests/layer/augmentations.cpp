@@ -1,5 +1,5 @@
-// Layers that move, mix and erase images at random, compared with their formulas; if both bounds of
-// an option are equal, the drawn number is known.
+// Layers that move, mix and erase parts of images at random, compared with their formulas: where
+// both bounds of a range are equal, the random number is known.
 #include <set>
 
 #include "augmented_images.h"
@@ -7,7 +7,7 @@
 namespace crescent::test {
 namespace {
 
-/// The value between pixels by bilinear interpolation; `inside` gives values beyond the edges.
+/// Bilinear interpolation between pixels; `inside` maps positions beyond the edges.
 double between(int n, double y, double x, int c,
                const std::function<double(int, int, int, int)>& inside) {
   const int row = int(std::floor(y)), column = int(std::floor(x));
@@ -69,7 +69,7 @@ TEST_CASE("rotations, zooms and shears are around their middle or their corner")
       return between(n, y + side * 0.1 * x, x + side * 0.2 * y, c, reflecting);
     };
   };
-  // Each image goes to either side.
+  // The direction is random for each image.
   const Dict shear{{"x_factor", both(0.2)}, {"y_factor", both(0.1)}, {"seed", 1}};
   const std::vector<double> got = trained("RandomShear", shear, images())[0].to_vector();
   const size_t each = got.size() / kBatch;
@@ -138,8 +138,7 @@ TEST_CASE("erased rectangles") {
   const Dict options{{"factor", both(1)}, {"scale", both(0.25)}, {"fill_value", 300}, {"seed", 2}};
   const Tensor x = Tensor::full({50, 8, 12, 2}, 100);
   const Tensor erased = trained("RandomErasing", options, x)[0];
-  // The erased region is half as high and half as wide as the image, filled with values in its
-  // range.
+  // Half of the height and of the width is erased, with values in the given range.
   const Tensor inside = ops::cast(ops::equal(erased, 255), DType::float32);
   CHECK(ops::max(ops::abs(ops::sum(inside, {1, 2, 3}) - 4.0 * 6 * 2)).item() == 0);
   CHECK(ops::min(erased).item() == 100);
@@ -150,7 +149,7 @@ TEST_CASE("erased rectangles") {
 
 TEST_CASE("mixtures are of two images, and of their labels by the same shares") {
   constexpr int64_t kCount = 64;
-  // Image i is all i.
+  // All pixels of image i are i.
   const Tensor x = ops::broadcast_to(
       ops::reshape(ops::arange(kCount, DType::float32), {kCount, 1, 1, 1}), {kCount, 10, 10, 1});
   const Tensor labels = ops::eye(kCount, kCount);
@@ -160,8 +159,7 @@ TEST_CASE("mixtures are of two images, and of their labels by the same shares") 
     const Tensors mixed = trained(name, {{"seed", 3}}, x, with_labels);
     REQUIRE(mixed.size() == 2);
     CHECK(ops::max(ops::abs(ops::sum(mixed[1], {1}) - 1.0)).item() < 1e-5);
-    // The mean of the image must be what the labels say: exactly for MixUp, up to whole pixels for
-    // CutMix.
+    // The mixed label is the mean of the image: exactly for MixUp, up to whole pixels for CutMix.
     const Tensor said = ops::squeeze(ops::matmul(mixed[1], numbers), 1);
     const Tensor apart = ops::abs(ops::mean(mixed[0], {1, 2, 3}) - said);
     CHECK(ops::max(apart).item() < (std::string(name) == "MixUp" ? 1e-3 : 14.0));
@@ -170,7 +168,7 @@ TEST_CASE("mixtures are of two images, and of their labels by the same shares") 
   CHECK_THROWS_WITH(
       trained("MixUp", {}, x, {{"labels", Codec<Tensor>::encode(ops::arange(kCount))}}),
       Catch::Matchers::Contains("(batch, classes)"));
-  // Shares from Beta(a, a): mean 1/2, variance 1 / (4 (2 a + 1)).
+  // Mixing ratios from Beta(a, a): mean 1/2, variance 1 / (4 (2 a + 1)).
   for (const double alpha : {0.2, 1.0, 3.0}) {
     const Tensor each = ops::eye(1000, 1000);
     const Tensors result =
@@ -221,7 +219,7 @@ TEST_CASE("what is not training leaves images as they are, and calls by themselv
                                                       {"config", Dict{{"factor", both(1)}}}}}}})}) {
     CHECK((*layer)(x, inference).to_vector() == x.to_vector());
     CHECK((*layer)(x).to_vector() == (255.0 - x).to_vector());
-    // A model that is called without `training`, as in predict.
+    // In a model that is called without `training`, as in predict.
     InputOptions of_input;
     of_input.shape = Shape{kHeight, kWidth, kChannels};
     const Symbol input = Input(of_input);
@@ -273,7 +271,7 @@ TEST_CASE("options of augmentations that cannot be are refused in Keras' words")
   CHECK_THROWS_WITH(make<Layer>("RandomErasing", {{"fill_value", List{1, 2}}}),
                     Contains("three numbers"));
   CHECK_THROWS_WITH(make<Layer>("RandomShear", {{"x_factor", -0.1}}), Contains("[0, 1]"));
-  // As Keras writes a shear of 0.2.
+  // The form in which Keras writes a shear of 0.2.
   CHECK(
       *make<Layer>("RandomShear", {{"x_factor", List{-0.2, 0.2}}})->get_config().find("x_factor") ==
       Value(0.2));

@@ -1,5 +1,5 @@
-// Layers that change colours of images at random, compared with their formulas; if both bounds of
-// an option are equal, the drawn number is known.
+// Layers that change the colours of images at random, compared with their formulas: where both
+// bounds of a range are equal, the random number is known.
 #include "augmented_images.h"
 
 namespace crescent::test {
@@ -34,11 +34,11 @@ TEST_CASE("brightness, contrast and their kin") {
   check("RandomInvert", {{"factor", both(0)}}, value);
   check("RandomSaturation", {{"factor", both(0.3)}}, [](int n, int y, int x, int c) {
     const double most = std::max({value(n, y, x, 0), value(n, y, x, 1), value(n, y, x, 2)});
-    // Scaling the saturation scales the distance of each channel from the largest one.
+    // A saturation factor s moves every channel towards the largest one.
     return most - (most - value(n, y, x, c)) * (0.3 / 0.7);
   });
   check("RandomHue", {{"factor", both(0)}}, value);
-  // A hue shift by a third of the circle rotates the channels.
+  // A hue rotation of 120 degrees permutes the channels.
   const std::vector<double> turned =
       trained("RandomHue", {{"factor", both(2.0 / 3)}, {"seed", 5}}, images())[0].to_vector();
   size_t i = 0;
@@ -93,7 +93,7 @@ TEST_CASE("tones are cut, inverted and stretched") {
         [](int n, int y, int x, int c) { return double(int(value(n, y, x, c)) >> 5 << 5); });
   check("Solarization", {{"addition_factor", 0}, {"threshold_factor", 0}},
         [](int n, int y, int x, int c) { return 255 - value(n, y, x, c); });
-  // Below a threshold of each image, somewhere from 1 to 255, values stay.
+  // Below a random threshold for each image, from 1 to 255, values are unchanged.
   const std::vector<double> solarized =
       trained("Solarization", {{"threshold_factor", both(1)}, {"seed", 2}}, images())[0]
           .to_vector();
@@ -136,7 +136,7 @@ TEST_CASE("levelled histograms") {
     for (int v = 0; v <= int(value(n, y, x, c)); ++v) below += counts[size_t(v)];
     return std::round((below - first) * 255.0 / (kBatch * kHeight * kWidth - first));
   };
-  // Keras looks some values up one bin lower, because a product is rounded down.
+  // Keras looks some values up one bin lower, because its products are rounded down.
   const std::vector<double> got = trained("Equalization", {}, images())[0].to_vector();
   size_t i = 0, same = 0;
   for (int n = 0; n < kBatch; ++n)
@@ -149,7 +149,7 @@ TEST_CASE("levelled histograms") {
 }
 
 TEST_CASE("local histograms are levelled, cut off and blended") {
-  // With a single tile, its histogram is clipped and used for the whole image.
+  // With a single tile, the table is that of the whole image, clipped at the limit.
   const double limit = 1.5, pixels = kHeight * kWidth;
   check("ContrastLimitedAdaptiveHistogramEqualization",
         {{"tile_grid_size", List{1, 1}}, {"clip_limit", limit}}, [&](int n, int y, int x, int c) {
@@ -168,7 +168,7 @@ TEST_CASE("local histograms are levelled, cut off and blended") {
           const double least = counts[0] + excess / 256;
           return clipped((sum - least) * 255 / (pixels - least));
         });
-  // Two tiles side by side, with two different pixels each; values between their centres are
+  // Two tiles in a row, each of two different pixels: between the tile centres, values are
   // interpolated.
   const Tensor row = Tensor::from(std::vector<float>{0, 100, 100, 200}, {1, 1, 4, 1});
   const std::vector<double> got =

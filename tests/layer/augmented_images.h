@@ -1,4 +1,4 @@
-// Images with known values, and checks of layers against a formula for each output value.
+// Images with known values, and a check of layers against a formula for each pixel.
 #pragma once
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 
 namespace crescent::test {
 
-/// The value at (image, row, column, channel); all images have the shape below.
+/// The value at (image, row, column, channel).
 using At = std::function<double(int, int, int, int)>;
 constexpr int kBatch = 2, kHeight = 4, kWidth = 5, kChannels = 3;
 
@@ -53,7 +53,7 @@ inline double clipped(double x, double low = 0, double high = 255) {
   return std::clamp(x, low, high);
 }
 
-/// Index reflected at the edges, with the edge element repeated.
+/// The index mirrored at the edges, where the edge element is repeated.
 inline int reflected(int i, int size) {
   const int at = ((i % (2 * size)) + 2 * size) % (2 * size);
   return at < size ? at : 2 * size - 1 - at;

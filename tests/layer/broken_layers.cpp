@@ -7,13 +7,13 @@
 namespace crescent {
 namespace {
 
-/// Base of layers whose inputs keep their shape; T implements one mistake.
+/// A layer whose outputs have the shape of its inputs; T has the fault.
 template <class T>
 struct Broken : UnaryLayer {
   static void describe(Schema<T>& s) { s.doc("Wrong in one way."); }
 };
 
-/// A correct layer, which multiplies by weights.
+/// A correct layer that multiplies by its weights, for comparison.
 struct Right final : Broken<Right> {
   static void describe(Schema<Right>& s) {
     s.doc("Right.").field("power", &Right::power_, "Of the weights.");
@@ -24,7 +24,7 @@ struct Right final : Broken<Right> {
   Variable w_;
 };
 
-/// a * b, whose gradient by b is too large by half.
+/// a * b, whose gradient with respect to b is 1.5 times too large.
 struct Product final : OpOf<Product> {
   static constexpr const char* kName = "broken_product";
   auto fields() const { return std::tie(); }
@@ -70,7 +70,7 @@ struct ForgetsOption final : Broken<ForgetsOption> {
   double factor_ = 1;
 };
 
-/// Keeps state that is not a weight, so that it is lost.
+/// Its state is not registered as a weight.
 struct LosesState final : Broken<LosesState> {
   Tensor call(const Tensor& x, const Call& call) override {
     if (call.training) seen_.assign(seen_.value() + 1.0);

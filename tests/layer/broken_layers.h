@@ -1,10 +1,10 @@
-// Layers that each contain one mistake, which check_layer must find.
+// Layers with one fault each.
 #pragma once
 #include <string>
 
 namespace crescent {
 
-/// A layer and the failed check that its report must contain.
+/// A faulty layer and the check that must find it.
 struct BrokenLayer {
   const char* name;
   std::string check;  ///< the row that fails

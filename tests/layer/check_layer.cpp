@@ -10,7 +10,7 @@ using namespace crescent;
 
 namespace {
 
-/// Rows whose layer is not implemented yet.
+/// Rows whose layer does not exist yet.
 const std::set<std::string> kMissing = {};
 
 /// Whole numbers as texts.
@@ -33,7 +33,7 @@ Tensors inputs_of(const LayerRow& row) {
 
 LayerPtr layer_of(const LayerRow& row) { return make<Layer>(row.name, row.options); }
 
-/// Layers that cannot pass all checks.
+/// Layers for which some checks of check_layer do not apply.
 struct Special {
   const char* name;
   int64_t batch_size;  ///< 0: any
@@ -41,15 +41,16 @@ struct Special {
 };
 const Special kSpecial[] = {
     {"AlphaDropout", 2, {}},  // a noise_shape with the size of the batch
-    // As in Keras, layers that change the number of steps return the mask of their input.
+    // As in Keras, a layer that changes the number of steps passes on the mask of its input.
     {"ZeroPadding1D", 0, {"masks"}},
     {"Conv1D", 0, {"masks"}},
     {"DepthwiseConv1D", 0, {"masks"}},
     {"LocallyConnected1D", 0, {"masks"}},
-    // Masks of these layers do not mask time steps.
+    // The masks of these layers do not mark time steps.
     {"Softmax", 0, {"masks"}},
     {"MultiHeadAttention", 0, {"masks"}},
-    // For batches of size 0: no maximum, no pairs, no image; for zeros: the gradient of a root.
+    // Undefined cases: the maximum of an empty batch, the gradient of a root at zero, pairs of an
+    // empty batch, a single image without a batch axis.
     {"MelSpectrogram", 0, {"batch of 0", "zeros"}},
     {"MixUp", 0, {"batch of 0"}},
     {"CutMix", 0, {"batch of 0"}},
@@ -114,7 +115,7 @@ TEST_CASE("every registered layer has a row") {
 
 namespace {
 
-/// Outputs, followed by the gradients of their sum by weights and inputs.
+/// The outputs, and the gradients of their sum with respect to weights and inputs.
 Tensors outputs_and_gradients(Layer& layer, const Tensors& inputs) {
   GradientTape tape;
   for (const Tensor& t : inputs)
@@ -131,7 +132,8 @@ Tensors outputs_and_gradients(Layer& layer, const Tensors& inputs) {
   return results;
 }
 
-/// Checks that results do not depend on uninitialized memory, eagerly and compiled.
+/// Checks that results on empty arrays do not depend on what the memory held before, eagerly and
+/// compiled.
 void check_empty(const LayerRow& row) {
   try {
     const LayerPtr layer = layer_of(row);

@@ -1,4 +1,4 @@
-// Checks that check_layer and check_gradient find mistakes, and report none in correct layers.
+// check_layer and check_gradient find every planted fault, and none in correct code.
 #include <catch2/catch.hpp>
 
 #include "broken_layers.h"
@@ -19,7 +19,7 @@ Dict options_of(const std::string& name) {
   return name == "ForgetsOption" ? Dict{{"factor", 2.0}} : Dict();
 }
 
-/// The text of the only row of a gradient that failed; empty when none did.
+/// The text of the only failed row of a gradient check; empty if none failed.
 std::string failure_of(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
   std::string text;
   for (const CheckRow& row : check_gradient(f, inputs).rows)

@@ -1,4 +1,4 @@
-// Layers compared with their formulas, for cases that Keras' recordings lack.
+// Layers compared with their formulas, where no numbers of Keras are recorded.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -58,8 +58,8 @@ TEST_CASE("interpolation weighs the middles of cells") {
   };
   check_near(doubled("nearest"), {0, 0, 1, 1, 4, 4, 9, 9});
   check_near(doubled("bilinear"), {0, 0.25, 0.75, 1.75, 3.25, 5.25, 7.75, 9});
-  // Keys' kernel a quarter and three quarters of a cell away: 0.8671875, 0.2265625, -0.0703125,
-  // -0.0234375; at the ends what is inside sums to 1.
+  // Keys' cubic kernel a quarter and three quarters of a pixel away: 0.8671875, 0.2265625,
+  // -0.0703125, -0.0234375; at the edges the weights inside are normalized to a sum of 1.
   const double near = 0.8671875, next = 0.2265625, far = -0.0703125, farther = -0.0234375;
   const std::vector<double> cubic = doubled("bicubic").to_vector();
   CHECK(cubic[3] == Approx(1 * near + 4 * next + 0 * far + 9 * farther));
@@ -238,7 +238,7 @@ TEST_CASE("an embedding in reverse uses its own table where weights are not tied
 }
 
 TEST_CASE("layers over steps tell which steps of their output count") {
-  // Three steps of six in the first sequence, five in the second.
+  // The first sequence has three of six steps, the second five.
   const Tensor mask = ops::cast(
       Tensor::from(std::vector<float>{1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0}, {2, 6}), DType::boolean);
   const Tensor x = ops::cast(numbers({2, 6, 2}), DType::float32).with_mask(mask);
@@ -313,7 +313,7 @@ TEST_CASE("spectral normalisation divides the kernel by its largest singular val
   tape.stop();
   check_near(y, {10 / norm + 0.5, 1 / norm - 0.5});
   check_near(dense->get_weights()[0], (kernel / norm).to_vector());
-  // as if the kernel had been this one from the start
+  // the result must be that of this kernel from the start
   const Variables weights = dense->trainable_weights();
   const Tensors gradients = tape.gradient(total, std::span<const Variable>(weights));
   check_near(gradients[0], {1, 1, 2, 2, 3, 3});
@@ -341,7 +341,7 @@ TEST_CASE("images are resized and cut out of the middle") {
   const Tensor framed = called(
       "Resizing", {{"height", 2}, {"width", 2}, {"pad_to_aspect_ratio", true}, {"fill_value", 9}},
       Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 1, 4, 1}));
-  // between a row of the frame above and one below
+  // interpolated between the rows above and below
   check_near(framed, {7.125, 7.625, 7.125, 7.625});
   const Tensor bytes = ops::cast(
       ops::reshape(Tensor::from(std::vector<float>{0, 255, 255, 0, 3, 4}, {6}), {1, 1, 6, 1}),

@@ -1,4 +1,4 @@
-// Nodes and symbols: what a layer knows of its calls.
+// Nodes and symbols: the calls that a layer records.
 #include <catch2/catch.hpp>
 
 #include "sample_layers.h"

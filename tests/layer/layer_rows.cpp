@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// The layer inside another.
+/// Options of a wrapper with this layer inside.
 Dict inside(const char* name, const Dict& options) {
   return {{"class_name", name}, {"config", options}};
 }

@@ -1,4 +1,4 @@
-// The cases of check_layer: options and inputs for each layer.
+// Rows for check_layer: how to make each layer, and its inputs.
 #pragma once
 #include <span>
 #include <vector>
@@ -16,7 +16,7 @@ struct LayerRow {
 };
 
 std::span<const LayerRow> layer_rows();
-/// The rows of image augmentation layers; layer_rows() contains them.
+/// The rows of layers that change images, which layer_rows() contains too.
 std::vector<LayerRow> augmentation_rows();
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// What the base class of optimizers does besides the update rule.
+// What all optimizers have in common: clipping, decay, averages, schedules.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -60,7 +60,7 @@ TEST_CASE("decay, accumulation and averages follow Keras 3") {
                     {"ema_momentum", 0.5},
                     {"ema_overwrite_frequency", 2}},
                    {1}, {{1}, {1}})) == std::vector<double>{-0.5});
-  // averages move with every step, and count updates
+  // averages move with every step and depend on the number of updates
   CHECK(near(after({{"learning_rate", 1},
                     {"use_ema", true},
                     {"ema_momentum", 0.5},

@@ -1,4 +1,4 @@
-// Layers defined by the tests, so that no plugin is needed to call layers.
+// Layers defined by the tests, so that no plugin is needed.
 #pragma once
 #include "crescent/crescent.h"
 
@@ -14,7 +14,7 @@ inline std::shared_ptr<Initializer> ones() {
   return std::make_shared<Ones>();
 }
 
-/// x . w + b with two losses, as in the notes on tf.keras.
+/// x . w + b with two added losses, as in Keras' guide.
 class Linear final : public UnaryLayer {
  public:
   explicit Linear(int64_t units = 4, std::string name = "") : units_(units) {
@@ -36,7 +36,7 @@ class Linear final : public UnaryLayer {
   Variable w_, b_;
 };
 
-/// Two Linear layers, one inside.
+/// Two Linear layers, one of them inside another layer.
 class Block final : public UnaryLayer {
  public:
   Block() : first_(std::make_shared<Linear>(3)), second_(std::make_shared<Linear>(2)) {
@@ -49,7 +49,7 @@ class Block final : public UnaryLayer {
   std::shared_ptr<Linear> first_, second_;
 };
 
-/// Counts the samples it has seen, and outputs whether it trains.
+/// Counts the samples that it has seen and passes `training` on.
 class Counter final : public UnaryLayer {
  public:
   void build(const Shape&) override {
@@ -65,7 +65,7 @@ class Counter final : public UnaryLayer {
   Variable count_;
 };
 
-/// Calls another layer, which shows what is inherited from the enclosing call.
+/// Contains another layer, so that inherited attributes can be checked.
 class Wrapper final : public UnaryLayer {
  public:
   explicit Wrapper(LayerPtr inner) : inner_(std::move(inner)) { track(inner_); }

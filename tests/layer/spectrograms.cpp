@@ -1,4 +1,4 @@
-// Layers on sound against their formulas, written out.
+// Layers of audio compared with their formulas.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -34,7 +34,7 @@ struct Complex {
   double re = 0, im = 0;
 };
 
-/// The spectrum of 8 samples, zero-padded, with a symmetric window, scaled to a density.
+/// The spectrum of 8 samples padded with zeros, with a symmetric window, in density scaling.
 Complex spectrum(int64_t batch, int64_t first, int64_t channel, int64_t frequency,
                  int64_t fft_length, int64_t samples) {
   double squares = 0;
@@ -73,7 +73,7 @@ TEST_CASE("STFTSpectrogram tells of windows what its mode says") {
   check("psd", [&](Complex z, int64_t f) { return power(z) * (f == 0 || f == 4 ? 1 : 2); });
   check("magnitude", [&](Complex z, int64_t) { return std::sqrt(std::max(power(z), 1e-7)); });
   check("log", [&](Complex z, int64_t) { return 0.5 * std::log(std::max(power(z), 1e-7)); });
-  // the angle of tiny numbers is arbitrary
+  // The angle of a number close to 0 is not compared.
   const Tensor angles =
       called("STFTSpectrogram", {{"mode", "angle"}, {"frame_length", 8}, {"frame_step", 3}}, x);
   const Complex z = spectrum(0, 0, 0, 1, 8, 20);
@@ -107,7 +107,7 @@ TEST_CASE("STFTSpectrogram arranges channels, pads, and takes other lengths and 
   REQUIRE(both.shape() == Shape{2, 4, 10, 2});
   CHECK(ops::slice_axis(both, 2, 0, 5).to_vector() == expanded.to_vector());
 
-  // 20 samples, a step of 4: 5 windows over 24 samples, 2 before.
+  // 20 samples with a step of 4: 5 windows over 24 samples, of which 2 are padding at the start.
   const Tensor padded = called("STFTSpectrogram", with({{"padding", "same"}}), x);
   REQUIRE(padded.shape() == Shape{2, 5, 10});
   CHECK(padded.to_vector()[0] == Approx(spectrum(0, -2, 0, 0, 8, 20).re));
@@ -137,7 +137,7 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
   const auto expected = [&](int64_t b, int64_t bin, int64_t time, double exponent) {
     double sum = 0;
     for (int64_t f = 1; f <= kFft / 2; ++f) {
-      // The signal is reflected at its ends; the window is centred in the transform.
+      // The signal is mirrored at its ends; the window is centred in the transform.
       double re = 0, im = 0;
       for (int64_t i = 0; i < kLength; ++i) {
         const int64_t place = i + (kFft - kLength) / 2;

@@ -1,6 +1,5 @@
-// Checks the layering of the code by its #include lines: folders may include only folders below
-// them. CMake enforces that plugins see only public headers; where that is easy to check, it is
-// checked here too.
+// Checks the architecture by reading #include lines: a file includes only files of its own or lower
+// floors. That plugins see only public headers is enforced by CMake and checked here too.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -16,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 
-// The folders of public headers and of core's sources, lowest layer first. crescent.h and plugin.h
-// are above all folders of headers.
+// The folders of public headers and of core's sources, lowest first. crescent.h and plugin.h are
+// above all of them.
 const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", "tensor",
                                                "program", "device", "ops",      "layer",
                                                "data",    "model",  "io"};
@@ -53,8 +52,8 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
 // Public headers that the build generates.
 const std::set<std::string> kGenerated = {"crescent/headers_hash.h"};
 
-/// The file that an include in `file` refers to: next to that file, or below an include folder of
-/// its part of the tree. Empty for other files.
+/// The file that an include of `file` refers to: relative to the file, or to an include folder of
+/// its part of the tree. Empty if it is in neither.
 fs::path resolve(const fs::path& file, const std::string& name) {
   std::vector<fs::path> folders = {file.parent_path()};
   for (const char* folder : {"core/src", "plugins/cpu", "formats/hdf5/src", "formats",
@@ -67,15 +66,14 @@ fs::path resolve(const fs::path& file, const std::string& name) {
   return {};
 }
 
-/// The index of the folder in `rooms` that contains the file; -1 for files in none.
+/// The index of the folder below `root` that contains the file; -1 if none does.
 int room_number(const fs::path& file, const fs::path& root, const std::vector<std::string>& rooms) {
   const fs::path inside = fs::relative(file, root);
   const auto at = std::find(rooms.begin(), rooms.end(), inside.begin()->string());
   return at == rooms.end() ? -1 : int(at - rooms.begin());
 }
 
-/// Fails for files below `root` in no folder of the list, or that include a file of a higher
-/// folder.
+/// Fails for files below `root` that are in no listed folder, or include a file of a higher one.
 void check_rooms(const fs::path& root, const std::vector<std::string>& rooms) {
   for (const fs::path& file : sources_below(root)) {
     if (file.parent_path() == root) continue;
@@ -93,7 +91,7 @@ void check_rooms(const fs::path& root, const std::vector<std::string>& rooms) {
   }
 }
 
-// A graph: the folders or units that each one includes.
+// A graph: for each folder (or unit), the folders that it includes files of.
 using Includes = std::map<std::string, std::set<std::string>>;
 
 Includes includes_of_folders() {
@@ -111,8 +109,8 @@ Includes includes_of_folders() {
   return folders;
 }
 
-/// Fails if there is a cycle of includes: repeatedly removes nodes without remaining includes; a
-/// cycle is left.
+/// Fails if folders include each other in a circle: folders that include none of the remaining ones
+/// are removed until only circles are left.
 void check_no_circles(Includes all) {
   for (bool some = true; some;) {
     some = false;
@@ -196,7 +194,7 @@ TEST_CASE("Nothing outside core includes the inside of core") {
 
 namespace {
 
-/// The unqualified name of the type that a line declares; empty for other lines.
+/// The type that a line begins to declare, without its enclosing scope; empty if it declares none.
 std::string declared_type(const std::string& line) {
   std::istringstream words(line);
   std::string word;
@@ -208,7 +206,8 @@ std::string declared_type(const std::string& line) {
   return word.substr(0, word.find_first_of(":;<{"));
 }
 
-// Vague words: types must be named by terms of the field, such as chunk or interrupt scope.
+// Plain words that must not be names of types, which are named by terms of the field (chunk,
+// interrupt scope).
 const std::set<std::string> kPlainWords = {"Run",   "Part", "Row",      "Work",  "Place",
                                            "Given", "Kept", "Together", "Guest", "Follower"};
 
@@ -273,7 +272,7 @@ int room_of(const std::string& unit) {
   return int(std::find(kModuleRooms.begin(), kModuleRooms.end(), room) - kModuleRooms.begin());
 }
 
-// The other units that each unit of the module includes.
+// For each unit of the module, the other units that it includes.
 Includes units_of_module() {
   Includes units;
   for (const fs::path& file : sources_below(kModule)) {

@@ -4,7 +4,7 @@ local memory = require "memory"
 local cr = require "crescent"
 local x, y = cr.random.normal { 64, 8 }, cr.random.normal { 64, 1 }
 
--- Regular explicit collection makes the result independent of the garbage collector's timing.
+-- Collects garbage at fixed points, so that the result does not depend on the collector's own pace.
 local function train(times)
   for i = 1, times do
     local model = cr.Sequential { cr.layers.Dense(16, { activation = "relu", input_shape = { 8 } }),

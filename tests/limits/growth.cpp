@@ -1,5 +1,5 @@
-// What is done with large graphs takes time in proportion to their size: four times as many ops,
-// layers or models take four times as long, and not sixteen times.
+// The time for large graphs is linear in their size: four times as many ops, layers or models take
+// about four times as long, not sixteen.
 #include <malloc.h>
 
 #include <catch2/catch.hpp>
@@ -17,15 +17,15 @@ using namespace crescent;
 
 namespace {
 
-/// CPU time of all threads of this process.
+/// The processor time of all threads of this process.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// The shortest time that work(n) takes, in seconds. Freed memory is kept by the process, because
-/// the time to get it from the system is not part of the work.
+/// The least time of work(n) in seconds. Freed memory is kept by the allocator, so that page faults
+/// do not count.
 double seconds(const std::function<void(int64_t)>& work, int64_t n) {
   mallopt(M_TRIM_THRESHOLD, INT_MAX), mallopt(M_MMAP_MAX, 0);
   double best = 1e9;
@@ -39,8 +39,8 @@ double seconds(const std::function<void(int64_t)>& work, int64_t n) {
 
 constexpr int64_t kTimes = 4;
 
-/// Compares the time for n with that for kTimes * n. n is large enough to exceed the caches: an op
-/// takes two to three times as long when its graph is in memory, which must not count as growth.
+/// Compares the times for n and kTimes n. n is larger than the processor's caches: an op in memory
+/// takes two to three times as long as one in a cache, which is not growth.
 void check_growth(const std::string& what, int64_t n, const std::function<void(int64_t)>& work) {
   constexpr double kSlack = 2.5;  // other processes also use the caches
   const double few = seconds(work, n), many = seconds(work, kTimes * n);
@@ -48,7 +48,7 @@ void check_growth(const std::string& what, int64_t n, const std::function<void(i
   CHECK(many < kSlack * kTimes * few + 0.01);
 }
 
-/// Compiles a chain of n ops.
+/// Compiles a chain of n calls of `link`.
 void compile_chain(int64_t n, const std::function<Tensor(const Tensor&, int64_t)>& link) {
   const Program program = trace(
       [&](const Tensors& in) {

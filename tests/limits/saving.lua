@@ -4,12 +4,12 @@ local check = require "check"
 local memory = require "memory"
 local cr = require "crescent"
 
---- Returns the peak memory of `work` beyond the current one, and its time in seconds.
+--- The peak memory of `work` beyond that in use before it, and its time in seconds.
 local function cost(work)
   collectgarbage()
   collectgarbage()
   local reset = assert(io.open("/proc/self/clear_refs", "w"))
-  reset:write "5" -- resets the peak
+  reset:write "5"  -- resets the recorded peak
   reset:close()
   local before, start = memory.mib "VmRSS", os.time()
   local result = work()

@@ -1,4 +1,5 @@
-// Memory of a process that uses many shapes, compared with one that uses only the largest.
+// Memory of a process that runs a model on many shapes, compared with one that only runs the
+// largest.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -7,7 +8,7 @@
 
 namespace {
 
-/// The peak memory in MB of a process that uses the shapes from first to last.
+/// The peak memory in MB for shapes `first` to `last`.
 double peak_of(const std::string& kind, int first, int last) {
   const std::string command =
       std::string("'" CRESCENT_PROGRAM "' '" CRESCENT_SOURCE_DIR "/tests/limits/shapes.lua' ") +

@@ -1,5 +1,4 @@
-// A running step allocates nothing: neither tensor memory nor anything else, once the first epoch
-// has warmed it up.
+// A training step allocates no tensor memory and no other memory after the first epoch.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -13,7 +12,7 @@ namespace {
 std::atomic<uint64_t> news = 0;
 }
 
-// GCC cannot see that these two belong together.
+// GCC cannot see that these two functions belong together.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t size) {
   ++news;

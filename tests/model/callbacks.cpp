@@ -74,7 +74,7 @@ TEST_CASE("checkpoints are models that load") {
   auto loaded = load_model(path);
   CHECK(loaded->predict({x()}).front().to_vector() == model->predict({x()}).front().to_vector());
   std::remove(path.c_str());
-  // a metric that batches do not have cannot be compared, so every file is saved
+  // a value that batches do not have cannot be compared, so all are saved
   set_warning_handler([](std::string_view) {});
   const Dict unknown{{"filepath", path}, {"save_best_only", true}, {"save_freq", 1}};
   fit(*model, make<Callback>("ModelCheckpoint", unknown), 1);
@@ -87,7 +87,7 @@ namespace {
 
 constexpr const char* kPath = "model_test_callbacks.h5";
 
-/// The file is removed at the end of the test.
+/// A file that is removed at the end of the test.
 struct CheckpointFile {
   CheckpointFile() { std::remove(kPath); }
   ~CheckpointFile() { std::remove(kPath); }
@@ -112,7 +112,7 @@ class Scripted final : public Callback {
 };
 Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
 
-/// Corrupts the weights in an epoch, after its loss was computed.
+/// Changes the weights at the end of an epoch, after its loss was computed.
 class Spoiling final : public Callback {
  public:
   explicit Spoiling(double value, int64_t epoch) : value_(value), epoch_(epoch) {}

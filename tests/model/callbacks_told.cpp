@@ -1,5 +1,5 @@
-// Callbacks that report a run to others (tables, TensorBoard files, a web server), and the one that
-// swaps weights with their averages.
+// Callbacks that report a run elsewhere: tables, TensorBoard files, a web server; and
+// SwapEMAWeights.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ std::string text_of(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// ---- a reader of TensorBoard files that shares no code with the writer
+// ---- a reader of TensorBoard files that is independent of the writer
 
 /// CRC-32C, computed bit by bit, and masked as in TFRecord.
 uint32_t checksum(const char* data, size_t size) {
@@ -114,7 +114,7 @@ struct Written {
   int64_t step;
   std::string value;  // the Summary.Value
 };
-/// The values in the file of a folder, by tag.
+/// The records in a folder's file, by tag.
 std::multimap<std::string, Written> written_in(const std::string& folder) {
   std::multimap<std::string, Written> all;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -129,7 +129,7 @@ std::multimap<std::string, Written> written_in(const std::string& folder) {
 }
 float scalar(const Written& written) { return number_at<float>(field(written.value, 2), 0); }
 
-// ---- a web server for a few requests
+// ---- a web server that answers some requests
 
 class Server {
  public:

@@ -1,4 +1,4 @@
-// Tables and arrays in files: reading, and errors.
+// Tables and arrays from files: what is read and what is refused.
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -16,7 +16,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A temporary file of the test.
+/// A file that is removed at the end of the test.
 class Scratch {
  public:
   explicit Scratch(const std::string& content, const char* ending = "") {

@@ -1,5 +1,5 @@
-// Diagnostics of models from C++: traces, norms of gradients, values that are not finite, the
-// learning rate test. The scripts of tests/shell/training test more.
+// Inspection of models from C++: traces, gradient norms, non-finite values, the learning-rate range
+// test. The scripts of tests/shell/training cover more.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -16,7 +16,7 @@ using small::targets;
 
 namespace {
 
-/// A model written in C++, which calls a layer twice.
+/// A subclassed model that calls a layer twice.
 class Twice final : public Model {
  public:
   Twice() { track(inner_); }
@@ -35,7 +35,7 @@ std::shared_ptr<Sequential> compiled_model() {
   return model;
 }
 
-/// Everything that a step of training may change.
+/// All state that a training step may change.
 std::vector<double> all_state(const Model& model) {
   Variables variables = model.weights();
   for (const Variable& v : model.optimizer()->state()) variables.push_back(v);

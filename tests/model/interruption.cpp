@@ -1,4 +1,5 @@
-// Interrupting a run: fit keeps its completed epochs; the other functions return nothing.
+// Interrupting a run: fit keeps the epochs that were completed; evaluate and predict give no
+// partial results.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@ namespace {
 
 std::vector<std::string> warnings;
 
-/// Collects warnings as long as it lives.
+/// Collects warnings while alive.
 class Warnings {
  public:
   Warnings() {
@@ -22,7 +23,7 @@ class Warnings {
   ~Warnings() { set_warning_handler(nullptr); }
 };
 
-/// Records the hooks, and interrupts in one of them: "batch 3" is the third training batch.
+/// Records the hooks and interrupts in one of them: "batch 3" is the third training batch.
 class Interrupting final : public Callback {
  public:
   explicit Interrupting(std::string when) : when_(std::move(when)) {}

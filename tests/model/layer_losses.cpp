@@ -1,4 +1,4 @@
-// Losses of layers: regularizers of weights and outputs, add_loss.
+// Losses that layers add: regularization of weights and outputs, add_loss.
 #include <catch2/catch.hpp>
 
 #include "small_model.h"

@@ -1,4 +1,4 @@
-// How fit, evaluate and predict iterate over data: its end, steps, generators, orders.
+// How fit, evaluate and predict iterate over data: end of data, steps, generators, order.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -42,7 +42,7 @@ TEST_CASE("data that gives nothing is no training") {
 
 namespace {
 
-/// Declares a number of samples, and gives batches of these sizes.
+/// Announces a number of samples and then gives batches of these sizes.
 class Promises final : public Dataset {
  public:
   Promises(int64_t samples, std::vector<Tensor> batches)
@@ -61,7 +61,7 @@ class Promises final : public Dataset {
   size_t at_ = 0;
 };
 
-/// A model for inputs of any width.
+/// Accepts inputs of any width.
 class Same final : public Model {
  public:
   Tensors call(const Tensors& inputs, const Call&) override { return {inputs.front() * 1.0}; }
@@ -140,7 +140,7 @@ TEST_CASE("evaluate and predict end with the data") {
 
 namespace {
 
-/// A model whose outputs have a different number of rows than its inputs.
+/// A model whose output does not have one row per sample.
 class Doubling final : public Model {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {

@@ -1,4 +1,4 @@
-// profile: rows add up to the total, are attributed to layers, and the model is unchanged.
+// profile: rows add up, belong to layers, and the model is unchanged.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -29,7 +29,7 @@ std::shared_ptr<Sequential> compiled_network() {
 
 std::string joined(const std::vector<std::string>& lines) { return join(lines, "\n"); }
 
-/// Everything that a step of training may change.
+/// All state that a training step may change.
 std::vector<double> state_of(const Model& model) {
   Variables variables = model.weights();
   for (const Variable& v : model.optimizer()->state()) variables.push_back(v);

@@ -14,7 +14,7 @@ std::shared_ptr<Sequential> two_layers() {
        make<Layer>("ReLU"), make<Layer>("Dense", {{"units", 2}, {"name", "two"}})});
 }
 
-/// The quantization modes of the layers of a model with two layers.
+/// The quantization modes of the layers after a model of two layers was quantized.
 std::string modes_after(const QuantizeOptions& options) {
   const auto model = two_layers();
   quantize_model(*model, options);
@@ -24,7 +24,45 @@ std::string modes_after(const QuantizeOptions& options) {
   return modes;
 }
 
+/// The kernel that a layer has after its own was kept in 4 bits.
+std::vector<double> kept_in_4_bits(const std::vector<float>& kernel, int64_t block) {
+  const auto rows = static_cast<int64_t>(kernel.size());
+  const auto layer = make<Layer>("Dense", {{"units", 1}, {"use_bias", false}});
+  (*layer)(std::vector<Tensor>{ops::eye(rows)});
+  layer->weights().front().assign(Tensor::from(kernel, {rows, 1}));
+  quantize_layer(*layer, {.config = Dict{{"class_name", "Int4QuantizationConfig"},
+                                         {"config", Dict{{"block_size", block}}}}});
+  return (*layer)(std::vector<Tensor>{ops::eye(rows)}).front().to_vector();
+}
+
+/// How far a value of the block from `first` on may be off: a step of 15 between the ends of the
+/// block and zero, in float64.
+double step_of(const std::vector<float>& kernel, size_t first, size_t block) {
+  double least = 0, most = 0;
+  for (size_t i = first; i < std::min(first + block, kernel.size()); ++i)
+    least = std::min<double>(least, kernel[i]), most = std::max<double>(most, kernel[i]);
+  return (most - least + 1e-7) / 15;
+}
+
 }  // namespace
+
+TEST_CASE("4 bits are off by a step of 15 at most, whatever the size and the sign of a block") {
+  const std::vector<std::vector<float>> kernels = {
+      {2.1f, 2.4f, 2.9f, 2.2f, 2.7f, 2.5f, 2.3f, 2.8f, 2.6f, 2.15f, 2.05f},
+      {-7, -7.5f, -6.9f, -7.1f, -7.9f, -8, -7.7f, -6.5f, -7.3f, -7.2f, -7.6f},
+      {-1, 2, -3, 4, -0.5f, 0.25f, 1.5f, -2.5f, 3.5f, -1.5f, 0.75f},
+      {0, 0, 0, 0, 1, 1, 1, 1, 1, -1, -1}};
+  for (const auto& kernel : kernels)
+    for (const int64_t block : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 128}) {
+      const std::vector<double> kept = kept_in_4_bits(kernel, block);
+      for (size_t i = 0; i < kernel.size(); ++i) {
+        const auto size = static_cast<size_t>(block);
+        const double step = step_of(kernel, i - i % size, size);
+        CAPTURE(block, i, kept[i], step);
+        CHECK(std::abs(kept[i] - kernel[i]) < 1.0001 * step + 1e-6);
+      }
+    }
+}
 
 TEST_CASE("every layer that can be is quantized, or those that are chosen") {
   CHECK(modes_after({.mode = "int8"}) == "int8 - int8 ");

@@ -1,5 +1,5 @@
 // fit(..., {resume = ...}) and BackupAndRestore: runs that are aborted anywhere and started again
-// end with the same bits as an uninterrupted run. tests/faults kills processes for this.
+// end with the bits of an uninterrupted run. tests/faults kills processes for this.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ struct Folder {
   std::string path;
 };
 
-/// Aborts the run in a hook, by an error as in a crash, or by an interruption as by Ctrl-C.
+/// Aborts in a hook, as a crash does (by an error) or as Ctrl-C does.
 class GivesUp final : public Callback {
  public:
   GivesUp(int64_t after, bool by_interrupt) : after_(after), by_interrupt_(by_interrupt) {}
@@ -72,7 +72,7 @@ void check_same(const Model& a, const Model& b) {
   CHECK(a.epochs_trained() == b.epochs_trained());
 }
 
-/// Repeats the same call after every crash or interruption, on a model with other weights.
+/// After every abort the same call is made again, by a model with other initial weights.
 template <class Fit>
 std::shared_ptr<Model> persist(int64_t step, bool by_interrupt, const Fit& fit) {
   for (int64_t life = 0;; ++life) {
@@ -99,8 +99,8 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
   for (const bool by_interrupt : {false, true})
     for (const int64_t step : {kBatches, kBatches + 2, 2 * kBatches}) {
       CAPTURE(by_interrupt, step);
-      (void)model_of(1);  // sets the global random state
-      // The first run has the seed of the run that `whole` is compared with.
+      (void)model_of(1);  // the global random state
+      // The first attempt has the initial weights of the uninterrupted run.
       const auto first = model_of(1);
       auto kept = [&](Model& model, const CallbackPtr& gives_up) {
         fit(model, {{"resume", folder / "run.h5"}}, {gives_up});
@@ -195,7 +195,7 @@ TEST_CASE("resume = true goes on with the run that was interrupted, or saved wit
   fit(*loaded, {{"resume", true}});
   check_same(*loaded, *whole);
 
-  // Without it the next run is a new one; with it too when nothing was left unfinished.
+  // Without `resume` the next run starts anew; with it too if no run was left unfinished.
   const ModelPtr anew = load_model(folder / "m.h5");
   CHECK(fit(*anew)->epoch().size() == kEpochs);
   CHECK(anew->epochs_trained() == 1 + kEpochs);

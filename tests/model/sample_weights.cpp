@@ -1,4 +1,4 @@
-// Sample weights and class weights: their effect, and how they are passed.
+// Weights of samples and classes: what they multiply, and how they are passed.
 #include <catch2/catch.hpp>
 
 #include "small_model.h"

@@ -1,4 +1,4 @@
-// Shards of datasets for several workers.
+// Datasets that are split into shards for several workers.
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Batches epoch_of(Dataset& data) {
   return batches;
 }
 
-/// The i-th batches of all shards, concatenated.
+/// The i-th batches of all shards joined.
 Batches joined(const std::vector<DatasetPtr>& parts) {
   Batches whole;
   for (const DatasetPtr& part : parts) {

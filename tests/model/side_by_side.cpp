@@ -1,5 +1,5 @@
-// Many callers of one model: their predictions run side by side, bit-identical to a single
-// caller's, and each sees the weights of one moment.
+// Concurrent predictions of one model: the results are bit-identical to those of a single caller,
+// and each prediction uses the weights of one moment.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -20,7 +20,7 @@ const std::vector<std::string> kNoErrors(kThreads);
 
 LayerPtr layer(const char* name, const Dict& options = {}) { return make<Layer>(name, options); }
 
-/// A model of each family of kernels, and the shape of one sample.
+/// A model for each family of kernels, and the shape of a sample.
 struct Family {
   const char* name;
   Shape sample;
@@ -76,7 +76,7 @@ Tensor samples(const Family& family, int64_t count) {
   return SeedGenerator(count).normal(Shape{count}.concat(family.sample));
 }
 
-/// (x) -> x if two runs execute it at the same time; -x if no second one comes.
+/// (x) -> x if two runs are in this op at the same time, else -x.
 struct Meet final : OpOf<Meet> {
   static constexpr const char* kName = "meet";
   auto fields() const { return std::tie(); }
@@ -93,7 +93,7 @@ struct Meet final : OpOf<Meet> {
   inline static std::atomic<int> inside{0};
 };
 
-/// (x) -> x, with a delay.
+/// (x) -> x after a delay.
 struct Linger final : OpOf<Linger> {
   static constexpr const char* kName = "linger";
   auto fields() const { return std::tie(); }
@@ -198,6 +198,32 @@ TEST_CASE("callers beside a training see the weights between two of its steps") 
         alone->predict_on_batch({seen})[0].to_vector());
 }
 
+TEST_CASE("compile is refused while another thread trains the model") {
+  const auto model = small_model();
+  const Tensor x = data(64), y = targets(x);
+  const Dict compiled{{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
+  model->compile(compiled);
+  std::atomic<bool> training{false}, refused{false};
+  /// Trains until the other thread was refused.
+  struct Waiting final : Callback {
+    Waiting(std::atomic<bool>& begun, std::atomic<bool>& end) : begun_(begun), end_(end) {}
+    void on_train_batch_end(int64_t, const Logs&) override {
+      begun_ = true;
+      while (!end_) std::this_thread::yield();
+    }
+    std::atomic<bool>&begun_, &end_;
+  };
+  std::thread trainer([&] {
+    const CallbackPtr waiting = std::make_shared<Waiting>(training, refused);
+    model->fit({x}, {y}, {{"verbose", 0}, {"callbacks", Value(waiting)}});
+  });
+  while (!training) std::this_thread::yield();
+  CHECK_THROWS_WITH(model->compile(compiled), Catch::Contains("compile: another thread trains"));
+  refused = true;
+  trainer.join();
+  model->compile(compiled);
+}
+
 TEST_CASE("callers of a model that keeps states take turns") {
   const auto make_one = [] {
     set_random_seed(7);
@@ -248,6 +274,6 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
   CHECK(on_threads(kThreads, calls) == kNoErrors);
   const uint64_t before = allocation_count();
   for (int round = 0; round < 20; ++round) CHECK(on_threads(kThreads, calls) == kNoErrors);
-  // per frame three results and an arena
+  // Each frame has three results and an arena.
   CHECK(allocation_count() - before <= 4 * kThreads);
 }

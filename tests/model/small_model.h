@@ -1,4 +1,4 @@
-// A model with matching data, and a callback that records hooks.
+// A small model with data that fits it, and a callback that records hooks.
 #pragma once
 #include "crescent/crescent.h"
 
@@ -21,7 +21,7 @@ inline Tensor labels(int64_t n, int64_t classes) {
 }
 inline Tensor targets(const Tensor& x) { return ops::sum(x, {1}, true); }
 
-/// Writes down which hooks are called.
+/// Records the names of the hooks that are called.
 class Recorder final : public Callback {
  public:
   void on_train_begin(const Logs&) override { add("train_begin"); }

@@ -1,5 +1,5 @@
-// Arrays that stay in files: read during training, in every order, prefetched, and errors that
-// occur while reading.
+// Arrays that stay in files while training reads them: every order of samples, read-ahead, and
+// errors of reading.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -38,8 +38,8 @@ Tensor whole_numbers(int64_t n) {
   return Tensor::from(values, {n});
 }
 
-/// An idx file has its bytes in the other order, so that it is read and not mapped. `values` are
-/// float32.
+/// Writes an idx file, whose big-endian numbers must be converted, so that it cannot be mapped.
+/// `values` are float32.
 void write_idx(const std::string& path, const Tensor& values) {
   auto reversed = [](auto number) {
     char bytes[4];
@@ -61,8 +61,7 @@ std::shared_ptr<Sequential> compiled_model() {
   return model;
 }
 
-/// The values that an epoch of `data` gives as its only input; also checks that its target is
-/// always the same number.
+/// The inputs of an epoch as numbers; checks that each target equals its input.
 std::vector<double> epoch_of(const DatasetPtr& data) {
   std::vector<double> seen;
   Batch batch;

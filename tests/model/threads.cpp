@@ -1,5 +1,5 @@
-// One model on several threads: predictions run concurrently with each other and with training; a
-// second training or evaluation is refused.
+// One model on several threads: predictions run concurrently with each other and with training;
+// what would update the same metrics is refused.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>

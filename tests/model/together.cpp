@@ -1,4 +1,4 @@
-// Two processes that train one model stop at the same batch, whichever has the reason.
+// Two processes that train one model stop at the same batch, whichever of them has the reason.
 #include "pair.h"
 #include "small_model.h"
 
@@ -6,7 +6,7 @@ using namespace crescent;
 
 namespace {
 
-/// A collective computation: a process that reaches it alone waits forever.
+/// Computes a sum over both processes: a process that runs it alone waits for ever.
 class Shared final : public Layer {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {
@@ -14,7 +14,7 @@ class Shared final : public Layer {
   }
 };
 
-/// Calls `act` at the end of batch `batch`, counted over all epochs, or at the end of every epoch.
+/// Calls `act` at the end of the given batch, counted over epochs, or at the end of every epoch.
 class At final : public Callback {
  public:
   At(int64_t batch, std::function<void(Model&)> act) : batch_(batch), act_(std::move(act)) {}
@@ -38,7 +38,7 @@ std::ostream& operator<<(std::ostream& out, const Outcome& o) {
   return out << o.batches << " batches, " << o.epochs << " epochs";
 }
 
-/// Three epochs of at most `batches` batches, each with a validation of two.
+/// Trains three epochs of at most `batches` batches, each followed by a validation of two.
 Outcome fit(int64_t batches, Dict options = {}) {
   set_random_seed(3);
   auto model = Sequential::make(
@@ -55,7 +55,7 @@ Outcome fit(int64_t batches, Dict options = {}) {
   return {static_cast<int64_t>(steps), model->epochs_trained()};
 }
 
-/// A callback by which the process of this rank acts at the end of that batch.
+/// Options with a callback that acts at the end of that batch in the process of this rank.
 Dict at(int rank, int64_t batch, std::function<void(Model&)> act) {
   if (communicator()->rank() != rank) return {};
   return {{"callbacks", std::make_shared<At>(batch, std::move(act))}};

@@ -1,5 +1,5 @@
-// compile, fit, evaluate, predict: rules, orders, messages; eager and compiled give the same
-// numbers.
+// compile, fit, evaluate, predict: semantics, order of calls, messages; eager and compiled steps
+// give the same numbers.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -75,7 +75,7 @@ TEST_CASE("validation_split validates with the last samples and trains with thos
 
 namespace {
 
-/// A model whose loss differs between training and inference.
+/// A model whose training loss differs from its inference loss.
 ModelPtr model_with_dropout() {
   std::vector<LayerPtr> layers{
       make<Layer>("Dense", {{"units", 8}, {"input_shape", List{3}}}),
@@ -330,7 +330,7 @@ TEST_CASE("a batch has its own numbers, whatever was computed before") {
 
 namespace {
 
-/// A model that is not a graph.
+/// A subclassed model.
 class Residual final : public Model {
  public:
   Residual()

@@ -1,5 +1,5 @@
-// Training runs: advancing batch by batch, inspecting, changing, pausing, saving, and continuing
-// elsewhere with the same bits.
+// Training runs in steps: inspection, changes, pauses, saving, and continuing elsewhere with the
+// same bits.
 #include "crescent/model/training_run.h"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ using small::boxed;
 
 namespace {
 
-/// A file that is removed at the end of the test.
+/// A folder that is removed at the end of the test.
 struct Scratch {
   explicit Scratch(const char* name) : path(concat("/tmp/crescent_run_", getpid(), "_", name)) {}
   ~Scratch() { std::remove(path.c_str()); }
@@ -34,7 +34,7 @@ const Tensor& inputs() {
 }
 Tensor targets() { return ops::sum(inputs(), {1}, true); }
 
-/// Equal arrays: in memory, in a mapped file, and in a file that is read.
+/// The same values as arrays in memory, in a mapped file, and in a file that is read.
 class Arrays {
  public:
   Arrays() {
@@ -59,7 +59,7 @@ DatasetPtr generator(int64_t per_epoch) {
   });
 }
 
-/// Training options drawn from a seed; each object with the same seed draws the same ones.
+/// A training setup drawn from a seed, which can be built repeatedly.
 class Recipe {
  public:
   Recipe(unsigned seed, const Arrays& arrays) : seed_(seed), arrays_(arrays) {}
@@ -82,7 +82,7 @@ class Recipe {
     return model;
   }
 
-  /// To be called after model().
+  /// Starts a run of a model that model() has made.
   TrainingRunPtr start(Model& model) {
     Dict options{{"epochs", 3 + roll(3)},
                  {"verbose", 0},
@@ -153,7 +153,7 @@ std::vector<Bits> bits(const History& history) {
   return values;
 }
 
-/// Checks that both runs leave the same state.
+/// Checks that two runs have the same state and results.
 void check_same(const TrainingRun& a, const TrainingRun& b) {
   CHECK(a.history()->epoch() == b.history()->epoch());
   CHECK(bits(*a.history()) == bits(*b.history()));

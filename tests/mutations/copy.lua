@@ -1,12 +1,12 @@
--- The copy of the source tree into which bugs are inserted: its files, its build and its tests.
+-- The copy of the tree that bugs are inserted into: its files, its build and its tests.
 local shell = require "shell"
 local quoted = shell.quoted
 
 local Copy = {}
 Copy.__index = Copy
 
---- Copies files that differ from the tree, and removes files that no longer exist there. `list` is
---- a file with the names of copied files.
+--- Copies files that differ and removes files that no longer exist. `list` is a file with the names
+--- of what was copied.
 local function bring(root, folder, list)
   local gone, now = {}, {}
   for name in (shell.read(list) or ""):gmatch "[^\n]+" do gone[name] = true end
@@ -26,7 +26,7 @@ local function bring(root, folder, list)
   shell.write(list, table.concat(now, "\n") .. "\n")
 end
 
---- The library that a file belongs to, and the test programs that contain its objects.
+--- The library that each file belongs to, and the test programs that link its objects.
 local kTargets = {
   { "^core/c/", "crescent_c" },
   { "^core/", "crescent" },
@@ -44,10 +44,10 @@ local function targets_of(file)
   error("tests/mutations/copy.lua does not know what " .. file .. " is built into")
 end
 
--- The exit codes of `timeout` and of exceeding the CPU time limit.
+-- Exit statuses of a command stopped by `timeout`, and of one that exceeded its processor time.
 local kTimeout, kCpuTimeout = 124, 152
 
---- Whether the targets of the file compile. The targets of the previous bug are rebuilt as well.
+--- Builds what the file belongs to, and what the previous bug was in; returns whether it compiles.
 function Copy:build(file)
   local targets = targets_of(file)
   local built = self:ninja(targets == self.stale and targets or self.stale .. " " .. targets)
@@ -55,7 +55,7 @@ function Copy:build(file)
   return built
 end
 
---- Rebuilds the file that was restored after the last bug.
+--- Rebuilds after the last bug was removed.
 function Copy:restore() self:ninja "all" end
 
 function Copy:ninja(targets)
@@ -64,8 +64,8 @@ function Copy:ninja(targets)
     .. " 2>&1")
 end
 
---- Runs tests with a limit of `limit` seconds of CPU time and twice as much wall-clock time.
---- Returns whether they passed, their output, and a suffix for their name if they did not end.
+--- Runs tests for at most `limit` seconds of processor time and twice as much wall-clock time;
+--- returns whether they passed, their output, and a suffix for their name if they did not end.
 function Copy:test(command)
   local log = self.build_folder .. "/mutation_tests.log"
   local passed, _, status = os.execute("cd " .. quoted(self.build_folder .. "/tests")
@@ -77,7 +77,7 @@ function Copy:test(command)
   return passed == true, text, endless and " (does not end)" or ""
 end
 
---- Runs entries of ctest together; returns the first that fails, or nil.
+--- Runs entries of ctest together and returns the first that fails, or nil.
 function Copy:failing(names)
   local patterns = {}
   for i, name in ipairs(names) do patterns[i] = name:gsub("[.+]", "\\%0") end
@@ -87,8 +87,8 @@ function Copy:failing(names)
   return not passed and (text:match "%d+ %- (%S+) %(" or names[1]) .. ending or nil
 end
 
---- Returns the name if a test case of that file fails: "cpu/pooling" are those with the Catch tag
---- [#pooling].
+--- The name of the file whose test cases fail, or nil: "cpu/pooling" stands for the cases that
+--- Catch tags [#pooling].
 function Copy:failing_file(name)
   local program, file = name:match "^([^/]+)/(.+)$"
   local passed, _, ending = self:test("timeout " .. 2 * self.limit .. " ../bin/test_" .. program
@@ -96,15 +96,15 @@ function Copy:failing_file(name)
   return not passed and name .. ending or nil
 end
 
---- Whether one of the random programs of the ctest entry differs.
+--- Whether one of the first random programs (those of the ctest entry) differs.
 function Copy:failing_programs()
   local passed, _, ending = self:test("timeout " .. 2 * self.limit
     .. " ../bin/check_random_programs --seed 1 --count 300 --first")
   return not passed and "random-programs" .. ending or nil
 end
 
---- Measures the time of each ctest entry; the file `known` stores it. Entries that fail without a
---- bug would detect every bug, so they are left out.
+--- The entries of ctest and their times, which are cached in the file `known`. Entries that fail
+--- without a bug are left out.
 function Copy:measure(regex, known)
   local before, lines = {}, {}
   for name, seconds in (shell.read(known) or ""):gmatch "(%S+) (%S+)\n" do
@@ -132,8 +132,7 @@ end
 
 local copy = {}
 
---- Makes a copy that is built and knows its tests, including tests that need files next to the
---- tree.
+--- A built copy with its tests, including those that need the folder beside the tree.
 function copy.make(root, options)
   local scratch = options.scratch or root .. "/build/mutations"
   local shared = os.getenv "CRESCENT_SHARED" or root .. "/../shared"

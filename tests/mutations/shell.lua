@@ -17,7 +17,7 @@ function shell.write(path, text)
   file:close()
 end
 
---- Returns the output of a command, with `input` as its standard input.
+--- The output of a command that gets `input` as its standard input.
 function shell.output(command, input)
   local path = input and os.tmpname()
   if path then shell.write(path, input) end
@@ -34,7 +34,7 @@ function shell.lines(command)
   return lines
 end
 
---- Whether the command succeeds.
+--- Whether the command exits with status 0.
 function shell.runs(command) return (os.execute(command)) == true end
 
 return shell

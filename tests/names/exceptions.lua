@@ -59,7 +59,6 @@ except("options", "random unless told: nothing is downloaded", "applications.*.w
 
 except("config", "epochs and steps are what fit is told",
   "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch")
-except("utils", "batches come from functions, coroutines and datasets", "PyDataset Sequence")
 except("dtype_policies", "weights are kept in 8 bits and 4, by their largest magnitudes",
   "AWQDTypePolicy GPTQDTypePolicy QuantizedFloat8DTypePolicy")
 except("dtype_policies", "each layer takes a policy of its own", "DTypePolicyMap")

@@ -38,8 +38,8 @@ local function split(text)
 end
 
 local constants = { None = "nil", True = "true", False = "false" }
---- Converts a Python literal to a Lua value; returns nil, false for values that Lua does not have
---- (objects).
+--- The Lua value of a Python literal; nil and false for values that Lua does not have (objects of
+--- classes).
 local function value_of(text)
   if constants[text] then return load("return " .. constants[text])(), true end
   if text:find "^[%(%[]" then
@@ -71,11 +71,11 @@ end
 
 -- ---- comparing
 
---- The value that None stands for in Keras.
+--- What None stands for in options of Keras.
 local meant = { activation = "linear", data_format = "channels_last", dtype = "float32" }
 
 local function same(a, b)
-  -- a single number stands for a list of it
+  -- a number equals a list whose elements are all that number
   if type(a) == "table" or type(b) == "table" then
     a, b = type(a) == "table" and a or { a }, type(b) == "table" and b or { b }
     for i = 1, math.max(#a, #b) do
@@ -93,7 +93,7 @@ end
 local function reason(where, name) return (exceptions.rows[where] or {})[name] end
 local function is_pending(where, name) return (exceptions.pending[where] or {})[name] end
 
---- Compares options of a class with a signature. `skip`: parameters that are tensors, not options.
+--- Compares the options of a class with a signature. `skip`: parameters that are tensors.
 local function compare_options(where, info, signature, skip)
   if is_pending("options of", where) or is_pending("layers", where:match "^layers%.(.*)") then
     return
@@ -117,13 +117,13 @@ local function compare_options(where, info, signature, skip)
     elseif not option then
       problem("%s: no option '%s'", where, name)
     else
-      -- The positions of positional options must be those of Keras.
+      -- options that can be given by position have Keras' positions
       local at = places[option.name]
       if at and at < last then problem("%s: option '%s' is not where Keras has it", where, name) end
       last = at or last
       local default = option.default
       local wanted = parameter.default == nil and meant[name] or parameter.default
-      -- A name that is not given is derived from the class.
+      -- a default name is derived from the class
       if name == "name" or not has_defaults then default = wanted end
       if parameter.known and not option.required
         and not same(default == nil and meant[name] or default, wanted) then
@@ -160,7 +160,7 @@ end
 local namespaces = { "layers", "losses", "metrics", "optimizers", "optimizers.schedules",
   "initializers", "regularizers",
   "constraints", "callbacks", "activations", "ops", "utils", "random", "config", "models", "saving",
-  "tree", "dtype_policies",
+  "tree", "dtype_policies", "distribution",
   "applications", "preprocessing.image", "preprocessing.sequence", "datasets.mnist",
   "datasets.imdb", "visualization" }
 for _, namespace in ipairs(namespaces) do

@@ -1,5 +1,5 @@
-// Exported ONNX files, read by a separate reader and run by the definitions of the operators, give
-// the predictions of the model, for batches of any size.
+// Exported ONNX files, read by the tests' own reader and run by the definitions of the operators,
+// predict what the model predicts, for batches of any size.
 #include "predictions.h"
 
 namespace crescent {
@@ -11,7 +11,8 @@ LayerPtr layer(const std::string& name, const Dict& options = {}) {
   return make<Layer>(name, options);
 }
 
-/// Changes the weights, so that biases are not zero and variances not one.
+/// Sets random weights: those of a new model have zero biases and unit variances, which hide
+/// mistakes.
 void stir(Model& model) {
   Tensors weights = model.get_weights();
   for (Tensor& w : weights)
@@ -19,13 +20,13 @@ void stir(Model& model) {
   model.set_weights(weights);
 }
 
-/// An op that ONNX does not have.
+/// A layer with an op that ONNX does not have.
 class Angle final : public UnaryLayer {
  public:
   Tensor call(const Tensor& x, const Call&) override { return ops::arctan2(x, x + 1.0); }
 };
 
-/// Prepends the same learned row to the rows of every sample.
+/// Prepends a learned row (a class token) to the rows of every sample.
 class Token final : public UnaryLayer {
  public:
   void build(const Shape& input) override { token_ = add_weight("token", {1, 1, input[-1]}); }

@@ -1,5 +1,5 @@
-// Every golden model is exported and gives the same predictions from its ONNX file, except those of
-// the folder `programs`, which need user classes.
+// Every model among the golden files is exported to ONNX and predicts the same there; models of the
+// folder `programs` need custom classes and are left out.
 #include <algorithm>
 #include <cstdlib>
 
@@ -26,7 +26,7 @@ std::vector<std::string> golden_files() {
   return files;
 }
 
-/// The model in a file; null if the file holds something else.
+/// The model in the file; null if the file holds something else.
 ModelPtr model_in(const std::string& path) {
   try {
     return load_model(path, {{"compile", false}});
@@ -35,7 +35,7 @@ ModelPtr model_in(const std::string& path) {
   }
 }
 
-/// Whether ONNX cannot represent the model: no graph, or states between batches.
+/// Whether the model keeps state between batches or is not a graph, which ONNX cannot express.
 bool is_beyond_onnx(Model& model) { return !model.is_graph() || model.stateful(); }
 
 bool takes_ids(Model& model) {

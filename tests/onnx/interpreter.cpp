@@ -32,7 +32,7 @@ Tensor channels_first(const Tensor& x) {
   return ops::transpose(x, axes);
 }
 
-/// (out, in, spatial...) -> (spatial..., in, out).
+/// Transposes a kernel (out, in, spatial...) to (spatial..., in, out).
 Tensor kernel(const Tensor& w) {
   std::vector<int> axes;
   for (int i = 2; i < w.rank(); ++i) axes.push_back(i);
@@ -218,7 +218,7 @@ const std::map<std::string, Single> kSingle{
     {"Where", [](const Node&, const Tensors& x) { return ops::where(x[0], x[1], x[2]); }},
 };
 
-/// Part `i` of `count` equal ones of the last axis.
+/// Part `i` of `count` equal parts of the last axis.
 Tensor part(const Tensor& x, int64_t i, int64_t count) {
   const int64_t width = x.dim(-1) / count;
   return ops::slice_axis(x, -1, i * width, (i + 1) * width);
@@ -226,13 +226,13 @@ Tensor part(const Tensor& x, int64_t i, int64_t count) {
 
 Tensor first_direction(const Tensor& x) { return ops::squeeze(x, 0); }
 
-/// A given state, or zeros.
+/// The initial state if it is given, else zeros.
 Tensor state(const Tensors& x, size_t i, const Shape& shape) {
   return i < x.size() && x[i] ? first_direction(x[i]) : ops::zeros(shape);
 }
 
-/// Runs a step over time: Y (steps, 1, batch, units), followed by the last states (1, batch,
-/// units).
+/// Runs a step function over time; returns Y (steps, 1, batch, units) and the last states (1,
+/// batch, units).
 Tensors over_time(const Tensor& x, Tensors states,
                   const std::function<Tensors(const Tensor&, const Tensors&)>& step) {
   Tensors rows;

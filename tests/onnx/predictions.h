@@ -29,7 +29,7 @@ class Scratch {
   std::filesystem::path folder_;
 };
 
-/// Numbers that are all different; if `whole`, ids below 3.
+/// Values that are all different; `whole`: ids below 3.
 inline Tensor values(const Shape& shape, bool whole) {
   std::vector<float> numbers(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < numbers.size(); ++i) {

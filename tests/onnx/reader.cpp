@@ -119,8 +119,7 @@ std::pair<std::string, Tensor> tensor_in(std::string_view bytes) {
   return {name, Tensor::from_bytes(raw.data(), raw.size(), {dtype_numbered(type), Shape(dims)})};
 }
 
-/// A type has the tensor type in field 1, which has the element type in field 1 and the shape in
-/// field 2, whose dims are in field 1.
+/// Reads a ValueInfo type: a tensor type (field 1) with element type (1) and shape (2) of dims (1).
 End end_in(std::string_view bytes) {
   End end;
   const Reader dim = [&](const Field& f) {

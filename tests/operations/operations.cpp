@@ -1,4 +1,5 @@
-// Operations: registration by plugins, and calls on symbols, which make layers of a graph.
+// Operations: functions that plugins may register, and their calls on symbols, which become layers
+// of a graph.
 #include <catch2/catch.hpp>
 
 #include "call.h"

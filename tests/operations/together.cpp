@@ -1,4 +1,5 @@
-// Functions of several ops on large tensors run as one program per function and arguments.
+// Functions of several ops on large tensors are compiled: one program for each function and its
+// options.
 #include <catch2/catch.hpp>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// C++ functions return the same as the operations with their names.
+// A C++ function gives the same results as the registered operation of its name.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -24,7 +24,7 @@ std::vector<double> numbers_of(const Tensor& x) {
   return (x.dtype() == DType::complex64 ? ops::view_as_real(x) : x).to_vector();
 }
 
-/// Checks for equal specs and values; NaN equals NaN.
+/// Checks that the tensors have equal specs and values, with NaN at the same positions.
 void check_same(const Tensors& got, const Tensors& wanted) {
   REQUIRE(got.size() == wanted.size());
   for (size_t i = 0; i < got.size(); ++i) {

@@ -1,4 +1,5 @@
-// The table of op cases: a row per op or function. Every row is run in four ways (four_ways.cpp).
+// The table of op cases: one row per op or function. Every case is run in four ways
+// (four_ways.cpp).
 #pragma once
 #include <functional>
 #include <string>
@@ -13,7 +14,7 @@ namespace crescent::test {
 struct In {
   Shape shape;
   double low = -2, high = 2;
-  DType dtype = DType::float64;  ///< a dtype other than float64 is kept in runs with other dtypes
+  DType dtype = DType::float64;  ///< float64 is replaced by the dtype under test; others stay
 };
 In positive(const Shape& shape);  ///< [0.5, 2.5)
 In unit(const Shape& shape);      ///< (-0.9, 0.9)
@@ -28,15 +29,15 @@ enum class Dtypes : uint8_t {
 };
 
 struct Case {
-  std::string name;  ///< of the function; a second word distinguishes cases of one function
+  std::string name;  ///< name of the function; a second word distinguishes its cases
   std::function<Tensors(const Tensors&)> run;
   std::vector<In> inputs;
   Dtypes dtypes = Dtypes::floats;
   bool has_gradient = true;
-  double tolerance = 1;  ///< factor of the usual tolerance of the dtype
+  double tolerance = 1;  ///< multiple of the usual tolerance of the dtype
 };
 
-/// Wraps a function with a single result.
+/// Wraps a function with one result.
 template <class F>
 std::function<Tensors(const Tensors&)> one(F f) {
   return [f](const Tensors& x) { return Tensors{f(x)}; };
@@ -50,8 +51,8 @@ std::vector<Case> compound_cases();
 std::vector<Case> operation_cases();
 const std::vector<Case>& all_cases();
 
-/// Returns f() after the device has finished all work, so that errors are raised here and not in
-/// later calls.
+/// Returns f() after the device has finished all of its work, so that errors are thrown here and
+/// not in a later call.
 template <class F>
 auto done(F f) {
   struct Quiet {
@@ -76,9 +77,9 @@ std::vector<DType> dtypes_of(Dtypes dtypes);
 double tolerance_of(DType dtype);
 /// The largest difference, relative to the largest value (at least 1). NaN equals NaN.
 double difference(const Tensor& a, const Tensor& b);
-/// sum of outputs . fixed weights, so that every element counts differently.
+/// The sum of outputs times fixed weights, so that every element has a different effect.
 Tensor weighted(const Tensors& outputs);
-/// The gradients of weighted() by the floating inputs.
+/// The gradients of weighted(outputs) with respect to the floating inputs.
 Tensors gradients(const Case& c, const Tensors& inputs);
 
 }  // namespace crescent::test

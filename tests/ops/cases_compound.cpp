@@ -4,7 +4,7 @@
 namespace crescent::test {
 namespace {
 
-/// A recurrence with a captured matrix, a carried state and outputs of every step.
+/// A scan with a captured matrix, a carried state and outputs of every step.
 Tensors cumulative_mix(const Tensors& x, bool reverse) {
   auto r = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
@@ -85,7 +85,7 @@ std::vector<Case> compound_cases() {
         return Tensors{x[0] * generator.uniform(shape, 0, 1, x[0].dtype()),
                        generator.normal(shape, 1, 2), generator.truncated_normal(shape)};
       },
-      {{{4, 3}}}, Dtypes::one);  // other dtypes draw other values
+      {{{4, 3}}}, Dtypes::one);  // random values differ between dtypes
   add(
       "qr",
       [](X x) {

@@ -76,7 +76,7 @@ const BinaryRow kBinary[] = {
     {"logical_or", ops::logical_or, false, Dtypes::one, false},
 };
 
-/// Pairs of shapes that broadcast in all ways.
+/// The ways in which two shapes can broadcast.
 struct Meeting {
   const char* name;
   Shape a, b;

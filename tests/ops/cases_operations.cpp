@@ -14,7 +14,7 @@ Tensors call(const char* name, const Tensors& inputs, const Dict& options) {
   return Codec<Tensors>::decode(result);
 }
 
-/// Symmetric matrices with well separated positive eigenvalues.
+/// A symmetric matrix with well-separated positive eigenvalues.
 Tensor positive_definite(const Tensor& x) {
   const int64_t n = x.dim(-1);
   const Tensor scale = ops::cast(ops::arange(n) + 2, x.dtype());
@@ -32,7 +32,7 @@ std::vector<Case> operation_cases() {
   const auto plain = [](const char* name, Dict options = {}) {
     return [name, options](const Tensors& x) { return call(name, x, options); };
   };
-  /// Calls the function on a matrix made positive definite, followed by the other inputs.
+  /// An operation whose first input is made positive definite.
   const auto definite = [](const char* name, Dict options = {}) {
     return [name, options](const Tensors& x) {
       Tensors inputs = x;
@@ -57,7 +57,7 @@ std::vector<Case> operation_cases() {
   const auto parts = [&](const char* name, const char* what, Dict options, const Shape& shape) {
     add(std::string(name) + " " + what, plain(name, std::move(options)), {{shape}});
   };
-  /// Compares the squares of singular vectors, whose signs may differ between devices.
+  /// Squares the singular vectors, because their signs depend on the device.
   const auto svd = [&](const char* what, Dict options, const Shape& shape) {
     add(std::string("svd ") + what,
         [options](const Tensors& x) {
@@ -75,7 +75,7 @@ std::vector<Case> operation_cases() {
   parts("pinv", "tall", {}, {2, 4, 3});
   parts("pinv", "wide", {}, {1, 3, 5});
   add("lstsq", plain("lstsq"), {{{2, 4, 3}}, {{2, 4, 2}}});
-  /// Coordinates are not whole pixels, where bilinear interpolation has no derivative.
+  /// No coordinates are integers, where bilinear interpolation is not differentiable.
   add("image.sample", plain("image.sample", {{"fill_mode", "reflect"}}),
       {{{2, 4, 5, 3}}, {{2, 3, 3}, -3, 7}, {{2, 3, 3}, -3, 7}});
   add("image.sample constant", plain("image.sample", {{"fill_value", 0.5}}),

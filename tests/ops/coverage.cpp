@@ -33,7 +33,7 @@ void collect(const Program& program, std::set<std::string>& names) {
   }
 }
 
-/// Collects the names of the ops that the case and its gradient record.
+/// Adds the names of the ops that the case and its gradient record.
 void record(const Case& c, std::set<std::string>& names) {
   TensorSpecs specs;
   for (const Tensor& x : draw(c, DType::float32)) specs.push_back(x.spec());
@@ -78,7 +78,7 @@ TEST_CASE("every op is recorded by a case or its gradient") {
   for (const Case& c : all_cases()) record(c, recorded);
   for (const std::string& name :
        names_in(text_of("program/op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
-    // Ops that only decompositions make, or that have no inputs and are computed while tracing.
+    // Only in decompositions, or without inputs and therefore computed while tracing.
     if (name == "batch_moments" || name == "fill" || name == "iota") continue;
     INFO(name);
     CHECK(recorded.count(name) == 1);

@@ -18,7 +18,7 @@ Tensor total(const Tensors& outputs) {
   return sum;
 }
 
-/// The outputs of the case, followed by the gradients of their sum.
+/// The results of the case, then the gradients of their sum.
 Tensors results_of(const Case& c, const Tensors& inputs) {
   GradientTape tape;
   for (const Tensor& x : inputs) {

@@ -1,5 +1,5 @@
-// Every case: infer == run, gradient against finite differences, eager == compiled, every dtype it
-// claims.
+// Checks every case: infer() agrees with the results, gradients with finite differences, eager with
+// compiled results, in every dtype that the case supports.
 #include <catch2/catch.hpp>
 
 #include "ops/cases.h"

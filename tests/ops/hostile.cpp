@@ -1,4 +1,4 @@
-// Invalid and extreme arguments give errors in the user's terms, or values; never a crash.
+// Invalid and extreme arguments give an error in terms of the call, or values, but never a crash.
 #include <catch2/catch.hpp>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// How figures process data: histograms, thinning of long lines, gaps.
+// How figures prepare data: histograms, thinned lines, gaps.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -10,7 +10,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// Reads numbers and letters one after the other.
+/// Reads numbers and letters of a text in order.
 class Letters {
  public:
   explicit Letters(std::string_view text) : text_(text) {}

@@ -1,4 +1,4 @@
-// Decoders of the image protocols of terminals, in plain loops.
+// Decodes picture protocols of terminals with plain loops.
 #pragma once
 #include <string>
 
@@ -6,11 +6,11 @@
 
 namespace crescent::pictures {
 
-/// The pixels of a sixel image; fails for invalid text.
+/// The pixels of a sixel picture; fails if the text is none.
 Raster decoded_sixel(const std::string& text);
-/// The file that is transmitted in pieces by kitty's protocol.
+/// The file that the chunks of kitty's protocol contain.
 std::string decoded_kitty(const std::string& text);
-/// The pixels of a file of PNG, by the reader of images.
+/// The pixels of a PNG file, read by the reader of images.
 Raster decoded_png(const std::string& bytes);
 
 }  // namespace crescent::pictures

@@ -1,4 +1,4 @@
-// Positions in the layouts of figures: titles, names, numbers, color bars.
+// Where figures place titles, names, numbers and colour bars.
 #include <catch2/catch.hpp>
 #include <cmath>
 

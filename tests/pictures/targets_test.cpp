@@ -1,4 +1,4 @@
-// Scenes drawn on every target: exact text, and pixels as viewers decode them.
+// Scenes in every output format: exact text, and pixels decoded by independent readers.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -32,8 +32,8 @@ bool has_color(const Raster& raster, Color c) {
   return false;
 }
 
-/// The names of open elements; fails for a closing tag without an opening one, and for invalid
-/// characters.
+/// Checks XML and returns the names of open elements; fails for a closing tag without its opening
+/// tag and for invalid characters.
 std::vector<std::string> check_markup(const std::string& text) {
   std::vector<std::string> open;
   for (size_t i = text.find("?>") + 2; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// Queries of the terminal's capabilities, and that a terminal which does not answer causes no wait.
+// What a terminal is asked about its abilities, and the timeout if it does not answer.
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// Reads until the text has come; "" after a second.
+/// Reads until the text arrives; "" after a second.
 std::string read_until(int terminal, const std::string& text) {
   std::string seen;
   for (pollfd wait{terminal, POLLIN, 0}; poll(&wait, 1, 1000) == 1;) {
@@ -26,8 +26,8 @@ std::string read_until(int terminal, const std::string& text) {
   return "";
 }
 
-/// In the child process: prints the detected capabilities of the terminal, and the time it took in
-/// milliseconds.
+/// The child process: prints the detected kind of terminal and the milliseconds that the detection
+/// took.
 [[noreturn]] void say_what_it_is() {
   setenv("TERM", "xterm-256color", 1);
   unsetenv("COLORTERM");
@@ -40,8 +40,7 @@ std::string read_until(int terminal, const std::string& text) {
   _exit(0);
 }
 
-/// The output of the child on a terminal that gives these answers to the two queries; "" is no
-/// answer.
+/// The output of a child at a terminal that gives these answers; "" stands for no answer.
 std::string said_to(const std::string& attributes, const std::string& kitty) {
   const winsize size{24, 77, 0, 0};
   int terminal = -1;

@@ -1,4 +1,4 @@
-// Ticks are round numbers, in order, within the range, and their texts tell them.
+// Ticks are round numbers, sorted, within the range, and their labels are exact.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
@@ -9,7 +9,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// 1, 2 or 5 if the step is such a multiple of a power of ten, else another number.
+/// 1, 2 or 5 if the step is that number times a power of ten, else another number.
 double digit_of(double step) {
   const double power = std::pow(10, std::floor(std::log10(step) + 1e-9));
   return step / power;

@@ -1,11 +1,11 @@
--- Plugins with C tables: their layers and ops behave like others, plugins for earlier and later
--- versions load, and mistakes in them give clear errors.
+-- Plugins that are tables of C: their layers and ops behave like others, those built against
+-- earlier or later headers load, and faulty ones are errors with an explanation.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
--- Folders that other users may write to are not trusted, so a new one is used.
+-- Folders that other users may write to are not trusted, so the libraries are copied.
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
@@ -13,7 +13,7 @@ assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder
 local function load(name) return cr.plugins.load(folder .. "/" .. name .. ".so") end
 local function largest(x) return cr.ops.max(cr.ops.abs(x)):item() end
 
--- A layer with options, weights, a loss and a weight that a step changes.
+-- A layer with options, weights, an added loss and a weight that a training step changes.
 load "scale"
 local x = cr.random.normal { 256, 3 }
 local y = x * cr.tensor { 2, -1, 0.5 }
@@ -47,7 +47,7 @@ cr.check.layer(cr.layers.TableMasked, {}, { 3 })
 local embedded = cr.layers.Embedding(5, 2, { mask_zero = true })(cr.tensor { { 1, 0 } })
 assert(cr.layers.TableMasked()(embedded).mask, "the mask goes on")
 
--- An op, eagerly, in a graph and under a tape.
+-- An op: eager, in a graph and under a tape.
 local function tanh(v) return (math.exp(2 * v) - 1) / (math.exp(2 * v) + 1) end
 local capped = cr.ops.table_softcap(cr.tensor { -9, 0, 0.5 }, { limit = 2 }):totable()
 for i, v in ipairs { -9, 0, 0.5 } do assert(math.abs(capped[i] - 2 * tanh(v / 2)) < 1e-6) end
@@ -65,7 +65,7 @@ check.fails(function() cr.ops.table_softcap(x, -1) end, "limit must be positive"
 check.fails(function() cr.ops.table_softcap(cr.ops.cast(x, "int32")) end, "x must be float32")
 check.fails(function() cr.ops.table_softcap() end, "x")
 
--- Plugins for other versions.
+-- Plugins built against other versions of the header.
 load "older"
 load "later"
 for _, name in ipairs { "TableOlder", "TableLater" } do
@@ -78,12 +78,25 @@ assert(largest(cr.layers.TablePower { squares = 2 }(x) - x * x * x * x) < 1e-4)
 cr.check.layer(cr.layers.TablePower, { squares = 1 }, { 3 })
 check.fails(function() cr.layers.TablePower { squares = -1 } end, "squares must not be negative")
 
--- Invalid plugins.
+-- Faulty plugins.
 check.fails(function() load "wrong_version" end, "its table has version 2")
 check.fails(function() load "no_table" end, "its table is not one")
 check.fails(function() load "start_fails" end, "the licence server is asleep")
 check.fails(function() cr.layers.TableAsleep() end, "TableAsleep")
 load "careless"
+for name, message in pairs {
+  null_op = "'ops[0]' is NULL",
+  no_layers = "'layers' is NULL",
+  null_option = "'options[0]' is NULL",
+  taken_option = "layer 'TableTakenOption' has an option 'trainable' already",
+  no_name = "'layer->name' is empty",
+} do
+  check.fails(function() load(name) end, message)
+end
+check.fails(function() cr.layers.TableLate()(x) end, "weights are added within build")
+check.fails(function() cr.ops.table_unknown(x) end, "shape (None, 3) for inputs of known shapes")
+check.fails(function() cr.ops.table_strings(x) end, "gave strings")
+check.fails(function() cr.ops.table_nothing(x) end, "gave no results")
 check.fails(function() cr.layers.TableNull()(x) end, "NULL for a tensor")
 check.fails(function() cr.layers.TableMany()(x) end, "1000 tensors, with room for 16")
 check.fails(function() cr.layers.TableNoWeight()(x) end, "the layer has 0 weights")

@@ -1,4 +1,4 @@
-// Depends on the plugin "good" without checking that it is loaded.
+// Uses a class of the plugin "good" without declaring that it depends on it.
 #include "sample.h"
 
 CRESCENT_PLUGIN("after_good", "1.0.0") {

@@ -1,4 +1,4 @@
-// Classes whose code returns invalid results or recurses forever.
+// Classes whose code returns invalid values, or never ends.
 #include "crescent/plugin.h"
 
 using namespace crescent;

@@ -1,4 +1,4 @@
-// Libraries with random damage in every part: the process that loads them survives.
+// Libraries with damaged bytes in every section: the process that loads them survives.
 #include <elf.h>
 
 #include <catch2/catch.hpp>
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <random>
 
-#include "registry/loader/elf_tables.h"
+#include "registry/elf/elf_tables.h"
 #include "support.h"
 
 using namespace crescent;
@@ -33,8 +33,8 @@ T& at(std::string& bytes, size_t offset) {
   return *reinterpret_cast<T*>(bytes.data() + offset);
 }
 
-/// The whole file, its headers, and each section. Small tables are separate parts, because damage
-/// to the whole file would rarely hit them.
+/// The whole file, its headers, and each section: tables are much smaller than code, so random
+/// positions would seldom hit them.
 std::vector<Part> parts_of(std::string& bytes) {
   const auto& header = at<Elf64_Ehdr>(bytes, 0);
   std::vector<Part> parts{
@@ -52,7 +52,7 @@ void write(const std::string& path, const std::string& bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Changes the file and returns the error of the check of its addresses.
+/// Changes the file and returns the complaint of the check of its addresses.
 std::string complaint(std::string bytes, void (*change)(std::string&)) {
   const Folder folder;
   change(bytes);
@@ -79,8 +79,8 @@ Elf64_Dyn& entry(std::string& bytes, Elf64_Sxword tag) {
     if (auto& found = at<Elf64_Dyn>(bytes, offset); found.d_tag == tag) return found;
 }
 
-/// An entry of a table that the dynamic section refers to; the table must lie in a segment whose
-/// file offset equals its address.
+/// An entry of a table that the dynamic section points to; in this segment, file offsets equal
+/// addresses.
 template <class T>
 T& first(std::string& bytes, Elf64_Sxword tag, size_t index = 0) {
   return at<T>(bytes, entry(bytes, tag).d_un.d_val + index * sizeof(T));

@@ -1,4 +1,4 @@
-// Which changes of a header require rebuilding plugins, and which do not.
+// Which changes of a header count for a built plugin, and which do not.
 #include "declarations.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
--- Files load plugins from the search path: formats by file names, layers and operations by the
--- classes in a model. Without the plugin, the error names it.
+-- Files find what they need in plugins on the search path: formats by file endings, layers and
+-- operations by the model's classes. Without the plugin the error names it.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
@@ -10,7 +10,7 @@ assert(os.execute(("mkdir -m 700 '%s' && cp '%s'/unchecked.so '%s'"):format(fold
   os.getenv "TEST_PLUGINS", folder)))
 local model = folder .. "/m.keras"
 
--- Returns the output of a Lua program, with or without the folder on the search path.
+-- The output of the program for this Lua code, with and without the folder on the search path.
 local program = arg[-1]
 local function says(text, path)
   local file = folder .. "/script.lua"

@@ -1,5 +1,6 @@
-// Classes of plugins on the search path are found by their names; facts about libraries are cached
+// Classes of plugins on the search path are found by name; what was learned of a library is cached
 // in a file of the user.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -44,22 +45,21 @@ class SearchPath {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-/// Whether the check holds in a fork of this process, so that the registry of this process is
-/// unchanged.
+/// Whether the check holds in a fork of this process, so that the registry here is not changed.
 bool holds(const std::function<bool()>& check) {
   return Process::copy([&] { return check() ? 0 : 1; }).wait() == 0;
 }
 
 bool finds(const char* name) { return registry().find("regularizer", name) != nullptr; }
 
-/// The reason why list_plugins() refuses a library; empty if it does not.
+/// The reason that the list gives for refusing a library; empty if it is not refused.
 std::string listed_refusal(const std::string& path) {
   for (const PluginRecord& record : list_plugins())
     if (record.path == fs::canonical(path).string()) return record.refused;
   return "it is not listed";
 }
 
-/// The error of searching for this name.
+/// The message of a search for this name.
 std::string search_message(const char* name) {
   try {
     registry().get("regularizer", name);
@@ -174,6 +174,21 @@ TEST_CASE("A name that a refused plugin has is unknown, and the message says why
     return !finds("CrashesHere") &&
            Contains("plugin 'bad.here'").match(search_message("CrashesHere")) &&
            Contains("SIGABRT").match(search_message("CrashesHere"));
+  }));
+}
+
+TEST_CASE("A plugin in Lua is listed with its classes, and refused where nothing runs Lua") {
+  const SearchPath path({"sought"});
+  std::ofstream(path / "gate.lua") << "-- acme.gate 0.1.0: Lets through.\n"
+                                      "-- provides: regularizer Gate, regularizer Second\n";
+  std::ofstream(path / "script.lua") << "print 'no plugin'\n";
+  CHECK(listed_refusal(path / "gate.lua").empty());
+  CHECK(listed_refusal(path / "script.lua") == "it is not listed");
+  CHECK(holds([] {
+    const std::vector<std::string> names = registry().names("regularizer");
+    return std::count(names.begin(), names.end(), "Second") == 1 && !finds("Gate") &&
+           Contains("plugin 'acme.gate'").match(search_message("Gate")) &&
+           Contains("which this program does not run").match(search_message("Gate"));
   }));
 }
 

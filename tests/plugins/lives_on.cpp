@@ -1,4 +1,4 @@
-// A plugin with a thread, and with objects that are destroyed with the thread or the process.
+// A plugin with its own thread, thread-local objects and static objects.
 #include <atomic>
 #include <thread>
 

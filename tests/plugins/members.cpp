@@ -1,12 +1,12 @@
-// Classes with methods and properties: a layer that learns from data outside of training, as
-// Normalization does, on a base that declares members of its own.
+// Classes with methods and properties: a layer with an adapt method, as Normalization has, derived
+// from a base with members of its own.
 #include "crescent/plugin.h"
 
 using namespace crescent;
 
 namespace {
 
-/// Counts calls of learn; derived classes inherit `learned` and forget().
+/// Counts calls of learn; every derived class has `learned` and forget().
 class Learner : public UnaryLayer {
  public:
   template <class T>

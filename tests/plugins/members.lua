@@ -1,5 +1,5 @@
--- Methods and properties that a plugin's class declares: called, completed and documented like
--- built-in ones.
+-- Methods and properties that a plugin's class declares are called, completed and described as
+-- those of built-in classes.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
@@ -21,7 +21,7 @@ end
 
 local layer = cr.layers.Centre { name = "centre" }
 
--- a method with state: adapt, by position and by name, with defaults
+-- a method that changes state: adapt, by position and by name, with defaults
 assert(layer.mean == nil and layer.learned == 0)
 check.fails(function() layer(cr.ones { 2, 2 }) end, "call adapt(data) first")
 assert(layer:adapt(cr.tensor { { 1, 2 }, { 3, 4 } }) == 2)
@@ -38,7 +38,7 @@ assert(layer.learned == 6)
 check.same(layer(cr.tensor { { 5, 10 } }):totable(), { { 1, 2 } })
 assert(layer:forget() == nil and layer.learned == 0 and layer.mean == nil)
 
--- errors have the messages of the schema
+-- errors use the names of the schema
 check.fails(function()
   layer:adapt(cr.ones { 2, 2 }, { momentu = 1 })
 end, "Centre.adapt: no argument 'momentu' (did you mean 'momentum'?)")
@@ -68,7 +68,7 @@ check.fails(function()
   layer:explode()
 end, "std::out_of_range: the shelf has 3 places (in Centre of plugin 'members'")
 
--- texts, tables, objects, functions
+-- strings, tables, objects and functions as arguments
 layer:set_names { "width", "height" }
 check.same(layer:get_names(), { "width", "height" })
 layer:set_names "alone"
@@ -100,7 +100,7 @@ assert(rawequal(layer.itself, layer))
 layer.variable:assign(7)
 assert(cr.ops.sum(layer.variable):item() == 7)
 
--- documentation
+-- cr.describe lists them
 local what = cr.describe(layer)
 for _, name in ipairs { "adapt", "forget", "get_names", "build" } do
   assert(contains(what.methods, name), name)
@@ -134,6 +134,6 @@ assert(completed("the_layer:ad", "adapt") and not completed("the_layer:me", "mea
 assert(completed("the_layer:adapt(x, {mo", "momentum")
   and completed("the_layer:adapt(x, {mo", "mode"))
 
--- others of its kind do not have them
+-- other classes of the same kind do not have them
 check.fails(function() return cr.layers.Dense(1).adapt end, "no attribute 'adapt'")
 print "ok members"

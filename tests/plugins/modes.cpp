@@ -1,4 +1,5 @@
-// A library whose constructor changes process-wide modes.
+// A library whose constructor changes state of the whole process: rounding mode, signal handlers,
+// locale.
 #include <cfenv>
 #include <clocale>
 #include <csignal>

@@ -1,4 +1,4 @@
-// Every reason to refuse a plugin, with its message; a refused plugin leaves nothing registered.
+// Every reason for refusing a plugin, with its message; nothing of a refused plugin stays loaded.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <vector>

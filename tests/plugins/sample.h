@@ -1,4 +1,4 @@
-// A class to register under any name.
+// A class that plugins of this folder register under different names.
 #pragma once
 #include "crescent/plugin.h"
 

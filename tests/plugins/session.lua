@@ -1,11 +1,10 @@
--- Mistakes of plugins become Lua errors, in the program and in a stock interpreter; the session
--- continues.
+-- Faults of plugins are Lua errors, in the program and in a stock interpreter; the session goes on.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
--- Folders that other users may write to are not trusted, so a new one is used.
+-- Folders that other users may write to are not trusted, so the libraries are copied.
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
@@ -39,7 +38,7 @@ for what, text in pairs { std = "std::out_of_range: the shelf has 3 places",
   model:fit(x, y, { verbose = 0 })
 end
 
--- An invalid result of a class is an error that names the function.
+-- An invalid value that a class returns is an error that names the class.
 load "careless"
 check.fails(function()
   cr.layers.CallsItself { name = "e" }(x)
@@ -57,14 +56,14 @@ check.fails(function() model:fit(x, y, { verbose = 0 }) end, "/kernel' cannot be
 model:compile { optimizer = "sgd", loss = "mse" }
 model:fit(x, y, { verbose = 0 })
 
--- A layer in Lua that calls itself: named once, however deep.
+-- A Lua layer that calls itself is named once in the error, however deep the recursion is.
 local Endless = cr.Layer:subclass "Endless"
 function Endless:call(inputs) return self(inputs) end
 local well, endless = pcall(function() return Endless { name = "e" }(x) end)
 assert(not well and #endless < 500 and endless:find "Layer e %(Endless%)", endless)
 
--- An error object that Lua raises inside of a layer is passed on unchanged; an error text gets the
--- layer's name.
+-- An error raised by Lua code inside a layer keeps its value outside; the layer's name is added to
+-- a message.
 local Raises = cr.Layer:subclass "Raises"
 local raised
 function Raises:call() error(raised, 0) end

@@ -1,5 +1,5 @@
-// Several plugins in one process: the same file under several names, equal names of globals, and
-// many plugins.
+// Several plugins in one process: one file under several names, globals of the same name, and a
+// full folder.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Takes the place of another library on the search path.
+// A plugin that replaces another library on the search path.
 #include "sample.h"
 
 CRESCENT_PLUGIN("sought_other", "1.0.0") { registry.add<Sample>("SoughtOther"); }

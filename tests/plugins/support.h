@@ -1,4 +1,4 @@
-// Copies the libraries of this folder to a folder that other users may not write to.
+// Copies of the libraries of this folder in a folder that other users cannot write to.
 #pragma once
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace crescent::plugin_tests {
 
 namespace fs = std::filesystem;
 
-/// A folder that only this user may write to, since folders of others are not trusted.
+/// A temporary folder that only this user may write to: folders of others are not trusted.
 class Folder {
  public:
   Folder() {
@@ -41,7 +41,7 @@ inline const Folder& libraries() {
 
 inline std::string library(const std::string& name) { return libraries() / (name + ".so"); }
 
-/// The message of the refusal; empty when the plugin was loaded.
+/// The message of the refusal; empty if the plugin was loaded.
 inline std::string refusal(const std::string& path) {
   try {
     load_plugin(path);

@@ -1,4 +1,4 @@
-// Classes of every kind whose code throws: "std" std::out_of_range, "int" a number.
+// Classes of every kind whose code throws: "std" throws std::out_of_range, "int" a number.
 #include <stdexcept>
 
 #include "crescent/model/callback.h"
@@ -8,7 +8,7 @@ using namespace crescent;
 
 namespace {
 
-/// The option says what the class throws, the class where it throws.
+/// The option says what is thrown; the class says from which function.
 struct Throws {
   std::string what = "std";
   Tensor now() const {

@@ -1,4 +1,4 @@
-// Whatever a plugin throws becomes an error that names the plugin.
+// Every exception of plugin code becomes an error that names the class and the plugin.
 #include <catch2/catch.hpp>
 
 #include "crescent/model/callback.h"
@@ -32,7 +32,7 @@ LayerPtr dense(const Dict& more = {}) {
   return make<Layer>("Dense", options);
 }
 
-/// A configuration, as options and files name objects.
+/// The configuration of an object as options and files have it.
 Value object(const char* class_name, const std::string& what) {
   return Dict{{"class_name", class_name}, {"config", Dict{{"what", what}}}};
 }

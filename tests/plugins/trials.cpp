@@ -1,5 +1,5 @@
-// Plugins that crash the process that loads them are tried in a child process; the refusal reports
-// the crash.
+// Plugins that crash or exit while they are loaded: the trial process ends instead, and the refusal
+// reports how.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
@@ -11,7 +11,7 @@ using namespace crescent;
 using namespace crescent::plugin_tests;
 using Catch::Contains;
 
-// sanitizers turn a crash into an exit
+// Under a sanitizer a crash is an exit.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr const char* kSegmentationFault = "while it is loaded";
 #else

@@ -1,4 +1,4 @@
-// Built as two plugins with different names; globals with the same name must exist once in each.
+// Built as two plugins with different names: symbols of the same name must exist once in each.
 #include "sample.h"
 
 #define VISIBLE __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-// Code that violates interfaces: ops, activations, a format, and calls that crash.
+// Code that breaks its contract: ops, activations, a format, and calls that crash.
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +12,7 @@ using namespace crescent;
 
 namespace {
 
-/// x -> x, which fails in the way that its option says.
+/// x -> x, failing in the way that its attribute names.
 struct Fails final : OpOf<Fails> {
   static constexpr const char* kName = "unchecked.fails";
   std::string how;
@@ -75,7 +75,7 @@ struct Refuses final : Activation {
   Tensor operator()(const Tensor&) const override { fail("expected another tensor"); }
 };
 
-/// Stores weights as text; on request, it stops in the middle of a file.
+/// Saves the weights of a model as text, and throws in the middle of a file on request.
 class Halfway final : public Format, public WeightsFormat {
  public:
   static void describe(Schema<Halfway>& s) {

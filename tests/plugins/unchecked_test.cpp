@@ -1,5 +1,5 @@
-// Everything from a plugin is validated: results and exceptions of its ops, side effects of loading
-// it, files of its formats, and the report of its crashes.
+// Everything that plugins provide is checked: results and exceptions of their ops, side effects of
+// loading, files that their formats leave, messages of crashes.
 #include <catch2/catch.hpp>
 #include <cfenv>
 #include <clocale>
@@ -26,7 +26,7 @@ Tensor failing(const Tensor& x, const char* how) {
   return Codec<Tensor>::decode((*make<Operation>("failing"))(arguments));
 }
 
-/// Computes the gradient of failing(x, how), eagerly or in a program.
+/// Computes the gradient of failing(x, how), eagerly or compiled.
 void differentiate(const char* how, bool compiled) {
   const auto f = [&](const Tensors& in) {
     GradientTape tape;
@@ -38,7 +38,7 @@ void differentiate(const char* how, bool compiled) {
   compiled ? Function(f)(x) : f(x);
 }
 
-/// What a forked process writes to stderr, and the signal that ends it.
+/// The stderr output of a fork of this process, and the signal that ended it.
 std::pair<std::string, int> words_of_crash(const std::function<void()>& work) {
   const Descriptor said = memory_file("crash");
   Process process = Process::copy(
@@ -65,7 +65,7 @@ size_t files_in(const std::string& folder) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
 }
 
-// The sanitizers have handlers of their own.
+// Sanitizers install their own signal handlers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kHasCrashes = false;
 #else

@@ -1,5 +1,5 @@
-// Values that a program computes from variables alone are cached between runs: every change of a
-// variable must invalidate them.
+// Values that a program computes from its variables alone are cached between runs: every way to
+// change a variable must invalidate them.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -11,14 +11,14 @@ using namespace crescent;
 
 namespace {
 
-/// x + 2 w, where 2 w (or exp(w) * 2) may be cached.
+/// x + 2 w, where 2 w may be cached.
 struct Doubled {
   explicit Doubled(const Tensor& initial) : w(initial) {}
   Variable w;
   Tensor x{Shape{4, 3}, DType::float32};
   Function f{[this](const Tensors& in) { return Tensors{in[0] + ops::exp(w.value()) * 2.0}; },
              {.inference = true}};
-  /// Whether the compiled result equals that for the current value of w.
+  /// Whether the compiled result is that of the current values.
   bool is_right() {
     const Tensor now = x + ops::exp(w.value()) * 2.0;
     return f({x})[0].to_vector() == now.to_vector();

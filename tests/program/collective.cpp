@@ -1,4 +1,4 @@
-// Two processes that compute together.
+// Collective ops of two processes.
 #include <catch2/catch.hpp>
 
 #include "crescent/ops/ops.h"
@@ -17,8 +17,8 @@ Tensor ramp(const Shape& shape, double scale) {
   return Tensor::from(values, shape);
 }
 
-/// Trains a small network on the rows for three steps; gradients are averaged over processes.
-/// Returns the weights and the mean loss of the last step.
+/// Trains a small network for three steps on these rows, with gradients averaged over processes;
+/// returns the weights and the mean loss of the last step.
 Tensors train(const Tensor& x, const Tensor& y) {
   const Variable w(ramp({3, 2}, 0.5)), b(ops::zeros({2}));
   const Function step([&](const Tensors& in) {
@@ -48,9 +48,9 @@ void expect(const Tensor& got, const std::vector<double>& expected) {
   CHECK(got.to_vector() == expected);
 }
 
-/// What both processes run, each on its half of the rows.
+/// The part that both processes run, each on its half of the rows.
 Tensors run_together() {
-  // Compiled before the processes knew of each other.
+  // Compiled before the communicator was set.
   static const Function mean(
       [](const Tensors& in) { return Tensors{ops::all_reduce(in[0], ReduceKind::mean)}; });
   const auto talking = communicator();

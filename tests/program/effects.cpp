@@ -1,4 +1,4 @@
-// Effects: passes keep ops with visible effects, once per run and in order.
+// Ops with effects: passes keep them, once per run and in order.
 #include <vector>
 
 #include "crescent/program/gradient.h"
@@ -14,7 +14,7 @@ namespace {
 std::vector<double> written;
 int now = 0;
 
-/// (x) -> nothing; records the sum of x.
+/// (x) -> nothing; logs the sum of x.
 struct Write final : OpOf<Write> {
   static constexpr const char* kName = "write";
   auto fields() const { return std::tie(); }
@@ -28,7 +28,7 @@ struct Write final : OpOf<Write> {
   }
 };
 
-/// (x) -> x; records x.
+/// (x) -> x, logged.
 struct Told final : OpOf<Told> {
   static constexpr const char* kName = "told";
   auto fields() const { return std::tie(); }
@@ -41,7 +41,7 @@ struct Told final : OpOf<Told> {
   }
 };
 
-/// () -> the current time.
+/// () -> the value of a clock.
 struct Now final : OpOf<Now> {
   static constexpr const char* kName = "now";
   auto fields() const { return std::tie(); }
@@ -53,7 +53,7 @@ struct Now final : OpOf<Now> {
   }
 };
 
-/// What f records in a run.
+/// What a run of f logs.
 template <class F>
 std::vector<double> written_by(F f, const Tensors& inputs) {
   const Function compiled(f);

@@ -1,4 +1,4 @@
-// Functions: signatures, variables written in place, and steps that allocate nothing.
+// Functions: signatures, variables updated in place, and steps that allocate nothing.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -32,7 +32,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A small network's whole training step: (x, labels) -> loss; writes its variables.
+/// A training step of a small network, (x, labels) -> loss, which updates its variables.
 struct Trainer {
   Variable w1{Tensor::full({8, 16}, 0.1)}, b1{Tensor::full({16}, 0)},
       w2{Tensor::full({16, 3}, 0.2)};

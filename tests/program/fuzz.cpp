@@ -1,5 +1,5 @@
-// Random programs: compiled with every pass, they give the results, the gradients and the variables
-// of eager execution.
+// Random programs: compiled with all passes they give the results, gradients and variables of eager
+// execution.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -24,7 +24,7 @@ class Dice {
   uint64_t seed_, next_ = 0;
 };
 
-/// Keeps values where functions are smooth and finite.
+/// Maps values to a range where functions are smooth and finite.
 Tensor tame(const Tensor& x) { return ops::tanh(x); }
 
 const Shape kShapes[] = {{3, 4}, {4}, {3, 1}, {}, {3, 4}, {2, 3, 4}};
@@ -33,7 +33,7 @@ Tensor matrix(const Tensor& x) {
   return ops::broadcast_to(x.rank() > 2 ? ops::sum(x, {0}) : x, {3, 4});
 }
 
-/// Computes one more value from the existing ones.
+/// A new value, computed from random existing ones.
 Tensor grow(Dice& dice, const Tensors& values) {
   const Tensor &a = values[dice.below(values.size())], &b = values[dice.below(values.size())];
   switch (dice.below(30)) {
@@ -112,7 +112,7 @@ bool broadcasts(const Tensors& values, const Tensor& y) {
   }
 }
 
-/// Returns two results and the gradients of one of them; writes two variables.
+/// Two results, and the gradients of one of them; updates two variables.
 Tensors run(uint64_t seed, const Tensors& inputs, const Variable& v, const Variable& w) {
   Dice dice(seed);
   GradientTape tape;
@@ -154,7 +154,7 @@ uint64_t seeds() {
   return count ? std::strtoull(count, nullptr, 10) : 60;
 }
 
-/// A device that supports some ops, chosen by their hash, and has random capabilities.
+/// A device that supports a random subset of ops and features.
 PickyDevice draw_device(uint64_t seed) {
   Dice dice(seed + 1000);
   const size_t salt = dice.below(1 << 16), share = dice.below(5);

@@ -1,5 +1,5 @@
-// Random convolutional and recurrent networks: a training step and a prediction, compiled and
-// eager.
+// Random convolutional and recurrent networks: training steps and predictions, compiled compared
+// with eager.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -15,8 +15,8 @@ using ops::Padding;
 
 namespace {
 
-/// Draws layers and makes their variables on first use; the second network of a seed has the same
-/// values.
+/// Draws layers and creates their variables at first use; two networks with the same seed have
+/// equal values.
 class Network {
  public:
   explicit Network(uint64_t seed) : seed_(seed), generator_(static_cast<int64_t>(seed)) {}

@@ -1,4 +1,4 @@
-// lower(): the resulting programs contain only what a device supports.
+// lower() rewrites programs into ops that the device supports.
 #include "crescent/device/lowering.h"
 
 #include <set>
@@ -19,7 +19,7 @@ bool is_simple(const Op& op) {
   return kSimple.count(op.name()) > 0;
 }
 
-/// Lowers the program for the device; checks that the result computes the same on the cpu.
+/// Lowers for the device, and checks on the cpu that the results are the same.
 Program lowered(const Program& program, const Device& device, double tolerance = 1e-5) {
   const Tensors expected = run(program);
   Program result = lower(program, device);
@@ -29,7 +29,7 @@ Program lowered(const Program& program, const Device& device, double tolerance =
   return result;
 }
 
-/// (x) -> 2 x, computed on the host.
+/// (x) -> 2 x, computed by compute() on the host.
 struct Doubled final : OpOf<Doubled> {
   static constexpr const char* kName = "doubled";
   auto fields() const { return std::tie(); }
@@ -43,7 +43,7 @@ struct Doubled final : OpOf<Doubled> {
 
 int times_counted = 0;
 
-/// (x) -> x; counts how often it was computed.
+/// (x) -> x; counts its runs.
 struct Counted final : OpOf<Counted> {
   static constexpr const char* kName = "counted";
   auto fields() const { return std::tie(); }
@@ -56,7 +56,7 @@ struct Counted final : OpOf<Counted> {
   }
 };
 
-/// (x) -> x, with a decomposition of another shape.
+/// (x) -> x, whose decomposition has another shape.
 struct Misshapen final : OpOf<Misshapen> {
   static constexpr const char* kName = "misshapen";
   auto fields() const { return std::tie(); }
@@ -64,7 +64,7 @@ struct Misshapen final : OpOf<Misshapen> {
   Tensors decompose(std::span<const Tensor> in) const override { return {ops::sum(in[0])}; }
 };
 
-/// (x) -> x, which decomposes into itself.
+/// (x) -> x, whose decomposition is itself.
 struct Endless final : OpOf<Endless> {
   static constexpr const char* kName = "endless";
   auto fields() const { return std::tie(); }
@@ -72,7 +72,7 @@ struct Endless final : OpOf<Endless> {
   Tensors decompose(std::span<const Tensor> in) const override { return {apply1(*this, {in[0]})}; }
 };
 
-/// (x) -> undefined: an op without kernel, decomposition and compute().
+/// An op without kernel and decomposition.
 struct Unknown final : OpOf<Unknown> {
   static constexpr const char* kName = "unknown";
   auto fields() const { return std::tie(); }

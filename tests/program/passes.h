@@ -1,4 +1,4 @@
-// Helpers that compare programs before and after a pass.
+// Compares programs before and after a pass: the same results, other instructions.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace crescent::passes {
 
-/// Pseudo-random numbers from -1 to 1 (bool: both values, integers: -8 to 8).
+/// Pseudo-random numbers from -1 to 1 (booleans: both; integers: -8 to 8).
 inline Tensor numbers(const TensorSpec& spec, uint32_t seed = 1) {
   Tensor t(Shape(spec.shape), DType::float64);
   double* values = t.mutable_data<double>();
@@ -25,7 +25,7 @@ inline Tensor numbers(const TensorSpec& spec, uint32_t seed = 1) {
   return ops::cast(t, spec.dtype);
 }
 
-/// The outputs of the program, followed by the new values of its variables.
+/// The outputs, followed by the values of variables after the run.
 inline Tensors run(const Program& program) {
   auto executable = compile(program);
   Tensors inputs, variables, outputs;
@@ -59,7 +59,7 @@ inline void check_same(const Tensors& a, const Tensors& b, double tolerance) {
 
 using Pass = bool (*)(Program&);
 
-/// Applies a pass and removes dead code; checks that the result is valid and computes the same.
+/// Applies a pass and removes dead code; checks that the program is valid and computes the same.
 inline Program rewritten(Program program, Pass pass, double tolerance = 1e-6) {
   INFO("before:\n" << program.text());
   validate(program);
@@ -76,8 +76,8 @@ inline Program traced(const std::function<Tensors(const Tensors&)>& f, const Ten
   return trace(f, inputs);
 }
 
-/// The names of the instructions, with the kind of unary and binary ones and the post-ops: "square,
-/// multiply, matmul+bias".
+/// The names of the instructions, with the functions of elementwise ones and with epilogues:
+/// "square, multiply, matmul+bias".
 inline std::string names(const Program& program) {
   std::string text;
   for (const auto& i : program.code) {
@@ -100,8 +100,7 @@ const T& op(const Program& program, size_t instruction) {
 
 inline TensorSpec f32(const Shape& shape) { return {DType::float32, shape}; }
 
-/// Adds an instruction to a program built by hand (in a trace, constants would be folded before
-/// they become instructions).
+/// Adds an instruction to a program built by hand; tracing would fold constants.
 template <class T>
 int add(Program& program, T op, std::vector<int> inputs) {
   TensorSpecs specs;

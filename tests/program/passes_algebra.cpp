@@ -259,7 +259,8 @@ TEST_CASE("algebra leaves out a cast there and back only where nothing is lost",
   const DType all[] = {DType::boolean, DType::uint8,  DType::int8,    DType::int16,
                        DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
                        DType::float32, DType::float64};
-  // Values at both ends of each dtype, with many digits, and a fraction.
+  // Values that some dtypes represent and others do not: both limits, the longest mantissas, a
+  // fraction.
   const Tensor values =
       Tensor::from(std::vector<double>{0, 1, 5, 127, 200, 255, -3, -128, 1027, -32768, 16777217,
                                        2147483647, 9007199254740991, 0.75, 1.0 / 3, 65504, 3e38},
@@ -271,7 +272,7 @@ TEST_CASE("algebra leaves out a cast there and back only where nothing is lost",
           [&](const Tensors& in) { return Tensors{cast_chain(in[0], through, from)}; }, {x.spec()});
       const Program q = rewritten(p, algebra);
       if (!q.code.empty()) continue;
-      // Integers out of the range of the intermediate dtype wrap around.
+      // Integers outside the range of the intermediate dtype wrap around.
       INFO(name_of(from) << " through " << name_of(through));
       CHECK(cast(cast(x, through), from).to_vector() == x.to_vector());
     }

@@ -1,4 +1,4 @@
-// Dead code, common subexpressions, constants, instruction order and numbering of values.
+// Dead code, common subexpressions, constants, the order of instructions and value numbers.
 #include "passes.h"
 
 namespace crescent::passes {

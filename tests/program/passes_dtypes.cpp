@@ -1,5 +1,4 @@
-// Which casts passes may remove or merge for each dtype: results must equal those of the original
-// program.
+// What passes may remove or merge in each dtype: the results stay those of the original program.
 #include <limits>
 
 #include "passes.h"
@@ -13,8 +12,8 @@ constexpr DType kNumbers[] = {DType::boolean, DType::uint8,  DType::int8,    DTy
                               DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
                               DType::float32, DType::float64};
 
-/// Positive and negative powers of 2 in the range of the dtype, and their neighbours; for floats,
-/// those below `most`.
+/// Powers of 2 over the range of the dtype and their neighbours, of both signs; for floats below
+/// `most`.
 Tensor limits_of(DType dtype, double most) {
   if (!is_floating(dtype)) {
     std::vector<int64_t> whole = {0, std::numeric_limits<int64_t>::min(),
@@ -37,7 +36,7 @@ Tensor limits_of(DType dtype, double most) {
   return cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
-/// The result of the optimized program on this input.
+/// The result of the optimized program for this input.
 Tensor optimized(const std::function<Tensor(const Tensor&)>& f, const Tensor& x,
                  std::string* instructions = nullptr) {
   Program program = optimize(

@@ -1,4 +1,4 @@
-// Elementwise regions, and all passes together.
+// Fusion of elementwise regions, and all passes together.
 #include <algorithm>
 #include <chrono>
 
@@ -47,8 +47,8 @@ TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[pas
 
   Program through_region = traced(
       [](const Tensors& in) {
-        // Two regions of different shapes that depend on each other in both directions must not be
-        // fused completely.
+        // Two regions of different shapes that depend on each other's values: fused, they would
+        // wait for each other.
         const Tensor a = exp(in[0]), row = sum(a, {0}), b = tanh(row), c = a * b,
                      late = sum(c, {0}), d = b + late;
         return Tensors{d, square(c)};
@@ -232,7 +232,8 @@ TEST_CASE("fusion keeps the scope of the last instruction", "[passes]") {
 
 namespace {
 
-/// Two dense layers and a convolution, softmax, Keras' crossentropy, Adam: what fit records.
+/// Two dense layers and a convolution, softmax, Keras' cross entropy, Adam: a training step as fit
+/// records it.
 struct Step {
   Step() {
     for (const Shape& shape :

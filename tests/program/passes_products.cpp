@@ -1,4 +1,4 @@
-// Transposes, epilogues and scales around products and convolutions.
+// Transposes, epilogues and scales of products and convolutions.
 #include "crescent/program/gradient.h"
 #include "passes.h"
 

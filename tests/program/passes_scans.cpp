@@ -1,4 +1,4 @@
-// Scans: optimization of their bodies, and hoisting out of them.
+// Scans over time: optimization of their bodies, and instructions that are moved out of them.
 #include "crescent/program/gradient.h"
 #include "passes.h"
 
@@ -16,7 +16,7 @@ std::vector<const Scan*> loops(const Program& program) {
   return found;
 }
 
-/// tanh(x w + h u + b), the recurrent matrix transposed and scaled within the step.
+/// tanh(x w + h u + b), where the recurrent matrix is transposed and scaled inside the step.
 Tensors recurrent(const Tensors& in, bool reverse = false) {
   auto body = [&](const Tensors& states, const Tensors& step) {
     const Tensor x = matmul(step[0], in[2]), matrix = transpose(in[3]) * 0.5;
@@ -43,7 +43,8 @@ TEST_CASE("scans: bodies are optimised", "[passes]") {
 
 namespace {
 
-/// A program with a single scan that keeps its states and outputs the states of index `kept`.
+/// The program whose only instruction is a scan that stores its states; those of state `kept` are a
+/// result.
 Program with_kept_states(Program program, size_t kept) {
   Program::Instruction& loop = program.code.at(0);
   auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*loop.op));
@@ -143,7 +144,7 @@ TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]"
 
 namespace {
 
-/// The term that a step adds to its state, computed from the state, its input and a matrix.
+/// The term that a step adds to a sum: a function of its state, its input and a matrix.
 using Addend = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& matrix);
 
 Program adding_up(Addend addend, const Shape& sum, bool reverse) {

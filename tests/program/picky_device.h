@@ -1,5 +1,5 @@
-// A device that supports only chosen ops. It compiles nothing: programs lowered for it are run by
-// the cpu.
+// A device that supports a given set of ops. It compiles nothing: lowered programs are run by the
+// cpu.
 #pragma once
 #include <functional>
 #include <string>

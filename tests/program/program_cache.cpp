@@ -1,4 +1,4 @@
-// Compiled programs are kept within a budget for the whole process.
+// Compiled programs of all owners are kept within one memory budget.
 #include <catch2/catch.hpp>
 
 #include "crescent/layer/layer.h"
@@ -9,7 +9,7 @@ using namespace crescent;
 
 namespace {
 
-/// Restores the budget in its destructor.
+/// Restores the budget at the end of the test.
 struct Budget {
   explicit Budget(size_t bytes) { set_program_cache(bytes); }
   ~Budget() { set_program_cache(before_); }
@@ -18,7 +18,7 @@ struct Budget {
 
 Tensor ones(int64_t n) { return Tensor::full({n}, 1); }
 
-/// Counts how often it is traced.
+/// A function that counts its traces.
 struct Doubling {
   int traces = 0;
   Function f{[this](const Tensors& in) {

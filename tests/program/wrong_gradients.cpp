@@ -1,4 +1,4 @@
-// Ops whose vjp() does not return one gradient per input with its shape and dtype.
+// Ops whose vjp() does not return one gradient of the right shape and dtype for each input.
 #include <catch2/catch.hpp>
 
 #include "crescent/ops/ops.h"
@@ -9,7 +9,7 @@ using namespace crescent;
 
 namespace {
 
-/// (a, b) -> a + b; its gradients are make(upstream gradient).
+/// (a, b) -> a + b, whose gradients are made by `make` from the upstream gradient.
 struct Careless final : Op {
   using Make = std::function<Tensors(const Tensor&)>;
   explicit Careless(Make gradients) : make(std::move(gradients)) {}
@@ -23,7 +23,7 @@ struct Careless final : Op {
   Make make;
 };
 
-/// The error raised for these gradients, eagerly and in a program; "" if they are accepted.
+/// The error for these gradients, "" if they are accepted; eagerly and compiled.
 std::string said_of(const Careless::Make& gradients) {
   const auto differentiate = [&](const Tensors& in) {
     GradientTape tape;

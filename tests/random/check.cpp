@@ -17,12 +17,13 @@ namespace crescent::random_programs {
 namespace {
 
 constexpr int kFirstRepetitions = 2, kSureRepetitions = 200;
-/// How many times as far as repetitions lie apart a result may be off. Repetitions round every
-/// number by itself, but equal numbers are rounded alike and their errors add up: before it counts
-/// as wrong, a result may be twice as far off.
+/// The tolerance of a result, as a multiple of the spread of its repetitions. Repetitions round
+/// every number independently, but in a kernel equal numbers are rounded alike and their errors add
+/// up; so a result is reported only if it exceeds twice that tolerance.
 constexpr double kFactor = 6, kSureFactor = 12;
-constexpr size_t kFewNodes = 8;          ///< nodes whose gradients cost little to check
-constexpr int64_t kForThreads = 16'000;  ///< elements that several threads share
+/// Most nodes of a recipe whose gradients are cheap to check.
+constexpr size_t kFewNodes = 8;
+constexpr int64_t kForThreads = 16'000;  ///< fewest elements for which kernels use several threads
 
 Program traced(const Recipe& recipe, const Tensors& inputs) {
   TensorSpecs specs;
@@ -30,7 +31,7 @@ Program traced(const Recipe& recipe, const Tensors& inputs) {
   return trace([&](const Tensors& in) { return run(recipe, in); }, specs);
 }
 
-/// Whether functions are called that have corners.
+/// Whether the recipe calls functions that are not differentiable everywhere (kinks).
 bool has_corners(const Recipe& recipe) {
   static const std::set<std::string> kSmooth{
       "add",     "subtract", "multiply",  "divide",      "negative",    "square",  "exp",
@@ -45,8 +46,7 @@ bool has_corners(const Recipe& recipe) {
   });
 }
 
-/// Whether functions are called whose results are whole numbers of what is not, or what these
-/// leave.
+/// Whether the recipe calls functions that round numbers to integers, or that return remainders.
 bool has_steps(const Recipe& recipe) {
   static const std::set<std::string> kSteps{"floor", "ceil",         "round",
                                             "trunc", "floor_divide", "mod"};
@@ -54,27 +54,28 @@ bool has_steps(const Recipe& recipe) {
                      [](const Node& node) { return kSteps.count(node.function) != 0; });
 }
 
-/// Whether a function is called that has functions in it.
+/// Whether the recipe calls a function with a body (scan).
 bool has_body(const Recipe& recipe) {
   return std::any_of(recipe.nodes.begin(), recipe.nodes.end(),
                      [](const Node& node) { return node.function == "scan"; });
 }
 
-/// How steep the gradients say that a loss is in a direction, and what differences give.
+/// The derivative of a loss in one direction: by the gradients (given), and by finite differences
+/// (found).
 struct Slope {
   double given = 0, found = 0;
   bool is_smooth = false, agrees = false;
 };
 
-/// What storing a number of the dtype is off; NaN and infinities are stored as they are. Terms of
-/// sums become 0 where they are too small for a normal number, which only float16 has near 1.
+/// The error of storing a number in the dtype; 0 for NaN and infinity. Terms of sums may be flushed
+/// to 0 if they are too small for a normal number, which matters near 1 only in float16.
 double own_error(double exact, DType dtype) {
   if (!std::isfinite(exact) || !is_floating(dtype)) return 0;
   const double smallest = dtype == DType::float16 ? unit_of(dtype) * 8 : 1024;
   return std::abs(exact) * 2 * unit_of(dtype) + smallest_normal(dtype) * smallest;
 }
 
-/// What a recipe should give, and how far off each number may be.
+/// The expected results of a recipe, and the tolerance of each number.
 class Expected {
  public:
   Expected(const Recipe& recipe, const Tensors& inputs) : program_(traced(recipe, inputs)) {
@@ -86,7 +87,8 @@ class Expected {
 
   const Program& program() const { return program_; }
 
-  /// What is wrong with results of the recipe, if anything is. Only with enough repetitions is it.
+  /// Describes the first wrong result; nullopt if there is none. Adds repetitions before a result
+  /// counts as wrong.
   std::optional<std::string> compare(const Tensors& got) {
     std::optional<std::string> wrong = far_off(got);
     while (wrong && repetitions_ < kSureRepetitions) {
@@ -96,7 +98,8 @@ class Expected {
     return wrong;
   }
 
-  /// The slope in a direction of the inputs against the gradients' own.
+  /// Compares the derivative in a direction of the inputs, by finite differences, with the
+  /// gradients.
   std::optional<std::string> compare_slopes(const Recipe& recipe, const Tensors& inputs) const;
 
  private:
@@ -122,7 +125,7 @@ class Expected {
       const std::vector<double> values = got[o].to_vector();
       for (size_t i = 0; i < values.size(); ++i) {
         if (absolute_difference(values[i], exact.values[i]) == 0) continue;
-        // Infinities that meet are no number, and whether they meet is a matter of order.
+        // The sum of opposite infinities is NaN, and whether they are added depends on the order.
         if (std::isinf(exact.values[i]) && std::isnan(values[i])) continue;
         if (std::isnan(exact.values[i]) && std::isinf(values[i])) continue;
         const double factor = repetitions_ == kSureRepetitions ? kSureFactor : kFactor;
@@ -152,9 +155,9 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   if (!recipe.gradients || exact_.size() == outputs) return std::nullopt;
   const Program program =
       traced(forward, Tensors(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(given)));
-  // Corners that several functions have at one place may make no corner together, which gradients
-  // cannot know: numbers lie elsewhere, each input's by other amounts, as equal ones would still
-  // meet.
+  // If several functions have kinks at the same point, their composition may have none, and
+  // gradients cannot show that. So the inputs are shifted, each by different amounts, because equal
+  // numbers would still coincide.
   std::vector<Array> places = inputs_;
   const bool moves = has_corners(recipe) && (recipe.nodes.size() > given + 1 || has_body(recipe));
   for (size_t k = 0; k < given && moves; ++k)
@@ -165,7 +168,7 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   const auto direction = [](size_t input, size_t i, double turn) {
     return std::cos(static_cast<double>(i) * (7.1 + turn) + static_cast<double>(input));
   };
-  // sum(outputs . upstreams) when the inputs have moved so far.
+  // sum(outputs . upstreams), with inputs shifted by `step` in the direction `turn`.
   const auto loss = [&](double step, double turn) {
     std::vector<Array> moved = places;
     for (size_t k = 0; k < given; ++k)
@@ -203,8 +206,8 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
     const double half = (loss(kStep / 2, turn) - loss(-kStep / 2, turn)) / kStep;
     const double room = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
     slope.found = (ahead - behind) / (2 * kStep);
-    // Over many steps a floor of large numbers rises as they do, though its slope is 0, and what a
-    // divisor leaves falls back, though its slope is large.
+    // If the difference spans many steps, floor of large numbers has the slope of its argument
+    // although its derivative is 0, and a remainder falls back although its derivative is large.
     const bool hides_steps =
         jumps && std::max(std::abs(slope.found), std::abs(slope.given)) * kStep > 1;
     slope.is_smooth = !hides_steps && std::abs(slope.found - half) < room / 4 &&
@@ -214,13 +217,13 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   };
   const Slope slope = in_direction(0);
   if (!slope.is_smooth || slope.agrees) return std::nullopt;
-  // What several corners do in one direction may cancel; in each of some it does not.
+  // The effects of several kinks may cancel in one direction, but hardly in several.
   for (double turn : {0.9, 2.3, 4.1, 5.7})
     if (!in_direction(turn).is_smooth) return std::nullopt;
   return concat("a slope of ", slope.given, " where differences give ", slope.found);
 }
 
-/// A program with some of its inputs as variables.
+/// A program in which some inputs are replaced by variables.
 struct WithVariables {
   WithVariables(const Recipe& recipe, const Tensors& inputs) {
     const std::vector<int> numbers = recipe.inputs();
@@ -259,7 +262,7 @@ Tensors outputs_of(const Program& program) {
 
 Tensors run_program(const Program& program, const Tensors& inputs) {
   Tensors outputs = outputs_of(program);
-  // Results in memory that is not zero at first: what is not written shows.
+  // Fills the memory of the results, so that elements that are not written are detected.
   for (Tensor& output : outputs)
     std::fill_n(static_cast<unsigned char*>(output.mutable_raw()), output.bytes(), 0x7f);
   std::vector<Tensor> none;
@@ -282,7 +285,7 @@ bool is_large(const Recipe& recipe) {
   });
 }
 
-/// The ways to run a recipe. The first that gives something else is what is told.
+/// The ways to run a recipe. The first one with a wrong result is reported.
 class Ways {
  public:
   Ways(const Recipe& recipe, uint64_t variant)
@@ -338,7 +341,8 @@ class Ways {
     if (!choices_.one_in(8)) return;
     take("compiled as recorded", [&] { return run_program(expected_.program(), inputs_); });
   }
-  /// Twice, with other values in between: what is kept of variables has to be made anew.
+  /// Runs the program twice, with different values of the variables in between: cached values that
+  /// depend on them must be recomputed.
   void with_variables() {
     if (!choices_.one_in(4)) return;
     OptimizeOptions options;
@@ -376,7 +380,7 @@ class Ways {
       outcome_.difference = Difference{"gradients as recorded", *wrong};
   }
 
-  /// Which round the constants of gradients.
+  /// Whether the recipe has half-width values: constants in gradients are then rounded.
   bool has_halves() const {
     return std::any_of(recipe_.nodes.begin(), recipe_.nodes.end(), [](const Node& node) {
       return is_floating(node.spec.dtype) && size_of(node.spec.dtype) == 2;

@@ -1,4 +1,5 @@
-// Check: runs a recipe in every way and compares the results with the reference.
+// Check: runs a recipe in all ways (compiled, eager, with variables, ...) and compares the results
+// with the reference.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,22 +10,23 @@
 namespace crescent::random_programs {
 
 struct Difference {
-  std::string way;   ///< the way of running, "compiled", ...
+  std::string way;   ///< "compiled", ...
   std::string text;  ///< the element, its value and the expected value
 };
 
 struct Outcome {
   std::optional<Difference> difference;
-  std::optional<Recipe> other;  ///< the rewritten recipe, if that one differed
-  bool skipped = false;         ///< the reference gives no reliable result
+  std::optional<Recipe> other;  ///< the rewritten recipe, if it was a rewritten one that differed
+  bool skipped = false;         ///< whether the reference is unreliable for this recipe
 };
 
-/// `variant` determines random choices other than the recipe: identities, variables, a device.
+/// `variant` is the seed of the choices that are not part of the recipe: identities, variables, a
+/// device.
 Outcome check(const Recipe& recipe, uint64_t variant);
-/// As above, for the recipe that these choices make.
+/// Checks the recipe that the choices make.
 Outcome check(const std::vector<uint32_t>& choices, uint64_t variant);
 
-/// Rewrites the recipe by identities that do not change its values.
+/// The recipe with some values computed by other ops, according to mathematical identities.
 Recipe rewritten(const Recipe& recipe, Choices& choices);
 
 }  // namespace crescent::random_programs

@@ -2,7 +2,7 @@
 
 namespace crescent::random_programs {
 
-/// Streams of seeds that follow each other have nothing in common.
+/// Mixes the seed so that the streams of consecutive seeds are unrelated.
 Choices::Choices(uint64_t seed) : state_(seed * 0xd1342543de82ef95ull + 0x2545f4914f6cdd1dull) {
   state_ = (uint64_t{draw()} << 32) ^ draw() ^ seed;
 }

@@ -1,5 +1,6 @@
-// Choices: the random numbers that determine a random program. They are drawn from a seed and kept,
-// so that fewer and smaller ones give a simpler program: 0 is the simplest choice everywhere.
+// Choices: the random numbers from which a program is made. They are drawn from a seed and
+// recorded, so that a program can be simplified by removing or decreasing some: 0 is the simplest
+// choice everywhere.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +15,9 @@ class Choices {
   /// Replays these choices; after their end all choices are 0.
   explicit Choices(std::vector<uint32_t> given) : given_(std::move(given)), replays_(true) {}
 
-  /// A number in 0..count-1.
+  /// A choice from 0 to count - 1.
   int64_t below(int64_t count);
-  /// True in one of `count` cases; false is the simple choice.
+  /// True with probability 1 / count; false is the simpler choice.
   bool one_in(int64_t count) { return below(count) == count - 1; }
   template <class T, size_t N>
   const T& of(const T (&values)[N]) {
@@ -27,7 +28,7 @@ class Choices {
     return values[static_cast<size_t>(below(static_cast<int64_t>(values.size())))];
   }
 
-  /// While alive, choices belong to one step, which shrinking can remove as a whole.
+  /// While alive, choices belong to one step of the program, which can be removed as a whole.
   class Step {
    public:
     explicit Step(Choices& choices) : choices_(choices), first_(choices.made_.size()) {}
@@ -40,7 +41,7 @@ class Choices {
   };
 
   const std::vector<uint32_t>& made() const { return made_; }
-  /// The ranges [first, end) of the choices of each step.
+  /// The range [first, end) of the choices of each step.
   const std::vector<std::pair<size_t, size_t>>& steps() const { return steps_; }
 
  private:

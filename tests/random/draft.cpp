@@ -7,7 +7,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// Around what kernels and passes decide by.
+/// Lengths around powers of two, by which kernels and passes choose algorithms.
 constexpr int64_t kShort[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
 constexpr int64_t kLong[] = {100,  127,  128,  129,  255,   256,   257,   300,   511,
                              513,  1000, 1023, 1024, 1025,  2047,  2048,  2049,  2051,
@@ -32,7 +32,8 @@ Dict range(int64_t start, int64_t stop, int64_t step) {
   return item;
 }
 
-/// Some of an axis: from each length on, with steps forwards and backwards.
+/// A range of an axis of n elements: everything, a single element, or a part, with a step or in
+/// reverse.
 Value some_of(Choices& choices, int64_t n) {
   const int64_t kind = choices.below(6);
   if (kind == 0 || n == 0) return range(0, -1, 1);
@@ -228,7 +229,7 @@ int Draft::view(int value) {
   }
 }
 
-int Draft::tame(int value) {
+int Draft::damped(int value) {
   if (!is_floating(dtype(value))) return value;
   return choices.one_in(2) ? call("multiply", {{"x1", value}, {"x2", Value(0.125)}})
                            : call("tanh", {{"x", value}});
@@ -251,7 +252,7 @@ int Draft::scan(Node node, size_t result) {
 }
 
 bool Draft::is_inner(int value) const {
-  // Within a scan values are not those of the recipe's nodes, of which none is inner.
+  // In the body of a scan, values are not nodes of the recipe, and none of them is inner.
   const auto at = static_cast<size_t>(value) - (specs_.size() - recipe.nodes.size());
   return at < recipe.nodes.size() && recipe.nodes[at].inner;
 }

@@ -1,5 +1,5 @@
-// Draft: a recipe under construction. Operands are existing values or new inputs, often seen
-// through a view; every call is inferred at once, so that invalid calls are left out.
+// Draft: a recipe under construction. Operands are earlier values or new inputs, often through a
+// view. Every call is shape-checked at once, and calls that fail are left out.
 #pragma once
 #include <functional>
 #include <set>
@@ -15,10 +15,10 @@ class Draft {
  public:
   using Accepts = std::function<bool(const TensorSpec&)>;
 
-  /// Axis lengths are drawn once, so that shapes match, and shapes have at most `most_elements`
-  /// elements.
+  /// Axes have one of a few lengths that are drawn at the beginning, so that shapes often match;
+  /// shapes have at most `most_elements` elements.
   Draft(Choices& choices, int64_t most_elements);
-  /// A draft of a scan's body, with the given local values.
+  /// A draft of the body of a scan, with the values `locals`.
   Draft(Draft& around, Tensors locals);
 
   Choices& choices;
@@ -29,41 +29,42 @@ class Draft {
   DType dtype(int value) const { return spec(value).dtype; }
   int values() const { return static_cast<int>(specs_.size()); }
   bool is_inner(int value) const;
-  /// The maximum number of elements of a result, and of multiplications for it.
+  /// The most elements that a result may have, and the most multiplications that it may take.
   int64_t most_elements() const { return most_elements_; }
 
   // ---- drawing
-  int64_t length();  ///< the length of an axis
+  int64_t length();  ///< length of an axis
   Shape shape_of_rank(int rank);
-  DType floating();  ///< mostly the dtype of the recipe
+  DType floating();  ///< usually the main dtype of the recipe
   int input(const TensorSpec& spec);
-  /// An existing value that is accepted, or an input of that dtype with a shape that `make`
-  /// returns.
+  /// An earlier value that is accepted, or a new input with the spec that `make` returns.
   int operand(const Accepts& accepts, const std::function<TensorSpec()>& make);
-  int number();  ///< of any dtype but bool
+  int number();  ///< a value of any dtype except bool
   int fraction(int least_rank = 0);
   int whole();  ///< small integers
   int boolean();
   int same_shape(int value);  ///< a value with the shape and dtype of `value`
-  int partner(int value);     ///< a value that broadcasts with `value`, mostly of its dtype
+  int partner(int value);     ///< a value that broadcasts with `value`, usually of its dtype
   int positive();             ///< a fraction >= 0.5
   int unit();                 ///< a fraction within (-1, 1)
   int axis(int value);
-  /// A part of the value, or its elements in another order, or repeated.
+  /// A view of the value: a slice, a permutation or a repetition.
   int view(int value);
-  /// Limits the number of elements, so that graphs grow deep instead of wide.
-  int tame(int value);
+  /// The value with smaller numbers (times 1/8, or tanh), for results that would otherwise grow
+  /// along the graph.
+  int damped(int value);
 
   // ---- calling
-  /// Adds a call; fails as cr.ops does, without adding anything.
+  /// Adds a call; fails with the error of cr.ops, and then adds nothing.
   int call(const std::string& function, std::vector<Argument> arguments, size_t result = 0);
   int scan(Node node, size_t result);
-  /// Marks the value as inner: only operations that know its number can read it from now on.
+  /// Marks the value as inner: from now on it is only an operand where its number is given
+  /// explicitly.
   int inner(int value);
 
  private:
   int add(Node node, const Tensors& results);
-  int seen(int value);  ///< the value, possibly through views
+  int seen(int value);  ///< the value, or at random a view of it
 
   Tensors abstract_;
   TensorSpecs specs_;
@@ -72,7 +73,7 @@ class Draft {
   DType floating_ = DType::float32;
 };
 
-/// A kind of step: draws operands and calls a function.
+/// A way to extend a draft: draws operands and calls a function.
 struct Row {
   std::string function;
   std::function<int(Draft&)> add;
@@ -87,10 +88,10 @@ std::vector<Row> nested_rows();
 std::vector<Row> matrix_rows();
 std::vector<Row> signal_rows();
 std::vector<Row> sampling_rows();
-std::vector<Row> special_rows();  ///< these three
+std::vector<Row> special_rows();  ///< matrix, signal and sampling rows
 std::vector<Row> edge_rows();
 
-/// Makes the recipe that the choices determine.
+/// Makes a recipe from choices.
 Recipe draw_recipe(Choices& choices);
 
 }  // namespace crescent::random_programs

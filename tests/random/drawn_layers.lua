@@ -1,10 +1,11 @@
--- Every layer of cr.layers is drawn by some random model, or is left out for a reason that is told.
+-- Checks that every layer of cr.layers is drawn by some random model, or is excluded for a stated
+-- reason.
 local cr = require "crescent"
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
 local draw, kinds = require "model_recipes", require "model_layers"
 
---- Names of layers anywhere in a recipe.
+--- Collects the names of all layers in a recipe, nested ones too.
 local function collect(value, drawn)
   if type(value) ~= "table" then return end
   if type(value[1]) == "string" then drawn[value[1]] = true end

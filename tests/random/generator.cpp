@@ -6,8 +6,8 @@
 namespace crescent::random_programs {
 namespace {
 
-/// The maximum number of elements of a value: mostly small, so that many programs can be run;
-/// sometimes large enough for several threads or to exceed a cache.
+/// The number of elements of the largest value: usually small, so that many programs can be
+/// checked; sometimes large enough for several threads or to exceed a cache.
 int64_t draw_size(Choices& choices) {
   constexpr int64_t kSizes[] = {64,    64,    300,   300,   300,    300,    2'000,  2'000,
                                 2'000, 2'000, 2'000, 5'000, 5'000,  5'000,  5'000,  5'000,
@@ -15,7 +15,8 @@ int64_t draw_size(Choices& choices) {
   return choices.of(kSizes);
 }
 
-/// Families are drawn first, since otherwise the one with most rows would dominate.
+/// Rows by family. A family is drawn first and then a row, because otherwise the family with most
+/// rows would dominate.
 const std::vector<std::vector<Row>>& families() {
   static const std::vector<std::vector<Row>> all{
       regular_rows(), regular_rows(), regular_rows(), shape_rows(),   shape_rows(), indexing_rows(),
@@ -23,7 +24,7 @@ const std::vector<std::vector<Row>>& families() {
   return all;
 }
 
-/// Adds one step; returns false when the recipe is complete. A recipe with edge cases only has few
+/// Adds one step; false when the program is large enough. A program of edge cases only has few
 /// steps.
 bool grow(Draft& draft, bool all_edges) {
   const Choices::Step step(draft.choices);
@@ -33,7 +34,7 @@ bool grow(Draft& draft, bool all_edges) {
   try {
     row.add(draft);
   } catch (const Error&) {
-    // What was added before stays: it is a program too.
+    // Earlier steps stay: they are a valid program.
   }
   return true;
 }
@@ -58,7 +59,7 @@ const std::vector<Row>& rows() {
 
 namespace {
 
-/// The nodes that outputs depend on, renumbered.
+/// The recipe with only the nodes that its outputs need, renumbered.
 Recipe without_unused(const Recipe& recipe) {
   const size_t count = recipe.nodes.size();
   std::vector<bool> needed(count);

@@ -1,11 +1,11 @@
-// Random programs, checked for as long as one likes.
+// Checks random programs, for a given time or number of them.
 //   check_random_programs [--seconds S] [--seed N] [--count N] [--first] [--rows] [--apart]
-// Seeds follow each other from N on; without one it is drawn from the clock. Without a count or
-// seconds there are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 240. --rows tells how
-// often each function was drawn. What differs is made smaller and printed as a script; the exit
-// status is 1 then. With --first the first that differs ends it, and is named only. What ends the
-// process tells its seed; with --apart each program is checked in a process of its own, so that one
-// that ends it is made smaller as well.
+// Seeds are consecutive numbers from N on; without --seed, N is drawn from the clock. Without
+// --count and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds, or 240. --rows
+// prints how often each function was drawn. A program with wrong results is simplified and printed
+// as a script, and the exit status is 1. With --first the first such program ends the run, and only
+// its seed is printed. A crash prints the seed; with --apart each program is checked in a child
+// process, so that a program that crashes is simplified as well.
 #include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ using namespace crescent::random_programs;
 
 namespace {
 
-constexpr uint64_t kMostReported = 5;  ///< further differences are only counted
+constexpr uint64_t kMostReported = 5;  ///< failures that are printed; others are only counted
 
 using Check = std::function<Outcome(const Recipe&, uint64_t)>;
 using Clock = std::chrono::steady_clock;
@@ -39,8 +39,8 @@ double seconds_since(Clock::time_point start) {
 }
 
 struct Options {
-  double seconds = 0;            ///< 0: unlimited
-  uint64_t seed = 0, count = 0;  ///< 0: drawn, unlimited
+  double seconds = 0;            ///< time limit; 0: none
+  uint64_t seed = 0, count = 0;  ///< 0: any
   bool rows = false, apart = false, has_seed = false, first = false;
 
   bool is_over(uint64_t programs, double passed) const {
@@ -94,7 +94,7 @@ std::string all_of(int pipe) {
   return text;
 }
 
-/// Runs check() in a child process; a crash counts as a difference.
+/// Like check(), in a child process; a crash of that process is reported as a difference.
 Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   int ends[2];
   if (pipe(ends) != 0) fail("no pipe to another process");
@@ -123,7 +123,7 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   return outcome;
 }
 
-/// The seed that is being checked, for reports of crashes.
+/// The seed that is being checked, for the message of a crash.
 char seed_text[64];
 
 void tell_seed(int number) {
@@ -207,7 +207,8 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Freed memory is kept by the process: getting new pages each time would take half of the time.
+  // Keeps freed memory in the process: mapping new pages for each program takes half of the time
+  // otherwise.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   mallopt(M_TOP_PAD, 1 << 26);

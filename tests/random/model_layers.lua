@@ -1,14 +1,15 @@
--- The layers of random models: for each kind of data how a layer on it is drawn, as a table with its
--- class and options. Layers may be among the options, and "Sequential" and "Functional" hold layers.
--- `takes` tells a layer that is called with several tensors: "itself" is the one before it as often as
--- it needs, "both" the two before it.
+-- The layers of random models: for each kind of data, functions that draw a layer for it, as a table
+-- with class and options. Options may contain layers, and "Sequential" and "Functional" hold layers.
+-- `takes` marks a layer that is called with several tensors: "itself" passes the previous tensor to
+-- all of its inputs, "both" passes the two previous tensors.
 local function pick(list) return list[math.random(#list)] end
 local function chance(n) return math.random(n) == 1 end
 
 local activations = { "relu", "tanh", "sigmoid", "gelu", "silu", "elu", "softplus", "selu", "linear",
   "leaky_relu", "hard_sigmoid", "mish", "softsign" }
 local function activation() return pick(activations) end
---- Random layers draw the same numbers compiled, op by op and in every dtype.
+--- A seed, so that layers with random numbers draw the same ones compiled, op by op and in every
+--- dtype.
 local function seed() return math.random(1000) end
 
 local function recurrent(name)
@@ -21,7 +22,7 @@ local function cell(name) return { name, { units = pick { 2, 5 } } } end
 
 local kinds = {}
 
---- Of any shape (samples, ..., channels).
+--- Layers for inputs of any shape (samples, ..., channels).
 kinds.anywhere = {
   function() return { "Dense", { units = pick { 1, 2, 7, 16, 33, 65 }, activation = activation() } } end,
   function() return { "Dense", { units = pick { 3, 8 }, use_bias = false } } end,
@@ -60,7 +61,7 @@ kinds.anywhere = {
   end,
 }
 
---- Of sequences (samples, time, channels).
+--- Layers for sequences (samples, time, channels).
 kinds.sequences = {
   function()
     return { "Conv1D", { filters = pick { 1, 2, 3, 8, 16 }, kernel_size = pick { 1, 2, 3, 5 },
@@ -138,7 +139,7 @@ kinds.sequences = {
   end,
 }
 
---- Of images (samples, height, width, channels).
+--- Layers for images (samples, height, width, channels).
 kinds.images = {
   function()
     return { "Conv2D", { filters = pick { 1, 3, 8, 16, 33 }, kernel_size = pick { 1, 2, 3, 5 },
@@ -187,7 +188,7 @@ kinds.images = {
   function() return { "RandomCrop", { height = 3, width = 3, seed = seed() } } end,
 }
 
---- Of volumes, or of images in time (samples, depth, height, width, channels).
+--- Layers for volumes or videos (samples, depth, height, width, channels).
 kinds.volumes = {
   function()
     return { "Conv3D", { filters = pick { 1, 3, 8 }, kernel_size = pick { 1, 2, 3 }, padding = "same",
@@ -216,7 +217,7 @@ kinds.volumes = {
 }
 kinds.rows = kinds.anywhere
 
---- From a kind to rows: one layer, or several.
+--- Layers that reduce data of a kind to rows (samples, channels): one layer, or several.
 kinds.ends = {
   sequences = { { { "Flatten" } }, { { "GlobalAveragePooling1D" } }, { { "GlobalMaxPooling1D" } },
     { { "LSTM", { units = 3 } } }, { { "GRU", { units = 2 } } } },
@@ -226,13 +227,13 @@ kinds.ends = {
   rows = { { { "Identity" } }, { { "RepeatVector", { n = 3 } }, { "GRU", { units = 3 } } } },
 }
 
---- Of two results of the same shape.
+--- Layers that merge two tensors of the same shape.
 kinds.merges = { "Add", "Multiply", "Average", "Maximum", "Subtract", "Concatenate", "Minimum" }
 
 local changes = "changes images by numbers that each dtype rounds otherwise; tests/validation draws it"
 local words = "makes whole numbers or codes of them, that no dtype changes; tests/shell/preprocessing"
 
---- Layers that are not drawn, and why.
+--- Layers that are not drawn, with the reasons.
 kinds.never = {
   InputLayer = "every model begins with it", OperationLayer = "calls of cr.ops make it",
   Lambda = "holds a function, which a recipe in a file cannot", Wrapper = "the base of others",

@@ -1,4 +1,4 @@
--- Recipes of random models: tables that tell layers with their options, data, loss and optimizer.
+-- Recipes of random models: tables with layers and their options, data, loss and optimizer.
 local cr = require "crescent"
 local kinds = require "model_layers"
 local ops = cr.ops
@@ -6,7 +6,8 @@ local ops = cr.ops
 local function pick(list) return list[math.random(#list)] end
 local function chance(n) return math.random(n) == 1 end
 
---- The optimizers divide by no small numbers: what is only rounding stays small.
+--- Optimizers, with options by which they do not divide by small numbers, so that rounding errors
+--- stay small.
 local optimizers = {
   { "SGD", { learning_rate = 0.01 } },
   { "SGD", { learning_rate = 0.01, momentum = 0.9, nesterov = true, weight_decay = 0.01 } },
@@ -25,7 +26,7 @@ local optimizers = {
   { "Ftrl", { learning_rate = 0.01 } },
   { "Lamb", { learning_rate = 0.005, epsilon = 0.01 } },
   { "LossScaleOptimizer", { inner_optimizer = { class_name = "SGD", config = { learning_rate = 0.01 } },
-    initial_scale = 1 } },  -- slopes of logarithms reach 1e4 without one
+    initial_scale = 1 } },  -- without it, gradients of logarithms reach 1e4
 }
 
 local last_layers = {
@@ -38,11 +39,11 @@ local losses = {}
 for name in pairs(last_layers) do losses[#losses + 1] = name end
 table.sort(losses)
 
---- Most in float32, where the least is allowed.
+--- Mostly float32, where tolerances are smallest.
 local policies = { "float32", "float32", "float32", "float32", "mixed_float16", "mixed_bfloat16",
   "float16", "bfloat16" }
 
---- What goes in: its kind, with its shape without the samples.
+--- The kinds of inputs, with shapes without the samples.
 local inputs = {
   rows = function() return { shape = { pick { 1, 2, 5, 16, 33, 64, 300 } } } end,
   sequences = function()
@@ -57,7 +58,8 @@ local inputs = {
   words = function() return { shape = { pick { 1, 4, 9, 17 } }, words = 20 } end,
 }
 
---- A mask of steps is none of channels, as Softmax takes it.
+--- Replaces Softmax layers by activations, because Softmax would take a mask of steps as a mask of
+--- channels.
 local function without_softmax(layer)
   if layer[1] == "Softmax" then return { "Activation", { activation = "softmax" } } end
   if layer[1] == "Functional" then
@@ -74,7 +76,7 @@ local function layer_on(kind)
   return layer
 end
 
---- An input with the layers from it to rows.
+--- A branch: an input and the layers that reduce it to rows.
 local function branch(kind, most)
   local all = inputs[kind]()
   all.layers = {}
@@ -90,7 +92,8 @@ local function branch(kind, most)
   return all
 end
 
---- Ftrl divides differences of roots by the learning rate: of half widths nothing is left then.
+--- An optimizer for the policy. Ftrl divides differences of roots by the learning rate, which
+--- leaves no significant digits in half width.
 local function optimizer_for(policy)
   local optimizer = pick(optimizers)
   local keeps_halves = policy == "float16" or policy == "bfloat16"
@@ -116,7 +119,8 @@ function recipes.recipe(seed)
   return recipe
 end
 
---- Numbers, or words; steps at the end of some sequences are 0.
+--- Random values of an input: numbers, or word indices, in which the last steps of some sequences
+--- are 0.
 local function input(of, n, seed)
   local shape = { n, table.unpack(of.shape) }
   if of.words then
@@ -144,7 +148,7 @@ local function target(recipe, shape, seed)
   return y
 end
 
---- Lists of inputs and of targets for the loss, for outputs of that shape.
+--- The lists of inputs and of targets of the loss, for model outputs of this shape.
 function recipes.data(recipe, shape)
   local x, y = {}, {}
   for i, of in ipairs(recipe.branches) do x[i] = input(of, recipe.samples, recipe.seed + 10 * i) end

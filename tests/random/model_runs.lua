@@ -1,10 +1,11 @@
--- Builds the models of recipes, and what training and predicting give with them.
+-- Builds the models of recipes, and collects the results of training and predicting.
 local cr = require "crescent"
 local ops, layers = cr.ops, cr.layers
 
 local runs = {}
 
---- A layer of a recipe: { "Dense", { units = 3 } }; layers may be among its options.
+--- Converts an option: a layer of a recipe, { "Dense", { units = 3 } }, is built; its options may
+--- contain layers.
 local function option_of(value)
   if type(value) ~= "table" then return value end
   if type(value[1]) == "string" and layers[value[1]] then return runs.layer(value) end
@@ -15,7 +16,7 @@ end
 
 function runs.layer(what) return layers[what[1]](option_of(what[2] or {})) end
 
---- The layers one after another, as a model.
+--- A Sequential model of the layers.
 local function sequential(all)
   local model = cr.Sequential {}
   for _, what in ipairs(all) do model:add(runs.layer(what)) end
@@ -30,14 +31,14 @@ local function node(what, like)
   return runs.layer(what)
 end
 
---- What the layer makes of y, and of what was before it.
+--- Calls the layer on y, and on the previous tensor if the layer takes two.
 function call(layer, what, y, before)
   if not what.takes then return layer(y) end
   local other = what.takes == "both" and before and #before.shape == #y.shape and before or y
   return layer({ y, other }, what.causal and { use_causal_mask = true } or nil)
 end
 
---- The layers one after another, as a model of what is like this.
+--- A Functional model of the layers, for inputs with the shape and dtype of `like`.
 function functional(all, like)
   local input = cr.Input { shape = { table.unpack(like.shape, 2) }, dtype = like.dtype }
   local y = input
@@ -55,10 +56,10 @@ local function branch(of, floats)
   for _, what in ipairs(of.layers) do
     local layer = node(what, y)
     local z = call(layer, what, y, before)
-    -- One layer in two places, where it takes what it makes.
+    -- Applies the same layer twice, if its output has the shape of its input.
     if what.again and same_shape(y, z) then z = call(layer, what, z, y) end
     if what.skip and before and same_shape(before, z) then z = layers[what.skip]() { before, z } end
-    -- Rows of words are no operands.
+    -- Word indices are not merged with other tensors.
     before, y = y.dtype ~= "int32" and y or nil, z
   end
   return input, y
@@ -66,7 +67,7 @@ end
 
 local names = { "first", "second" }
 
---- The model; its inputs are of the dtype, whatever the policy.
+--- Builds the model; its inputs have the dtype `floats`, whatever the policy.
 function runs.build(recipe, floats)
   local inputs, ends, outputs = {}, {}, {}
   for i, of in ipairs(recipe.branches) do inputs[i], ends[i] = branch(of, floats) end
@@ -77,12 +78,12 @@ function runs.build(recipe, floats)
   return cr.Model { inputs = inputs, outputs = outputs }
 end
 
---- The roundoff of what is computed under a policy.
+--- The unit roundoff of computations under a policy.
 function runs.unit(policy)
   return policy:find "bfloat16" and 2.0 ^ -8 or policy:find "float16" and 2.0 ^ -11 or 2.0 ^ -24
 end
 
---- By so much of x and of 1: what is 0 meets numbers of that size, but stays 0 where `zeros` stay.
+--- Perturbs x by random amounts up to by * (|x| + 1); where `zeros` is set, zeros stay 0.
 local function moved(x, by, seed, zeros)
   if not x.dtype:find "float" or by == 0 then return x end
   local way = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)
@@ -108,9 +109,9 @@ local function put(found, name, value)
   for i, v in ipairs(type(value) == "table" and value or { value }) do found[name .. " " .. i] = v end
 end
 
---- What training and predicting give: numbers by name. `move` is by how much weights and inputs are
---- moved, and the seed of that. Losses are scaled by optimizers of recipes alone: whether a scale is
---- too large, for float64 or for a half width, would be another step.
+--- The results of training and predicting, by name. `move` has the amount by which weights and
+--- inputs are perturbed, and the seed of that. Loss scaling is used only if the recipe's optimizer
+--- has it: whether a scale is too large would otherwise depend on the dtype.
 function runs.results(recipe, policy, eagerly, data, move)
   cr.random.seed(recipe.seed)
   cr.config.set_dtype_policy(policy)

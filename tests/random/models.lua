@@ -1,12 +1,12 @@
--- Random models: trained for some batches compiled and op by op, and predicted in batches of several
--- sizes, from the same weights, beside the same in float64. How far numbers may be off is what
--- op by op is off, and what results move when weights and inputs move by some roundings. Op by op is
--- compared with float64 in float32 alone. What layers drop is drawn from their seeds, the same each
--- time.
+-- Checks random models: each is trained for some batches, compiled and op by op, and predicts in
+-- batches of several sizes, from the same weights. Compiled results are compared with float64; the
+-- tolerance is the larger of the error of op-by-op results and the change of results when weights and
+-- inputs are perturbed by some roundings. Op-by-op results are compared with float64 only in float32.
+-- Dropout layers have seeds, so they drop the same elements in every run.
 --   crescent tests/random/models.lua [--seconds S] [--seed N] [--count N] [--recipe FILE]
--- Seeds follow each other; without one it is drawn from the clock. Without a count or seconds there
--- are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 60. The recipe of a model that differs is
--- made smaller and printed; in a file it is checked again.
+-- Seeds are consecutive numbers; without --seed the first is drawn from the clock. Without --count and
+-- --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds, or 60. The recipe of a model with
+-- wrong results is simplified and printed; --recipe FILE checks a recipe from a file again.
 local cr = require "crescent"
 local ops = cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
@@ -28,7 +28,7 @@ local first = options.seed or math.floor(cr.utils.clock() * 1000) % 2 ^ 31 | 0
 local function wide(x) return x:cast "float64" end
 local function largest(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
 
---- The exact counterpart of a number that only compiled runs have.
+--- The name of the float64 result for a result that only compiled runs have.
 local function base(name)
   local output = name:match "^prediction.* (%d+)$"
   return output and "prediction " .. output or name
@@ -36,9 +36,9 @@ end
 
 local still_there = { by = 0, seed = 0 }
 
---- How far results move in float64 and under the recipe's policy when everything else does, `turns`
---- times. Under the policy as well: a gradient that would be 0 is nothing but rounding there, and some
---- optimizers make steps of their full length of it.
+--- The largest change of each result when weights and inputs are perturbed, `turns` times, in
+--- float64 and under the recipe's policy. The policy is needed too: a gradient that should be 0 is
+--- only a rounding error there, from which some optimizers make steps of full length.
 local function spread_of(recipe, data, exact, once, turns)
   local unit, spread = runs.unit(recipe.policy), {}
   local wider = recipe.policy == "float32" and 16 or 2
@@ -53,7 +53,8 @@ local function spread_of(recipe, data, exact, once, turns)
   return spread
 end
 
---- What compiled results differ by from exact ones beyond the room, and what op by op.
+--- Describes a compiled result whose error exceeds `room`, or an op-by-op result whose error is too
+--- large; nil if there is none.
 local function difference(compiled, once, exact, room, spread, unit)
   for name, value in pairs(compiled) do
     local off = largest(wide(value) - wide(exact[base(name)]))
@@ -61,7 +62,8 @@ local function difference(compiled, once, exact, room, spread, unit)
       return ("%s is off by %.3g, where %.3g would do"):format(name, off, room[base(name)])
     end
   end
-  -- Probabilities near 1 and steps that a loss scale skips make anything of half widths.
+  -- In half width, probabilities near 1 and steps skipped by loss scaling may change results
+  -- arbitrarily.
   if unit > 1e-6 then return end
   for name, value in pairs(once) do
     local off, size = largest(wide(value) - wide(exact[name])), largest(exact[name])
@@ -71,7 +73,8 @@ local function difference(compiled, once, exact, room, spread, unit)
   end
 end
 
---- What differs when everything was moved by roundings `turns` times.
+--- Checks a recipe, with `turns` perturbations. Returns a description of a difference, or nil and
+--- the reason why the recipe is not checked.
 local function check_with(recipe, turns)
   cr.random.seed(recipe.seed)
   cr.config.set_dtype_policy(recipe.policy)
@@ -83,11 +86,12 @@ local function check_with(recipe, turns)
   local exact = runs.results(recipe, "float64", true, data, still_there)
   local once = runs.results(recipe, recipe.policy, true, data, still_there)
   for name, value in pairs(exact) do
-    -- What float32 cannot hold op by op: random programs tell whether an op itself is right there.
-    -- A loss of 7 is a probability of 1e-3, whose logarithm has slopes that no scale should be on.
+    -- Skips results that are too large for float32; random programs test single ops there. A loss
+    -- of 7 is a probability of 1e-3, whose logarithm has too steep a gradient.
     local most = not recipe.policy:find "float16" and 1e6 or name == "loss" and 7 or 1e3
     if not (largest(value) < most and largest(once[name]) < most) then return nil, "large" end
-    -- The direction of nothing but roundings, whose slopes are as large as they are small.
+    -- The direction of a vector that consists of rounding errors is arbitrary, and its gradient is
+    -- huge.
     if recipe.loss == "cosine_similarity" and name:find "^prediction" and largest(value) < 1e-6 then
       return nil, "large"
     end
@@ -103,15 +107,15 @@ local function check_with(recipe, turns)
   return difference(compiled, once, exact, room, spread, unit)
 end
 
---- The same, tried more often before a number counts as wrong: where a maximum is nearly reached twice,
---- or a sign hangs on a rounding, few movements show it.
+--- Checks a recipe, with more perturbations before a result counts as wrong: where two numbers
+--- nearly share a maximum, or a sign depends on rounding, few perturbations show the spread.
 local function check(recipe)
   local what, why = check_with(recipe, 2)
   if what then what = check_with(recipe, 40) end
   return what, why
 end
 
--- ---- what differs -------------------------------------------------------------------------------
+-- ---- failures ----------------------------------------------------------------------------------
 
 local function text_of(value)
   if type(value) == "string" then return ("%q"):format(value) end
@@ -131,13 +135,13 @@ local function copy(value)
   return all
 end
 
---- A check that ends with an error differs as well.
+--- Whether the check of a recipe fails; an error counts as a failure.
 local function differs(recipe)
   local ok, what = pcall(check, recipe)
   return not ok and "an error: " .. tostring(what) or what
 end
 
---- Changes that make a recipe smaller; false where there is nothing to change.
+--- The functions that make a recipe smaller; each returns false if there is nothing to change.
 local function changes_of(recipe)
   local all = {
     function(r)
@@ -186,7 +190,7 @@ local function changes_of(recipe)
   return all
 end
 
---- Fewer layers, shorter axes, simpler training, as long as it differs.
+--- Simplifies a recipe (fewer layers, shorter axes, simpler training) as long as its check fails.
 local function shrink(recipe, deadline)
   local smaller = true
   while smaller do
@@ -203,7 +207,7 @@ local function shrink(recipe, deadline)
   return recipe
 end
 
--- ---- all of them --------------------------------------------------------------------------------
+-- ---- main --------------------------------------------------------------------------------------
 
 if options.recipe then
   local what = differs(dofile(options.recipe))

@@ -1,4 +1,5 @@
-// The library of random programs itself: that it finds what is wrong, and makes it small.
+// Tests of the random-program library itself: that it detects wrong results, and simplifies the
+// programs.
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <set>
@@ -18,16 +19,16 @@ Recipe drawn(uint64_t seed) {
   return draw_recipe(choices);
 }
 
-/// Functions that no row calls, and why.
+/// Functions that no row calls, with the reasons.
 const std::set<std::string> kLeftOut{
-    "nextafter",  // of 0 is so small that steps on the way make it 0
-    // Results whose shape depends on values, and shapes.
+    "nextafter",  // nextafter(0) is so small that intermediate steps flush it to 0
+    // functions whose result is a shape, or has a shape that depends on values
     "bincount", "nonzero", "unique", "shape", "size", "ndim", "dtype",
-    // Processes.
+    // functions that need several processes
     "all_reduce"};
 
-/// Whether the recipe was compared with the reference: all that is floating is float64, and it is
-/// reliable.
+/// Compares a recipe with the reference. Returns false if they cannot be compared, because the
+/// recipe has floats other than float64 or is unreliable.
 bool agrees_with_reference(const Recipe& recipe) {
   const auto is_other = [](const Node& node) {
     return is_floating(node.spec.dtype) && node.spec.dtype != DType::float64;
@@ -126,7 +127,7 @@ TEST_CASE("recipes written another way compute the same") {
 }
 
 TEST_CASE("shrinking keeps what is wrong, and little else") {
-  // Wrong is what calls softplus anywhere, which no row calls after others.
+  // Calls of softplus count as wrong here; no row calls softplus on the result of another function.
   const auto differs = [](const std::vector<uint32_t>& choices) {
     Choices replayed(choices);
     return draw_recipe(replayed).calls("softplus");
@@ -184,7 +185,8 @@ TEST_CASE("every function of cr.ops is drawn, or it is said why not") {
   int missing = 0;
   for (const std::string& name : registry().names(Operation::kKind)) {
     if (called.count(name) != 0 || kLeftOut.count(name) != 0) continue;
-    if (name.starts_with("bounding_boxes.")) continue;  // of formats: tests/shell
+    // Depend on box formats, which tests/shell covers.
+    if (name.starts_with("bounding_boxes.")) continue;
     const auto operation = get<Operation>(Value(name));
     bool is_drawn = false;
     for (const std::string& alias : operation->row().functions)

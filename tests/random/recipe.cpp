@@ -9,7 +9,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// The same numbers as values() of the scripts makes.
+/// Computes the same numbers as values() in the generated scripts.
 double number(Style style, int64_t i, double phase) {
   const double wave = std::sin(static_cast<double>(i + 1) * 12.9898 + phase);
   switch (style) {
@@ -51,7 +51,7 @@ Value argument_value(const Argument& argument, const Tensors& values) {
   return std::get<Value>(argument.value);
 }
 
-/// Every tensor of what an operation gives.
+/// Collects all tensors in the result of an operation.
 void collect(const Value& value, Tensors& results) {
   if (value.is_list()) {
     for (const Value& item : value.as_list()) collect(item, results);

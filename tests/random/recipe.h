@@ -1,5 +1,5 @@
-// Recipe: a random program as data. It can be run on tensors, at once or while a program is being
-// recorded, and written in Lua.
+// Recipe: a random program as data. It can be run on tensors, eagerly or traced, and written as a
+// Lua script.
 #pragma once
 #include <string>
 #include <variant>
@@ -10,16 +10,16 @@
 
 namespace crescent::random_programs {
 
-/// The distribution of an input's numbers.
+/// The distribution of the values of an input.
 enum class Style : uint8_t {
   halves,  ///< multiples of 1/2 from -3 to 3, with many ties
   smooth,  ///< between -2 and 2, all different
-  small,   ///< between -0.002 and 0.002; for integers, the range of int8
+  small,   ///< between -0.002 and 0.002; integers in the range of int8
   mostly_zero,
 };
 inline constexpr int kStyles = 4;
 
-/// The number of a value, a list of such numbers, or an option.
+/// An argument of a call: the index of a value, several indices, or an option.
 struct Argument {
   std::string name;
   std::variant<int, std::vector<int>, Value> value;
@@ -29,18 +29,19 @@ struct Argument {
 struct Node {
   std::string function;  ///< empty: an input
   std::vector<Argument> arguments;
-  size_t result = 0;  ///< the index of the result, for functions with several
-  /// For "scan": computes the next carry (the last value) and, if `stacks`, an output of each step
-  /// (the last but one) from values with their own numbering: carry, step input, captured ones.
+  size_t result = 0;  ///< index of the result, for functions with several
+  /// The body of a "scan". Its values are numbered from 0: carry, step input, captured values,
+  /// results. The last value is the next carry; if `stacks`, the last but one is an output of each
+  /// step.
   std::vector<Node> body;
   bool stacks = false;
-  /// The value is not unique or not real; only the operations of its row, which make it unique, may
-  /// read it.
+  /// The value is one of several correct results, or a complex number: only the row that adds it,
+  /// which makes it unique again, may use it.
   bool inner = false;
 
-  TensorSpec spec{};  ///< of the value
-  Style style{};      ///< of an input
-  int phase = -1;     ///< phase of an input's values; its own number if negative
+  TensorSpec spec{};  ///< spec of the value
+  Style style{};      ///< distribution of the values of an input
+  int phase = -1;     ///< phase of an input's values; the index of the input if negative
   bool variable = false;
 };
 
@@ -55,22 +56,22 @@ struct Recipe {
   bool calls(std::string_view function) const;
 };
 
-/// The numbers of an input: `index` distinguishes inputs, `run` runs.
+/// The values of an input, by the index of the input and the index of the run.
 Tensor draw_input(const Node& input, int index, int run);
 /// The upstream gradient of an output.
 Tensor draw_upstream(const TensorSpec& spec, int index);
 
-/// Calls a function of cr.ops; returns all results.
+/// Calls a function of cr.ops; returns all of its results.
 Tensors call(const Node& node, const Tensors& values);
 
-/// The outputs of the recipe, followed, if asked for, by the gradients of each floating input
-/// (zeros if it has none). `inputs` are those of Recipe::inputs(), followed by upstream gradients
-/// of the floating outputs.
+/// The outputs of the recipe, then, if requested, the gradient of each floating input, which is
+/// zeros if there is none. `inputs` are those of Recipe::inputs(), then the upstream gradients of
+/// the floating outputs.
 Tensors run(const Recipe& recipe, const Tensors& inputs);
-/// Inputs as run() takes them.
+/// Draws inputs for run().
 Tensors draw_inputs(const Recipe& recipe, int run);
 
-/// A script that prints what the recipe computes compiled, eagerly and in float64, where they
+/// A Lua script that prints the results of the recipe compiled, eagerly and in float64 where they
 /// differ.
 std::string to_lua(const Recipe& recipe);
 

@@ -1,4 +1,4 @@
-// Rewrites recipes by identities: the same values computed in another way.
+// Rewriting by identities: computes the same values in another way.
 #include <array>
 #include <numeric>
 #include <set>
@@ -11,7 +11,7 @@ namespace {
 class Rewriter {
  public:
   Rewriter(const Recipe& recipe, Choices& choices) : from_(recipe), choices_(choices) {
-    // Adding 0 changes the sign of -0.
+    // Adding 0 changes -0 to 0, so it is no identity for functions of signs.
     has_signs_ = recipe.calls("signbit") || recipe.calls("arctan2");
   }
 
@@ -78,7 +78,7 @@ class Rewriter {
     return kFunctions.count(node.function) != 0 && node.spec.shape.rank() > 0;
   }
 
-  /// Computes f(x) from two parts of x and concatenates the results.
+  /// Computes f(x) by f of two parts of x, which are concatenated.
   int by_parts(Node node) {
     const int x = std::get<int>(node.arguments[0].value), axis = axis_of(x);
     const int64_t n = spec(x).shape[axis];
@@ -91,7 +91,7 @@ class Rewriter {
     return joined(a, add(node), axis);
   }
 
-  /// Moves the blank from the first class to the last one, or back.
+  /// Rewrites a loss with the blank as the last class instead of the first, or the reverse.
   int with_other_blank(Node loss) {
     enum { target, output, mask_index = 4 };
     const int logits = std::get<int>(loss.arguments[output].value);
@@ -107,7 +107,7 @@ class Rewriter {
 
   int axis_of(int x) { return static_cast<int>(choices_.below(spec(x).shape.rank())); }
 
-  /// Unrolls a scan into its steps.
+  /// Rewrites a scan as its unrolled steps.
   int unrolled(const Node& scan) {
     int carry = std::get<int>(scan.arguments[0].value);
     const int along = std::get<int>(scan.arguments[1].value);
@@ -231,7 +231,7 @@ class Rewriter {
   const Recipe& from_;
   Recipe to_;
   Choices& choices_;
-  std::vector<int> numbers_;  ///< of a value of from_, in to_
+  std::vector<int> numbers_;  ///< per value of from_: index of the value in to_
   bool has_signs_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Recipes as scripts in Lua.
+// Writes recipes as Lua scripts.
 #include <sstream>
 
 #include "crescent/layer/operation.h"
@@ -91,7 +91,7 @@ bool is_variadic(const OperationRow& row, const std::string& name) {
   return false;
 }
 
-/// The arguments of a call: those that are variadic by position, the others by name.
+/// The arguments of a call: variadic ones by position, the others by name.
 std::string arguments_of(const Node& node, const OperationRow& row, const std::string& prefix) {
   std::string first, named;
   bool by_position = true;
@@ -140,7 +140,7 @@ void write_scan(std::ostringstream& out, const Node& node, const std::string& na
   out << ")))\n";
 }
 
-/// What f returns.
+/// The list of results that the function f returns.
 std::string results_of(const Recipe& recipe) {
   std::string results;
   for (int output : recipe.outputs)

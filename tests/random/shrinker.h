@@ -1,4 +1,4 @@
-// Shrinking: finds fewer and smaller choices whose program still differs.
+// Shrinking: finds fewer and smaller choices whose program still fails.
 #pragma once
 #include <functional>
 
@@ -11,8 +11,8 @@ struct Shrunk {
   int tried = 0;
 };
 
-/// `differs` says whether the program of these choices still gives wrong results. Ends when nothing
-/// simpler does, or after `seconds`.
+/// `differs` tells whether the program of some choices fails. Ends when no simpler choices fail, or
+/// after a number of seconds.
 Shrunk shrink(std::vector<uint32_t> choices,
               const std::function<bool(const std::vector<uint32_t>&)>& differs, double seconds);
 

@@ -8,7 +8,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A class of a kind that Lua does not know.
+/// An object of a kind that Lua does not know.
 struct Machine : Plain {
   static constexpr const char* kKind = "test machine";
 };

@@ -1,4 +1,5 @@
-// Reading the stamp of arbitrary files. This program contains a stamp itself.
+// Reading a plugin's stamp from a library that may be damaged or foreign. This program has a stamp
+// itself.
 #include "registry/loader/plugin_stamp.h"
 
 #include <elf.h>
@@ -19,7 +20,7 @@ using namespace crescent;
 
 namespace {
 
-/// An anonymous file that is rewritten for every case.
+/// An anonymous file in memory, rewritten for every case.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& bytes) { write(0, bytes); }
@@ -47,7 +48,7 @@ const std::string& own_bytes() {
   return bytes;
 }
 
-/// The name in the stamp, or the error.
+/// The name in the stamp, or the message of the error.
 std::string outcome(const std::string& path) try {
   return read_stamp(ElfFile(path)).name;
 } catch (const Error& error) {

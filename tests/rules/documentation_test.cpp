@@ -1,4 +1,4 @@
-// Compares the documented table of rules with the rules of the passes.
+// The documented table of rewrite rules is the one that the passes use.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>

@@ -42,7 +42,7 @@ std::vector<int> draw_order(Dice& dice, int rank) {
   return axes;
 }
 
-/// Another shape with the same number of elements.
+/// A random shape with the same number of elements.
 Shape regrouped(Dice& dice, const Shape& shape) {
   if (dice.happens(20)) return shape;
   std::vector<int64_t> dims;
@@ -110,7 +110,7 @@ OpPtr reduce_op(Dice& dice, const Shape& x, int kind) {
   return op;
 }
 
-/// An op that moves elements of one operand, or adds them up.
+/// An op that moves or adds up elements of one operand.
 OpPtr mover(Dice& dice, const Term& term, const Shape& x, DType dtype) {
   if (term.op == Reshape::kName) return reshape_op(dice, x);
   if (term.op == BroadcastTo::kName) return broadcast_op(dice, x);
@@ -206,7 +206,7 @@ int Drawing::elementwise(const Term& term, DType dtype) {
   const bool compares = term.op == Binary::kName && is_comparison(term.kind);
   const DType inner = compares ? universe_.dtype : dtype;
   std::vector<int> operands(term.operands.size());
-  // Operands that determine the shapes of others, such as the gradient of a pooling, come first.
+  // Operands that determine the shapes of others (the gradient of a pooling) come first.
   for (size_t o = operands.size(); o-- > 0;) {
     const bool is_condition = term.op == Select::kName && o == 0;
     operands[o] = value(term.operands[o], is_condition ? DType::boolean : inner);
@@ -245,14 +245,14 @@ int Drawing::moved(const Term& term, DType dtype) {
     inner = universe_.products && dice_.happens(50) ? DType::float32 : draw_dtype(dice_);
   const int x = value(term.operands[0], inner);
   OpPtr op = mover(dice_, term, shape(x), dtype);
-  // Half of the time an op undoes or repeats the same op before it.
+  // Half of the time, an op inverts or repeats the op before it.
   const Program::Instruction* last = program_.code.empty() ? nullptr : &program_.code.back();
   const bool is_twice = last && last->outputs[0] == x && last->op->name() == op->name();
   if (is_twice && op->name() == Reverse::kName && dice_.happens(50)) op = last->op;
   return add(op, {x});
 }
 
-/// The gradient of a pooling, whose input shape is known or drawn here.
+/// The gradient of a pooling; its image is an existing value or a new one.
 int Drawing::pooled(const Term& term, DType dtype) {
   const bool max = term.operands.size() == 2;
   Pool forward;
@@ -324,7 +324,7 @@ int Drawing::batch_norm_backward(DType dtype) {
              {x, input(channels, dtype), moments, moments + 1, input(image, dtype)});
 }
 
-/// A product of the universe's shape, or a convolution, optionally rounded or with a bias.
+/// A matrix product of the universe's shape or a convolution, sometimes rounded or with a bias.
 int Drawing::product(DType dtype, bool may_have_more) {
   const Shape wanted = universe_.shape;
   if (wanted.rank() < 2) fail("a product has two axes");

@@ -1,5 +1,5 @@
-// Random programs for a term: options of its calls are random; its letters are inputs of random
-// shapes or, for rules about products, products.
+// Random programs for the left side of a rewrite rule: its calls with random options, its letters
+// as inputs of random shapes or, for rules about products, as products.
 #pragma once
 #include <map>
 
@@ -10,7 +10,7 @@ namespace crescent::rules {
 
 class Drawing {
  public:
-  /// The common properties of the values: every letter broadcasts to `shape`.
+  /// What the values of a program have in common: every letter broadcasts to `shape`.
   struct Universe {
     Shape shape;
     DType dtype;

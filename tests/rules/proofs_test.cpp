@@ -1,6 +1,6 @@
-// Rules of elementwise functions, proved by Z3 for every number of a dtype: integers as bit
-// vectors, floats as IEEE numbers of half width, whose rounding follows the same rules as that of
-// wider ones. What a proof says holds up to the sign of a zero, and one NaN is as good as another.
+// Rewrite rules of elementwise functions, proved by Z3 for all numbers of a dtype: integers as bit
+// vectors, floats as IEEE half-precision numbers, which round by the same rules as wider ones.
+// Proofs ignore the sign of zeros and the payload of NaN.
 #include <z3++.h>
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ namespace {
 using U = UnaryKind;
 using B = BinaryKind;
 
-/// How a dtype is represented in Z3.
+/// The theory of Z3 that represents a dtype.
 enum class Domain { signed_integer, unsigned_integer, floating, boolean };
 
 constexpr Domain kDomains[] = {Domain::signed_integer, Domain::unsigned_integer, Domain::floating,
@@ -39,7 +39,7 @@ const char* name_of(Domain domain) {
   }
 }
 
-/// A term as a Z3 formula; empty if it has an op that is not supported.
+/// A term as a formula; nothing if Z3 has no function for it.
 class Formula {
  public:
   Formula(z3::context& context, Domain domain) : c_(context), domain_(domain) {
@@ -160,7 +160,7 @@ class Formula {
   Domain domain_;
 };
 
-/// Whether the condition of a rule excludes the dtypes of the domain.
+/// Whether the condition of a rule excludes the domain.
 bool leaves_out(const passes::RewriteRule& rule, Domain domain) {
   const std::string_view text = rule.condition.text;
   if (text == "of floats") return domain != Domain::floating;
@@ -168,7 +168,8 @@ bool leaves_out(const passes::RewriteRule& rule, Domain domain) {
   return text == "of numbers with a sign" && domain == Domain::unsigned_integer;
 }
 
-/// The answer of Z3 to "are there numbers for which they differ?"; nothing where it was not asked.
+/// The answer of Z3 to "are there numbers for which both sides differ?"; nothing if it was not
+/// asked.
 std::optional<z3::check_result> differs(const passes::RewriteRule& rule, Domain domain,
                                         std::string& where) {
   if (rule.build || leaves_out(rule, domain)) return {};

@@ -1,4 +1,5 @@
-// Every rule of every pass, applied to random programs for it, keeps the results.
+// Every rewrite rule of every pass is applied to random programs that match it: the results are the
+// same.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -17,7 +18,7 @@ using passes::RuleTable;
 
 namespace {
 
-/// The number of programs per rule.
+/// The number of programs for each rule.
 uint64_t trials() {
   const char* count = std::getenv("CRESCENT_RULE_TRIALS");
   return count ? std::strtoull(count, nullptr, 10) : 400;
@@ -40,7 +41,7 @@ Drawing::Universe draw_universe(Dice& dice, bool products) {
   return {Shape(dims), products || dice.happens(50) ? floating : any, products};
 }
 
-/// The relative difference that reordering some operations may cause.
+/// The relative difference that some operations in another order may cause.
 double rounding(DType dtype) {
   switch (dtype) {
     case DType::float64:
@@ -62,7 +63,7 @@ struct Evaluation {
   double rounding = 0;  ///< of the narrowest intermediate floating dtype
 };
 
-/// Evaluates the program op by op.
+/// Runs the instructions of the program one by one.
 Evaluation evaluate(const Program& program, const Tensors& inputs) {
   Tensors values(program.values.size());
   auto at = [&](int value) -> Tensor& { return values[static_cast<size_t>(value)]; };
@@ -83,8 +84,8 @@ Evaluation evaluate(const Program& program, const Tensors& inputs) {
   return evaluation;
 }
 
-/// Same dtype, shape and numbers; of floats also 0 for -0. Integers are compared byte by byte, as
-/// not all of them are doubles.
+/// Checks dtype, shape and values; floats may differ in the sign of zero. Integers are compared as
+/// bytes, because a double cannot represent all of them.
 void check_same(const Evaluation& want, const Tensor& got, Digits digits) {
   REQUIRE(got.spec() == want.result.spec());
   if (!is_floating(got.dtype())) {
@@ -102,8 +103,8 @@ Tensors draw_inputs(Dice& dice, const Program& program, Numbers numbers) {
   return inputs;
 }
 
-/// Whether the rule applied to the program of this seed. Indices may be out of range: devices clamp
-/// them.
+/// Whether the rule matched the program of the seed. Indices may be out of range, which devices
+/// clamp.
 bool try_rule(const RuleTable& table, const RewriteRule& rule, uint64_t seed) {
   Dice dice(seed);
   Program program;

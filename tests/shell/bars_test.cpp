@@ -1,4 +1,4 @@
-// What is written again and again on a line, and tables, fit the columns of the terminal.
+// Progress bars and tables fit the width of the terminal.
 #include <pty.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-/// Batches that take long enough for a bar each, and a model with logs of some length.
+/// A script whose batches are slow enough to show a bar each, with long logs.
 const std::string kSlowFit = R"(
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
 model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae", "accuracy" } }
@@ -30,7 +30,8 @@ local function slow()
 end
 )";
 
-/// Stops a process for more than the second before a bar, once it writes a temporary file.
+/// Stops the process for more than the second after which a bar appears, as soon as it writes a
+/// temporary file.
 void delay_saving(pid_t child, const std::filesystem::path& folder) {
   using namespace std::chrono_literals;
   const auto last = std::chrono::steady_clock::now() + 20s;
@@ -71,7 +72,7 @@ std::string written_on(unsigned short columns, const std::string& code, unsigned
   return text;
 }
 
-/// What stands between two returns of the cursor, without the spaces that erase an older line.
+/// The texts between two carriage returns, without trailing spaces that erase an older text.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines(1);
   for (const char c : text) c == '\r' || c == '\n' ? lines.emplace_back() : lines.back() += c;

@@ -1,4 +1,4 @@
-// The program called as a user calls it, in a folder of its own.
+// Runs the program in a folder of its own, as a user does.
 #pragma once
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ struct Outcome {
   std::string text;  ///< of both outputs
 };
 
-/// Runs the program; the arguments are read by the shell, behind settings of its environment.
+/// Runs the program; the shell parses the arguments, after assignments to its environment.
 inline Outcome crescent_says(const std::string& arguments, const std::string& environment = "") {
   FILE* pipe = popen((environment + " " CRESCENT_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
   REQUIRE(pipe);

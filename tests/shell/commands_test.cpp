@@ -1,4 +1,4 @@
-// What the program answers to its command line.
+// The output of the program for its command lines.
 #include "called.h"
 #include "crescent/base/value.h"
 

@@ -1,5 +1,4 @@
-// crescent inspect, convert, verify: what they say of files, and that they say no when they should;
-// crescent describe.
+// crescent inspect, convert, verify: their output, and their failures; crescent describe.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -151,11 +150,14 @@ TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
   Folder folder;
   save_model(*trained_model(), folder / "a.h5");
   save_weights(*trained_model(), folder / "w.weights.h5");
+  crescent_says("-e 'cr.data.write_npy(\"" + (folder / "a.npy") + "\", cr.ones { 2 })'");
   const size_t before = folder.count();
   const std::pair<std::string, const char*> cases[] = {
       {(folder / "w.weights.h5") + " " + (folder / "b.keras"), "no model"},
       {(folder / "a.h5") + " " + (folder / "b.keras") + " --target keras2", "Keras 3"},
-      {(folder / "w.weights.h5") + " " + (folder / "b.weights.json"), "no model"},
+      {(folder / "w.weights.h5") + " " + (folder / "b.weights.json"), "only their model knows"},
+      {(folder / "a.npy") + " " + (folder / "b.npy") + " --target keras3",
+       "--target is for models"},
       {(folder / "a.h5") + " " + (folder / "b.csv"), "formats that"},
       {(folder / "a.h5") + " " + (folder / "none/b.h5"), "no folder"},
       {(folder / "a.h5") + " " + (folder / "b.safetensors") + " --target keras3", "one way only"}};
@@ -232,7 +234,7 @@ TEST_CASE("validate checks the compiled steps of a file's model, on data of a fi
 
 namespace {
 
-/// Each row of the listing below `value` that has a name, as a text.
+/// Checks each named row of the listing below `value`, as text.
 void check_rows(const Value& value, const std::string& place) {
   if (value.is_list())
     for (const Value& item : value.as_list()) check_rows(item, place);

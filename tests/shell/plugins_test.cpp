@@ -1,4 +1,4 @@
-// Plugins as the command line has them: listed, found by a class, made, and given by --plugin.
+// Plugins on the command line: listed, found by class, created, and loaded by --plugin.
 #include <fstream>
 
 #include "called.h"
@@ -16,7 +16,7 @@ local Gate = cr.Layer:subclass "Gate"
 function Gate:call(x) return x * 2 end
 )";
 
-/// A folder of plugins in Lua, and the environment in which it is searched.
+/// A folder of Lua plugins, and an environment in which it is on the search path.
 struct LuaFolder {
   Folder folder;
   LuaFolder() { std::ofstream(folder / "gate.lua") << kGate; }
@@ -63,6 +63,56 @@ TEST_CASE("A plugin in Lua is listed without being run, found by its class, and 
         "0.3.0\n");
 }
 
+TEST_CASE("Of two plugins with a class of one name it is said which has it") {
+  const Folder folder;
+  const std::string one = folder / "one.lua", two = folder / "two.lua";
+  std::ofstream(one) << kGate;
+  std::ofstream(two) << kGate;
+  const Outcome both =
+      crescent_says("--plugin " + one + " --plugin " + two + " -e 'cr.layers.Gate()'");
+  CHECK_THAT(both.text,
+             Contains("the layer Gate of '" + two + "' takes the place of that of '" + one + "'"));
+  const Outcome once =
+      crescent_says("--plugin " + one + " --plugin " + one + " -e 'cr.layers.Gate()'");
+  CHECK_THAT(once.text, !Contains("takes the place"));
+}
+
+TEST_CASE("A format in a plugin in Lua is listed, and files are converted to it and from it") {
+  const Folder folder;
+  std::ofstream(folder / "mine.lua") << R"lua(-- acme.mine 0.1.0: Numbers as text.
+-- provides: format Mine
+local cr = require "crescent"
+local Mine = cr.saving.Format:subclass "Mine"
+Mine.endings = ".mine"
+function Mine:write_arrays(path, arrays)
+  local file <close> = io.open(path, "w")
+  for name, array in pairs(arrays) do file:write(name, " ", array:item(), "\n") end
+end
+function Mine:read_arrays(path)
+  local arrays = {}
+  for line in io.lines(path) do
+    local name, number = line:match "(%S+) (%S+)"
+    arrays[name] = cr.tensor { tonumber(number) }
+  end
+  return arrays
+end
+)lua";
+  const std::string environment = "CRESCENT_PLUGIN_PATH=" + folder / ".";
+  CHECK_THAT(crescent_says("plugins acme.mine", environment).text, Contains("format: Mine"));
+  std::ofstream(folder / "a.mine") << "x 3\ny 4.5\n";
+  const std::string from = folder / "a.mine", to = folder / "a.npz", again = folder / "b.mine";
+  const Outcome seen = crescent_says("--plugin acme.mine inspect " + from, environment);
+  CHECK_THAT(seen.text, Contains("format Mine") && Contains("x") && Contains("float32 (1)"));
+  CHECK(crescent_says("--plugin acme.mine convert " + from + " " + to, environment).status == 0);
+  const Outcome back = crescent_says("--plugin acme.mine convert " + to + " " + again, environment);
+  CHECK_THAT(back.text, Contains("2 arrays"));
+  std::ifstream written(again);
+  CHECK(std::string(std::istreambuf_iterator<char>(written), {}).size() == 10);
+  const Outcome unknown = crescent_says("convert " + to + " " + again, environment);
+  CHECK(unknown.status != 0);
+  CHECK_THAT(unknown.text, Contains("no format is known by this name"));
+}
+
 TEST_CASE("A plugin in Lua that others may write is not run") {
   const LuaFolder lua;
   fs::permissions(lua.folder / "gate.lua", fs::perms::all);
@@ -70,6 +120,92 @@ TEST_CASE("A plugin in Lua that others may write is not run") {
   CHECK(crescent_says("-e 'cr.layers.Gate()'", lua.environment()).status == 1);
   const Outcome named = crescent_says("-e 'cr.plugins.load \"acme.gate\"'", lua.environment());
   CHECK_THAT(named.text, Contains("others may write"));
+}
+
+TEST_CASE("A file finds its classes in plugins in Lua, in scripts, at the prompt and in commands") {
+  const LuaFolder lua;
+  const std::string model = lua.folder / "m.keras", other = lua.folder / "m.h5";
+  const std::string script =
+      "-e 'cr.Sequential { cr.layers.Gate { input_shape = { 2 } } }:save \"" + model + "\"'";
+  REQUIRE(crescent_says(script, lua.environment()).status == 0);
+  CHECK(crescent_says("inspect " + model).status == 0);
+  const std::string loading = "cr.models.load_model(\"" + model + "\"):predict(cr.ones { 1, 2 })";
+  for (const std::string& command :
+       {"-e '" + loading + "'", "convert " + model + " " + other, "verify " + model + " " + other,
+        "validate " + model, std::string("-e 'cr.layers.get \"gate\"'"),
+        std::string("plugins Gate"), std::string("check-plugin acme.gate")}) {
+    const Outcome done = crescent_says(command, lua.environment());
+    INFO(command << ": " << done.text);
+    CHECK(done.status == 0);
+  }
+  const Outcome typed =
+      crescent_says("-i", "printf '%s\n' '" + loading + "' | " + lua.environment());
+  CHECK_THAT(typed.text, Contains("[[2. 2.]]"));
+}
+
+TEST_CASE("check-plugin checks the classes of a plugin in Lua, and runs it once") {
+  const LuaFolder lua;
+  std::ofstream(lua.folder / "all.lua") << R"(-- acme.all 0.1.0: One of each.
+-- provides: loss Quartic, optimizer Signs, activation Torn
+local cr = require "crescent"
+print "is run"
+local Quartic = cr.losses.Loss:subclass "Quartic"
+function Quartic:call(y, p) return cr.ops.mean((y - p) ^ 4, { axis = -1 }) end
+local Signs = cr.optimizers.Optimizer:subclass "Signs"
+function Signs:update_step(g, v, rate) v:assign_sub(rate * cr.ops.sign(g)) end
+local Torn = cr.activations.Activation:subclass "Torn"
+function Torn:call(x) return cr.ops.sum(x) end
+)";
+  const Outcome checked = crescent_says("check-plugin acme.all", lua.environment());
+  INFO(checked.text);
+  CHECK(checked.status == 1);
+  CHECK_THAT(checked.text, Contains("Quartic (loss): 7 checks passed, 0 failed") &&
+                               Contains("gradient by input 1") &&
+                               Contains("Signs (optimizer): 5 checks passed, 0 failed") &&
+                               Contains("FAILED  shapes and dtypes"));
+  CHECK(checked.text.find("is run") == checked.text.rfind("is run"));
+}
+
+TEST_CASE("A plugin in Lua that is not what its first lines say is named") {
+  const LuaFolder lua;
+  std::ofstream(lua.folder / "bad.lua")
+      << "-- acme.bad 0.1.0: Claims.\n-- provides: layer Nowhere\n";
+  std::ofstream(lua.folder / "kind.lua") << "-- acme.kind 0.1.0: Wrong.\n-- provides: layr Some\n";
+  std::ofstream(lua.folder / "fails.lua")
+      << "-- acme.fails 0.1.0: Fails.\n-- provides: layer Failing\nerror 'no luck'\n";
+  const std::pair<const char*, const char*> rows[] = {
+      {"-e 'cr.layers.Nowhere()'", "plugin 'acme.bad' ("},
+      {"-e 'cr.layers.Nowhere()'", "provides layer 'Nowhere', and does not define it"},
+      {"-e 'cr.layers.Failing()'", "no luck"},
+      {"-e 'cr.layers.get \"Failing\"'", "plugin 'acme.fails' ("},
+      {"-e 'cr.plugins.load \"acme.kind\"'", "unknown kind 'layr' (did you mean 'layer'?)"},
+      {"check-plugin acme.bad", "provides layer 'Nowhere', and does not define it"}};
+  for (const auto& [command, says] : rows) {
+    const Outcome refused = crescent_says(command, lua.environment());
+    INFO(command << ": " << refused.text);
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.text, Contains(says) && !Contains("did you mean 'Nowhere'"));
+  }
+  CHECK_THAT(crescent_says("plugins acme.kind", lua.environment()).text,
+             Contains("refused: unknown kind 'layr'"));
+}
+
+TEST_CASE("Commands about plugins say what is wrong with what they are given") {
+  const Outcome empty = crescent_says("plugins ''");
+  CHECK(empty.status == 2);
+  CHECK_THAT(empty.text, Contains("expected the name of a plugin or class, got ''"));
+  CHECK_THAT(crescent_says("check-plugin losses --options '[1]'").text,
+             Contains("--options: expected {\"Class\": {\"options\": {...}}}, got [1]"));
+}
+
+TEST_CASE("A folder that stands twice in the search path is searched once") {
+  const LuaFolder lua;
+  const std::string listed =
+      crescent_says("plugins", lua.environment() + ":" + lua.folder / "../" +
+                                   fs::path(lua.folder / "x").parent_path().filename().string())
+          .text;
+  INFO(listed);
+  CHECK(listed.find("acme.gate") == listed.rfind("acme.gate"));
 }
 
 TEST_CASE("--plugin loads for scripts and for commands") {

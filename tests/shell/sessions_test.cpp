@@ -13,7 +13,7 @@ using crescent::editor::Options;
 using crescent::editor::TestFolder;
 using crescent::editor::TestTerminal;
 
-/// What is typed, and the screen that it leaves, below the greeting.
+/// The keys of a session, and the screen that must result, below the greeting.
 struct Session {
   std::string name, arguments, script, typed, screen;
 };
@@ -48,7 +48,7 @@ const std::pair<std::string, std::string> kKeys[] = {
     {"<Tab>", "\t"},   {"<Esc>", "\x1b"},       {"<Up>", "\x1b[A"}, {"<C-c>", "\x03"},
     {"<C-d>", "\x04"}, {"<A-Enter>", "\x1b\r"}, {"<C-r>", "\x12"},  {"<Enter>", "\r"}};
 
-/// Types a line, key by key where it names keys; one that ends in a backslash is not entered.
+/// Types a line with the keys that it names; a line that ends in a backslash is not entered.
 void type(TestTerminal& terminal, std::string line) {
   if (!line.ends_with('\\')) line += "<Enter>\\";
   line.pop_back();
@@ -115,8 +115,8 @@ TEST_CASE("sessions leave the screens that they should") {
 
 namespace {
 
-/// The longest line of what the program wrote; what the editor draws and what an example enters,
-/// which the terminal breaks, does not count, nor does a word alone.
+/// The longest line of the program's output, without what the editor draws, entered examples (which
+/// the terminal wraps) and single words.
 std::string longest_line(const std::string& output) {
   std::string longest;
   std::istringstream lines(output);
@@ -157,7 +157,7 @@ TEST_CASE("help and searches are no wider than the terminal") {
 
 namespace {
 
-/// Statements that a script and its entries must run alike, one entry each.
+/// Random statements that must give the same as a script and as entries at the prompt.
 class RandomScript {
  public:
   explicit RandomScript(unsigned seed) : random_(seed) {}

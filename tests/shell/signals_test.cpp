@@ -1,5 +1,5 @@
-// Signals to scripts that are in the middle of something that would take for ever. One of them
-// stops what looks at the interruption; two end whatever it is.
+// Signals to scripts in the middle of endless work: one signal stops code that checks for
+// interruptions, two end any code.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A script that runs in a process of its own; it says "ready" before the part that takes long.
+/// A script in a process of its own, which prints "ready" before its endless part.
 class Script {
  public:
   explicit Script(const std::string& text) {
@@ -43,7 +43,7 @@ class Script {
     close(output_);
   }
   void signal(int number) { REQUIRE(kill(child_, number) == 0); }
-  /// The exit status as a shell gives it; -1 when it has not ended in time.
+  /// The exit status as a shell reports it; -1 if the process has not ended in time.
   int end(double seconds) {
     for (const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
          Clock::now() < limit; usleep(20000)) {
@@ -77,7 +77,7 @@ struct Endless {
 
 const std::string kElements = "local data = cr.data.from_list { 1, 2, 3 }:repeated() ";
 
-/// What looks at the interruption.
+/// Code that checks for interruptions.
 const Endless kHeeding[] = {
     {"skip", "for e in data:skip(1000000000000):elements() do print(e) break end"},
     {"shuffle", "for e in data:shuffle(1000000000000):elements() do print(e) break end"},
@@ -105,7 +105,7 @@ const Endless kHeeding[] = {
     {"a loop of Lua", "while true do end"},
 };
 
-/// What does not.
+/// Code that does not.
 const Endless kStubborn[] = {
     {"a pattern", "string.find(('a'):rep(40), ('a*'):rep(30) .. 'b')"},
     {"a worker in a pattern",

@@ -1,4 +1,4 @@
-// Elements of files' names, of layers, and in batches that are filled up.
+// Streams of file names, of layers, and of padded batches.
 #include <array>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -20,7 +20,7 @@ std::vector<Element> all_of(const StreamPtr& stream, uint64_t epoch = 0) {
 
 Tensor tensor_in(const Value& part) { return Codec<Tensor>::decode(part); }
 
-/// Lists of ones of these lengths.
+/// A stream of vectors of ones with these lengths.
 StreamPtr lists(std::initializer_list<int64_t> lengths) {
   std::vector<Element> elements;
   for (const int64_t length : lengths)

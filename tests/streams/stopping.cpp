@@ -1,5 +1,4 @@
-// Stages that would never come to an end stop when they are asked to, and numbers beyond all
-// elements are no overflow.
+// Endless stages stop on request, and counts beyond the number of elements do not overflow.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>

@@ -1,5 +1,5 @@
-// Streams: the elements that each stage gives, whatever the number of workers, and passes that end
-// early, fail, or go on in another process.
+// Streams: the elements of each stage for any number of workers, and passes that end early, fail,
+// or continue in another process.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<int64_t>;
 
-/// 0 to count - 1.
+/// A stream of 0 to count - 1.
 StreamPtr counted(int64_t count) {
   std::vector<Element> elements;
   for (int64_t i = 0; i < count; ++i) elements.push_back({i});
@@ -34,7 +34,7 @@ Mapping squares(int64_t workers) {
   return mapping([](const Value& x) { return Value(x.as_int() * x.as_int()); }, workers);
 }
 
-/// First parts of a pass, or of its first elements.
+/// The first components of the next elements, at most `most` of them.
 Numbers numbers(Cursor& cursor, int64_t most = INT64_MAX) {
   Numbers result;
   for (Element element; int64_t(result.size()) < most && cursor.next(element);)

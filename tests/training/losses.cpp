@@ -1,4 +1,4 @@
-// Every loss against its formula, written out on plain numbers; one row each.
+// Every loss compared with its formula on plain numbers, one row each.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>

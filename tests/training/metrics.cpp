@@ -1,4 +1,4 @@
-// Metrics against their formulas, written out on plain numbers, over two updates.
+// Metrics compared with their formulas on plain numbers, over two updates.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -19,7 +19,7 @@ Tensor part(const std::vector<float>& values, size_t first, size_t count) {
       {int64_t(count)});
 }
 
-/// In two batches of unequal size.
+/// The result after updates with two batches of unequal size.
 Tensor after_updates(Metric& metric, bool weighted) {
   for (const auto& [first, count] : {std::pair<size_t, size_t>{0, 5}, {5, 3}})
     metric.update_state(part(kAnswers, first, count), part(kScores, first, count),
@@ -71,7 +71,7 @@ const Best kBest[] = {
     {"RecallAtPrecision", "precision", precision, sensitivity},
 };
 
-/// Thresholds as AUC has them: -eps, 1 / (n - 1), ..., 1 + eps.
+/// The thresholds of AUC: -eps, 1 / (n - 1), ..., 1 + eps.
 std::vector<double> auc_thresholds(int n) {
   std::vector<double> all{-1e-7};
   for (int i = 1; i < n - 1; ++i) all.push_back(double(i) / (n - 1));
@@ -79,7 +79,7 @@ std::vector<double> auc_thresholds(int n) {
   return all;
 }
 
-/// Area of trapezoids, or of the lower or higher rectangles.
+/// The area by trapezoids, or by the lower or upper rectangles.
 double area(double (*x)(const Counts&), double (*y)(const Counts&), const std::string& method,
             bool weighted) {
   const auto thresholds = auc_thresholds(21);

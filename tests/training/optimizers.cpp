@@ -1,4 +1,4 @@
-// Every optimizer against its rule, written out on plain numbers: four steps of a matrix and a
+// Every optimizer compared with its update rule on plain numbers: four steps of a matrix and a
 // vector.
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// What a rule remembers of one weight, by name; zeros at first.
+/// The slots of one weight by name, initially zeros.
 struct State {
   std::map<std::string, Numbers> slots;
   Numbers& operator[](const std::string& name) { return slots[name]; }
@@ -21,8 +21,8 @@ struct State {
   }
 };
 
-/// One step: w, its gradient, the state, the number of the step from 1, and the columns of a matrix
-/// (0: a vector).
+/// One update: the weight w, its gradient g, its slots, the number of the step from 1, and the
+/// number of columns (0 for a vector).
 using Rule = void (*)(Numbers& w, const Numbers& g, State& state, double step, size_t columns);
 
 double size_of(const Numbers& x) {
@@ -42,7 +42,8 @@ void adam(Numbers& w, const Numbers& g, State& s, double t, double rate, double 
   }
 }
 
-/// a x + b x^3 + c x^5 of the singular values, five times. Rows must not be more than columns.
+/// Muon's Newton-Schulz iteration: a x + b x^3 + c x^5 of the singular values, five times. There
+/// must not be more rows than columns.
 Numbers orthogonal(Numbers x, size_t rows, size_t columns) {
   const double length = size_of(x) + 1e-7;
   for (double& v : x) v /= length;

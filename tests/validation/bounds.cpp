@@ -1,5 +1,5 @@
-// The bounds themselves: rules beside the ops' own kernels in float64, and errors beside what the
-// same op gives for inputs that are off.
+// Tests of the error bounds: the rules compared with the ops' own kernels in float64, and error
+// propagation compared with the op on perturbed inputs.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -24,7 +24,7 @@ Validation bounded(const std::function<Tensors(const Tensors&)>& body, const Ten
   return report;
 }
 
-/// Results and gradients of all inputs.
+/// A function that returns results and the gradients of all inputs.
 std::function<Tensors(const Tensors&)> with_gradients(std::function<Tensor(const Tensors&)> f) {
   return [f](const Tensors& in) {
     GradientTape tape;

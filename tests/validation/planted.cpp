@@ -1,4 +1,4 @@
-// Planted faults: passes and kernels that are wrong in one way each are found and named.
+// Planted faults: validation finds and names passes and kernels with one fault each.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -36,7 +36,7 @@ Validation checked(const Subject& given) {
   return report;
 }
 
-/// The usual passes after one that is wrong.
+/// A subject compiled with a faulty pass before the usual ones.
 Subject with_pass(Subject given, const char* name, bool (*wrong)(Program&)) {
   const auto usual = given.optimize;
   given.optimize = [=](Program program, const PassObserver& observer) {
@@ -48,7 +48,7 @@ Subject with_pass(Subject given, const char* name, bool (*wrong)(Program&)) {
   return given;
 }
 
-/// Changes the first instruction of the op.
+/// Changes the first instruction with this op.
 template <class T, class F>
 bool change_first(Program& program, F&& change) {
   for (Program::Instruction& i : program.code) {
@@ -96,14 +96,14 @@ bool wrong_start(Program& program) {
   });
 }
 
-/// Whoever read a value reads another.
+/// Makes all readers of a value read another one.
 void read_instead(Program& program, int value, int other) {
   for (Program::Instruction& i : program.code)
     std::replace(i.inputs.begin(), i.inputs.end(), value, other);
   std::replace(program.outputs.begin(), program.outputs.end(), value, other);
 }
 
-/// x + y becomes x.
+/// Replaces x + y by x.
 bool dropped_term(Program& program) {
   for (const Program::Instruction& i : program.code) {
     auto* op = as<Binary>(*i.op);
@@ -114,7 +114,7 @@ bool dropped_term(Program& program) {
   return false;
 }
 
-/// The cast to integers and back becomes nothing.
+/// Removes a cast to integers and back.
 bool lost_cast(Program& program) {
   for (size_t i = 1; i < program.code.size(); ++i) {
     const Program::Instruction &first = program.code[i - 1], &second = program.code[i];
@@ -156,7 +156,7 @@ TEST_CASE("a pass that rewrites wrongly is named, with the instruction") {
 
 namespace {
 
-/// How a kernel is wrong.
+/// The fault of a kernel.
 enum class Fault : uint8_t { none, stride, term, tail, axis, rounding };
 Fault fault = Fault::none;
 

@@ -28,6 +28,7 @@ void add_schedule_rows(CheckReport& report, const CheckedClass& checked);
 void add_callback_rows(CheckReport& report, const CheckedClass& checked);
 void add_operation_rows(CheckReport& report, const CheckedClass& checked);
 void add_format_rows(CheckReport& report, const CheckedClass& checked);
+void add_dataset_rows(CheckReport& report, const CheckedClass& checked);
 
 /// Checks that an object made from the configuration of another one has the same configuration.
 std::string check_configuration(const CheckedClass& checked);

@@ -148,9 +148,10 @@ class Comparison {
  public:
   Comparison(const Tensor& gradient, double tolerance)
       : gradient_(gradient.to_vector()), tolerance_(tolerance) {
-    for (const double g : gradient_) {
-      check::expect(std::isfinite(g), "the gradient has an element that is ", g);
-      largest_ = std::max(largest_, std::abs(g));
+    for (size_t i = 0; i < gradient_.size(); ++i) {
+      check::expect(std::isfinite(gradient_[i]), "the gradient has an element that is ",
+                    gradient_[i], ", at ", place_text(gradient.shape(), i));
+      largest_ = std::max(largest_, std::abs(gradient_[i]));
     }
   }
   void compare(const Differences& differences, const Direction& direction) {
@@ -217,6 +218,18 @@ class Moved {
   Tensor start_;
 };
 
+/// Fails for a result that is not finite: all differences would be so, also those by inputs that
+/// have nothing to do with it.
+void expect_finite(const Tensors& results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!is_floating(results[i].dtype())) continue;
+    const Values values = results[i].to_vector();
+    for (size_t k = 0; k < values.size(); ++k)
+      check::expect(std::isfinite(values[k]), "result ", i + 1, " is ", values[k], " at ",
+                    place_text(results[i].shape(), k), ": it has no differences");
+  }
+}
+
 class GradientCheck {
  public:
   using F = std::function<Tensors(const Tensors&)>;
@@ -245,6 +258,7 @@ class GradientCheck {
       floating = floating || is_floating(y.dtype());
     }
     check::expect(floating, "no result is a tensor of floating-point numbers");
+    expect_finite(outputs_);
     check::expect(same_bits(outputs_, f_(inputs_)),
                   "called twice on the same inputs it gives different results: random numbers and "
                   "state have to be the same each time");

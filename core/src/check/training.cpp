@@ -176,13 +176,16 @@ std::string check_format_of_arrays(const CheckedClass& checked) {
 }  // namespace
 
 void add_format_rows(CheckReport& report, const CheckedClass& checked) {
-  const auto format = checked.make<Format>();
-  const auto* object = format.get();
-  if (dynamic_cast<const ModelFormat*>(object))
+  const Dict traits = registry().traits(Format::kKind, checked.name);
+  const auto abilities = Codec<std::vector<std::string>>::decode(traits.at("abilities"));
+  const auto can = [&](const char* ability) {
+    return std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
+  };
+  if (can(ModelFormat::kAbility))
     add_row(report, "models", [&] { return check_format_of_models(checked); });
-  if (dynamic_cast<const WeightsFormat*>(object))
+  if (can(WeightsFormat::kAbility))
     add_row(report, "weights", [&] { return check_format_of_weights(checked); });
-  if (dynamic_cast<const ReadsArrays*>(object) && dynamic_cast<const WritesArrays*>(object))
+  if (can(ReadsArrays::kAbility) && can(WritesArrays::kAbility))
     add_row(report, "arrays", [&] { return check_format_of_arrays(checked); });
 }
 

@@ -28,7 +28,8 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
 
 constexpr const char* kShuffles[] = {"none", "samples", "batches"};
 
-/// The shard `index` of `count`, which has a part of the rows of each batch.
+/// A shard of a dataset: number `index` of `count`. Each shard has a part of the rows of each
+/// batch.
 struct Shard {
   int64_t index = 0, count = 1;
 };
@@ -76,7 +77,7 @@ class ArrayDataset final : public Dataset {
   }
 
   void begin_epoch() override {
-    at_ = expected_ = buffered_ = 0;
+    batches_read_ = expected_ = buffered_ = 0;
     if (shuffle_ != Shuffle::none) drawn_from_ = order_->state().value();
     if (buffer_)
       buffer_->begin_epoch(*order_);
@@ -86,8 +87,8 @@ class ArrayDataset final : public Dataset {
       rows_ = order_->permutation(samples_ / batch_size_);
   }
 
-  /// The state from which the order was drawn, and the properties of the dataset on which the order
-  /// depends.
+  /// The state of the generator from which the order of this epoch was drawn, and the properties of
+  /// the dataset on which the order depends.
   Value state() const override {
     Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[static_cast<size_t>(shuffle_)]}};
     if (drawn_from_)
@@ -108,40 +109,40 @@ class ArrayDataset final : public Dataset {
     if (const Value* order = state.find("order")) set_order(order->as_list());
     if (buffer_) return Dataset::restore(state, batches);
     begin_epoch();
-    at_ = expected_ = batches;
+    batches_read_ = expected_ = batches;
   }
 
   bool next(Batch& batch) override {
     check();
-    if (at_ >= batches()) return false;
+    if (batches_read_ >= batches()) return false;
     if (shuffle_ == Shuffle::samples) {
       next_order(batch);
     } else {
       expect_batches();
-      const auto [first, count] = place_of(at_);
+      const auto [first, count] = rows_in_arrays(batches_read_);
       fill(batch,
            [&](const Tensor& array, Tensor& target) { take_rows(array, target, first, count); });
     }
-    ++at_;
+    ++batches_read_;
     return true;
   }
 
-  /// The rows of the arrays that the last batch has.
+  /// The indices in the arrays of the rows of the last batch.
   std::vector<int64_t> last_rows() const {
-    if (at_ == 0) return {};
+    if (batches_read_ == 0) return {};
     if (shuffle_ != Shuffle::samples) {
-      const auto [first, count] = place_of(at_ - 1);
+      const auto [first, count] = rows_in_arrays(batches_read_ - 1);
       std::vector<int64_t> rows(static_cast<size_t>(count));
-      std::iota(rows.begin(), rows.end(), first);
+      std::iota(rows.begin(), rows.end(), arrays_.first_row + first);
       return rows;
     }
-    const auto [first, count] = rows_in_order(at_ - 1);
+    const auto [first, count] = rows_in_order(batches_read_ - 1);
     const auto begin = rows_.begin() + (buffer_ ? 0 : first);
     return {begin, begin + count};
   }
 
  protected:
-  /// All shards draw the same order.
+  /// All shards draw the same order; each takes other rows of it.
   DatasetPtr own_shard(int64_t index, int64_t count) override {
     const Shard shard{shard_.index * count + index, shard_.count * count};
     if (batch_size_ < shard.count)
@@ -163,8 +164,8 @@ class ArrayDataset final : public Dataset {
                   end = all * (shard_.index + 1) / shard_.count;
     return {first + begin, end - begin};
   }
-  /// The same rows as indices in the arrays; not for shuffled samples.
-  RowRange place_of(int64_t number) const {
+  /// The rows of batch `number` as indices in the arrays; not for shuffled samples.
+  RowRange rows_in_arrays(int64_t number) const {
     RowRange rows = rows_in_order(number);
     const bool moved = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
     if (moved) rows.first += (rows_[number] - number) * batch_size_;
@@ -210,7 +211,7 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// Asks the system to read the batches of the next steps ahead.
+  /// Asks the operating system to read the rows of the next batches from disk ahead.
   void expect_batches() {
     if (mapped_.empty()) return;
     size_t sample = 1;  // bytes of a sample
@@ -218,13 +219,13 @@ class ArrayDataset final : public Dataset {
     constexpr size_t kMostBytes = size_t{4} << 20;
     const int64_t ahead = static_cast<int64_t>(std::clamp(
         kMostBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
-    for (; expected_ < std::min(at_ + 1 + ahead, batches()); ++expected_) {
-      const auto [first, count] = place_of(expected_);
+    for (; expected_ < std::min(batches_read_ + 1 + ahead, batches()); ++expected_) {
+      const auto [first, count] = rows_in_arrays(expected_);
       for (const Tensor& array : mapped_) expect_rows(array, first, count);
     }
   }
 
-  /// Takes consecutive rows: a view of the array, or one read of the file.
+  /// Takes consecutive rows of an array: a view of it, or one read of its file.
   void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
     const TensorSpec spec = rows_of(array, count);
     const size_t offset = array.offset() + static_cast<size_t>(first) * row_bytes(array);
@@ -237,10 +238,10 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// The next samples in the drawn order; for files it is the order in which the buffer returns
-  /// rows.
+  /// The indices of the next samples in the drawn order. Rows of files come in the order in which
+  /// the shuffle buffer returns them.
   void next_order(Batch& batch) {
-    const auto [first, count] = rows_in_order(at_);
+    const auto [first, count] = rows_in_order(batches_read_);
     targets_.clear();
     fill(batch, [&, rows = count](const Tensor& array, Tensor& target) {
       if (!array.storage()->memory()) make_writable(target, rows_of(array, rows));
@@ -253,8 +254,8 @@ class ArrayDataset final : public Dataset {
     });
   }
 
-  /// Takes the rows of this shard from the buffer. Rows of other shards are skipped: they are
-  /// written where the first row of this shard follows.
+  /// Takes the rows of this shard from the buffer. Rows of other shards are discarded: the first
+  /// row of this shard overwrites them.
   const int64_t* take_from_buffer(int64_t first, int64_t count) {
     for (; buffered_ < first; ++buffered_) buffer_->take(targets_);
     buffered_ += count;
@@ -279,7 +280,7 @@ class ArrayDataset final : public Dataset {
   Shard shard_;
   Tensor drawn_from_;          ///< the state of order_ before it drew the order of the epoch
   int64_t samples_;            ///< number of samples in all shards
-  int64_t at_ = 0;             ///< number of batches read in this epoch
+  int64_t batches_read_ = 0;   ///< number of batches read in this epoch
   int64_t buffered_ = 0;       ///< rows taken from the buffer in this epoch
   int64_t expected_ = 0;       ///< batches that are read ahead
   std::vector<int64_t> rows_;  ///< the indices of samples, or of batches, in the drawn order

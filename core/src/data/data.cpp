@@ -37,36 +37,37 @@ class GeneratorDataset final : public Dataset {
   int64_t batches() const override { return batches_; }
   void begin_epoch() override {
     done_ = 0;
-    asked_before_ = asked_;
+    earlier_calls_ = calls_;
   }
   bool next(Batch& batch) override {
     if (batches_ >= 0 && done_ == batches_) return false;
-    ++asked_;
+    ++calls_;
     if (!produce_(batch)) return false;
     ++done_;
     return true;
   }
-  /// The number of calls of the function in earlier epochs; each epoch continues its sequence of
+  /// The number of calls of the function in earlier epochs; the first batch of an epoch is the one
+  /// after the last call.
   /// batches.
-  Value state() const override { return asked_before_; }
+  Value state() const override { return earlier_calls_; }
   void restore(const Value& state, int64_t batches) override {
     const int64_t before = state.as_int(), wanted = before + batches;
-    if (asked_ > wanted)
-      fail("restore: the generator was asked ", asked_, " times already and cannot go back to ",
+    if (calls_ > wanted)
+      fail("restore: the generator was asked ", calls_, " times already and cannot go back to ",
            wanted, ": give the run a new one");
-    for (Batch passed; asked_ < wanted; ++asked_) {
+    for (Batch passed; calls_ < wanted; ++calls_) {
       check_skip_interruption();
-      if (!produce_(passed) && asked_ >= before) fail_too_short(asked_ - before, batches);
+      if (!produce_(passed) && calls_ >= before) fail_too_short(calls_ - before, batches);
     }
-    asked_before_ = before;
+    earlier_calls_ = before;
     done_ = batches;
   }
 
  private:
   std::function<bool(Batch&)> produce_;
   int64_t batches_, done_ = 0;
-  /// calls of the function: all, and those in earlier epochs
-  int64_t asked_ = 0, asked_before_ = 0;
+  /// calls of the function: in all epochs, and in the epochs before this one
+  int64_t calls_ = 0, earlier_calls_ = 0;
 };
 
 }  // namespace

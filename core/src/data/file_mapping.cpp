@@ -30,9 +30,10 @@ uintptr_t page_of(uintptr_t address) {
   return address & -static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Maps zeros from the page of `address` to the end of its mapping; returns false if no range
-/// contains it. It makes the system call directly: a signal handler may, and the thread sanitizer
-/// would count mmap() as a write to memory that other threads read.
+/// Replaces the mapping by zeros from the page of `address` to the mapping's end; returns false if
+/// no range contains the address. Makes the system call directly, which a signal handler may do;
+/// mmap() would also be reported by the thread sanitizer as a write to memory that other threads
+/// read.
 bool replace_lost(uintptr_t address) {
   for (GuardedRange& range : ranges) {
     const uintptr_t begin = range.begin.load(), end = range.end.load();
@@ -68,7 +69,7 @@ bool handle_bus_errors() {
   return sigaction(SIGBUS, &action, &other_handler) == 0;
 }
 
-/// Enters a range; returns null if all entries are in use.
+/// Adds a range to the guarded ones; returns null if all entries are in use.
 GuardedRange* guard(std::byte* start, size_t bytes) {
   static const bool handled = handle_bus_errors();
   const std::lock_guard lock(taking_range);

@@ -53,9 +53,10 @@ class Prefetch final : public Dataset {
   /// polled. If the thread could not be started, next() makes the batch itself.
   bool next(Batch& batch) override {
     if (!thread_.joinable()) return state_ == State::making && source_->next(batch);
-    constexpr auto kLook = std::chrono::milliseconds(20);
+    constexpr auto kPollInterval = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kLook, [this] { return ready_ > 0 || state_ == State::ended; }))
+    while (!changed_.wait_for(lock, kPollInterval,
+                              [this] { return ready_ > 0 || state_ == State::ended; }))
       heed_interruption("a batch was made");
     if (ready_ == 0) {
       if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(error);
@@ -75,7 +76,8 @@ class Prefetch final : public Dataset {
  private:
   enum class State { ended, making, quit };
 
-  /// Runs `begin`, which begins an epoch of the source, after interrupting what the thread does in
+  /// Runs `begin_source`, which begins an epoch of the source, after interrupting what the thread
+  /// does in the source. Then the thread continues with the new epoch.
   /// the source. Then the thread continues with the new epoch.
   template <class F>
   void begin(F begin_source) {
@@ -135,11 +137,11 @@ class Prefetch final : public Dataset {
   static constexpr size_t kMostBytes = size_t{2} << 20;
   DatasetPtr source_;
   Value source_state_;  // the state of the source since the epoch began
-  // interrupts the thread
+  // interrupts what the thread does in the source
   std::shared_ptr<Interruption> source_runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
-  // of the epoch; ended: the source has no more batches, or no epoch has begun
+  // The state of the current epoch; ended: the source has no more batches, or no epoch has begun.
   State state_ = State::ended;
   bool working_ = false;  // whether the thread is in a call of the source
   std::array<Batch, 32> ring_;

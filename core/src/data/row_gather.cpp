@@ -12,7 +12,7 @@ namespace crescent {
 namespace {
 
 constexpr size_t kAlone =
-    size_t{64}  // bytes that one thread copies in the time in which another wakes up
+    size_t{64}  // the bytes that one thread copies in the time that another thread needs to wake up
     << 10;
 
 std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows) {

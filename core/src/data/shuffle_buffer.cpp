@@ -19,7 +19,7 @@ constexpr int64_t kLeastRuns = 8;     // the least number of runs in a window
 
 ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
     : samples_(arrays.front().dim(0)) {
-  int64_t sample = 1, block = 1;  // in bytes; in samples
+  int64_t sample = 1, block = 1;  // bytes of a sample; samples in a block of the storage
   for (const Tensor& array : arrays) {
     const size_t row = row_bytes(array);
     if (is_mapped(array))
@@ -34,7 +34,7 @@ ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
   const int64_t blocks = (kRunBytes / sample + block - 1) / block;
   run_length_ = std::clamp(blocks * block, int64_t{1}, std::max<int64_t>(1, window / kLeastRuns));
   window_runs_ = window / run_length_;
-  for (Window* w : {&now_, &next_})
+  for (Window* w : {&current_window_, &next_})
     for (const Column& column : columns_)
       w->rows.push_back(
           Storage::allocate(static_cast<size_t>(window_runs_ * run_length_) * column.row, false));
@@ -45,12 +45,12 @@ void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
   inside_.emplace(order.seed());
   next_run_ = at_ = 0;
   next_runs_ = (window_runs_ + 3) / 4;
-  for (Window* w : {&now_, &next_}) w->numbers.clear();
+  for (Window* w : {&current_window_, &next_}) w->numbers.clear();
 }
 
 int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
-  if (at_ == now_.numbers.size())
-    turn();
+  if (at_ == current_window_.numbers.size())
+    next_window();
   else if (at_ % static_cast<size_t>(run_length_) == 0 && read_run())
     read_run();
   const size_t place = static_cast<size_t>(order_[at_]),
@@ -58,20 +58,20 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
   ++at_;
   for (size_t i = 0; i < columns_.size(); ++i) {
     const size_t row = columns_[i].row;
-    prefetch_row(now_.rows[i]->host() + later * row, row);
-    std::memcpy(targets[i], now_.rows[i]->host() + place * row, row);
+    prefetch_row(current_window_.rows[i]->host() + later * row, row);
+    std::memcpy(targets[i], current_window_.rows[i]->host() + place * row, row);
   }
-  return now_.numbers[place];
+  return current_window_.numbers[place];
 }
 
 /// Reads the rest of the next window, which then becomes the current one.
-void ShuffleBuffer::turn() {
+void ShuffleBuffer::next_window() {
   while (read_run()) {
   }
-  std::swap(now_, next_);
+  std::swap(current_window_, next_);
   next_.numbers.clear();
   next_runs_ = std::min(window_runs_, 2 * next_runs_);
-  order_ = inside_->permutation(static_cast<int64_t>(now_.numbers.size()));
+  order_ = inside_->permutation(static_cast<int64_t>(current_window_.numbers.size()));
   at_ = 0;
 }
 

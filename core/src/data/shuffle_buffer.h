@@ -33,7 +33,7 @@ class ShuffleBuffer {
   };
   const std::byte* row_at(size_t i, size_t place) const;
   bool read_run();
-  void turn();
+  void next_window();
 
   Tensors mapped_;
   std::vector<Column> columns_;  ///< the arrays that are not mapped
@@ -41,8 +41,8 @@ class ShuffleBuffer {
   int64_t next_runs_ = 0;      ///< the number of runs in next_ when it is complete
   std::vector<int64_t> runs_;  ///< the order of runs
   size_t next_run_ = 0;
-  Window now_, next_;
-  std::vector<int64_t> order_;  ///< the order of the samples in now_
+  Window current_window_, next_;
+  std::vector<int64_t> order_;  ///< the order of the samples in current_window_
   size_t at_ = 0;
   std::optional<SeedGenerator> inside_;  ///< draws the order within windows
 };

@@ -30,7 +30,7 @@ void shuffle_rows(RowIndices& rows, const SeedGenerator& random) {
   rows = std::move(mixed);
 }
 
-/// The rows of each class, or all rows as one class if there are no labels.
+/// The indices of the rows of each class; without labels, all rows are one class.
 std::vector<RowIndices> rows_by_class(int64_t count, const Tensor& labels) {
   if (!labels) return {first_indices(count)};
   if (labels.size() != count)

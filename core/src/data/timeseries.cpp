@@ -65,7 +65,7 @@ int64_t window_count(const Tensor& data, const Tensor& targets, int64_t length,
   return windows;
 }
 
-/// A stream of the first rows of windows.
+/// A stream of the indices at which windows begin.
 StreamPtr window_starts(int64_t windows, const TimeseriesOptions& options) {
   std::vector<int64_t> places;
   for (int64_t at = 0; at < windows; at += options.sequence_stride) places.push_back(at);

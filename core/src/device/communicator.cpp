@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "crescent/program/distribution.h"
 #include "registry/loader/class_of_plugin.h"
 
 namespace crescent {
@@ -32,6 +33,7 @@ void SingleProcess::describe(Schema<SingleProcess>& s) { s.doc("One process by i
 namespace {
 
 constexpr const char* kSingle = "single";
+constexpr const char* kLaunched = "mpi";  ///< that of processes which a launcher started
 
 struct InUse {
   std::mutex mutex;
@@ -48,11 +50,24 @@ std::shared_ptr<Communicator> make_named(std::string_view name, const Dict& opti
   return make<Communicator>(class_or_plugin(Communicator::kKind, name)->name, options);
 }
 
+/// The communicator of a process that a launcher started as one of several.
+std::shared_ptr<Communicator> make_launched() try {
+  return make_named(kLaunched);
+} catch (Error& error) {
+  error.add_context(
+      concat("this process was started as one of ", processes_launched(),
+             " that train together, by the communicator '", kLaunched,
+             "', which is built where MPI is found; CRESCENT_COMMUNICATOR=single lets "
+             "each train by itself: "));
+  throw;
+}
+
 std::shared_ptr<Communicator> first_communicator() try {
   const char* name = std::getenv("CRESCENT_COMMUNICATOR");
-  return make_named(name && *name ? name : kSingle);
+  if (name && *name) return make_named(name);
+  return processes_launched() > 1 ? make_launched() : make_named(kSingle);
 } catch (Error& error) {
-  error.add_context("CRESCENT_COMMUNICATOR: ");
+  if (std::getenv("CRESCENT_COMMUNICATOR")) error.add_context("CRESCENT_COMMUNICATOR: ");
   throw;
 }
 

@@ -1,4 +1,4 @@
-// Observers of layer calls on a thread.
+// Observation of layer calls on a thread, for traces of outputs and statistics.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -19,8 +19,7 @@ class CallObserver {
   CallObserver* before_;
 };
 
-/// While an object of this class lives, a layer call is in progress; notifies the thread's
-/// observer.
+/// A call of a layer that is reported to the observer of the thread.
 class ObservedCall {
  public:
   explicit ObservedCall(const Layer& layer);

@@ -9,7 +9,7 @@
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "layer/unknown_sizes.h"
-#include "program/option_changes.h"
+#include "program/recording/option_changes.h"
 #include "registry/blame.h"
 
 namespace crescent {

@@ -1,11 +1,11 @@
-// Methods and properties that every layer has besides its options, for Lua, help and the listing.
+// Methods and properties of all layers, for Lua, help and the listing.
 #include "crescent/layer/layer.h"
 #include "crescent/layer/training.h"
 
 namespace crescent {
 namespace {
 
-/// The prefix of the paths of the layer's weights; nullopt before it is built.
+/// The common beginning of the paths of the layer's weights; nullopt until they are created.
 std::optional<std::string> path_of_weights(const Layer& layer) {
   return layer.built() ? std::optional(layer.name()) : std::nullopt;
 }

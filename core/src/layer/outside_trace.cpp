@@ -1,6 +1,6 @@
 #include "layer/outside_trace.h"
 
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 
 namespace crescent {
 

@@ -4,7 +4,7 @@
 
 #include "crescent/program/gradient.h"
 #include "crescent/tensor/tensor.h"
-#include "program/autocast.h"
+#include "program/recording/autocast.h"
 
 namespace crescent {
 

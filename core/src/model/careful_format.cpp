@@ -51,7 +51,7 @@ class Workplace {
   }
 
  private:
-  /// The new file gets the permissions of the file that it replaces.
+  /// Moves a complete file to its destination with the permissions of the file that it replaces.
   void move_out(const fs::path& from) const {
     const fs::path to = target_.parent_path() / from.filename();
     if (fs::is_regular_file(to)) fs::permissions(from, fs::status(to).permissions());
@@ -61,7 +61,7 @@ class Workplace {
   fs::path target_, folder_;
 };
 
-/// Raises the error with the temporary path replaced by the path that the user gave.
+/// Fails with the message, in which the path of the temporary file is replaced by the user's path.
 [[noreturn]] void fail_saving(std::string text, const std::string& path, const std::string& to) {
   for (size_t at; (at = text.find(to)) != text.npos;) text.replace(at, to.size(), path);
   fail("cannot save '", path, "': ", text);
@@ -141,7 +141,7 @@ class CarefulFormat final : public Format,
     return dynamic_cast<Ability&>(*format_);
   }
 
-  /// Runs f, which reads the file; errors name the path.
+  /// Runs code that reads the file; errors name its path.
   template <class F>
   auto about(const std::string& path, F f) const -> decltype(f()) {
     try {
@@ -174,7 +174,8 @@ class CarefulFormat final : public Format,
 }  // namespace
 
 FormatPtr careful(FormatPtr format) {
-  if (!format || is_built_in(*format->info())) return format;
+  const bool in_lua = format && format->info()->origin == "Lua";
+  if (!format || (is_built_in(*format->info()) && !in_lua)) return format;
   return std::make_shared<CarefulFormat>(std::move(format));
 }
 

@@ -1,4 +1,4 @@
-// A wrapper that makes formats of other plugins keep the guarantees of built-in formats.
+// Wraps formats of third-party plugins so that they keep the guarantees of built-in ones.
 #pragma once
 #include "crescent/io/format.h"
 

@@ -18,13 +18,14 @@ TensorSpecs inputs_of(const Model& model) {
   return specs;
 }
 
-/// The specs with batch size 1; a fixed batch size is kept.
+/// The input specs with a batch size of 1; fixed batch sizes are kept.
 TensorSpecs sample_of(const TensorSpecs& inputs) {
   TensorSpecs sample = inputs;
   for (TensorSpec& spec : sample) {
     const Shape given = spec.shape;
     if (given.rank() > 0 && given[0] < 0) spec.shape.set(0, 1);
-    if (!spec.shape.is_known()) fail("flops: expected inputs of known sizes, got ", given);
+    if (!spec.shape.is_known())
+      fail("flops: only the batch size may be unknown, got inputs ", given);
   }
   return sample;
 }
@@ -42,7 +43,7 @@ Program forward_pass(Model& model, const TensorSpecs& sample) {
   return program;
 }
 
-/// The path of a scope relative to the model.
+/// The path below the model of the layer that recorded this scope.
 std::string path_below(const Model& model, const std::string& scope) {
   const std::string prefix = model.name() + "/";
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : "";

@@ -1,4 +1,4 @@
-// Floating-point operations per layer of a model.
+// The floating-point operations of the layers of a model.
 #pragma once
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ using LayerFlops = std::map<std::string, double>;
 
 /// Fails where a size of an input is unknown.
 LayerFlops flops_by_layer(const Model& model);
-/// The sum over a layer and its sublayers.
+/// The sum over a layer and the layers inside it.
 double flops_below(const LayerFlops& flops, const std::string& path);
 
 }  // namespace crescent

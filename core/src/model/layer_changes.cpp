@@ -11,7 +11,7 @@ namespace {
 
 using ShapesOfLayers = std::unordered_map<const Layer*, std::vector<Shape>>;
 
-/// The output shapes of each layer in this model, for each call.
+/// The output shapes of each call of each layer in this model.
 ShapesOfLayers shapes_in(const Model& model) {
   ShapesOfLayers shapes;
   if (!model.is_graph()) return shapes;
@@ -23,7 +23,7 @@ ShapesOfLayers shapes_in(const Model& model) {
   return shapes;
 }
 
-/// The layers of a model; of a Sequential also its input.
+/// The layers of a model, including the input layer of a Sequential.
 std::vector<LayerPtr> all_layers(const Model& model) {
   std::vector<LayerPtr> layers = model.layers();
   if (dynamic_cast<const Sequential*>(&model) && model.is_graph())

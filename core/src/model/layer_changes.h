@@ -1,4 +1,4 @@
-// Compares two models layer by layer, for the report of surgery.
+// Compares two models layer by layer, for the report of a graph operation.
 #pragma once
 #include <functional>
 
@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// The layer changes that a surgery function made.
+/// The layers that an operation has changed.
 struct Changed {
   LayerPtr old{}, by{};    ///< a nested model and the one that it became
   LayerPtr fresh{};        ///< the inserted layer

@@ -5,8 +5,9 @@
 
 #include "layer/layer_access.h"
 #include "model/graph.h"
-#include "program/option_changes.h"
+#include "program/recording/option_changes.h"
 #include "registry/blame.h"
+#include "training/metrics_scope.h"
 #include "training/run_state.h"
 
 namespace crescent {
@@ -64,6 +65,8 @@ Model::Model() : training_(std::make_unique<Training>()) { autocast_ = false; }
 Model::~Model() = default;
 
 void Model::compile(const Dict& options) {
+  const StepLock lock(*this);
+  expect_metrics_free(*this, "compile");
   CompileOptions parsed;
   schema_of<CompileOptions>("compile").configure(&parsed, options);
   auto optimizer = get<Optimizer>(parsed.optimizer);

@@ -1,5 +1,4 @@
-// Methods and properties that every model has in addition to those of layers, for Lua, help and the
-// listing.
+// Methods and properties of all models, beside those of layers, for Lua, help and the listing.
 #include "crescent/layer/training.h"
 #include "crescent/model/callback.h"
 #include "crescent/model/model.h"

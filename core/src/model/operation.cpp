@@ -69,7 +69,7 @@ Dict with_tensors(const SchemaData& parameters, Dict arguments) {
   return arguments;
 }
 
-/// Runs f; if an op of the operation rejects a dtype, the error names the operation instead.
+/// Runs f; an error about tensor elements names the operation instead of the op inside it.
 template <class F>
 Value refusing_as(const std::string& operation, F f) try {
   return f();

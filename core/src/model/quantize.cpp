@@ -23,8 +23,7 @@ void check_mode(const QuantizeOptions& options) {
 
 using Layers = std::vector<Layer*>;
 
-/// The layers whose names contain a match of one of the patterns; fails for a pattern without a
-/// match.
+/// The layers whose names match a pattern; fails for a pattern that matches none.
 Layers named_like(const std::vector<std::string>& patterns, const Layers& layers) {
   Layers chosen;
   std::vector<std::string> names;

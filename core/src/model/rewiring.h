@@ -1,5 +1,5 @@
-// The common part of rewire() and surgery: rebuilds a graph, calling layers again where their
-// inputs change.
+// The common part of rewire() and surgery: rebuilds a graph in which layers after a change are
+// called again.
 #pragma once
 #include "crescent/model/rewire.h"
 

@@ -69,7 +69,7 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   return true;
 }
 
-/// A column that an option adds to the columns of Keras.
+/// A column that an option adds to Keras' columns.
 struct FurtherColumn {
   const char* title;
   int width;
@@ -82,7 +82,7 @@ std::vector<FurtherColumn> further_columns(const SummaryOptions& options) {
   return columns;
 }
 
-/// "7.73 G".
+/// The count with three digits and a unit: "7.73 G".
 std::string short_count(double count) {
   const char* const units[] = {"", " k", " M", " G", " T", " P", " E"};
   size_t unit = 0;
@@ -128,8 +128,8 @@ class SummaryTable {
   }
 
  private:
-  /// Places Keras' columns at their fractions of the line width; additional columns get the width
-  /// that they need.
+  /// Places the columns: those of Keras take fractions of the line, additional ones their own
+  /// width.
   void place_columns() {
     int further = 0;
     for (const FurtherColumn& column : further_) further += column.width;
@@ -141,8 +141,8 @@ class SummaryTable {
                                                 : options_.positions);
   }
 
-  /// The ends of the columns as fractions of the line, of which Keras' columns take `own` and the
-  /// others `further` characters.
+  /// The end positions as fractions of the line, where Keras' columns take `own` and each
+  /// additional one `further`.
   std::vector<double> usual_positions(double own, double further) const {
     std::vector<double> positions =
         chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
@@ -192,7 +192,7 @@ class SummaryTable {
 
   std::string rule(char c) const { return std::string(width_, c); }
 
-  /// `outer` is the path of the enclosing model, ending with "/".
+  /// Adds the rows of a layer. `outer` is the path of the enclosing model, followed by "/".
   void add_layer(const Layer& layer, const std::string& outer, int depth) {
     const std::string path = outer + layer.name();
     const std::string indent(2 * static_cast<size_t>(depth), ' ');

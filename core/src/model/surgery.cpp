@@ -50,15 +50,15 @@ std::shared_ptr<Functional> stacked(const Sequential& model, Layers layers) {
   return made;
 }
 
-/// Whether a weight can take the value of the other; quantized weights have scales and cannot be
-/// mixed with floating ones.
+/// Whether a weight can take the values of another: quantized weights cannot, because their scales
+/// differ.
 bool fits(const Variable& from, const Variable& to) {
   const bool both_float = is_floating(from.dtype()) && is_floating(to.dtype());
   return from.name() == to.name() && from.shape() == to.shape() &&
          (both_float || from.dtype() == to.dtype());
 }
 
-/// Copies the values of matching weights of `from` to `to`; returns how many were copied.
+/// Copies the values of matching weights; returns the number of weights copied.
 size_t carry(const Layer& from, const Layer& to) {
   Variables left = from.weights_in_keras_order();
   size_t count = 0;
@@ -73,7 +73,7 @@ size_t carry(const Layer& from, const Layer& to) {
   return count;
 }
 
-/// A surgery operation on a layer that is directly in the model, not in a nested one.
+/// An operation on a layer of the model itself (not of a nested model).
 using Operation = std::function<SurgeryResult(const Model&, const LayerPtr&)>;
 
 SurgeryResult finished(const Model& before, std::shared_ptr<Functional> after,
@@ -99,7 +99,7 @@ std::shared_ptr<Functional> exchanged(const Model& model, const GraphEdit& edit,
   return stacked(*stack, std::move(layers));
 }
 
-/// Rebuilds the model around a nested model after an operation on the latter.
+/// Rebuilds the model around a nested model that was changed.
 SurgeryResult around(const Model& model, const LayerPtr& nested, SurgeryResult inner,
                      const char* verb) {
   const auto made = exchanged(model, {.verb = verb}, nested, inner.model);
@@ -123,7 +123,7 @@ SurgeryResult at_path(const Model& model, const std::string& path, const char* v
   return {};
 }
 
-/// Runs `operation`; its errors state the verb, the model and the path.
+/// Runs `operation`; its errors name the operation and the layer.
 template <class F>
 SurgeryResult told(const char* verb, const Model& model, const std::string& path,
                    const F& operation) {
@@ -199,7 +199,7 @@ std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
   return inputs;
 }
 
-/// The elements of `inputs` that are in `needed`.
+/// The elements of `inputs` that are also in `needed`.
 std::vector<Symbol> only_needed(std::vector<Symbol> inputs, const std::vector<Symbol>& needed) {
   std::erase_if(inputs, [&](const Symbol& input) {
     return std::find(needed.begin(), needed.end(), input) == needed.end();
@@ -219,7 +219,7 @@ NodePtr only_call(const Model& model, const std::string& name) {
 
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
 
-/// The outputs of a layer in a nested model; the nested model is cut there.
+/// The outputs of a layer in a nested model, which becomes the end of the model.
 std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
                                    const std::string& rest) {
   const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {rest});
@@ -254,7 +254,7 @@ Symbol input_like(const Symbol& edge) {
   return Input(options);
 }
 
-/// Replaces the inputs of the layer `from` by new inputs.
+/// An edit that replaces the inputs of a layer by new inputs of the model.
 GraphEdit entered_at(const Model& model, const std::string& from) {
   GraphEdit edit{.verb = "cut"};
   for (const Symbol& edge : only_call(model, from)->inputs) {

@@ -1,4 +1,4 @@
-// Multi-head attention and its gradient.
+// Multi-head attention: softmax(query . key) . value, and its gradient.
 #include "program/support.h"
 
 namespace crescent {
@@ -7,7 +7,7 @@ namespace {
 /// (batch, steps, heads, width) <-> (batch, heads, steps, width).
 Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
-/// The attention scores of queries (b,t,h,d) and keys (b,s,h,d): (b,h,t,s); masked_score where the
+/// The scaled products of queries (b,t,h,d) and keys (b,s,h,d): (b,h,t,s), very negative where the
 /// mask is false.
 Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {
   const Tensor x = ops::matmul(swap_heads(query) * scale, swap_heads(key), false, true);
@@ -22,7 +22,7 @@ Tensor mask_of(std::span<const Tensor> in, size_t others) {
   fail("attention: shapes ", shapes_text(in), " do not fit: ", why);
 }
 
-/// The shape of the scores.
+/// Checks the operands and returns the shape of the scores.
 Shape check_operands(std::span<const TensorSpec> in, size_t others) {
   const std::span<const TensorSpec> operands = in.first(3);
   const Shape &query = in[0].shape, &key = in[1].shape, &value = in[2].shape;

@@ -1,4 +1,5 @@
-// Collective ops, in which all processes of a training run take part.
+// Collective ops of several processes.
+#include "program/batch_share.h"
 #include "program/support.h"
 
 namespace crescent {
@@ -8,6 +9,12 @@ Tensor all_reduce_op(const Tensor& x, ReduceKind kind) {
   AllReduce op;
   op.kind = kind;
   return apply1(op, {x});
+}
+
+/// Zeros in the place of a row that another process has too. The gradient still goes to x, so that
+/// all processes run the same ops.
+Tensor left_out(const Tensor& x) {
+  return ops::where(Tensor::full({}, 0, DType::boolean), x, scalar_like(x, 0));
 }
 
 }  // namespace
@@ -23,7 +30,7 @@ TensorSpecs AllReduce::infer(std::span<const TensorSpec> in) const {
   return {in[0]};
 }
 
-/// The gradient of max and min is divided among equal elements, as within a single process.
+/// The gradient of a maximum or minimum is shared by equal elements, as within one process.
 Tensors AllReduce::vjp(const Vjp& v) const {
   const Tensor &x = v.inputs[0], &y = v.outputs[0];
   if (kind == ReduceKind::sum || kind == ReduceKind::mean)
@@ -34,7 +41,9 @@ Tensors AllReduce::vjp(const Vjp& v) const {
 }
 
 Tensor ops::all_reduce(const Tensor& x, ReduceKind kind) {
-  return all_reduce_op(kind == ReduceKind::mean ? as_floating(x) : x, kind);
+  const bool sums = kind == ReduceKind::sum || kind == ReduceKind::mean;
+  const Tensor values = kind == ReduceKind::mean ? as_floating(x) : x;
+  return all_reduce_op(sums && ShareScope::is_empty() ? left_out(values) : values, kind);
 }
 
 }  // namespace crescent

@@ -20,7 +20,7 @@ Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
   return ops::view_as_complex(ops::stack(both, -1));
 }
 
-/// |x|, whose gradient at 0 is defined as 0.
+/// The magnitude; its gradient at 0 is 0.
 Tensor magnitude(const ComplexParts& x) {
   const Tensor square = x.real * x.real + x.imaginary * x.imaginary;
   const Tensor zero = ops::equal(square, 0.0);

@@ -22,7 +22,7 @@ Tensor sum_rows(const Tensor& x) {
   return axes.empty() ? x : ops::sum(x, axes);
 }
 
-/// Labels as one-hot rows with the number of classes and the dtype of the logits.
+/// Labels as one-hot rows in the shape and dtype of the logits.
 Tensor one_hot_like(const Tensor& labels, const Tensor& logits) {
   return ops::one_hot(labels, logits.dim(-1), logits.dtype());
 }

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// The output shape of a convolution of `x` with `kernel`; makes all checks of the arguments.
+/// Checks the arguments and returns the shape of the output of a convolution of `x` with `kernel`.
 Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const ConvSpec& spec) {
   if (x.rank() < 3 || x.rank() > 5 || kernel.rank() != x.rank()) {
     fail(op, ": shapes ", x, " and ", kernel,
@@ -132,7 +132,7 @@ namespace ops {
 
 namespace {
 
-/// The number of groups: the channels of x divided by the input channels of the kernel.
+/// The number of groups into which a kernel divides the channels.
 int64_t groups_of(const Tensor& x, const Tensor& kernel) {
   const int64_t in = kernel.dim(-2), channels = x.dim(-1);
   if (in < 0 || channels < 0 || in == channels) return 1;
@@ -183,7 +183,7 @@ int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Paddin
 
 }  // namespace
 
-/// The transposed convolution: the gradient, by its input, of the convolution whose output is x.
+/// The gradient, with respect to its input, of the convolution that maps the output to x.
 Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
                       Padding padding, std::vector<int64_t> dilation,
                       const std::vector<int64_t>& output_padding, DataFormat format) {

@@ -72,7 +72,7 @@ void replace_dots(std::string& letters, std::string_view by) {
   if (const size_t at = letters.find(kDots); at != std::string::npos) letters.replace(at, 1, by);
 }
 
-/// Replaces "..." by letters, one per axis.
+/// Replaces "..." by as many new letters as there are axes.
 void name_dots(const std::string& equation, Equation& e, std::span<const Tensor> tensors) {
   size_t most = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -90,7 +90,7 @@ void name_dots(const std::string& equation, Equation& e, std::span<const Tensor>
   replace_dots(e.output, kDotLetters.substr(kDotLetters.size() - most));
 }
 
-/// Drops axes of size 1 in "..." that broadcast to a larger axis of the other operand.
+/// Drops axes of size 1 in "..." that broadcast against longer axes of the other operand.
 void drop_stretched(Tensor& x, std::string& letters, const Tensor& other,
                     const std::string& others) {
   for (size_t i = letters.size(); i-- > 0;) {
@@ -125,7 +125,7 @@ Tensor arrange(const Tensor& x, const std::string& from, const std::string& to) 
   return axes.empty() ? x : ops::transpose(x, axes);
 }
 
-/// The letters of `a` for which `test` is true, in order.
+/// The letters of `a` that pass the test, in order.
 template <class Test>
 std::string chosen(const std::string& a, Test test) {
   std::string letters;
@@ -139,8 +139,8 @@ Shape dims_of(const Tensor& x, const std::string& letters, const std::string& wa
   return shape;
 }
 
-/// (batch..., a's own..., shared...) times (batch..., shared..., b's own...) as one product of
-/// three axes.
+/// (batch..., own axes of a..., shared...) times (batch..., shared..., own axes of b...) as one
+/// batched matrix product.
 Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std::string& output) {
   a = sum_out(a, in_a, in_b + output);
   b = sum_out(b, in_b, in_a + output);

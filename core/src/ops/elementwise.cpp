@@ -1,4 +1,4 @@
-// Elementwise ops: one table of unary functions, one of binary ones, select and cast.
+// Elementwise ops: a table of unary functions, a table of binary functions, select and cast.
 #include <cmath>
 #include <numbers>
 
@@ -81,13 +81,13 @@ bool holds(DType dtype, double number) {
   return low <= number && number <= high;
 }
 
-/// `dtype` if it can represent the integer `number`, else a wider integer dtype.
+/// The integer dtype itself, or a wider one if it cannot hold the number.
 DType widened(DType dtype, double number) {
   if (holds(dtype, number)) return dtype;
   return holds(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
 }
 
-/// Both operands as tensors of their common dtype.
+/// Converts both operands to tensors of their common dtype.
 std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
   const DType dtype = ops::result_dtype(a, b);
   auto as_tensor = [&](const ops::Operand& x) {
@@ -96,13 +96,13 @@ std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
   return {as_tensor(a), as_tensor(b)};
 }
 
-/// The op for boolean operands: sums become logical or, products logical and.
+/// The logical function that computes a sum or product of booleans.
 BinaryKind of_booleans(BinaryKind kind) {
   if (kind == BinaryKind::add) return BinaryKind::logical_or;
   return kind == BinaryKind::multiply ? BinaryKind::logical_and : kind;
 }
 
-/// The floored quotient, but NaN where the dividend x is infinite.
+/// Floor division of an infinite dividend is NaN.
 Tensor without_infinite_dividends(const Tensor& quotient, const Tensor& x) {
   const Tensor infinite = ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
   return ops::where(infinite, std::numeric_limits<double>::quiet_NaN(), quotient);
@@ -131,7 +131,7 @@ Tensor zero_where_not(const Tensor& condition, const Tensor& g) {
   return ops::where(condition, g, 0.0);
 }
 
-/// The gradient g times dy/dx; an empty Tensor where it is zero everywhere.
+/// dy/dx times g; a null tensor if the gradient is zero everywhere.
 Tensor unary_gradient(UnaryKind kind, const Tensor& x, const Tensor& y, const Tensor& g) {
   using namespace ops;
   using enum UnaryKind;
@@ -183,7 +183,7 @@ Tensor unary_gradient(UnaryKind kind, const Tensor& x, const Tensor& y, const Te
     case erf:
       return g * ops::exp(-(x * x)) * (2 / std::sqrt(std::numbers::pi));
     default:
-      return {};  // step functions and tests
+      return {};  // step functions and predicates
   }
 }
 
@@ -191,7 +191,7 @@ bool is_constant(const Tensor& t, double value) {
   return !t.is_abstract() && t.rank() == 0 && t.item() == value;
 }
 
-/// The gradient of a^b by a; exact also for b = 0 and a = 0.
+/// The gradient of a^b with respect to a; exact for a = 0 and b = 0.
 Tensor power_gradient_base(const Tensor& a, const Tensor& b, const Tensor& g) {
   using namespace ops;
   if (is_constant(b, 2)) return g * a * 2;
@@ -205,7 +205,7 @@ Tensor power_gradient_exponent(const Tensor& a, const Tensor& y, const Tensor& g
   return zero_where_not(positive, g * y * log(where(positive, a, 1.0)));
 }
 
-/// The gradients by a and by b, with the broadcast shape of the result.
+/// The gradients with respect to a and b, in the broadcast shape.
 std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
   using namespace ops;
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &y = v.outputs[0], &g = v.gradients[0];
@@ -338,15 +338,14 @@ Tensor clip(const Tensor& given, const Operand& low, const Operand& high) {
   const Tensor x = given.dtype() == DType::boolean ? cast(given, DType::int32) : given;
   const bool numbers = !low.tensor && !high.tensor;
   if (!numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
-  // The limits are inputs of the program, because they may differ between calls.
+  // The limits are inputs of the program, because they may differ at each call.
   return run_compiled(
       "clip", {},
       {x, Tensor::scalar(low.number, x.dtype()), Tensor::scalar(high.number, x.dtype())},
       [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
 }
 
-/// Where x equals a limit, minimum and maximum pass the gradient to their first operand, here the
-/// limit.
+/// The gradient of a maximum or minimum of equal values goes to the first operand, here the limit.
 Tensor hard_tanh(const Tensor& x, double low, double high) {
   if (!is_floating(x.dtype())) {
     const bool whole = low == std::floor(low) && high == std::floor(high);

@@ -1,4 +1,4 @@
-// Conversion of images to channels_last.
+// Runs functions of channels-last images on images of either data format.
 #pragma once
 #include "crescent/ops/ops.h"
 
@@ -7,13 +7,13 @@ namespace crescent::ops {
 Tensor channels_last(const Tensor& x);
 Tensor channels_second(const Tensor& x);
 
-/// Calls f on the images in channels_last and converts its result back to `format`.
+/// Calls f on the images with channels last and converts the result back.
 template <class F>
 Tensor in_format(const Tensor& x, DataFormat format, F f) {
   return format == DataFormat::channels_first ? channels_second(f(channels_last(x))) : f(x);
 }
 
-/// The number of spatial axes of a batch of images.
+/// The number of spatial axes of images.
 inline size_t spatial_axes(const Tensor& x) {
   if (x.rank() < 3) fail("expected (batch, ..., channels), got shape ", x.shape());
   return static_cast<size_t>(x.rank() - 2);

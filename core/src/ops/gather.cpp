@@ -1,4 +1,4 @@
-// Ops by index (gather, scatter, one-hot), and tensors made from a shape alone.
+// Ops with indices: gather, scatter, one-hot; and ops that make tensors from a shape alone.
 #include "program/support.h"
 
 namespace crescent {
@@ -13,7 +13,7 @@ void expect_elements(std::string_view op, const Shape& x, int axis, const Shape&
     fail(op, ": shape ", x, " has nothing along axis ", axis);
 }
 
-/// Negative indices converted to nonnegative ones, and checked.
+/// Flat indices of elements along an axis.
 Tensor positions(const std::string& op, const Tensor& indices, const Shape& shape, int axis) {
   expect_indices(op, indices.dtype());
   return ops::check_indices(indices, shape[axis], op + ": index",

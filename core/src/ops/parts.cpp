@@ -1,10 +1,10 @@
-// Ops that join, slice and pad: concat, slice, pad.
+// Concatenation, slices and padding.
 #include "program/support.h"
 
 namespace crescent {
 namespace {
 
-/// Larger positions are rejected; sums of a few positions below it cannot overflow.
+/// The largest accepted position; sums of positions below it cannot overflow.
 constexpr int64_t kMostPosition = int64_t{1} << 60;
 
 Slice whole(const Tensor& x) {

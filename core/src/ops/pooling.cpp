@@ -26,8 +26,8 @@ Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>
   return result;
 }
 
-/// The windows of x along a new first axis, (elements of a window, batch, windows..., channels),
-/// for the second derivative of max.
+/// All windows of x: (positions in the window, batch, output positions..., channels), for the
+/// second derivative of max pooling.
 Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
   const size_t spatial = op.window.size();
   std::vector<int64_t> before{0}, after{0};

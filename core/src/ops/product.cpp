@@ -13,12 +13,13 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
 
 bool are_bytes(DType a, DType b) { return a == DType::int8 && b == DType::int8; }
 
-/// A slice of the axis that a product sums over, as float32.
+/// A range of the axis that a product sums over.
 Tensor stretch(const Tensor& x, int axis, int64_t first, int64_t last) {
   return ops::cast(ops::slice_axis(x, axis, first, last), DType::float32);
 }
 
-/// Products of 8-bit integers in float32, exact for sums of up to kExact terms.
+/// The product of 8-bit integers by float products, which are exact for sums of up to a thousand
+/// terms.
 Tensor product_of_bytes(const Matmul& op, const Tensor& a, const Tensor& b) {
   constexpr int64_t kExact = (1 << 24) / (128 * 128);
   const int inner_a = op.transpose_a ? -2 : -1, inner_b = op.transpose_b ? -1 : -2;

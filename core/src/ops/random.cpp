@@ -1,4 +1,4 @@
-// Random: values that depend only on seed, counter and element index.
+// Random numbers that depend only on seed, counter and position.
 #include "program/support.h"
 
 namespace crescent {

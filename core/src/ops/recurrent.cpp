@@ -1,4 +1,4 @@
-// LSTM and GRU over time. The decompositions go through scan; devices have faster kernels.
+// LSTM and GRU over time. They decompose into scans; devices may have faster kernels.
 #include "crescent/program/program.h"
 #include "program/support.h"
 
@@ -8,7 +8,7 @@ namespace {
 /// (batch, time, ...) <-> (time, batch, ...).
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
-/// Part `i` of `count` equal ones of the last axis.
+/// Part `i` of `count` equal parts of the last axis.
 Tensor part(const Tensor& x, int i, int count) {
   const int64_t width = x.dim(-1) / count;
   return ops::slice_axis(x, -1, i * width, (i + 1) * width);
@@ -18,7 +18,7 @@ Tensor joined(std::initializer_list<Tensor> parts) {
   return ops::concatenate(std::span<const Tensor>(parts.begin(), parts.size()), -1);
 }
 
-/// States one step earlier: h0, then all but the last.
+/// The states before each step: h0, followed by all states but the last.
 Tensor shifted(const Tensor& h0, const Tensor& hs) {
   if (hs.dim(1) == 0) return hs;
   const Tensor first = ops::expand_dims(h0, 1), rest = ops::slice_axis(hs, 1, 0, hs.dim(1) - 1);
@@ -26,13 +26,12 @@ Tensor shifted(const Tensor& h0, const Tensor& hs) {
   return ops::concatenate(parts, 1);
 }
 
-/// Gradient of a weight: the sum over batch and time of x^T dz.
+/// The gradient of a weight: the sum of x^T dz over batch and time.
 Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
   return ops::matmul(as_rows(x), as_rows(dz), true, false);
 }
 
-/// The optional input after the first `plain` ones: the factors (b, u) that states are multiplied
-/// by before each step.
+/// The dropout factors (b, u) of the states, if there is an input after the `plain` ones.
 Tensor factors_of(std::span<const Tensor> in, size_t plain) {
   return in.size() > plain ? in[plain] : Tensor();
 }
@@ -42,7 +41,7 @@ Tensor times(const Tensor& x, const Tensor& factors) {
   return x * (x.rank() == 3 ? ops::expand_dims(factors, 1) : factors);
 }
 
-/// Applies the op that computes the gradient; the factors become its last input.
+/// The inputs of the gradient op: those without the factors first, the factors last.
 template <class Backward>
 Tensors apply_backward(const Vjp& v, size_t plain, Tensors inputs) {
   if (v.inputs.size() > plain) inputs.push_back(v.inputs[plain]);
@@ -51,7 +50,8 @@ Tensors apply_backward(const Vjp& v, size_t plain, Tensors inputs) {
   return result;
 }
 
-/// x (b, t, f), states (b, u), kernel (f, g u), recurrent (u, g u), bias; u is returned.
+/// Checks x (b, t, f), states (b, u), kernel (f, g u), recurrent kernel (u, g u) and bias; returns
+/// u.
 int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t states,
                        int64_t gates, const Shape& bias) {
   const Shape& x = in[0].shape;

@@ -10,7 +10,8 @@ namespace {
 constexpr std::array<const char*, 7> kReduceNames{"sum",  "mean", "max", "min",
                                                   "prod", "any",  "all"};
 
-/// How many elements are reduced to one; 1 if that is unknown (only shapes matter then).
+/// The number of elements that are reduced to one; 1 if a size is unknown, where only shapes
+/// matter.
 int64_t count_of(const Shape& shape, const std::vector<int>& axes) {
   int64_t count = 1;
   for (int axis : axes) count *= std::max<int64_t>(shape[axis], shape[axis] < 0 ? 1 : 0);
@@ -27,7 +28,7 @@ Shape reduced_shape(const Shape& shape, const std::vector<int>& axes, bool keepd
   return result;
 }
 
-/// Sums and means of complex numbers are computed for real and imaginary parts separately.
+/// The sum or mean of complex numbers by real and imaginary parts.
 Tensor reduce_complex(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims);
 
 Tensor reduce(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims) {
@@ -55,7 +56,7 @@ Tensor small_integers_widened(const Tensor& x) {
   return small ? ops::cast(x, DType::int32) : x;
 }
 
-/// The product of the other elements, also exact if some are zero.
+/// The gradient of a product: the product of all other elements, exact if some are zero.
 Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>& axes) {
   using namespace ops;
   const Tensor zero = equal(x, 0.0);
@@ -66,8 +67,8 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>
   return g * where(zero, at_zero, elsewhere);
 }
 
-/// Computes f(x) in the dtype for statistics and casts it back: squares and counts overflow
-/// half-width floats.
+/// f(x) computed in the dtype of statistics and cast back: squares and counts overflow half-width
+/// floats.
 template <class F>
 Tensor in_wide(const Tensor& given, const F& f) {
   const Tensor x = as_floating(given);
@@ -184,7 +185,7 @@ Tensor place_of_extreme(bool max, const Tensor& given, std::optional<int64_t> ax
   return axis ? expand_dims(place, op.axis) : reshape(place, Shape(ones));
 }
 
-/// Whether one of the reduced axes has size 0.
+/// Whether a reduced axis has no elements.
 bool is_of_nothing(const Tensor& x, const Axes& axes) {
   const std::vector<int> all = normal_axes("logsumexp", axes, x.shape());
   return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
@@ -223,7 +224,7 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
   });
 }
 
-/// Where all numbers are equal, the gradient is 0.
+/// The standard deviation; its gradient is 0 where it is 0.
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
   const auto root = [&](const Tensor& values) {
     const Tensor spread = variance(values, axes, keepdims), zero = equal(spread, 0);
@@ -258,8 +259,8 @@ Tensors top_k(const Tensor& x, int64_t k) {
   return result;
 }
 
-/// True if fewer than k predictions are larger than that of the target class; false if the target
-/// is no class or its prediction is not finite.
+/// Whether fewer than k predictions are larger than that of the target. False if the target is out
+/// of range or a prediction is not finite.
 Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
   if (predictions.rank() != 2 || targets.rank() != 1) {
     fail("in_top_k: expected targets (rows,) and predictions (rows, classes), got ",

@@ -15,7 +15,7 @@ int64_t times(std::string_view op, int64_t dim, int64_t n) {
   return product;
 }
 
-/// The target shape of a reshape with its -1 replaced by the size that follows.
+/// The shape with its -1 replaced by the size that remains.
 Shape resolved(const Shape& from, const Shape& to) {
   const int64_t size = known_size(from);
   if (size < 0) return to;
@@ -38,7 +38,7 @@ Shape resolved(const Shape& from, const Shape& to) {
   return result;
 }
 
-/// Tiles one axis after another: an axis of size d becomes n copies of it.
+/// Tiles one axis after another: an axis of length n * d consists of n copies of d elements.
 Tensor tiled_by_axes(const Tensor& x, const std::vector<int64_t>& repeats) {
   expect_rows("tile", repeats.size(), x.shape(), "count");
   Tensor y = x;
@@ -165,7 +165,7 @@ Tensor repeat(const Tensor& x, int64_t n, int axis) {
   return reshape(broadcast_to(expand_dims(x, at + 1), before.concat({n}).concat(after)), result);
 }
 
-/// Tiles in a single op if twice as many axes are allowed: each axis d is broadcast to (n, d).
+/// Tiles in one pass if twice as many axes are allowed, else axis by axis.
 Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
   const auto count = static_cast<int>(repeats.size());
   Tensor x = given;

@@ -14,7 +14,7 @@ bool averages(const std::string& reduction) {
   return reduction == "sum_over_batch_size" || reduction == "mean";
 }
 
-/// The number of elements as a tensor, so that it is right for an unknown batch size too.
+/// The number of elements as a tensor, which is right for an unknown batch size too.
 Tensor count_of(const Tensor& x) { return sum(ones_like(x)); }
 
 /// Appends axes of size 1 to `weight` until it broadcasts over the trailing axes of `values`. If
@@ -30,7 +30,8 @@ Tensor align_left(Tensor weight, const Tensor& values) {
   return weight;
 }
 
-/// Converts a mask to weights, scaled so that a mean over all elements is one over valid elements.
+/// Converts a mask to weights, scaled so that the mean over all elements is the mean over the valid
+/// ones.
 Tensor mask_weights(const Tensor& mask, const Tensor& values, const std::string& reduction) {
   const Tensor weights = align_left(cast(mask, values.dtype()), values);
   if (!averages(reduction)) return weights;

@@ -3,7 +3,7 @@
 namespace crescent {
 namespace {
 
-/// Called when `longer` has one more axis than `shorter`, the last one, of size 1.
+/// `longer` has one more axis than `shorter`; it is the last one and has size 1.
 void fit(Tensor& longer, Tensor& shorter) {
   if (shorter.rank() == 1) {
     shorter = ops::expand_dims(shorter, -1);

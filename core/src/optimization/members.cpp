@@ -1,4 +1,5 @@
-// What every loss, metric and optimizer has beside its options, for Lua, help and the listing.
+// Methods and properties that every loss, metric and optimizer has besides its options, for Lua,
+// help and the listing.
 #include <algorithm>
 
 #include "crescent/layer/training.h"
@@ -11,7 +12,8 @@ std::string name_in_logs(const Metric& metric) {
   return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
 }
 
-/// As given, else what Keras has: int32 where a state counts in integers.
+/// The dtype given as an option, else that of Keras: float32, or the dtype of the state if that is
+/// an integer counter.
 DType dtype_of_state(const Metric& metric) {
   const Variables& state = metric.variables();
   const bool counts = !state.empty() && is_integer(state.front().dtype());
@@ -32,7 +34,7 @@ Value updates_so_far(const Optimizer& optimizer) {
                                   : Codec<Variable>::encode(optimizer.iterations());
 }
 
-/// Averages become the weights: at the end of a training that kept them.
+/// The moving averages overwrite the weights, as at the end of a training that computes them.
 void finalize_variable_values(Optimizer& optimizer, const Variables& variables) {
   for (const auto& [weight, average] : optimizer.pairs_with("average"))
     if (std::find(variables.begin(), variables.end(), weight) != variables.end())

@@ -267,7 +267,7 @@ void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, d
 
 bool is_on(const std::optional<double>& limit) { return limit && *limit > 0; }
 
-/// The gradients as the observer of the thread leaves them.
+/// The gradients after the observer of this thread, if any, which may replace them.
 Tensors observed(std::span<const Tensor> gradients, const Variables& variables) {
   Tensors seen(gradients.begin(), gradients.end());
   if (UpdateObserver* observer = UpdateObserver::current()) observer->on_gradients(seen, variables);

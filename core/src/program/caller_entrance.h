@@ -1,5 +1,5 @@
-// How a caller of a function holds a lock of its own for as long as the function looks for its
-// program, which it may trace, and not while the program runs.
+// A lock that a caller of a function holds only until the function has found its program (which may
+// be traced), not while the program runs.
 #pragma once
 #include <mutex>
 #include <utility>

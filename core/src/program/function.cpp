@@ -8,8 +8,8 @@
 #include "crescent/device/lowering.h"
 #include "program/caller_entrance.h"
 #include "program/program_cache.h"
-#include "program/recorder.h"
-#include "program/tape.h"
+#include "program/recording/recorder.h"
+#include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {
@@ -36,7 +36,7 @@ class OutputSlot {
   size_t oldest_ = 0;
 };
 
-/// What one run of a program works with; kept, so that a run does not allocate.
+/// The working memory of one run of a program, reused so that runs do not allocate.
 struct RunFrame {
   Tensors brought, variables, results;
   std::vector<OutputSlot> slots;

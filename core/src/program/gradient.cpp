@@ -6,8 +6,8 @@
 
 #include "crescent/ops/ops.h"
 #include "program/op_blame.h"
-#include "program/recorder.h"
-#include "program/tape.h"
+#include "program/recording/recorder.h"
+#include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {

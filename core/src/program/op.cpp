@@ -7,8 +7,8 @@
 #include "crescent/program/op_types.h"
 #include "program/eager.h"
 #include "program/op_blame.h"
-#include "program/recorder.h"
-#include "program/tape.h"
+#include "program/recording/recorder.h"
+#include "program/recording/tape.h"
 
 namespace crescent {
 

@@ -16,7 +16,7 @@ struct OpCall {
 
 double elements(const TensorSpec& spec) { return static_cast<double>(spec.shape.size()); }
 
-/// The size of an axis, which counts from the last one.
+/// The size of an axis counted from the last one.
 double size_from_end(const TensorSpec& spec, int axis) {
   return static_cast<double>(spec.shape[spec.shape.rank() - axis]);
 }
@@ -131,7 +131,7 @@ const std::map<std::string_view, Rule>& rules() {
   return rules;
 }
 
-/// The decomposition of the op as a program; without instructions if the op has none.
+/// The decomposition of the op; a program without instructions if there is none.
 Program decomposed(const OpCall& call) {
   return trace([&](const Tensors& inputs) { return call.op.decompose(inputs); }, call.in);
 }

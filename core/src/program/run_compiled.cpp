@@ -7,8 +7,8 @@
 #include "crescent/device/lowering.h"
 #include "crescent/program/op_types.h"
 #include "program/program_cache.h"
-#include "program/recorder.h"
-#include "program/tape.h"
+#include "program/recording/recorder.h"
+#include "program/recording/tape.h"
 
 namespace crescent {
 namespace {

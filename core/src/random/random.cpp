@@ -5,8 +5,9 @@
 #include <mutex>
 #include <numeric>
 
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 #include "random/random_scope.h"
+#include "random/row_draws.h"
 #include "random/seeding.h"
 #include "tensor/memory.h"
 
@@ -60,8 +61,8 @@ int64_t SeedGenerator::seed() const {
 Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b,
                            DType dtype) const {
   Random op;
-  op.kind = kind, op.shape = shape, op.dtype = dtype, op.a = a, op.b = b;
-  return apply1(op, {taken(state_)});
+  op.kind = kind, op.shape = RowDraws::whole(shape), op.dtype = dtype, op.a = a, op.b = b;
+  return RowDraws::own(apply1(op, {taken(state_)}));
 }
 
 Tensor SeedGenerator::uniform(const Shape& shape, double low, double high, DType dtype) const {

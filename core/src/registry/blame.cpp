@@ -14,8 +14,8 @@ bool is_built_in(const ClassInfo& info) {
 
 namespace {
 
-/// A layer is named by its call; other classes here, unless the message names them or an op of
-/// their plugin.
+/// Adds the class to the message, unless the message names it or an op of its plugin already.
+/// Layers are added where they are called.
 void add_thrower(Error& error, const ClassInfo& thrower) {
   const std::string_view text = error.what();
   const std::string origin = concat(" of plugin '", thrower.plugin, "'");

@@ -1,4 +1,4 @@
-// Exceptions of plugins, and crashes, name the class and the plugin.
+// Exceptions and crashes of plugins are reported with the class and the plugin.
 #pragma once
 #include "crescent/registry/registry.h"
 #include "crescent/system/crash.h"
@@ -14,7 +14,7 @@ namespace crescent {
 /// Whether the class is of core, of an installed plugin, or written in Lua.
 bool is_built_in(const ClassInfo& info);
 
-/// Runs code of an object of class `thrower`, whose exceptions become an Error.
+/// Runs code of an object of class `owner`; exceptions are rethrown by rethrow_blaming().
 template <class F>
 auto blaming(const ClassInfo* owner, F f) -> decltype(f()) {
   const std::string_view nothing;

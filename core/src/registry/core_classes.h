@@ -1,4 +1,4 @@
-// Functions that the registry calls and the folders of classes in core define.
+// Functions that the registry calls; they are defined in the folders of core that have classes.
 #pragma once
 #include <memory>
 

@@ -1,4 +1,5 @@
-// The first bytes of the files of a format, which its schema has as hexadecimal digits.
+// The first bytes (magic number) of the files of a format, which its schema has as hexadecimal
+// digits.
 #pragma once
 #include <string>
 

@@ -19,6 +19,7 @@ constexpr KindInfo kKinds[] = {
     {"schedule", "schedules", "LearningRateSchedule", "Learning rates that follow the steps."},
     {"callback", "callbacks", "Callback", "What is told how a run goes, and may end it."},
     {"operation", nullptr, nullptr, "Functions of tensors: what cr.ops has."},
+    {"dataset", nullptr, nullptr, "Data by a name and options: what cr.data has beside functions."},
     {"device", nullptr, nullptr, "Where tensors are and what computes."},
     {"cpu_kernel", nullptr, nullptr, "What the device cpu does for an op of a plugin."},
     {"communicator", nullptr, nullptr, "How the processes of one training talk."},

@@ -30,7 +30,8 @@ struct StandIn {
 };
 const StandIn kStandIns[] = {{"activation", "layer", layer_as_activation}};
 
-/// An object of another kind as one of this kind; null if it cannot replace one.
+/// The object, of another kind, converted to this kind; null if it cannot replace an object of this
+/// kind.
 std::shared_ptr<Configurable> as_kind(std::string_view kind,
                                       const std::shared_ptr<Configurable>& object) {
   for (const StandIn& row : kStandIns)
@@ -42,20 +43,20 @@ std::shared_ptr<Configurable> as_kind(std::string_view kind,
 constexpr const char* kLayerKind = "layer";
 
 /// The keys that Keras writes beside class_name and config; only layers have the last two.
-const std::vector<std::string> kBeside{
+const std::vector<std::string> kKeysBesideConfig{
     "class_name",   "config",         "module", "registered_name",
     "build_config", "compile_config", "name",   "inbound_nodes"};
 
-/// Fails for other keys beside "config": they may be options that would be ignored.
+/// Fails for unknown keys besides "config": they may be options that would be ignored.
 void check_beside(std::string_view kind, const std::string& class_name, const Dict& dict) {
   for (const DictEntry& entry : dict) {
     if (entry.key == kSharedNumber) continue;
-    const auto known = std::find(kBeside.begin(), kBeside.end(), entry.key);
-    const auto end = kind == kLayerKind ? kBeside.end() : kBeside.end() - 2;
+    const auto known = std::find(kKeysBesideConfig.begin(), kKeysBesideConfig.end(), entry.key);
+    const auto end = kind == kLayerKind ? kKeysBesideConfig.end() : kKeysBesideConfig.end() - 2;
     if (known < end) continue;
     fail("'", entry.key, "' stands beside the class_name \"", class_name,
          "\"; options go into its config: {class_name = \"", class_name, "\", config = {",
-         entry.key, " = ...}}", did_you_mean(entry.key, kBeside));
+         entry.key, " = ...}}", did_you_mean(entry.key, kKeysBesideConfig));
   }
 }
 

@@ -24,7 +24,7 @@ std::string ending_of(const Dict& traits) {
        ", which says how the picture is drawn");
 }
 
-/// The class whose ending the path has.
+/// The class that draws files with the ending of this path.
 std::string class_for(const std::string& path) {
   for (const std::string& name : registry().names(Picture::kKind)) {
     const std::string ending = ending_of(registry().traits(Picture::kKind, name));

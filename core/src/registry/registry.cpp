@@ -69,8 +69,8 @@ void Registry::State::erase(const ClassInfoPtr& info) {
   std::erase(classes, info);
 }
 
-/// Collects words by `from` of all tables: those of registered classes, of the index and of plugins
-/// on the search path.
+/// Collects words from the tables of registered classes, of the index and of plugins on the search
+/// path; `from` returns the words of one table.
 template <class From>
 std::vector<std::string> Registry::State::collect(From from) const {
   std::set<std::string> words;
@@ -96,7 +96,7 @@ void Registry::add(ClassInfo info) {
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
 
-/// Fails for declarations that are missing or stand twice.
+/// Fails for missing or duplicate declarations.
 static void check_declared(const SchemaData& schema) {
   for (const Method& method : schema.methods) {
     for (const Field& parameter : method.parameters.fields)
@@ -143,12 +143,14 @@ std::shared_ptr<const ClassInfo> Registry::find(std::string_view kind, std::stri
 
 std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::string_view name) {
   if (auto info = find(kind, name)) return info;
+  if (const std::string why = state_->loader ? state_->loader->why_missing(kind, name) : "";
+      !why.empty())
+    fail("unknown ", kind, " '", name, "'", why);
   const auto known = state_->collect([&](const auto& table, auto& words) {
     table.collect_words(kind, words);
     table.collect_spellings(kind, words);
   });
-  fail("unknown ", kind, " '", name, "'", did_you_mean(name, known),
-       state_->loader ? state_->loader->why_missing(kind, name) : "");
+  fail("unknown ", kind, " '", name, "'", did_you_mean(name, known));
 }
 
 std::vector<std::string> Registry::names(std::string_view kind) {

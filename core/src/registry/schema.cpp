@@ -197,7 +197,7 @@ Value object_or_null(const Field& field, const Value& value) {
   return none ? Value() : value;
 }
 
-/// `word` is the word for the field in messages.
+/// `word` is what messages call the field ("option").
 void set_checked(void* object, const std::string& title, const char* word, const Field& field,
                  const Value& value) {
   try {

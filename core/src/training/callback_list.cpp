@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "crescent/program/distribution.h"
+
 namespace crescent {
 namespace {
 
@@ -20,15 +22,26 @@ bool belongs_to(const Value& entry, const Dict& identity) {
          to_json(entry.as_dict().at("config")) == to_json(identity.at("config"));
 }
 
+/// Whether the callback shows or writes what is the same in all processes.
+bool writes_for_all(const Callback& callback) {
+  constexpr std::string_view kWriters[] = {"CSVLogger", "ModelCheckpoint", "ProgbarLogger",
+                                           "RemoteMonitor", "TensorBoard"};
+  return std::find(std::begin(kWriters), std::end(kWriters), callback.class_name()) !=
+         std::end(kWriters);
+}
+
 }  // namespace
 
 CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
   std::vector<CallbackPtr> all;
-  if (verbose > 0) all.push_back(make<Callback>("ProgbarLogger"));
+  const bool speaks = is_reporting_process();
+  if (verbose > 0 && speaks) all.push_back(make<Callback>("ProgbarLogger"));
   const List given = callbacks.is_null()   ? List()
                      : callbacks.is_list() ? callbacks.as_list()
                                            : List{callbacks};
-  for (const Value& value : given) all.push_back(get<Callback>(value));
+  for (const Value& value : given)
+    if (CallbackPtr callback = get<Callback>(value); speaks || !writes_for_all(*callback))
+      all.push_back(std::move(callback));
   set(std::move(all));
 }
 

@@ -1,4 +1,5 @@
-// Adds the name of a loss, or the number of a batch and the row of the data, to errors in data.
+// Adds the name of a loss, or the number of a batch and the row of the data, to the message of a
+// DataError.
 #pragma once
 #include "crescent/base/error.h"
 

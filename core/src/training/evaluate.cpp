@@ -52,7 +52,8 @@ class Collected {
 };
 
 Pass::BatchStep collecting(Model& model, Collected& collected) {
-  return {[stepper = Stepper(model), outputs = Tensors(), &collected](const Batch& batch) mutable {
+  return {[stepper = Stepper(model), outputs = Tensors(), &collected](const Batch& batch,
+                                                                      const Share&) mutable {
             stepper.predict(batch.x, outputs);
             collected.add(outputs, batch.x.front().dim(0));
           },
@@ -154,7 +155,7 @@ Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, cons
 NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
                                   const Dict& class_weight, bool reset) {
   const StepLock lock(*this);
-  expect_to_count_alone(*this, "train_on_batch");
+  expect_metrics_free(*this, "train_on_batch");
   const Batch batch = checked_batch(*this, x, y, sample_weight,
                                     class_weight.empty() ? Value() : Value(class_weight));
   if (reset) reset_metrics();
@@ -166,7 +167,7 @@ NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tens
 NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
                                  bool reset) {
   const StepLock lock(*this);
-  expect_to_count_alone(*this, "test_on_batch");
+  expect_metrics_free(*this, "test_on_batch");
   const Batch batch = checked_batch(*this, x, y, sample_weight, {});
   if (reset) reset_metrics();
   Stepper stepper(*this);

@@ -26,6 +26,7 @@ Arrays split_validation(Arrays& arrays, double share) {
          "`. Either provide more data, or a different value for the `validation_split` "
          "argument.");
   Arrays held = rows(arrays, kept, count - kept);
+  held.first_row = kept;
   arrays = rows(arrays, 0, kept);
   return held;
 }
@@ -114,7 +115,7 @@ TrainingRunPtr start(Model& model, const FitOptions& options, const RunPlan& pla
   return std::make_shared<TrainingRun>(std::make_unique<TrainingRun::State>(kept, options, plan));
 }
 
-/// Returns the history of the completed epochs when the user interrupts.
+/// Runs to the end. If the user interrupts, returns the history of the completed epochs.
 std::shared_ptr<History> finish_or_end(TrainingRun& run) {
   try {
     return run.finish();

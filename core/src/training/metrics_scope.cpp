@@ -16,7 +16,7 @@ StepLock::StepLock(const Model& model) : model_(model) {
 }
 StepLock::~StepLock() { ModelAccess::training(model_).ownership.lock.unlock(); }
 
-void expect_to_count_alone(const Model& model, const char* what) {
+void expect_metrics_free(const Model& model, const char* what) {
   const ModelAccess::Training& state = ModelAccess::training(model);
   if (state.ownership.metrics_scopes > 0 &&
       state.ownership.metrics_owner != std::this_thread::get_id())
@@ -27,7 +27,7 @@ void expect_to_count_alone(const Model& model, const char* what) {
 
 MetricsScope::MetricsScope(const Model& model, const char* what) : model_(model) {
   const StepLock lock(model);
-  expect_to_count_alone(model, what);
+  expect_metrics_free(model, what);
   ModelAccess::Training& state = ModelAccess::training(model);
   state.ownership.metrics_owner = std::this_thread::get_id();
   ++state.ownership.metrics_scopes;

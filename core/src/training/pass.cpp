@@ -1,25 +1,34 @@
 #include "training/pass.h"
 
 #include "crescent/device/row_error.h"
+#include "training/start_together.h"
 
 namespace crescent {
 
-Pass::BatchStep Pass::training(Model& model, const StepExtras& extras) {
-  return {[stepper = Stepper(model), extras](const Batch& batch) mutable {
+Pass::BatchStep Pass::training(Model& model, const StepExtras& extras, const ProcessGroup& group) {
+  return {[stepper = Stepper(model), extras = extras, &model, group, begun = false](
+              const Batch& batch, const Share& share) mutable {
+            if (share && !std::exchange(begun, true)) {
+              stepper.prepare(batch.x);
+              take_from_first(group, state_of(model));
+            }
+            extras.share = share;
             stepper.train(batch, extras);
           },
           &Callback::on_train_batch_begin, &Callback::on_train_batch_end, true};
 }
 
 Pass::BatchStep Pass::testing(Model& model) {
-  return {[stepper = Stepper(model)](const Batch& batch) mutable { stepper.test(batch); },
+  return {[stepper = Stepper(model)](const Batch& batch, const Share& share) mutable {
+            stepper.test(batch, {.share = share});
+          },
           &Callback::on_test_batch_begin, &Callback::on_test_batch_end, true};
 }
 
 namespace {
 
-/// "batch 4 (row 13 of the data)", counted from 1: the batch that the error is in, and the row
-/// where it is known, which shuffling has put elsewhere in the batch.
+/// "batch 4 (row 13 of the data)", counted from 1: the batch with the error and, where known, the
+/// row of the data, which differs from the row of the batch after shuffling.
 std::string place_in_data(const DataError& error, const Batches& batches) {
   const std::string batch = concat("batch ", batches.taken() + 1);
   const auto* rejected = dynamic_cast<const RowError*>(&error);
@@ -37,7 +46,7 @@ bool Pass::advance(const CallbackList& callbacks) {
   callbacks.each(step_.before, number, Logs());
   // Errors in data name the batch, counted from 1 as in the progress bar.
   with_error_context([&](const DataError& error) { return place_in_data(error, batches_); },
-                     [&] { step_.step(*batch); });
+                     [&] { step_.step(*batch, batches_.share()); });
   batches_.done();
   callbacks.each(step_.after, number, step_.has_results ? lazy_logs(model_) : Logs());
   return true;

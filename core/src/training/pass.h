@@ -20,12 +20,13 @@ T parse(const char* title, const Dict& options) {
   return parsed;
 }
 
-/// The texts of an option that is one, a list of them or null; `title` names it.
+/// The texts in an option that is a text, a list of texts or null; `title` names the option in
+/// messages.
 std::vector<std::string> names_in_option(const char* title, const Value& value);
 /// Null for an unknown number of steps.
 Value steps_or_null(int64_t steps);
 
-/// The current results of the step, fetched on demand.
+/// The current results of the step as logs, which are computed when they are first read.
 Logs lazy_logs(Model& model);
 void check_compiled(const Model& model);
 /// The given batch size, else the one that a stateful model was built for, else 32.
@@ -38,12 +39,13 @@ class Pass {
   /// What is done with each batch: its step, the hooks before and after it, and whether the hook
   /// after it gets results.
   struct BatchStep {
-    std::function<void(const Batch&)> step;
+    std::function<void(const Batch&, const Share&)> step;
     Hook before, after;
     bool has_results;
   };
-  /// The steps for training and for testing.
-  static BatchStep training(Model& model, const StepExtras& extras);
+  /// What a training pass and an evaluation do with each batch. Processes that share batches start
+  /// from the weights of rank 0.
+  static BatchStep training(Model& model, const StepExtras& extras, const ProcessGroup& group);
   static BatchStep testing(Model& model);
 
   Pass(Model& model, Batches batches, BatchStep step)

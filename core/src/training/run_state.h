@@ -7,7 +7,7 @@
 
 namespace crescent {
 
-/// The data of a run, for training and for validation.
+/// The data of a training run.
 struct RunPlan {
   DatasetPtr data, validation;
   Value batch_size;  ///< for the params of callbacks; null when unknown
@@ -31,7 +31,7 @@ struct TrainingRun::State {
   const Pass& pass() const { return in_validation() ? testing : training; }
   bool in_validation() const { return phase == Phase::validation || phase == Phase::validating; }
   NamedValues logs() const;
-  /// The position as text: "after batch 3 of 10 in epoch 2 of 5".
+  /// The position in the run as text: "after batch 3 of 10 in epoch 2 of 5".
   std::string place() const;
 
   // These are defined in snapshot.cpp.
@@ -49,11 +49,11 @@ struct TrainingRun::State {
   ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
-  int64_t epoch;                 // from 0
-  bool epochs_were_set = false;  // since the run began, so that a snapshot keeps them
+  int64_t epoch;                 // number of the current epoch, from 0
+  bool epochs_were_set = false;  // whether a snapshot saves options.epochs, because it was changed
   bool out_of_data = false;
-  Logs running, last;                 // of the epoch being validated; of the last completed epoch
-  TensorSpecs inputs;                 // input specs of the batches before a snapshot was restored
+  Logs running, last;  // logs of the epoch being validated; of the last completed epoch
+  TensorSpecs inputs;  // input specs of the batches before a snapshot was restored
   std::weak_ptr<TrainingRun> before;  // the run that owned the model before
   std::atomic<bool> pausing = false, stopping = false;
 
@@ -61,7 +61,7 @@ struct TrainingRun::State {
   Dict progress() const;
   TensorSpecs input_specs() const;
   void begin_again(Phase in);
-  bool take_turn();
+  bool run_phase();
   bool stops();
   void start();
   void try_resume();
@@ -69,14 +69,14 @@ struct TrainingRun::State {
   void begin_epoch();
   bool train_batch();
   StepExtras extras() const;
-  void meet_nan();
+  void handle_nan();
   void end_training();
   bool is_validated() const;
   void begin_validation();
   void end_validation();
   void end_epoch();
   void end_without_data();
-  void end_whole();
+  void finish_normally();
   void take_averages() const;
   void add_results(Logs& logs, const std::string& prefix) const;
 };

@@ -56,7 +56,8 @@ Dict values_of(const std::vector<Group>& groups) {
 
 using Assignments = std::vector<std::pair<Variable, Tensor>>;
 
-/// Fails when `values` belong to another model. Assignments are only collected, not made.
+/// Plans to assign `values` to the variables of the groups. Fails when the values belong to another
+/// model.
 void plan_assignments(Assignments& planned, const std::vector<Group>& groups, const Dict& values) {
   for (const Group& group : groups) {
     const List& tensors = values.at(group.name).as_list();
@@ -121,7 +122,7 @@ void check_version(const Dict& snapshot) {
 
 }  // namespace
 
-/// The position of the run and the states of callbacks.
+/// The position of the run and the states of its callbacks.
 Dict TrainingRun::State::progress() const {
   const bool stops = model->stop_training || stopping;
   Dict all{{"callbacks", callbacks.states()},
@@ -194,7 +195,7 @@ void TrainingRun::State::restore(const Dict& from) {
   phase = stored;
 }
 
-/// Calls the hooks of callbacks that precede this phase, each once.
+/// Resumes at this phase: first calls the hooks of callbacks that precede it, each once.
 void TrainingRun::State::begin_again(Phase in) {
   phase = Phase::start;
   stopping = false;

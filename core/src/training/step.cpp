@@ -5,7 +5,7 @@
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "program/caller_entrance.h"
-#include "program/option_changes.h"
+#include "program/recording/option_changes.h"
 #include "registry/blame.h"
 #include "training/metrics_scope.h"
 #include "training/state/training.h"
@@ -232,7 +232,7 @@ CompiledLayoutPtr Stepper::compiled_layout(bool training) {
   return known.back();
 }
 
-/// A step that fails changes no variable.
+/// Runs a step. If it fails, no variable is changed.
 void Stepper::run(const Batch& batch, bool training, const StepExtras& extras) {
   const StepLock lock(model_);
   StepCache& cache = state_.steps;
@@ -263,7 +263,7 @@ Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extra
                       StepNames& names) {
   const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
   const Steps& steps = steps_of(model_);
-  const StepScope scope(state_.traced, {extras.inference_metrics});
+  const StepScope scope(state_.traced, {extras.inference_metrics, false, extras.share});
   std::optional<StepWatch> watch;
   if (StepWatch::is_needed(extras)) watch.emplace(extras, *state_.spec.optimizer);
   StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);
@@ -334,7 +334,7 @@ const Function& Stepper::predict_function(const Tensors& x) {
   return state_.steps.predict;
 }
 
-/// Adds the logs that the last step gave itself.
+/// Adds the logs that the last step returned itself, instead of leaving them to the metrics.
 void Stepper::add_own_logs(NamedValues& values) const {
   const std::vector<std::string>& names = state_.steps.last->names->logs;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -345,7 +345,7 @@ void Stepper::add_own_logs(NamedValues& values) const {
   }
 }
 
-/// Adds the norms that the last step took.
+/// Adds the norms that the last step computed.
 void Stepper::add_norms(NamedValues& values) const {
   const StepNames& names = *state_.steps.last->names;
   for (size_t i = 0; i < names.norms.size(); ++i)

@@ -6,6 +6,7 @@
 #include "optimization/update_observer.h"
 #include "registry/blame.h"
 #include "training/error_context.h"
+#include "training/shared_step.h"
 #include "training/state/training.h"
 
 namespace crescent {
@@ -20,8 +21,8 @@ const Steps& steps_of(const Model& model) {
 
 namespace {
 
-/// The state of the compiled model; builds and plans what a step called outside of fit finds
-/// missing.
+/// The state of the compiled model. A step that is called outside of fit first builds and plans
+/// what is missing.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.steps.planned) Stepper(model).prepare(batch.x);
@@ -44,7 +45,8 @@ const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, 
 }
 
 /// The batch size, from whichever tensors the batch has.
-int64_t samples_in(const Batch& batch, const Tensors& y_pred) {
+int64_t samples_in(const Share& share, const Batch& batch, const Tensors& y_pred) {
+  if (share) return share.whole;
   for (const Tensors* part : {&batch.x, &y_pred, &batch.y})
     if (!part->empty()) return part->front().dim(0);
   fail("expected x, y or y_pred, got none");
@@ -74,6 +76,8 @@ void tell_of_loss(const Tensor& loss) {
 }
 
 Tensors run_model(Model& model, const Tensors& x, bool training) {
+  if (const Share& share = ModelAccess::training(model).traced.share)
+    return call_on_share(model, share, x, training);
   CallOptions options;
   options.training = training;
   return model(x, options);
@@ -99,8 +103,9 @@ Measured measure_inference(Model& model, const Batch& batch) {
 StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Tensor& loss) {
   const NoGradient none;
   const ProgramScope scope("metrics");
-  const auto samples = static_cast<double>(batch.x.front().dim(0));
-  ModelAccess::training(model).spec.loss->update_state(loss, {}, Tensor::scalar(samples));
+  ModelAccess::Training& state = ModelAccess::training(model);
+  const auto samples = static_cast<double>(samples_in(state.traced.share, batch, y_pred));
+  state.spec.loss->update_state(loss, {}, Tensor::scalar(samples));
   return steps_of(model).compute_metrics(model, batch, y_pred);
 }
 
@@ -120,14 +125,18 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
     const Tensors y_pred = run_model(model, batch.x, true);
     return tracked(y_pred, steps.compute_loss(model, batch, y_pred, true));
   }
+  const Share& share = state.traced.share;
+  std::optional<WrittenState> written;
+  if (share) written.emplace(model);
   GradientTape tape;
   const Tensors y_pred = run_model(model, batch.x, true);
   const Tensor loss = steps.compute_loss(model, batch, y_pred, true);
   tell_of_loss(loss);
   const Tensor scaled = state.spec.optimizer->scale_loss(loss);
   tape.stop();
-  const Tensors gradients =
-      tape.gradient(scaled, std::span<const Variable>(state.trained.variables));
+  Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state.trained.variables));
+  if (share) sum_over_processes(gradients);
+  if (written) written->mean(share);
   {
     const ProgramScope scope("optimizer");
     blaming(*state.spec.optimizer,
@@ -149,7 +158,8 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
                            bool training) const {
   const ModelAccess::Training& state = compiled_state(model, batch);
   const bool is_tracked = !(training && state.traced.inference_metrics);
-  const Tensor count = Tensor::scalar(static_cast<double>(samples_in(batch, y_pred)));
+  const Share& share = state.traced.share;
+  const Tensor count = Tensor::scalar(static_cast<double>(samples_in(share, batch, y_pred)));
   Tensors terms;
   for (size_t i = 0; i < state.plan.outputs.size(); ++i) {
     const OutputTraining& output = state.plan.outputs[i];
@@ -166,7 +176,10 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
     }
     terms.push_back(output.weight == 1 ? loss : loss * output.weight);
   }
-  for (const Tensor& loss : model.losses()) terms.push_back(ops::cast(loss, DType::float32));
+  for (const Tensor& loss : model.losses()) {
+    const Tensor own = ops::cast(loss, DType::float32);
+    terms.push_back(share ? mean_over_shares(share, own) : own);
+  }
   if (terms.empty()) fail("The model cannot be compiled because it has no loss to optimize.");
   if (terms.size() > 1)
     for (Tensor& term : terms) term = ops::cast(term, DType::float32);

@@ -10,6 +10,8 @@
 
 #include "training/metrics_scope.h"
 #include "training/run_state.h"
+#include "training/shared_step.h"
+#include "training/start_together.h"
 #include "training/watch/nan_location.h"
 #include "training/watch/step_watch.h"
 
@@ -28,7 +30,7 @@ bool is_validation_epoch(const Value& freq, int64_t epoch) {
 }
 
 /// The callback that saves the run to the file of option `resume`; null without a file.
-CallbackPtr keeper_of(const Value& resume) {
+CallbackPtr saving_callback(const Value& resume) {
   if (resume.is_bool()) return nullptr;
   const std::filesystem::path file = resume.is_string() ? resume.as_string() : "";
   if (!file.has_filename())
@@ -36,6 +38,40 @@ CallbackPtr keeper_of(const Value& resume) {
   const std::string folder = file.parent_path().string();
   return make<Callback>("BackupAndRestore", {{"backup_dir", folder.empty() ? "." : folder},
                                              {"file_name", file.filename().string()}});
+}
+
+/// The processes of a run of this model. Where they cannot share its batches, each computes all.
+ProcessGroup group_for(Model& model) {
+  ProcessGroup group = ProcessGroup::now();
+  if (!group.shares()) return group;
+  const Shareable shareable = is_shareable(model);
+  if (shareable) return group;
+  if (is_reporting_process())
+    warn("fit: each process computes whole batches of model ", model.name(), ": ",
+         shareable.why_not);
+  group.share_nothing();
+  return group;
+}
+
+/// What must be the same in all processes that share batches.
+Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
+  List layers;
+  for (const Layer* layer : model.flatten_layers()) layers.push_back(layer->class_name());
+  Dict shapes;
+  for (const Variable& v : model.weights()) shapes.set(v.path(), to_text(v.shape()));
+  const auto optimizer = model.optimizer();
+  return {{"version", CRESCENT_VERSION},
+          {"layers", std::move(layers)},
+          {"shapes of weights", std::move(shapes)},
+          {"optimizer", optimizer ? optimizer->class_name() : ""},
+          {"number of samples", params.at("samples")},
+          {"number of batches", params.at("steps")},
+          {"batch_size", params.at("batch_size")},
+          {"validation", params.at("do_validation")},
+          {"validation_freq", options.validation_freq},
+          {"shuffle", options.shuffle},
+          {"initial_epoch", options.initial_epoch},
+          {"epochs", options.epochs}};
 }
 
 bool is_unfinished(const Value& left) {
@@ -49,9 +85,9 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       model_state(ModelAccess::training(*model)),
       options(std::move(given)),
       callbacks(options.callbacks, verbosity(options.verbose)),
-      group(ProcessGroup::now()),
+      group(group_for(*model)),
       training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, group),
-               Pass::training(*model, extras())),
+               Pass::training(*model, extras(), group)),
       testing(*model, Batches("evaluate", plan.validation, options.validation_steps, false, group),
               Pass::testing(*model)),
       epoch(options.initial_epoch) {
@@ -60,7 +96,7 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
   auto made = make<Callback>("History");
   history = std::dynamic_pointer_cast<History>(made);
   callbacks.add(std::move(made));
-  if (CallbackPtr keeper = keeper_of(options.resume)) callbacks.add(std::move(keeper));
+  if (CallbackPtr keeper = saving_callback(options.resume)) callbacks.add(std::move(keeper));
   params.set("batch_size", plan.batch_size);
   params.set("steps", steps_or_null(training.batches().count()));
   params.set("samples", steps_or_null(training.batches().samples()));
@@ -82,17 +118,18 @@ void TrainingRun::State::take_over(const TrainingRunPtr& self) {
 
 bool TrainingRun::State::advance() {
   while (phase != Phase::ended)
-    if (take_turn()) return true;
+    if (run_phase()) return true;
   return false;
 }
 
 /// Executes the current phase; returns true when it processed a batch.
-bool TrainingRun::State::take_turn() {
+bool TrainingRun::State::run_phase() {
   switch (phase) {
     case Phase::start:
       return start(), false;
     case Phase::epoch:
-      return epoch >= options.epochs || out_of_data || stops() ? end_whole() : begin_epoch(), false;
+      return epoch >= options.epochs || out_of_data || stops() ? finish_normally() : begin_epoch(),
+             false;
     case Phase::training:
       return train_batch() || (end_training(), false);
     case Phase::validation:
@@ -113,6 +150,10 @@ bool TrainingRun::State::stops() {
 }
 
 void TrainingRun::State::start() {
+  if (group.shares()) {
+    expect_equal(group, facts_of(*model, options, params));
+    take_from_first(group, {model_state.runs.order.state()});
+  }
   try_resume();
   if (phase == Phase::start) begin();
 }
@@ -162,12 +203,13 @@ bool TrainingRun::State::train_batch() {
   try {
     return training.advance(callbacks);
   } catch (const NotFinite&) {
-    return meet_nan(), false;
+    return handle_nan(), false;
   }
 }
 
-/// Ends the run, or fails with the place where what is not finite comes from.
-void TrainingRun::State::meet_nan() {
+/// Handles a loss or gradient that is not finite: ends the run or, if asked to, fails with a
+/// message that says where the value originates.
+void TrainingRun::State::handle_nan() {
   Batches& batches = training.batches();
   const std::string where = concat("fit: batch ", batches.taken() + 1, " of epoch ", epoch + 1);
   if (options.nan == "locate")
@@ -221,8 +263,9 @@ void TrainingRun::State::end_without_data() {
   phase = Phase::epoch;
 }
 
-/// The regular end. With moving averages of the weights, these become the weights (Keras).
-void TrainingRun::State::end_whole() {
+/// The regular end of the run: moving averages of the weights, if any, replace the weights, as in
+/// Keras.
+void TrainingRun::State::finish_normally() {
   take_averages();
   end();
 }
@@ -285,7 +328,7 @@ int64_t TrainingRun::advance(int64_t batches) {
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
   state_->take_over(self);
   int64_t done = 0;
-  state_->group.doing([&] {
+  state_->group.run_collective([&] {
     while (done < batches && state_->advance()) {
       ++done;
       if (state_->pausing && state_->pausing.exchange(false)) break;

@@ -227,7 +227,7 @@ class KernelCheck {
   std::optional<Finding> compare(const std::function<ProgramResult()>& outcome,
                                  Validation& report) {
     Evaluator evaluator(Rounding::own, [&](const Instruction& i, int value, BoundedPtr& result) {
-      look_at(i, value, result, report);
+      compare_result(i, value, result, report);
     });
     const std::vector<Result> expected =
         results_of(lowered_, evaluator.run(lowered_, start_), start_);
@@ -239,8 +239,8 @@ class KernelCheck {
   const std::vector<double>& ratios() const { return comparison_.ratios(); }
 
  private:
-  /// Later instructions continue with the kernel's result.
-  void look_at(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
+  /// Compares a kernel's result. Later instructions continue with it, so that errors do not add up.
+  void compare_result(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
     const Observed::KernelResult* made = observed_.result_of(value);
     if (!made) return;
     ++report.kernels;
@@ -253,7 +253,7 @@ class KernelCheck {
     finding_ = std::move(found);
   }
 
-  /// The pass that created the instruction; empty for a recorded one.
+  /// The pass that created the instruction; empty for an instruction of the recorded program.
   std::string pass_of(const Instruction& wanted) const {
     const auto has = [&](const Program& program) {
       return std::any_of(program.code.begin(), program.code.end(),

@@ -14,7 +14,7 @@ class Comparison {
 
   /// The worst element that exceeds its bound, as a finding without names.
   std::optional<Finding> operator()(const Bounded& got, const Bounded& expected);
-  /// The same without counting.
+  /// The same without counting the comparison.
   std::optional<Finding> worst(const Bounded& got, const Bounded& expected) const;
 
   void report(Validation& to) const;
@@ -22,7 +22,7 @@ class Comparison {
   const std::vector<double>& ratios() const { return ratios_; }
 
  private:
-  /// The allowed difference of an element.
+  /// The allowed absolute difference between element `i` of both values.
   double allowed(const Bounded& got, const Bounded& expected, size_t i) const;
 
   Rounding rounding_;

@@ -63,7 +63,7 @@ std::vector<Bounded> all_undecided(const TensorSpecs& specs) {
   return results;
 }
 
-/// Element `i` of the leading axis.
+/// The part of x with index `i` along the leading axis.
 Bounded row(const Bounded& x, int64_t i) {
   const Shape& shape = x.spec.shape;
   Bounded y{{x.spec.dtype, shape.slice(1, shape.rank())}, {}, {}, {}, {}};
@@ -126,14 +126,14 @@ std::vector<BoundedPtr> Evaluator::run(const Program& program, const Start& star
   return values;
 }
 
-/// A constant in a decomposition, as 1 / n, was rounded if it has many digits, while a rewriting of
-/// the op may use the exact number; so it gets a bound.
+/// A constant in a decomposition, such as 1 / n, gets an error bound if it has many digits: it was
+/// rounded, while a rewriting of the op may use the exact number.
 Bounded Evaluator::constant(const Tensor& tensor, Role role) const {
   Bounded value = Bounded::of(tensor, rounding_);
   if (rounding_ != Rounding::float64 || role != Role::decomposed) return value;
   const double u = unit_roundoff(tensor.dtype(), Rounding::own);
   for (size_t i = 0; i < value.real.size(); ++i)
-    if (as_held(value.real[i], DType::bfloat16) != value.real[i])
+    if (rounded_to(value.real[i], DType::bfloat16) != value.real[i])
       value.widen(i, u * std::abs(value.real[i]));
   return value;
 }

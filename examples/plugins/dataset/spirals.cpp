@@ -2,26 +2,39 @@
 #include <numbers>
 #include <vector>
 
-#include "crescent/layer/operation.h"
+#include "crescent/data/stream.h"
 #include "crescent/plugin.h"
 
-/// Data that is computed is a function that gives tensors, here (samples, 2) points and their
-/// classes. Data in files is a format (crescent new-plugin --kind format).
-static std::tuple<crescent::Tensor, crescent::Tensor> make_points(int64_t samples, double turns) {
-  std::vector<float> points;
-  std::vector<int32_t> classes;
-  for (int64_t i = 0; i < samples; ++i) {
-    const double radius = static_cast<double>(i + 1) / static_cast<double>(samples);
-    const double angle = 2 * std::numbers::pi * turns * radius + std::numbers::pi * (i % 2);
-    points.push_back(static_cast<float>(radius * std::cos(angle)));
-    points.push_back(static_cast<float>(radius * std::sin(angle)));
-    classes.push_back(static_cast<int32_t>(i % 2));
-  }
-  return {crescent::Tensor::from(points, {samples, 2}), crescent::Tensor::from(classes, {samples})};
-}
+/// Points on two curves, and their classes: cr.data.Spirals { samples = 200 } is what stream()
+/// gives. A stream may as well read files or a device as it goes (crescent::generated); a kind of
+/// file is a format (crescent new-plugin --kind format).
+struct Spirals : crescent::Plain {
+  static constexpr const char* kKind = "dataset";
+  int64_t samples = 200;
+  double turns = 1;
 
-CRESCENT_PLUGIN("acme.spirals", "0.1.0") {
-  crescent::Operations(registry, "acme")
-      .add("Spirals", "spirals(samples, turns=1.0)", make_points,
-           "Points on two curves, and their classes.");
-}
+  static void describe(crescent::Schema<Spirals>& s) {
+    s.doc("Points on two curves, and their classes.")
+        .field("samples", &Spirals::samples, "How many points.")
+        .min(2)
+        .field("turns", &Spirals::turns, "How often a curve goes around.")
+        .method("stream", &Spirals::stream, "The points, one after another.");
+  }
+
+  crescent::Value stream() {
+    std::vector<float> points;
+    std::vector<int32_t> classes;
+    for (int64_t i = 0; i < samples; ++i) {
+      const double radius = static_cast<double>(i + 1) / static_cast<double>(samples);
+      const double angle = 2 * std::numbers::pi * turns * radius + std::numbers::pi * (i % 2);
+      points.push_back(static_cast<float>(radius * std::cos(angle)));
+      points.push_back(static_cast<float>(radius * std::sin(angle)));
+      classes.push_back(static_cast<int32_t>(i % 2));
+    }
+    using crescent::BoxedTensor, crescent::Tensor;
+    return crescent::slices({std::make_shared<BoxedTensor>(Tensor::from(points, {samples, 2})),
+                             std::make_shared<BoxedTensor>(Tensor::from(classes, {samples}))});
+  }
+};
+
+CRESCENT_PLUGIN("acme.spirals", "0.1.0") { registry.add<Spirals>("Spirals"); }

@@ -111,7 +111,8 @@ NumberType float_type(hid_t type) {
   refuse("its floating-point format is not one of float16, float32 and float64");
 }
 
-/// Whether the dataset has the attribute by which earlier versions marked integers as bfloat16.
+/// Whether the dataset has the attribute by which earlier versions of Crescent marked integers as
+/// bfloat16.
 bool marked_bfloat16(hid_t dataset) {
   if (!has_attribute(dataset, "dtype")) return false;
   OpenAttribute mark(dataset, "dtype");
@@ -228,7 +229,7 @@ struct OpenDataset {
 
   std::vector<uint64_t> shape() const { return {dims.begin(), dims.end()}; }
 
-  /// The offset of the values if the file holds them as memory does, else kNoPlace.
+  /// The offset of the values if the file represents them as memory does, else kNoPlace.
   uint64_t place(hid_t file) const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose),
            of_file = checked(H5Fget_create_plist(file), H5Pclose);
@@ -240,7 +241,7 @@ struct OpenDataset {
     return offset == HADDR_UNDEF ? kNoPlace : offset;
   }
 
-  /// The rows of the first axis in a chunk.
+  /// The number of rows (indices of the first axis) in a chunk.
   uint64_t rows_a_chunk() const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose);
     if (H5Pget_layout(creation) != H5D_CHUNKED) return 1;

@@ -44,7 +44,7 @@ class Target {
   uint64_t size_ = 0;
 };
 
-/// The contents to which requests refer, and the destination of values.
+/// Answers requests from these contents; values are written to the target.
 struct RequestHandler {
   const Container& container;
   Contents& contents;
@@ -77,7 +77,7 @@ void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& ans
   }
 }
 
-/// Runs `work`; the answer begins with the status.
+/// Runs `work`, which returns an answer. The answer begins with a status: ok, missing or refused.
 template <class F>
 Packer outcome(Packer head, const F& work) {
   Packer failed = head;

@@ -15,7 +15,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The places of the helper: lib/crescent, relative to the folder of this library or to that of a
+/// The possible paths of the helper program, lib/crescent/crescent-h5read, relative to the folder
+/// of this library or of a test program.
 /// test program.
 constexpr const char* kPlaces[] = {"/../crescent-h5read", "/crescent-h5read",
                                    "/../lib/crescent/crescent-h5read"};
@@ -39,12 +40,12 @@ std::string find_helper() {
        "); install Crescent again");
 }
 
-/// The interval at which a waiting thread polls for an interruption, since another thread may have
+/// The interval at which a waiting thread checks for an interruption, since another thread may have
 /// received the signal.
-constexpr std::chrono::milliseconds kNone{0}, kGlance{50};
+constexpr std::chrono::milliseconds kNone{0}, kPollInterval{50};
 
 /// The time that the reader has to exit after its socket was closed.
-constexpr std::chrono::milliseconds kToEnd{200};
+constexpr std::chrono::milliseconds kExitTimeout{200};
 
 /// Starts the reader in its own process group, so Ctrl-C at the terminal reaches this process only.
 Process spawn(int file, int socket, int memory, uint64_t file_size, unsigned seconds) {
@@ -84,7 +85,7 @@ std::optional<Unpacker> Child::receive() {
 }
 
 Child::Deadline Child::deadline() const {
-  // The deadline of an answer: the reader's own time limit expires before it.
+  // the reader's own time limit expires before this deadline
   return std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);
 }
 
@@ -94,7 +95,7 @@ bool Child::wait_for(short event, Deadline until) {
   for (;;) {
     auto left =
         std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-    int ready = poll(&awaited, 1, static_cast<int>(std::clamp(left, kNone, kGlance).count()));
+    int ready = poll(&awaited, 1, static_cast<int>(std::clamp(left, kNone, kPollInterval).count()));
     if (ready > 0) return true;
     interrupted_ = interrupted();
     if (!interrupted_ && left > kNone && (ready == 0 || errno == EINTR)) continue;
@@ -132,7 +133,7 @@ std::string Child::failure() {
 /// Closes the socket, upon which the reader exits, and kills it if it does not.
 void Child::end() {
   socket_.close();
-  if (!process_->wait(kToEnd)) late_ = true;
+  if (!process_->wait(kExitTimeout)) late_ = true;
 }
 
 }  // namespace crescent::hdf5

@@ -27,9 +27,9 @@ class Child {
   std::optional<Unpacker> receive();
   /// Whether the user interrupted, upon which the process was ended.
   bool interrupted_by_user() const { return interrupted_; }
-  /// Raises its limit of memory by this size.
+  /// Raises the memory limit of the process by this size.
   void allow_memory(uint64_t bytes);
-  /// Renews its limit of processor time for the next request.
+  /// Renews the limit of the process's processor time for the next request.
   void allow_time();
   /// The reason of the failure: "ended with SIGSEGV (Segmentation fault)", "did not answer within
   /// 30 seconds". Kills the process if it still runs.

@@ -18,7 +18,7 @@
 
 namespace crescent::hdf5 {
 
-/// Items of one operation; `places` are their names in messages.
+/// A request for several items of one operation; `places` are the names of the items in messages.
 struct FileReader::Request {
   Operation operation;
   std::vector<Packer> items;
@@ -55,7 +55,9 @@ Descriptor open_regular(const std::string& path, uint64_t& size) {
 }
 
 /// The time limit of a request in seconds: 30 and one more per 10 MB, for slow disks.
-unsigned patience(uint64_t file_size) { return 30 + static_cast<unsigned>(file_size / 10'000'000); }
+unsigned time_limit(uint64_t file_size) {
+  return 30 + static_cast<unsigned>(file_size / 10'000'000);
+}
 
 /// Maps memory, which is unmapped with the last reference; null without memory.
 std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int memory = -1) {
@@ -141,7 +143,7 @@ FileReader::FileReader(const std::string& path)
     : path_(path), memory_(memfd_create("hdf5", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   Descriptor file = open_regular(path, size_);
   if (memory_ < 0) fail("cannot read '", path, "': ", strerror(errno));
-  child_ = std::make_unique<Child>(file, memory_, size_, patience(size_));
+  child_ = std::make_unique<Child>(file, memory_, size_, time_limit(size_));
   file_ = file;
   contents_ = file_storage(file.release(), path);
   check_hello();
@@ -272,7 +274,7 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
   return infos;
 }
 
-/// The checksum and finiteness of a chunk of values.
+/// The results of checking a chunk of values: its checksum, and whether all values are finite.
 struct FileReader::ChunkCheck {
   uint32_t checksum = 0;
   bool finite = true;
@@ -333,7 +335,7 @@ FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t
 std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
                                     const std::vector<DatasetInfo>& infos) {
   Request packed{Operation::read, {}, {}};
-  std::vector<uint64_t> offsets, sizes;  // of each dataset in its block
+  std::vector<uint64_t> offsets, sizes;  // offsets and sizes of each dataset in its block
   uint64_t packed_total = 0, plain_total = 0;
   for (size_t i = 0; i < datasets.size(); ++i) {
     auto bytes = byte_count(infos[i].element, infos[i].shape);

@@ -18,7 +18,7 @@ namespace crescent::hdf5 {
 struct DatasetInfo {
   Element element = Element::float32;
   std::vector<uint64_t> shape;
-  std::optional<uint32_t> checksum;  ///< of the bytes; nullopt if the file has none
+  std::optional<uint32_t> checksum;  ///< the CRC-32C of the bytes; nullopt if the file has none
   /// the offset in the file, if the values are contiguous and represented as in memory
   std::optional<uint64_t> place;
   uint64_t rows_a_chunk = 1;  ///< rows of the first axis in a chunk
@@ -69,7 +69,7 @@ class FileReader {
   static constexpr uint64_t kWindow = uint64_t{4} << 20;
 
   const std::string& path() const { return path_; }
-  /// The storage of the file for tensors whose values stay there.
+  /// The file as a storage, for tensors whose values stay in the file.
   const std::shared_ptr<Storage>& contents() const { return contents_; }
 
  private:

@@ -46,7 +46,7 @@ inline Handle bfloat16_type() {
   return type;
 }
 
-/// Pairs of float32 with the member names of h5py.
+/// Pairs of float32, with the names that h5py gives to the parts of complex numbers.
 inline Handle complex_type() {
   Handle type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
   H5Tinsert(type, "r", 0, H5T_IEEE_F32LE);

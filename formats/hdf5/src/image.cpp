@@ -32,7 +32,7 @@ Handle new_file() {
                  "a file image");
 }
 
-/// Properties of links that create intermediate groups.
+/// Properties for creating links together with missing intermediate groups.
 Handle link_creation() {
   Handle creation = checked(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "a link");
   check(H5Pset_create_intermediate_group(creation, true), "a link");
@@ -107,7 +107,7 @@ class AttributeWriter {
   void write_list(const std::string& name, const std::vector<std::string>& texts) const {
     hsize_t count = texts.size();
     Handle space = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, what_);
-    // an empty list as in h5py
+    // an empty list is written as by h5py
     if (texts.empty()) return write(name, H5T_IEEE_F64LE, space, nullptr);
     size_t width = widest(texts);
     std::string packed(width * texts.size(), '\0');
@@ -237,7 +237,7 @@ std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   return sums;
 }
 
-/// The root with its attributes in the tree and the list of all other objects.
+/// The root group, with its attributes in the tree and the list of all other objects.
 Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals) {
   Node root;
   std::vector<std::string> contents;

@@ -37,7 +37,7 @@ class KerasFile final : public keras::WeightSource {
   void check_held() const override { file_.check_held(); }
 
  private:
-  /// The types and shapes of datasets; requests only those that are not known.
+  /// The types and shapes of datasets; only those not yet known are requested from the reader.
   std::vector<DatasetInfo> infos_of(const keras::Names& datasets);
 
   FileReader file_;

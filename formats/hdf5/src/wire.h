@@ -30,8 +30,8 @@ inline constexpr const char* kWeightsMember = "model.weights.h5";
 /// The descriptors that are open in the reader process.
 inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescriptor = 5;
 
-/// The limit of processor time for a request that may take `seconds`. It is shorter, since only a
-/// disk needs long: libhdf5 that computes for long loops forever.
+/// The limit of processor time for a request that may take `seconds`. It is shorter than these:
+/// waiting for a disk takes long, but libhdf5 that computes for long is in an endless loop.
 inline unsigned processor_seconds(unsigned seconds) {
   constexpr unsigned kLeast = 3, kWaiting = 27;
   return seconds > kLeast + kWaiting ? seconds - kWaiting : std::min(seconds, kLeast);
@@ -106,7 +106,8 @@ class Unpacker {
   bool ok_ = true;
 };
 
-/// Receives a frame; `wait(socket)` returns false to give up.
+/// Sends all of the bytes. Here and below `wait(socket)` waits for the socket and returns false to
+/// give up.
 template <class Wait>
 bool send_all(int socket, const void* bytes, size_t size, int flags, const Wait& wait) {
   for (auto* p = static_cast<const char*>(bytes); size > 0;) {

@@ -36,7 +36,7 @@ void warn_not_finite(const WeightSource& file, const Matches& matches,
   if (!names.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(names));
 }
 
-/// The saved value in the convention and the dtype of the variable.
+/// The saved value, converted to the layout and the dtype of the variable.
 Tensor converted(const Match& match, const Tensor& saved) {
   return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
 }

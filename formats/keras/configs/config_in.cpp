@@ -170,7 +170,7 @@ void keep(const Dict& config, const char* option, Dict& result) {
 }  // namespace
 
 Dict ConfigIn::sequential(const Value& config) const {
-  bool bare = config.is_list();  // the form before Keras 2.2.3
+  bool bare = config.is_list();  // the configuration of a Sequential was a list before Keras 2.2.3
   List layers;
   for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list())
     layers.push_back(layer(entry.as_dict()));
@@ -205,7 +205,7 @@ void keep_masks_of_keras2(const ClassInfo& info, const List& nodes, Dict& layer)
     layer["config"].as_dict().set(kMaskWithStates, true);
 }
 
-/// Fails for an operation that is not there, with the plugin that had it.
+/// Fails for an operation that is not registered; the message names the plugin that had it.
 void check_operation(const Dict& object, const ClassNames& names) {
   const Dict config = config_of(object);
   const std::string* function = text_at(config, "operation");
@@ -339,7 +339,7 @@ bool is_of(FileVersions versions, const Origin& origin) {
   return versions == FileVersions::all ? origin.generation() <= 2 : origin.before_tensorflow();
 }
 
-/// The value of an option under today's word for it, where files of this origin have another.
+/// The value of an option; a value that files of this origin name differently is renamed.
 Value value_of_today(const std::string& option, const Value& value, const Origin& origin) {
   for (const RenamedValue& row : kRenamedValues)
     if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))

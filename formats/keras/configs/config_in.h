@@ -33,7 +33,7 @@ class CRESCENT_KERAS_API ConfigIn {
   Dict single_layer(const Dict& object) const;
   Dict sequential(const Value& config) const;
   Dict functional(const Dict& config) const;
-  /// Whether the layer of an entry passes a mask on.
+  /// Whether the layer described by an entry of the configuration passes masks on.
   bool passes_masks_on(const Dict& entry) const;
   /// The kind and the place of a value, for messages and for names that several kinds have.
   struct Expected {

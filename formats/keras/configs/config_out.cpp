@@ -43,7 +43,7 @@ constexpr Single kSingle[] = {
     {"MinMaxNorm", "axis"},         {"UnitNorm", "axis"}, {"UnitNormalization", "axis"}};
 
 /// Options that must be written even if they are null.
-constexpr Single kRead[] = {{"TextVectorization", "ngrams"}};
+constexpr Single kWrittenIfNull[] = {{"TextVectorization", "ngrams"}};
 
 /// Whether the layer must be written with its module. Keras 3 looks up a layer of an .h5 without a
 /// module among its public names; doing so it replaces texts that are names of functions ("dot") by
@@ -117,7 +117,7 @@ class Writer {
     return truncated ? Value("normal") : keras_name(where, name);
   }
 
-  /// A function, which before Keras 3 is only its name.
+  /// A function of the user: before Keras 3 only its name.
   Value function(const std::string& name) const {
     return keras3_ ? Value(function_object(name)) : Value(name);
   }
@@ -202,7 +202,7 @@ class Writer {
     if (!field) return false;
     if (field->name == kCarryMask || chooses_formula(name, field->name, keras3_)) return true;
     if (value.is_null() && field->default_value.is_null())
-      return !has_row(kRead, name, field->name);
+      return !has_row(kWrittenIfNull, name, field->name);
     if (keras3_ && keras3_lacks(name, field->name)) return true;
     const bool of_base = kind != "layer" && field->keyword_only;
     return value == field->default_value && (of_base || keras2_has_class(kind, name)) &&
@@ -316,7 +316,8 @@ class Writer {
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       const Value own = at(layers_there, layers.size());
-      // with its module; else Keras 3 would take it for a layer
+      // an operation is written with its module; without it Keras 3 would look for a layer of that
+      // name
       if (is_operation(entry.as_dict())) {
         layers.push_back(own);
         continue;

@@ -116,7 +116,7 @@ std::string kind_of(const ClassInfo* info, const std::string& option) {
   return field ? field->kind : "";
 }
 
-/// A policy: its name, or the configuration of one for quantized weights.
+/// A dtype policy: its name, or the configuration of a policy for quantized weights.
 Value policy(const Value& given) {
   if (!is_object(given)) return object("keras", "DTypePolicy", Dict{{"name", given}});
   return object(module_of("", class_of(given)), class_of(given), config_of(given.as_dict()));
@@ -168,7 +168,7 @@ class Outputs {
   std::map<std::string, std::vector<NodePtr>> nodes_;  // the calls of each layer in the model
 };
 
-/// The indices among the inputs of those that can be given by name.
+/// The indices of those inputs that can be given by name.
 std::vector<size_t> places_of(const std::string& class_name) {
   std::vector<size_t> places;
   if (std::find(std::begin(kTakeLists), std::end(kTakeLists), class_name) != std::end(kTakeLists))
@@ -276,7 +276,7 @@ Dict input_layer(const Dict& config) {
                      {"optional", config.contains("optional")}});
 }
 
-/// A Sequential whose input is an InputLayer.
+/// Converts a Sequential to one whose first layer is an InputLayer.
 Dict sequential(const Dict& config, const Model& model) {
   List layers;
   for (const Value& entry : config.at("layers").as_list()) {
@@ -334,8 +334,8 @@ Dict functional(const Dict& config, const Model& model) {
            keras3_ends(config.at("output_layers").as_list(), config.find("output_structure"))}};
 }
 
-/// Takes the build_config, which Keras writes beside the configuration, out of it: that of a class
-/// written in Lua, or the input shape of a model.
+/// Removes the build_config, which Keras writes beside the configuration, from it and returns it:
+/// that of a class written in Lua, or the input shape of a model.
 Value take_build_config(const ClassInfo* info, Dict& options) {
   const Value *build = options.find(kBuildConfig), *shape = options.find(kBuildShape);
   const bool has_shape = shape && is_build_shape(info, kBuildShape);

@@ -59,7 +59,8 @@ class IncompatibilitySearch {
     if (name != "InputLayer" && object.contains(kSharedId) && shared_.insert(own).second)
       add_minor(concat("layer '", own, "'"), "",
                 "models share it; Keras makes a layer with the same weights at each place");
-    turned_ |= std::count(std::begin(kTurnedOnTheano), std::end(kTurnedOnTheano), name) > 0;
+    has_flipped_kernels_ |=
+        std::count(std::begin(kTurnedOnTheano), std::end(kTurnedOnTheano), name) > 0;
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
@@ -101,8 +102,9 @@ class IncompatibilitySearch {
                   {"weighted_metrics", "metric"}};
     for (const auto& [option, kind] : kParts)
       if (const Value* value = given.find(option)) anything(*value, kind, option, "");
-    if (const Value* optimizer = given.find("optimizer");
-        keras2_ && turned_ && optimizer && is_object(*optimizer) && has_slots(optimizer->as_dict()))
+    if (const Value* optimizer = given.find("optimizer"); keras2_ && has_flipped_kernels_ &&
+                                                          optimizer && is_object(*optimizer) &&
+                                                          has_slots(optimizer->as_dict()))
       add_minor(
           "optimizer", "",
           "Keras 2.3.1 on Theano turns kernels of convolutions around as it reads them, but not "
@@ -308,7 +310,8 @@ class IncompatibilitySearch {
 
   bool keras2_;
   bool masked_ = false;  ///< whether an earlier layer makes masks
-  bool turned_ = false;  ///< whether there is a convolution whose kernel is flipped on Theano
+  /// whether there is a convolution whose kernel is flipped on Theano
+  bool has_flipped_kernels_ = false;
   std::set<std::string> told_formulas_, shared_;
 };
 

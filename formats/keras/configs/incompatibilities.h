@@ -17,15 +17,15 @@ struct Incompatibility {
   bool serious = true;
 };
 
-/// `model` is the configuration in the form of core, `compile` the arguments of compile or null.
-/// For "keras3" it lists what Keras 3 reads but computes differently, for "keras2" all that Keras
-/// 2.3.1 would refuse or compute differently.
+/// `model` is the configuration in Crescent's own form, `compile` the arguments of compile or null.
+/// For "keras3" the result lists what Keras 3 reads but computes differently, for "keras2" all that
+/// Keras 2.3.1 would refuse or compute differently.
 CRESCENT_KERAS_API std::vector<Incompatibility> incompatibilities_of(const Value& model,
                                                                      const Value& compile,
                                                                      const std::string& target);
 
 CRESCENT_KERAS_API bool any_serious(const std::vector<Incompatibility>& found);
-/// A line for each.
+/// The incompatibilities as text, one per line.
 CRESCENT_KERAS_API std::string to_text(const std::vector<Incompatibility>& found);
 
 }  // namespace crescent::keras

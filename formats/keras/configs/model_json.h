@@ -13,9 +13,9 @@ struct CRESCENT_KERAS_API JsonOptions {
   CRESCENT_KERAS_API static void describe(Schema<JsonOptions>& s);
 };
 
-/// Converts {"class_name", "config"} of a model, with other keys of Keras, to the form of core.
+/// Converts {"class_name", "config"} of a model, with other keys of Keras, to Crescent's own form.
 CRESCENT_KERAS_API Value from_keras(const Value& model, const Value& custom_objects);
-/// Converts a model, or its configuration in the form of core, to the form of `target`.
+/// Converts a model, or its configuration in Crescent's own form, to the form of `target`.
 CRESCENT_KERAS_API Value to_keras(const Value& given, const JsonOptions& options);
 
 }  // namespace crescent::keras

@@ -22,10 +22,10 @@ constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
                                          {"KLDivergence", "kullback_leibler_divergence"}};
 
 /// Names for which Keras chooses a metric by the shape of the output.
-constexpr const char* kPicked[] = {"accuracy", "acc", "crossentropy", "ce"};
+constexpr const char* kMetricsByOutputShape[] = {"accuracy", "acc", "crossentropy", "ce"};
 
 bool is_picked(const std::string& name) {
-  return std::count(std::begin(kPicked), std::end(kPicked), name) > 0;
+  return std::count(std::begin(kMetricsByOutputShape), std::end(kMetricsByOutputShape), name) > 0;
 }
 
 bool only_object(const std::string& kind, const std::string& class_name,
@@ -61,7 +61,7 @@ Value object_out(const Value& object, const std::string& kind, const std::string
   return written;
 }
 
-/// Losses or metrics: one, or a nested structure by output.
+/// Converts losses or metrics: a single one, or a nested structure of them by output.
 Value losses_or_metrics(const Value& value, const std::string& kind, const std::string& target) {
   if (value.is_string()) return named(kind, value.as_string(), target);
   if (value.is_list()) {
@@ -157,7 +157,7 @@ Value with_modules(const Value& value, const std::string& kind) {
   return result;
 }
 
-/// Short names under which Keras 3 shows a metric that was given by them.
+/// Short names of metrics that Keras 3 shows as they were given.
 constexpr const char* kShownAsGiven[] = {"mae",  "MAE",  "mse",  "MSE", "mape",
                                          "MAPE", "msle", "MSLE", "bce", "BCE"};
 

@@ -46,10 +46,11 @@ GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
   return {found->second, &nodes->as_list()[place]};
 }
 
-// The functions below follow edges backwards, which form a cycle in a damaged file.
+// The functions below follow edges backwards. In a damaged file edges may form a cycle, so steps
+// are limited.
 
 Value GivenMasks::mask_origin(Value mask) const {
-  int64_t any = 0;  // reduced over the last axis this many times
+  int64_t any = 0;  // the number of times that the mask is reduced over its last axis
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(mask);
     const List inputs = call.node ? inputs_of(*call.node) : List();

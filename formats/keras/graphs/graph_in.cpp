@@ -37,7 +37,7 @@ void collect_references(const Value& value, List& found) {
   }
 }
 
-/// The value with all references in the form of Crescent.
+/// The value with all references to tensors converted to Crescent's form.
 Value marked(const Value& value) {
   const Value* history = keras_tensor_history(value);
   const Value& reference = history ? *history : value;

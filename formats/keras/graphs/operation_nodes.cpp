@@ -95,14 +95,15 @@ bool is_bare_operation(const Dict& entry) {
          registry().find(Operation::kKind, class_of(entry));
 }
 
-/// An operation with two classes in Keras, which the length of an option determines.
+/// A class that in Keras is another class, whose option is a list of this length.
 struct ByLength {
   const char *here, *keras, *option;
   size_t length;
 };
 constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
 
-/// The class in Keras, whose options are added to the configuration.
+/// The name of the operation's class in Keras; the option that distinguishes it there becomes a
+/// list.
 std::string keras_operation(const std::string& keras_class, Dict& config) {
   for (const ByLength& row : kByLength) {
     if (keras_class != row.here) continue;

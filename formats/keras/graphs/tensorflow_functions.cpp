@@ -56,7 +56,7 @@ void fill_shape(NamedCall& call) {
   if (unknown > 1) fail("two sizes of its shape are worked out while the model runs");
 }
 
-/// Converts the sizes of parts to the indices where they begin.
+/// Replaces the sizes of parts by the indices at which all parts but the first begin.
 void places_of_parts(NamedCall& call) {
   Value* parts = call.arguments.find("indices_or_sections");
   if (!parts || !parts->is_list()) return;
@@ -88,7 +88,7 @@ void pad_mode(NamedCall& call) {
   if (mode && *mode != Value("constant")) call.arguments.erase("constant_values");
 }
 
-/// Takes the root of epsilon, which in TensorFlow is a lower bound of the squared norm.
+/// Replaces epsilon by its square root: in TensorFlow it is a lower bound of the squared norm.
 void root_of_epsilon(NamedCall& call) {
   const Value* epsilon = call.arguments.find("epsilon");
   call.arguments.set("epsilon", std::sqrt(epsilon ? epsilon->as_float() : 1e-12));
@@ -115,7 +115,7 @@ void pooling(NamedCall& call) {
 
 void method_of_resizing(NamedCall& call) { write_lower(call.arguments, "interpolation"); }
 
-/// Converts a key of slices, which are dictionaries without a class.
+/// Replaces a key that is a serialized tuple by the list of its items.
 void plain_key(NamedCall& call) {
   if (Value* key = call.arguments.find("key");
       key && is_object(*key) && class_of(*key) == "__tuple__")

@@ -21,14 +21,14 @@ constexpr NewName kClasses[] = {{"Convolution1D", "Conv1D"},
                                 {"AtrousConvolution2D", "Conv2D"},
                                 {"SeparableConvolution2D", "SeparableConv2D"},
                                 {"Deconvolution2D", "Conv2DTranspose"},
-                                // which also applies to each step
+                                // Dense, too, is applied to each step
                                 {"TimeDistributedDense", "Dense"},
                                 {"L1L2Regularizer", "L1L2"},
                                 {"WeightRegularizer", "L1L2"},
                                 {"ActivityRegularizer", "L1L2"}};
 
 /// Classes that Keras 2 removed, and their replacements.
-constexpr NewName kGone[] = {
+constexpr NewName kRemovedClasses[] = {
     {"MaxoutDense", "a Dense of units * nb_feature, a Reshape and a maximum"},
     {"Highway", "two Dense layers, a Multiply and an Add"},
     {"SReLU", "a layer of your own"},
@@ -73,10 +73,10 @@ constexpr NewOption kOptions[] = {{"Embedding", "output_dim", "output_dim"},
                                   {"", "stride", "strides"}};
 
 /// Options without a successor: they chose an implementation, or InputLayer has replaced them.
-constexpr NewOption kLeftOut[] = {{"", "consume_less", ""},
-                                  {"", "input_dtype", ""},
-                                  {"", "input_length", ""},
-                                  {"Conv2DTranspose", "output_shape", ""}};
+constexpr NewOption kDroppedOptions[] = {{"", "consume_less", ""},
+                                         {"", "input_dtype", ""},
+                                         {"", "input_length", ""},
+                                         {"Conv2DTranspose", "output_shape", ""}};
 
 /// Sizes of windows with one option per axis.
 constexpr const char* kSizes[][3] = {{"nb_row", "nb_col"},
@@ -191,7 +191,8 @@ void convert_rest(const std::string& class_name, Dict& config) {
 Dict options_in_keras2(const std::string& class_name, const Dict& config) {
   Dict result;
   for (const DictEntry& entry : config) {
-    if (is_among(kLeftOut, class_name, entry.key) && !is_among(kOptions, class_name, entry.key))
+    if (is_among(kDroppedOptions, class_name, entry.key) &&
+        !is_among(kOptions, class_name, entry.key))
       continue;
     const std::string option = option_in_keras2(class_name, entry.key);
     result.set(option, value_in_keras2(class_name, option, entry.value));
@@ -271,7 +272,7 @@ class Unrolled {
     return List{name, static_cast<int64_t>(nodes.empty() ? 0 : nodes.size() - 1), 0};
   }
 
-  /// The input that the first layer of a branch describes; branches may share it.
+  /// The symbol of the input that the first layer of a branch describes; branches may share it.
   Value input_of(const Dict& first) {
     const Dict config = config_of(first);
     Value input = call(class_of(first) == "InputLayer" ? from_keras1(first).as_dict()
@@ -358,7 +359,7 @@ Value from_keras1(const Value& value) {
   if (is_graph(given, config))
     return Dict{{"class_name", given}, {"config", graph_in_keras2(config)}};
   if (given == "Merge") return merge_in_keras2(config);
-  for (const NewName& row : kGone)
+  for (const NewName& row : kRemovedClasses)
     if (given == row.keras1 && !registry().find("layer", given))
       fail("Unknown layer: ", given, " (layer '", name_of_layer(object),
            "'). Keras 1 had it, and no later one: it does the work of ", row.keras2,

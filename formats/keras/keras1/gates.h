@@ -29,7 +29,8 @@ class JoinedGates final : public WeightSource {
 
  private:
   Names joined(const std::string& group, const Names& weights);
-  /// The datasets in the file for each name, concatenated, and their numbers.
+  /// The datasets in the file that are concatenated for these names, and their number for each
+  /// name.
   Names parts_of(const Names& datasets, std::vector<size_t>& counts) const;
 
   WeightSource& file_;

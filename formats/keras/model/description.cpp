@@ -18,8 +18,8 @@
 namespace crescent::keras {
 namespace {
 
-/// The operation that a layer of the graph calls stands among the classes by its own name, if
-/// Crescent alone does not have it.
+/// Adds the operation that a layer of the graph calls, under its own name, unless the operation is
+/// built in.
 void collect_operation(const Dict& object, Dict& plugins) {
   const Dict config = config_of(object);
   const std::string* name =
@@ -100,7 +100,7 @@ Value compile_config(const Model& model, const SaveOptions& options) {
   return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
 }
 
-/// The input shape for which Keras builds the model; null for a graph, which has it.
+/// The input shape for which Keras builds the model; null for a graph, whose configuration has it.
 Value build_shape(const Model& model, const Value& config) {
   if (is_sequential(model.class_name()))
     return model.is_graph() ? Codec<Shape>::encode(model.inputs().front().shape()) : Value();
@@ -130,7 +130,7 @@ ModelStatement statement_of(Model& model, const std::string& path, const SaveOpt
 ArchiveDescription archive_description(Model& model, const ModelStatement& statement) {
   const auto& [config, compile, own] = statement;
   Value written = keras3_layer_config(model);
-  if (!written.as_dict().contains(kBuildConfig))  // unless the class wrote its own
+  if (!written.as_dict().contains(kBuildConfig))  // unless the class wrote one
     written.as_dict().set(kBuildConfig, Dict{{"input_shape", build_shape(model, config)}});
   written.as_dict().set("compile_config",
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
@@ -286,7 +286,7 @@ Value loss_of(const Value& losses, size_t output, const Model& model) {
              : value_for_output(losses, output, model);
 }
 
-/// The binary metric for "accuracy", under that name.
+/// The metric with "accuracy" or "crossentropy" replaced by the binary metric under the same name.
 Value binary_metric(const Value& metric) {
   if (metric.is_list()) {
     List all;

@@ -12,21 +12,23 @@
 
 namespace crescent::keras {
 
-/// What both layouts of Keras say of a model, each in its own words.
+/// A model's configuration and training, from which the description in each layout of Keras is
+/// written.
 struct ModelStatement {
-  Value config;   ///< core's own form
-  Value compile;  ///< arguments of compile; null when it is not to be compiled again
-  Dict own;       ///< our attribute of the root
+  Value config;   ///< in Crescent's own form
+  Value compile;  ///< arguments of compile; null if a loaded model is not to be compiled
+  Dict own;       ///< the value of Crescent's own attribute of the root
 };
-/// Of a file that is to hold `entries`. Code that files do not hold is warned of; fails when the
-/// target has no words for the model.
+/// The statement for a file with these `entries`. Warns of code, which files do not contain; fails
+/// if the target cannot express the model.
 ModelStatement statement_of(Model& model, const std::string& path, const SaveOptions& options,
                             Value callback_states, const Entries& entries);
 
-/// The root of an HDF5 file by itself.
+/// The root group of an HDF5 file that is not part of an archive.
 Entry description_entry(Model& model, const ModelStatement& statement, const std::string& target);
 
-/// What an archive says instead: texts beside the HDF5 file, whose root says the rest.
+/// The description in an archive: texts in files of their own, and the root group of the HDF5 file,
+/// which has the rest.
 struct ArchiveDescription {
   std::string metadata, config;
   Entry root;

@@ -68,7 +68,8 @@ Dict keras_object(const char* class_name, Dict config) {
           {"registered_name", class_name}};
 }
 
-/// The preprocessor in a file; the Identity layer of Keras accepts no texts.
+/// The configuration of a preprocessor in a file. TFDIdentity replaces the Identity layer of Keras,
+/// which accepts no texts.
 Value preprocessor_out(const Layer& layer) {
   Value written = keras3_layer_config(layer);
   if (layer.class_name() == "Identity")

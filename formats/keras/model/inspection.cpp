@@ -12,7 +12,7 @@
 namespace crescent::keras {
 namespace {
 
-/// The limits of visited groups, which may contain themselves.
+/// Limits of the depth and number of visited groups, since groups may contain themselves.
 constexpr size_t kDeepest = 32, kMostObjects = 200'000;
 
 Value json_of(WeightSource& file, const char* name) {

@@ -1,4 +1,4 @@
-// Formats that hold models as Keras does: one opens its files, and writes what they are to hold.
+// The base of formats that store models as Keras does; a derived class opens and writes the files.
 #pragma once
 #include <memory>
 

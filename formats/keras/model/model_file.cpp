@@ -19,7 +19,7 @@ namespace crescent::keras {
 
 namespace {
 
-/// How a layout has weights, and the state of the optimizer.
+/// The functions of a layout of Keras that write the weights and the state of the optimizer.
 struct Layout {
   using Write = void (*)(Entries& entries, Model& model, const std::string& target);
   Write weights, optimizer;
@@ -36,7 +36,7 @@ constexpr Layout kKeras3Layout{[](Entries& entries, Model& model, const std::str
                                  write_keras3_optimizer(entries, model);
                                }};
 
-/// A model as its file holds it, but for the root and the texts that say it in a layout's words.
+/// The contents of a model's file without the description, whose form depends on the layout.
 struct ModelImage {
   ModelStatement statement;
   Entries entries;

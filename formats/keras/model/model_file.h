@@ -17,7 +17,7 @@ CRESCENT_KERAS_API ModelPtr load_model(WeightSource& file, const LoadOptions& op
 /// A model as an archive of Keras 3: two texts, and the entries of the HDF5 file.
 struct ArchiveParts {
   std::string metadata, config;
-  Entries weights;  ///< begins with the root
+  Entries weights;  ///< the entries; the first one is the root group
 };
 CRESCENT_KERAS_API ArchiveParts archive_parts(Model& model, const std::string& path,
                                               const SaveOptions& options);

@@ -26,11 +26,11 @@ constexpr TrailingSlot kTrailingSlots[] = {{"Adam", "velocity_hat", 1},
                                            {"RMSprop", "average_gradient", 2}};
 
 /// A slot that Keras 2 stores although it is not in use, with the shape of the variable or (1,).
-struct Idle {
+struct UnusedSlot {
   const char *class_name, *slot;
   bool full_size;
 };
-constexpr Idle kIdle[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
+constexpr UnusedSlot kIdle[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
 
 /// Classes whose slots all generations list variable by variable.
 constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
@@ -214,7 +214,7 @@ class Layouts {
 
   StateLayout idle_places() const {
     StateLayout places;
-    for (const Idle& row : kIdle) {
+    for (const UnusedSlot& row : kIdle) {
       if (class_name_ != row.class_name || std::count(names_.begin(), names_.end(), row.slot))
         continue;
       for (const Variable& variable : trained_)
@@ -237,8 +237,8 @@ class Layouts {
 
 // ---- reading
 
-/// An order of the state in a file. An order that no known release writes applies only if names
-/// tell the slot of every entry.
+/// A possible order of the optimizer's state in a file. Orders that no known release of Keras
+/// writes are only tried if the names tell the slot of every entry.
 struct Candidate {
   StateLayout layout;
   bool by_names = false;
@@ -261,8 +261,8 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
   return all;
 }
 
-/// Orders the entries of each slot by their owners.
-void go_through(StateLayout& layout, const Variables& owners) {
+/// Sorts the entries of each slot by the positions of their owners.
+void sort_by_owner(StateLayout& layout, const Variables& owners) {
   std::unordered_map<const void*, size_t> places;
   for (const Variable& owner : owners) places.emplace(owner.id(), places.size());
   const auto place = [&](const StatePlace& each) {
@@ -405,7 +405,7 @@ PlacedState place_optimizer_state(const Optimizer& optimizer, const Variables& t
   const Layouts layouts(optimizer, trained);
   std::string problem;
   for (Candidate& candidate : candidates(layouts, lists_by_slot(names))) {
-    go_through(candidate.layout, listed);
+    sort_by_owner(candidate.layout, listed);
     const std::string found = misfit(candidate, names, specs);
     if (found.empty()) return {std::move(candidate.layout), ""};
     const bool closer = candidate.layout.size() == names.size() && !candidate.by_names;

@@ -10,7 +10,7 @@
 
 namespace crescent::keras {
 
-/// An entry of the state.
+/// An entry of an optimizer's state in a file.
 struct StatePlace {
   Variable variable;  ///< empty: Keras stores a value here that Crescent does not need
   std::string slot;   ///< "iteration", "learning_rate", "momentum", ...
@@ -25,7 +25,7 @@ using StateLayout = std::vector<StatePlace>;
 CRESCENT_KERAS_API StateLayout optimizer_layout(const Optimizer& optimizer,
                                                 const Variables& trained,
                                                 const std::string& target);
-/// The names of these entries in Keras.
+/// The names that Keras gives to these entries.
 CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimizer,
                                                          const StateLayout& layout,
                                                          const std::string& target);

@@ -8,7 +8,8 @@ namespace {
 
 constexpr const char* kOverwrite = "Replace a file that is there.";
 
-/// One schema a title, which stays where it is: formats share this library.
+/// The schema with this title: one for all formats, which share this library, at an address that
+/// never changes.
 template <class Options>
 const SchemaData& titled_schema(const std::string& title) {
   static std::mutex mutex;

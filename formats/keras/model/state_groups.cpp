@@ -3,7 +3,7 @@
 namespace crescent::keras {
 namespace {
 
-/// A group of variables with numbered names.
+/// A group of a file whose datasets, with numbers as names, are these variables.
 struct StateGroup {
   const char *path, *what, *otherwise;
   Variables variables;

@@ -53,7 +53,7 @@ bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) 
   return there.empty() || there == wanted;
 }
 
-/// The variables that belong to no weight, in order.
+/// The variables of the optimizer that belong to no weight, such as its iterations, in order.
 Variables numbers_of(const Optimizer& optimizer) {
   std::set<const void*> kept;
   for (const auto& [name, pairs] : slots_of(optimizer))
@@ -188,12 +188,12 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
         state.problem);
     return {};
   }
-  const FlippedKernels turned(model, origin);
+  const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
     if (const StatePlace& place = state.layout[i]; place.variable)
-      matches.push_back({datasets[i], place.variable, turned.convert(place.owner), "optimizer",
-                         turned.shape(place.owner)});
+      matches.push_back({datasets[i], place.variable, flipped_kernels.convert(place.owner),
+                         "optimizer", flipped_kernels.shape(place.owner)});
   return matches;
 }
 

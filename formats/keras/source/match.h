@@ -16,9 +16,10 @@ struct Match {
   Variable variable;
   /// converts the saved value from another convention; null: it is not converted
   Convert convert = nullptr;
-  std::string layer{};      ///< for messages
+  std::string layer{};      ///< the layer's name, for messages
   ShapeOf shape = nullptr;  ///< the shape after convert; null: the saved one
-  /// the layer whose class takes the value itself, by the last part of the dataset's path
+  /// the layer whose class loads the value itself, under the last part of the dataset's path as its
+  /// name
   Layer* keeper = nullptr;
 };
 using Matches = std::vector<Match>;

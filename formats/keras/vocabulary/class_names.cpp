@@ -25,6 +25,10 @@ std::string ClassNames::of(const Dict& object) const {
   return registered(class_of(object));
 }
 
+/// What such a message ends with.
+constexpr const char* kInPlugin =
+    "; where a plugin has it, cr.plugins.load(name) or --plugin NAME loads that first";
+
 void ClassNames::fail_unknown(std::string_view kind, const std::string& class_name,
                               const std::string& place) const {
   const std::string which =
@@ -42,7 +46,7 @@ void ClassNames::fail_unknown(std::string_view kind, const std::string& class_na
     fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
          origin->as_list()[1], ": load that plugin first");
   fail(which, ". Register the class before loading or ", how_to_provide(class_name),
-       did_you_mean(class_name, registry().all_names(kind)));
+       did_you_mean(class_name, registry().all_names(kind)), kInPlugin);
 }
 
 std::string kind_beside_layers(const std::string& class_name, const std::string& expected) {

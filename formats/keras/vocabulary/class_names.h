@@ -28,7 +28,8 @@ class CRESCENT_KERAS_API ClassNames {
   Value custom_, plugins_;
 };
 
-/// The kind of the class with this name, the expected kind if it has one; "" for a layer.
+/// The kind of the class of this name: the expected kind if that has such a class, else any kind
+/// but layer; "" for a layer.
 CRESCENT_KERAS_API std::string kind_beside_layers(const std::string& class_name,
                                                   const std::string& expected);
 

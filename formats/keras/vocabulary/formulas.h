@@ -16,7 +16,7 @@ bool chooses_formula(const std::string& class_name, const std::string& option, b
 /// is an option or a kind. Other names are unchanged.
 Value keras_name(const std::string& where, const Value& name);
 
-/// The class around a regularizer whose penalty is not divided by the number of samples.
+/// The class that wraps a regularizer whose penalty is not divided by the number of samples.
 inline constexpr const char* kActivityKeras2 = "ActivityKeras2";
 /// The option of this regularizer.
 inline constexpr const char* kActivityRegularizer = "activity_regularizer";

@@ -19,7 +19,7 @@ inline bool is_graph(const std::string& class_name, const Dict& config) {
          (is_functional(class_name) || config.contains("input_layers"));
 }
 
-/// A graph of a user's class in another form, with the other options of its configuration.
+/// The converted graph of a user's class, with the other options of its original configuration.
 inline Dict with_own_options(Dict graph, const Dict& config) {
   Dict own = config;
   for (const char* part :
@@ -74,7 +74,8 @@ inline constexpr const char* kBuildConfig = "build_config";
 /// configuration in Keras 3 and inside it in Crescent.
 inline constexpr const char* kBuildShape = "build_input_shape";
 
-/// Whether an option is this key, and not one that the class declares.
+/// Whether an option is the key kBuildShape, and not an option of this name that the class
+/// declares.
 inline bool is_build_shape(const ClassInfo* info, std::string_view option) {
   const Field* field = info ? info->schema.find(option) : nullptr;
   return option == kBuildShape && (!field || !field->stored);

@@ -7,7 +7,7 @@
 
 namespace crescent::keras {
 
-/// The version of Keras whose meanings a file for this target has.
+/// The version of Keras that determines the meaning of a file written for this target.
 inline const char* keras_version_of(const std::string& target) {
   return target == "keras2" ? "2.3.1" : "3.15.1";
 }
@@ -55,7 +55,7 @@ struct Origin {
  private:
   bool in_tensorflow_1() const { return keras_version.ends_with("-tf"); }
   int minor() const { return part(1); }
-  /// The part of the version after this number of dots; 0 without one.
+  /// The number in the version after this many dots; 0 if there is none.
   int part(int dots) const {
     size_t place = 0;
     for (; dots > 0 && place != std::string::npos; --dots) {

@@ -38,7 +38,8 @@ struct Layout {
 constexpr Layout kLstm{kernel_of<4>, added_halves};
 constexpr Layout kGru{kernel_of<3>, two_rows};
 
-/// The layout of cuDNN with this shape of the bias; null if it is that of LSTM and GRU, or unknown.
+/// The layout of cuDNN for a bias of this saved shape; null if the bias has the layout of LSTM and
+/// GRU, or an unknown one.
 const Layout* layout_of(const Shape& wanted, const Shape& saved) {
   if (saved.rank() != 1) return nullptr;
   if (wanted.rank() == 1 && saved[0] == 2 * wanted[0]) return &kLstm;

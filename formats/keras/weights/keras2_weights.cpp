@@ -20,8 +20,7 @@ std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
 }
 
-/// The weights in the order of files: first the trainable ones, with those that have an adapter,
-/// then the others.
+/// The weights in the order of files: trainable ones first.
 Variables saved_weights(const Layer& layer) {
   Variables all = layer.trainable_weights();
   for (const Variable& fixed : layer.non_trainable_weights()) all.push_back(fixed);
@@ -100,12 +99,12 @@ std::vector<std::string> datasets_for(const Layer& layer, const Variables& weigh
 }
 
 void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
-                 const FlippedKernels& turned) {
+                 const FlippedKernels& flipped_kernels) {
   const Variables weights = saved_weights(layer);
   const std::vector<std::string> datasets = datasets_for(layer, weights, saved);
   for (size_t i = 0; i < weights.size(); ++i)
-    matches.push_back({datasets[i], weights[i], turned.convert(weights[i]), layer.name(),
-                       turned.shape(weights[i])});
+    matches.push_back({datasets[i], weights[i], flipped_kernels.convert(weights[i]), layer.name(),
+                       flipped_kernels.shape(weights[i])});
 }
 
 /// Matches variables that belong to the model itself.
@@ -156,17 +155,17 @@ std::string count_mismatch(const Pair& pair, bool skip) {
 
 /// The matches of layers that fit; for another layer it fails, or skips the layer with a warning.
 Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
-                      const FlippedKernels& turned, bool skip) {
+                      const FlippedKernels& flipped_kernels, bool skip) {
   struct LayerMatches {
     Matches matches;
-    std::string mismatch;  // the reason if it is empty
+    std::string mismatch;  // why the weights do not fit; empty if they do
   };
   std::vector<LayerMatches> found;
   std::vector<std::string> datasets;
   for (const Pair& pair : pairs) {
     found.push_back({{}, count_mismatch(pair, skip)});
     if (!found.back().mismatch.empty()) continue;
-    match_layer(found.back().matches, *pair.layer, *pair.saved, turned);
+    match_layer(found.back().matches, *pair.layer, *pair.saved, flipped_kernels);
     for (const Match& match : found.back().matches) datasets.push_back(match.dataset);
   }
   const std::vector<TensorSpec> specs = file.describe(datasets);  // one request for all
@@ -196,7 +195,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
 void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target) {
   std::vector<LayerPtr> layers = model.layers();
-  std::erase_if(layers, [](const LayerPtr& layer) {  // Keras does not count them as layers
+  std::erase_if(layers, [](const LayerPtr& layer) {  // in Keras operations are not layers
     return layer->class_name() == kOperationLayer;
   });
   std::vector<std::string> names;
@@ -226,7 +225,7 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
   if (saved.size() != layers.size())
     fail("'", file.path(), "': You are trying to load a weight file containing ", saved.size(),
          " layers into a model with ", layers.size(), " layers.");
-  const FlippedKernels turned(model, origin);
+  const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   std::vector<Pair> pairs;
   for (size_t k = 0; k < layers.size(); ++k) {
@@ -241,9 +240,9 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
            "\" in the current model) was found to correspond to layer ", saved[k].name,
            " in the save file. However the new layer ", layer.name(), " expects ", expected,
            " weights, but the saved weights have ", saved[k].datasets.size(), " elements.");
-    match_layer(matches, layer, saved[k], turned);
+    match_layer(matches, layer, saved[k], flipped_kernels);
   }
-  if (skip_mismatch) matches = match_fitting(file, pairs, turned, true);
+  if (skip_mismatch) matches = match_fitting(file, pairs, flipped_kernels, true);
   match_top_level(matches, file, group, model);
   return matches;
 }
@@ -261,10 +260,10 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model,
         same && found != by_name.end() && found->second->datasets.size() == layer->weights().size();
   }
   if (!same) return match_in_order(file, group, model, origin);
-  const FlippedKernels turned(model, origin);
+  const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   for (const LayerPtr& layer : layers)
-    match_layer(matches, *layer, *by_name.at(layer->name()), turned);
+    match_layer(matches, *layer, *by_name.at(layer->name()), flipped_kernels);
   match_top_level(matches, file, group, model);
   return matches;
 }
@@ -299,7 +298,7 @@ Matches match_by_layer_path(WeightSource& file, const std::string& group, Model&
                             const Origin& origin, const Renaming& renamed) {
   check_built(model, file.path());
   std::vector<std::pair<std::string, Variable>> left = weights_by_path(model);
-  const FlippedKernels turned(model, origin);
+  const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   Names unexpected;
   renamed.check(file.path(), file.texts(group, "layer_names").value());
@@ -319,8 +318,8 @@ Matches match_by_layer_path(WeightSource& file, const std::string& group, Model&
         fail("'", file.path(), "': '", dataset, "' may be '", found->first,
              "' or another weight; nothing was loaded");
       const Variable weight = found->second;
-      matches.push_back(
-          {dataset, weight, turned.convert(weight), found->first, turned.shape(weight)});
+      matches.push_back({dataset, weight, flipped_kernels.convert(weight), found->first,
+                         flipped_kernels.shape(weight)});
       left.erase(found);
     }
   Names missing;

@@ -95,7 +95,7 @@ Names visited(const Dict& attributes, Names more) {
   return more;
 }
 
-/// Whether the layers of the model come before its other attributes.
+/// Whether Keras visits the layers of the model before the model's other attributes.
 bool begins_with_layers(const Model& model) {
   return model.is_graph() || dynamic_cast<const Functional*>(&model);
 }
@@ -205,7 +205,7 @@ class ObjectLocations {
 
   void add_attribute(const Value& held, const std::string& path) {
     if (!held.is_list()) return add(*held.object_as<Layer>(), path + "/");
-    GroupNames names = group_names(path);  // lists in it are numbered too
+    GroupNames names = group_names(path);  // lists inside a list are numbered too
     for (const Value& item : held.as_list())
       add_attribute(
           item,

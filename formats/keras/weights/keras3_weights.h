@@ -9,7 +9,7 @@
 
 namespace crescent::keras {
 
-/// Layers in a list, and the group of the list in Keras.
+/// Layers in a list, and the name of the group of this list in a file of Keras.
 struct LayerList {
   std::vector<LayerPtr> layers;
   std::string group;

@@ -19,7 +19,7 @@ std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model);
 /// Fails, naming them, if the file lacks weights or the model lacks arrays.
 void check_all_matched(const std::string& path, const Names& missing, const Names& unexpected);
 
-/// The values by path, for writing.
+/// The values of all weights by path, for writing.
 NamedTensors values_by_path(Model& model);
 
 /// Matches each weight with the array of its name after renaming, or with that of its number if

@@ -13,10 +13,12 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kFewestQueries =
-    64;  ///< least queries per block but the last: each block packs all keys
-constexpr int64_t kBlockScores = 1 << 15;  ///< scores per block of more queries
-constexpr int64_t kRegionParts = 32;       ///< most regions: neighbouring heads stay on one thread
+constexpr int64_t kMinBlockQueries =
+    64;  ///< fewest queries per block, as every block packs all keys; only the last may have fewer
+constexpr int64_t kTargetBlockScores = 1
+                                       << 15;  ///< scores per block, where that allows more queries
+/// Most parts per region, so that one thread takes neighbouring heads.
+constexpr int64_t kMaxRegionParts = 32;
 constexpr double kFlopsPerRegion = 100e3;
 
 /// A tensor such as q, k or v of shape (batch, steps, heads, width). A head of a sample is a matrix
@@ -69,8 +71,8 @@ KeyRange seen_keys(const AttentionMask& mask, int64_t rows, int64_t keys) {
     const void* last = memrchr(row + end, 1, keys - end);
     if (last) end = static_cast<const uint8_t*>(last) + 1 - row;
   }
-  constexpr int64_t kStart = 16;  // alignment of vectors within a row
-  begin = begin / kStart * kStart;
+  constexpr int64_t kVectorAlignment = 16;  // alignment of vectors within a row
+  begin = begin / kVectorAlignment * kVectorAlignment;
   return {begin, end - begin};
 }
 
@@ -118,7 +120,7 @@ class AttentionKernel : public Kernel {
         masked_(r.inputs.size() > others),
         mask_(masked_ ? &r.inputs[others].shape : nullptr),
         loops_(attention_loops<T>()) {
-    block_ = std::min(query_.steps, std::max(kFewestQueries, kBlockScores / key_.steps));
+    block_ = std::min(query_.steps, std::max(kMinBlockQueries, kTargetBlockScores / key_.steps));
     work_ = HeadProducts<T>::work_bytes(std::max(block_, key_.steps),
                                         std::max(query_.width, value_.width));
   }
@@ -128,18 +130,18 @@ class AttentionKernel : public Kernel {
   using Multiply = const HeadProducts<T>&;
 
   int64_t blocks() const { return (query_.steps + block_ - 1) / block_; }
-  /// Operations of `products` products of the size of queries times keys.
+  /// The floating-point operations of `products` matrix products, each as large as q k'.
   double flops_of(double products) const {
     return products * static_cast<double>(query_.count * query_.steps) *
            static_cast<double>(key_.steps) * static_cast<double>(query_.width + value_.width);
   }
-  /// Runs f(multiply, head, part of the head) for all parts.
+  /// Runs f(multiply, head, part of the head) for all parts of all heads, in parallel.
   template <class F>
   void each_part(const Arguments& a, int64_t parts_of_head, F&& f) const {
     const int64_t parts = query_.count * parts_of_head;
     const auto grain =
         static_cast<int64_t>(kFlopsPerRegion * static_cast<double>(parts) / std::max(flops(), 1.0));
-    a.threads.blocks(parts, std::max({grain, parts / kRegionParts, int64_t{1}}),
+    a.threads.blocks(parts, std::max({grain, parts / kMaxRegionParts, int64_t{1}}),
                      [&](int64_t begin, int64_t end) {
                        const HeadProducts<T> multiply;
                        for (int64_t i = begin; i < end; ++i)

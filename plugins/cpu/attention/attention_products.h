@@ -31,7 +31,7 @@ class HeadProducts {
  public:
   static constexpr bool is_available() { return true; }
   static constexpr const char* name() { return "highway packed"; }
-  /// The scratch bytes for products with dimensions up to `longest`, one of which is at most
+  /// The scratch bytes for products whose dimensions are at most `longest`, one of them at most
   /// `width`.
   static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
   explicit HeadProducts() = default;

@@ -24,7 +24,8 @@ struct ConvPlan {
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
   bool bias = false, residual = false, moments = false, gated = false;
-  bool pooled = false, argmax_indices = false;  ///< forward, as a ConvPool with 2x2 windows
+  /// Forward only, fused with max pooling over 2x2 windows (op ConvPool).
+  bool pooled = false, argmax_indices = false;
   ActivationKind activation = ActivationKind::none;
 
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }
@@ -49,8 +50,9 @@ std::unique_ptr<Kernel> make_onednn_convolution(
 std::unique_ptr<Kernel> make_unfolded_convolution(
     const Request& request);  // any, as matrix products
 std::unique_ptr<Kernel> make_gated_convolution(
-    const Request& request);  // any backward data, then a gate
-std::unique_ptr<Kernel> make_depthwise_forward(const Request& request);   // of a normalized image
-std::unique_ptr<Kernel> make_depthwise_backward(const Request& request);  // and its gradients
+    const Request& request);  // any backward data, fused with the gradient of a relu
+// Fused with the normalization of its input.
+std::unique_ptr<Kernel> make_depthwise_forward(const Request& request);
+std::unique_ptr<Kernel> make_depthwise_backward(const Request& request);  // the gradients of that
 
 }  // namespace crescent::cpu

@@ -18,12 +18,13 @@ namespace {
 
 using amx::kLines;
 
-constexpr int64_t kMost = 4 * kLines;  ///< most lines per block
-constexpr int64_t kEnough = 8;         ///< enough pieces per batch
+constexpr int64_t kMaxBlockLines = 4 * kLines;  ///< most lines per block
+/// Fewest pieces per batch, so that several threads have work.
+constexpr int64_t kMinPieces = 8;
 
 /// The geometry of a convolution over images of `rows` x `columns` pixels, with stride 1 except for
 /// the gradient of the kernel. The gradient of an image is a convolution with the flipped kernel.
-struct Flat {
+struct PaddedGeometry {
   int64_t batch, rows, columns, channels;  ///< of the input
   int64_t out_rows, out_columns, out_channels;
   int64_t kernel_rows, kernel_columns, top, left, row_stride, column_stride;
@@ -31,7 +32,7 @@ struct Flat {
   int64_t piece;  ///< output rows per piece
 
   /// Splits images into pieces of about `most_pixels` pixels.
-  Flat(const ConvPlan& p, bool gradient, int64_t most_pixels) {
+  PaddedGeometry(const ConvPlan& p, bool gradient, int64_t most_pixels) {
     const auto &h = p.axes[1], &w = p.axes[2];
     row_stride = h.stride, column_stride = w.stride;
     batch = p.batch, kernel_rows = h.kernel, kernel_columns = w.kernel;
@@ -43,16 +44,17 @@ struct Flat {
     left = gradient ? w.kernel - 1 - w.before : w.before;
     width = out_columns + (kernel_columns - 1) / column_stride;
     const int64_t most = std::clamp<int64_t>(
-        std::min(most_pixels / width, pieces(batch * out_rows, kEnough)), 1, out_rows);
+        std::min(most_pixels / width, pieces(batch * out_rows, kMinPieces)), 1, out_rows);
     piece = pieces(out_rows, pieces(out_rows, most));
   }
   /// The pixels of `count` output rows, rounded up to whole blocks.
   int64_t pixels(int64_t count, int64_t block) const {
     return pieces(count * width, block) * block;
   }
-  /// The values of a padded piece and of the pixels read behind it, in whole tile rows.
+  /// The number of values of a padded piece and of the pixels that are read beyond its end, rounded
+  /// up to whole tile rows.
   int64_t padded_values(int64_t count) const {
-    const int64_t values = (pixels(count, kMost) + reach()) * channels;
+    const int64_t values = (pixels(count, kMaxBlockLines) + reach()) * channels;
     return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
   }
   /// The pixels from the first tap to the end of the last one.
@@ -92,8 +94,8 @@ struct Flat {
 /// other.
 class PackKernel final : public Kernel {
  public:
-  PackKernel(const Flat& flat, bool gradient)
-      : flat_(flat),
+  PackKernel(const PaddedGeometry& flat, bool gradient)
+      : padded_geometry_(flat),
         gradient_(gradient),
         run_(flat.kernel_columns * flat.channels),
         strip_(flat.kernel_rows * amx::strip_values(run_)) {}
@@ -104,8 +106,8 @@ class PackKernel final : public Kernel {
   /// Packs `kernel`. That of a gradient is first copied to `turned` as rows (output channel) of
   /// values (tap in reverse order, channel).
   void run(const Arguments& a, const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
-    const int64_t taps = flat_.kernel_rows * flat_.kernel_columns, in = flat_.channels,
-                  out = flat_.out_channels;
+    const int64_t taps = padded_geometry_.kernel_rows * padded_geometry_.kernel_columns,
+                  in = padded_geometry_.channels, out = padded_geometry_.out_channels;
     a.threads.blocks(gradient_ ? out : 0, 1 + 8192 / (taps * in), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
         for (int64_t tap = 0; tap < taps; ++tap) {
@@ -114,30 +116,33 @@ class PackKernel final : public Kernel {
         }
       }
     });
-    a.threads.blocks(flat_.kernel_rows, 1 + 8192 / (run_ * out), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        uint16_t* to = packed + row * amx::strip_values(run_);
-        gradient_ ? amx::pack_right(turned + row * run_, taps * in, amx::LineOrder::lines_in_rows,
-                                    out, run_, to, strip_)
-                  : amx::pack_right(kernel + row * run_ * out, out,
-                                    amx::LineOrder::lines_in_columns, out, run_, to, strip_);
-      }
-    });
+    a.threads.blocks(
+        padded_geometry_.kernel_rows, 1 + 8192 / (run_ * out), [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            uint16_t* to = packed + row * amx::strip_values(run_);
+            gradient_ ? amx::pack_right(turned + row * run_, taps * in,
+                                        amx::LineOrder::lines_in_rows, out, run_, to, strip_)
+                      : amx::pack_right(kernel + row * run_ * out, out,
+                                        amx::LineOrder::lines_in_columns, out, run_, to, strip_);
+          }
+        });
   }
   std::string name() const override { return "pack"; }
   size_t scratch_bytes() const override {
-    return gradient_ ? static_cast<size_t>(flat_.kernel_rows * run_ * flat_.out_channels) *
+    return gradient_ ? static_cast<size_t>(padded_geometry_.kernel_rows * run_ *
+                                           padded_geometry_.out_channels) *
                            sizeof(uint16_t)
                      : 0;
   }
-  int64_t values() const { return pieces(flat_.out_channels, kLines) * strip_; }
+  int64_t values() const { return pieces(padded_geometry_.out_channels, kLines) * strip_; }
   std::string form() const {
-    return concat("amx convolution ", flat_.kernel_rows, " ", flat_.kernel_columns, " ",
-                  flat_.channels, " ", flat_.out_channels, gradient_ ? " turned" : "");
+    return concat("amx convolution ", padded_geometry_.kernel_rows, " ",
+                  padded_geometry_.kernel_columns, " ", padded_geometry_.channels, " ",
+                  padded_geometry_.out_channels, gradient_ ? " turned" : "");
   }
 
  private:
-  Flat flat_;
+  PaddedGeometry padded_geometry_;
   bool gradient_;
   int64_t run_;    ///< input values that one row of the kernel covers
   int64_t strip_;  ///< packed values of a strip
@@ -145,16 +150,16 @@ class PackKernel final : public Kernel {
 
 /// The forward pass, and backward data as a forward convolution of dy with the flipped kernel.
 class AmxImageConvolution final : public Kernel {
-  static constexpr int64_t kPixels = 2048;
+  static constexpr int64_t kMaxPiecePixels = 2048;
 
  public:
   explicit AmxImageConvolution(const Request& r)
       : plan_(r),
-        flat_(plan_, plan_.pass == ConvPass::backward_data, kPixels),
-        pack_(flat_, plan_.pass == ConvPass::backward_data),
-        run_(flat_.kernel_columns * flat_.channels),
-        strip_(flat_.kernel_rows * amx::strip_values(run_)),
-        strips_(pieces(flat_.out_channels, kLines)),
+        padded_geometry_(plan_, plan_.pass == ConvPass::backward_data, kMaxPiecePixels),
+        pack_(padded_geometry_, plan_.pass == ConvPass::backward_data),
+        run_(padded_geometry_.kernel_columns * padded_geometry_.channels),
+        strip_(padded_geometry_.kernel_rows * amx::strip_values(run_)),
+        strips_(pieces(padded_geometry_.out_channels, kLines)),
         block_(strips_ == 1 ? amx::Block::tall : amx::Block::square) {}
 
   Prepared prepare(int input) override {
@@ -166,14 +171,15 @@ class AmxImageConvolution final : public Kernel {
     auto* bias = reinterpret_cast<float*>(a.scratch);
     auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
     const UnaryLoop widen = cast_loop(DType::bfloat16, DType::float32);
-    if (plan_.bias) widen(a.inputs[2], bias, flat_.out_channels);
+    if (plan_.bias) widen(a.inputs[2], bias, padded_geometry_.out_channels);
     if (!is_packed_) pack_.run(a, a.in<uint16_t>(1), packed, packed + pack_.values());
     const uint16_t* kernel = is_packed_ ? a.in<uint16_t>(1) : packed;
-    a.threads.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
-      const amx::Tiles tiles;
-      compute(a, kernel, plan_.bias ? bias : nullptr, part / flat_.piece_count(),
-              part % flat_.piece_count());
-    });
+    a.threads.parallel(
+        padded_geometry_.batch * padded_geometry_.piece_count(), [&](int64_t part, int) {
+          const amx::Tiles tiles;
+          compute(a, kernel, plan_.bias ? bias : nullptr, part / padded_geometry_.piece_count(),
+                  part % padded_geometry_.piece_count());
+        });
   }
   std::string name() const override { return is_packed_ ? "amx, packed" : "amx"; }
   size_t scratch_bytes() const override {
@@ -184,33 +190,36 @@ class AmxImageConvolution final : public Kernel {
 
  private:
   int64_t bias_values() const {
-    return plan_.bias ? pieces(flat_.out_channels, kLines) * kLines : 0;
+    return plan_.bias ? pieces(padded_geometry_.out_channels, kLines) * kLines : 0;
   }
 
   void compute(const Arguments& a, const uint16_t* kernel, const float* bias, int64_t image,
                int64_t number) const {
-    const int64_t first = flat_.first(number), count = flat_.count(number),
-                  channels = flat_.channels;
+    const int64_t first = padded_geometry_.first(number), count = padded_geometry_.count(number),
+                  channels = padded_geometry_.channels;
     alignas(64) float sums[amx::kBlockValues];
-    const int64_t padded_values = flat_.padded_values(count),
+    const int64_t padded_values = padded_geometry_.padded_values(count),
                   cut_values = left_strips(block_) * strip_;
     const size_t bytes = (padded_values + cut_values) * sizeof(uint16_t);
     auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(bytes));
-    flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * channels, first, count, 0, 0,
-              padded);
-    uint16_t* y = a.out<uint16_t>(0) +
-                  (image * flat_.out_rows + first) * flat_.out_columns * flat_.out_channels;
+    padded_geometry_.pad(
+        a.in<uint16_t>(0) + image * padded_geometry_.rows * padded_geometry_.columns * channels,
+        first, count, 0, 0, padded);
+    uint16_t* y = a.out<uint16_t>(0) + (image * padded_geometry_.out_rows + first) *
+                                           padded_geometry_.out_columns *
+                                           padded_geometry_.out_channels;
     // The last step of a kernel row may multiply zeros with values beyond the row; that is wrong
     // only where such a value is infinite or NaN.
     const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
-    for (int64_t f = 0; f < count * flat_.width; f += pixels()) {
+    for (int64_t f = 0; f < count * padded_geometry_.width; f += pixels()) {
       const uint16_t* pixel = padded + f * channels;
       const amx::LeftStrips left =
-          overreaches ? cut_off(pixel, padded + padded_values) : as_it_lies(pixel);
+          overreaches ? copy_under_kernel(pixel, padded + padded_values) : as_it_lies(pixel);
       for (int64_t strip = 0; strip < strips_; strip += right_strips(block_)) {
         const amx::RightStrips right{
             {kernel + strip * strip_, kernel + std::min(strip + 1, strips_ - 1) * strip_}};
-        amx::multiply(block_, left, right, amx::steps(run_), flat_.kernel_rows, sums, false);
+        amx::multiply(block_, left, right, amx::steps(run_), padded_geometry_.kernel_rows, sums,
+                      false);
         store(sums, bias, f, count, strip * kLines, y);
       }
     }
@@ -220,18 +229,19 @@ class AmxImageConvolution final : public Kernel {
   int64_t width() const { return right_strips(block_) * kLines; }  ///< channels per block
 
   amx::LeftStrips as_it_lies(const uint16_t* pixel) const {
-    const int64_t row = flat_.channels, strip = kLines * row;
+    const int64_t row = padded_geometry_.channels, strip = kLines * row;
     return {{pixel, pixel + strip, pixel + 2 * strip, pixel + 3 * strip},
             row,
             amx::kDepth,
-            flat_.width * row};
+            padded_geometry_.width * row};
   }
-  /// Copies only the values under the kernel, with zeros behind each kernel row.
-  amx::LeftStrips cut_off(const uint16_t* pixel, uint16_t* to) const {
+  /// Copies only the values under the kernel to `to`, with zeros after each kernel row.
+  amx::LeftStrips copy_under_kernel(const uint16_t* pixel, uint16_t* to) const {
     const int64_t row_values = amx::strip_values(run_);
-    for (int64_t row = 0; row < flat_.kernel_rows; ++row) {
-      amx::pack_left(pixel + row * flat_.width * flat_.channels, flat_.channels,
-                     amx::LineOrder::lines_in_rows, pixels(), run_, to + row * row_values, strip_);
+    for (int64_t row = 0; row < padded_geometry_.kernel_rows; ++row) {
+      amx::pack_left(pixel + row * padded_geometry_.width * padded_geometry_.channels,
+                     padded_geometry_.channels, amx::LineOrder::lines_in_rows, pixels(), run_,
+                     to + row * row_values, strip_);
     }
     return {{to, to + strip_, to + 2 * strip_, to + 3 * strip_},
             amx::kDepth,
@@ -242,29 +252,31 @@ class AmxImageConvolution final : public Kernel {
   /// Stores the sums of pixels from f on and channels from c on.
   void store(float* sums, const float* bias, int64_t f, int64_t rows, int64_t c,
              uint16_t* y) const {
-    const int64_t channels = std::min(width(), flat_.out_channels - c);
+    const int64_t channels = std::min(width(), padded_geometry_.out_channels - c);
     if (bias) bias += c;
     if (!is_simple(plan_.activation)) {
       finish<float>(sums, pixels(), channels, width(), std::exchange(bias, nullptr),
                     plan_.activation);
     }
     for (int64_t i = 0; i < pixels();) {
-      const int64_t row = (f + i) / flat_.width, column = (f + i) % flat_.width;
-      const int64_t here = std::min(pixels() - i, flat_.width - column),
-                    shown = std::min(here, flat_.out_columns - column);
+      const int64_t row = (f + i) / padded_geometry_.width,
+                    column = (f + i) % padded_geometry_.width;
+      const int64_t here = std::min(pixels() - i, padded_geometry_.width - column),
+                    shown = std::min(here, padded_geometry_.out_columns - column);
       if (row >= rows) return;
       if (shown > 0) {
-        amx::store(sums + i * width(), width(), shown, channels, bias,
-                   plan_.activation == ActivationKind::relu,
-                   y + (row * flat_.out_columns + column) * flat_.out_channels + c,
-                   flat_.out_channels);
+        amx::store(
+            sums + i * width(), width(), shown, channels, bias,
+            plan_.activation == ActivationKind::relu,
+            y + (row * padded_geometry_.out_columns + column) * padded_geometry_.out_channels + c,
+            padded_geometry_.out_channels);
       }
       i += here;
     }
   }
 
   ConvPlan plan_;
-  Flat flat_;
+  PaddedGeometry padded_geometry_;
   PackKernel pack_;
   bool is_packed_ = false;
   int64_t run_;    ///< input values that one row of the kernel covers
@@ -277,20 +289,21 @@ class AmxImageConvolution final : public Kernel {
 /// of lanes. With a stride, x is split into phases, images of the pixels at equal positions within
 /// a stride, so that taps shift phases by whole pixels.
 class AmxKernelGradient final : public Kernel {
-  static constexpr int64_t kPixels = 512;  ///< operands fit the first-level cache
+  /// Most pixels per piece: the operands then fit the first-level cache.
+  static constexpr int64_t kMaxPiecePixels = 512;
 
  public:
   explicit AmxKernelGradient(const Request& r)
       : plan_(r),
-        flat_(plan_, false, kPixels),
+        padded_geometry_(plan_, false, kMaxPiecePixels),
         result_(r.outputs[0].dtype),
-        in_strips_(pieces(flat_.channels, kLines)),
-        out_strips_(pieces(flat_.out_channels, kLines)),
-        columns_(flat_.kernel_rows * flat_.kernel_columns * in_strips_),
+        in_strips_(pieces(padded_geometry_.channels, kLines)),
+        out_strips_(pieces(padded_geometry_.out_channels, kLines)),
+        columns_(padded_geometry_.kernel_rows * padded_geometry_.kernel_columns * in_strips_),
         block_(out_strips_ == 1 ? amx::Block::wide : amx::Block::square) {
     constexpr int64_t kMostLanes = 16, kMostValues = 4 << 20;
     lanes_ = std::clamp<int64_t>(std::min(kMostValues / values(), kMostLanes), 2,
-                                 std::max<int64_t>(flat_.batch, 2));
+                                 std::max<int64_t>(padded_geometry_.batch, 2));
     for (int64_t c = 0; c < columns_; ++c) sources_.push_back(source(c));
   }
 
@@ -298,8 +311,9 @@ class AmxKernelGradient final : public Kernel {
     a.threads.parallel(lanes_, [&](int64_t lane, int) {
       const amx::Tiles tiles;
       bool add = false;
-      for (int64_t i = flat_.batch * lane / lanes_; i < flat_.batch * (lane + 1) / lanes_; ++i) {
-        for (int64_t n = 0; n < flat_.piece_count(); ++n, add = true)
+      for (int64_t i = padded_geometry_.batch * lane / lanes_;
+           i < padded_geometry_.batch * (lane + 1) / lanes_; ++i) {
+        for (int64_t n = 0; n < padded_geometry_.piece_count(); ++n, add = true)
           compute(a, i, n, partial(a, lane), add);
       }
       if (!add) std::fill_n(partial(a, lane), values(), 0.0f);
@@ -308,7 +322,7 @@ class AmxKernelGradient final : public Kernel {
       for (int64_t i = 1; i < lanes_; ++i)
         accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
     });
-    a.threads.blocks(plan_.taps() * flat_.channels, 64, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(plan_.taps() * padded_geometry_.channels, 64, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) write_row(a, row);
     });
   }
@@ -317,8 +331,12 @@ class AmxKernelGradient final : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  private:
-  int64_t phases_across() const { return std::min(flat_.column_stride, flat_.kernel_columns); }
-  int64_t phases() const { return std::min(flat_.row_stride, flat_.kernel_rows) * phases_across(); }
+  int64_t phases_across() const {
+    return std::min(padded_geometry_.column_stride, padded_geometry_.kernel_columns);
+  }
+  int64_t phases() const {
+    return std::min(padded_geometry_.row_stride, padded_geometry_.kernel_rows) * phases_across();
+  }
   int64_t down() const { return left_strips(block_); }  ///< strips per block of the result
   int64_t across() const { return right_strips(block_); }
   int64_t blocks_across() const { return pieces(columns_, across()); }
@@ -330,12 +348,12 @@ class AmxKernelGradient final : public Kernel {
   }
 
   void compute(const Arguments& a, int64_t image, int64_t number, float* sums, bool add) const {
-    const int64_t first = flat_.first(number), count = flat_.count(number),
-                  pixels = flat_.pixels(count, amx::kDepth);
-    const int64_t in = flat_.channels, out = flat_.out_channels;
-    const int64_t deep = pixels + flat_.reach();
+    const int64_t first = padded_geometry_.first(number), count = padded_geometry_.count(number),
+                  pixels = padded_geometry_.pixels(count, amx::kDepth);
+    const int64_t in = padded_geometry_.channels, out = padded_geometry_.out_channels;
+    const int64_t deep = pixels + padded_geometry_.reach();
     const int64_t x_strip = amx::strip_values(deep), dy_strip = amx::strip_values(pixels);
-    const int64_t padded_values = flat_.padded_values(count), dy_values = pixels * out,
+    const int64_t padded_values = padded_geometry_.padded_values(count), dy_values = pixels * out,
                   x_strips = 2 * phases() * in_strips_;
     auto* x = reinterpret_cast<uint16_t*>(
         thread_scratch(static_cast<size_t>(x_strips * x_strip + out_strips_ * dy_strip +
@@ -346,17 +364,19 @@ class AmxKernelGradient final : public Kernel {
 
     // Pixels are packed in pairs that begin at even pixels and again in pairs that begin at odd
     // ones, so that every tap finds its pairs.
-    const uint16_t* pixels_of_image = a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * in;
+    const uint16_t* pixels_of_image =
+        a.in<uint16_t>(0) + image * padded_geometry_.rows * padded_geometry_.columns * in;
     for (int64_t phase = 0; phase < phases(); ++phase) {
-      flat_.pad(pixels_of_image, first, count, phase / phases_across(), phase % phases_across(),
-                rows);
+      padded_geometry_.pad(pixels_of_image, first, count, phase / phases_across(),
+                           phase % phases_across(), rows);
       for (int64_t odd : {0, 1}) {
         uint16_t* to = x + (2 * phase + odd) * in_strips_ * x_strip;
         amx::pack_right(rows + odd * in, in, amx::LineOrder::lines_in_columns, in, deep - odd, to,
                         x_strip);
       }
     }
-    pad_gradient(a.in<uint16_t>(1) + (image * flat_.out_rows + first) * flat_.out_columns * out,
+    pad_gradient(a.in<uint16_t>(1) + (image * padded_geometry_.out_rows + first) *
+                                         padded_geometry_.out_columns * out,
                  count, pixels, dy_rows);
     amx::pack_left(dy_rows, out, amx::LineOrder::lines_in_columns, out, pixels, dy, dy_strip);
 
@@ -379,17 +399,19 @@ class AmxKernelGradient final : public Kernel {
     int64_t strip, offset;
   };
   Source source(int64_t c) const {
-    const int64_t tap = c / in_strips_, row = tap / flat_.kernel_columns,
-                  column = tap % flat_.kernel_columns;
-    const int64_t phase = row % flat_.row_stride * phases_across() + column % flat_.column_stride;
-    const int64_t distance = row / flat_.row_stride * flat_.width + column / flat_.column_stride;
+    const int64_t tap = c / in_strips_, row = tap / padded_geometry_.kernel_columns,
+                  column = tap % padded_geometry_.kernel_columns;
+    const int64_t phase = row % padded_geometry_.row_stride * phases_across() +
+                          column % padded_geometry_.column_stride;
+    const int64_t distance = row / padded_geometry_.row_stride * padded_geometry_.width +
+                             column / padded_geometry_.column_stride;
     return {(2 * phase + distance % 2) * in_strips_ + c % in_strips_, distance / 2 * 2 * kLines};
   }
   /// Copies `count` rows of dy to rows of padded width; zeros fill their ends and the memory up to
   /// `pixels` pixels.
   void pad_gradient(const uint16_t* dy, int64_t count, int64_t pixels, uint16_t* to) const {
-    const int64_t out = flat_.out_channels, shown = flat_.out_columns * out,
-                  width = flat_.width * out;
+    const int64_t out = padded_geometry_.out_channels, shown = padded_geometry_.out_columns * out,
+                  width = padded_geometry_.width * out;
     for (int64_t i = 0; i < count; ++i) {
       std::fill(std::copy_n(dy + i * shown, shown, to + i * width), to + (i + 1) * width,
                 uint16_t{0});
@@ -399,8 +421,8 @@ class AmxKernelGradient final : public Kernel {
 
   /// Writes row (tap, input channel) of the result from the sum of all lanes.
   void write_row(const Arguments& a, int64_t row) const {
-    const int64_t out = flat_.out_channels, tap = row / flat_.channels,
-                  channel = row % flat_.channels;
+    const int64_t out = padded_geometry_.out_channels, tap = row / padded_geometry_.channels,
+                  channel = row % padded_geometry_.channels;
     const int64_t c = tap * in_strips_ + channel / kLines;
     const int64_t height = down() * kLines, width = across() * kLines;
     const float* from =
@@ -408,7 +430,7 @@ class AmxKernelGradient final : public Kernel {
     const size_t bytes = size_of(result_);
     const UnaryLoop convert = cast_loop(DType::float32, result_);
     for (int64_t o = 0; o < out; o += height, from += blocks_across() * amx::kBlockValues) {
-      float line[kMost];
+      float line[kMaxBlockLines];
       const int64_t count = std::min(height, out - o);
       for (int64_t i = 0; i < count; ++i) line[i] = from[i * width];
       convert(line, a.outputs[0] + static_cast<size_t>(row * out + o) * bytes, count);
@@ -416,7 +438,7 @@ class AmxKernelGradient final : public Kernel {
   }
 
   ConvPlan plan_;
-  Flat flat_;
+  PaddedGeometry padded_geometry_;
   DType result_;
   int64_t in_strips_, out_strips_;
   int64_t columns_;  ///< strips of the result: taps x strips of input channels

@@ -15,10 +15,11 @@ using dnnl::memory;
 using Dims = memory::dims;
 
 constexpr int64_t kSlices = 64, kPartials = 16;
-constexpr int64_t kLeastPieces = 8;             ///< rows are split too if there are fewer images
+/// An image's rows are split too if the batch has fewer images than this.
+constexpr int64_t kLeastPieces = 8;
 constexpr double kLeastFlops = 2e6;             ///< per slice of the batch
 constexpr double kLeastRowFlops = 4e5;          ///< per piece of an image's rows: about 3 us
-constexpr size_t kMostPartialBytes = 16 << 20;  ///< for partial gradients of the kernel
+constexpr size_t kMostPartialBytes = 16 << 20;  ///< memory for partial gradients of the kernel
 constexpr int64_t kMostTerms = 16384;           ///< terms that oneDNN may sum in a row
 
 /// The oneDNN descriptions of a convolution's operands and attributes.
@@ -167,8 +168,9 @@ class Reorder final : public Kernel {
   void run(const std::byte* from, std::byte* to) const {
     onednn::Primitives::Region(primitives_, 1).run(0, primitive_, {from, to});
   }
-  size_t bytes() const { return bytes_; }            ///< bytes of the reordered kernel
-  const std::string& form() const { return form_; }  ///< describes both layouts
+  size_t bytes() const { return bytes_; }  ///< bytes of the reordered kernel
+  /// Identifies the source and the destination layout.
+  const std::string& form() const { return form_; }
 
  private:
   static std::string bytes_of(const memory::desc& layout) {
@@ -263,7 +265,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
       const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
       plan_.bias ? run({from, kernel, to, a.inputs[2]}) : run({from, kernel, to});
-      if (plan_.gated) return close_gates(piece, a);
+      if (plan_.gated) return apply_gates(piece, a);
       if (plan_.activation != ActivationKind::relu) return;
       onednn::apply_relu(plan_.dtype, to,
                          piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
@@ -273,7 +275,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
 
  private:
   /// Applies the gate to a piece while it is in the cache.
-  void close_gates(const SubConvolution& piece, const Arguments& a) const {
+  void apply_gates(const SubConvolution& piece, const Arguments& a) const {
     const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
     const size_t at = x_at(piece);
     combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + at), count, 1, count,

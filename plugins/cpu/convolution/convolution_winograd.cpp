@@ -15,17 +15,20 @@ namespace {
 
 using namespace winograd;
 
-constexpr int64_t kBlockBytes = 1 << 19;  ///< bytes of the points of a block, in and out
-constexpr int64_t kManyTiles = 48;        ///< least tiles of a block, to reuse the kernel often
-constexpr int64_t kBlocks = 8,
-                  kFewTiles = 8;           ///< least number of blocks; least tiles in one of them
-constexpr int64_t kManyBlocks = 16;        ///< for many threads
-constexpr int64_t kUnitTiles = 16;         ///< tiles per moments where blocks are few
-constexpr int64_t kRepaying = 32;          ///< tiles that are worth the transform of the kernel
-constexpr int64_t kSharedBytes = 1 << 20;  ///< size from which threads share one read
-constexpr int64_t kPartials = 8;           ///< partial sums of a kernel's gradient
-constexpr int64_t kMoreTiles = 256;        ///< tiles worth one more partial sum
-constexpr int64_t kMostTilePartials = 4 << 20;  ///< values of all partial sums
+constexpr int64_t kBlockBytes = 1 << 19;  ///< bytes of a block's transformed input and output
+/// Fewest tiles per block, so that each read of the kernel serves many tiles.
+constexpr int64_t kMinBlockTiles = 48;
+/// Fewest blocks; fewest tiles per block where that takes smaller blocks.
+constexpr int64_t kMinBlocks = 8, kMinSmallBlockTiles = 8;
+constexpr int64_t kMinBlocksForManyThreads = 16;  ///< fewest blocks where there are many threads
+/// Tiles that share one set of moments where blocks are small.
+constexpr int64_t kMomentTiles = 16;
+constexpr int64_t kMinWinogradTiles = 32;  ///< fewest tiles for which transforming the kernel pays
+/// Kernels of at least this size are read once by all threads together.
+constexpr int64_t kMinSharedKernelBytes = 1 << 20;
+constexpr int64_t kPartials = 8;                ///< number of partial sums of a kernel's gradient
+constexpr int64_t kTilesPerPartial = 256;       ///< tiles per additional partial sum
+constexpr int64_t kMostTilePartials = 4 << 20;  ///< most values of all partial sums together
 
 /// Input and output of a convolution in the direction of the pass.
 struct Sides {
@@ -47,13 +50,13 @@ struct Sides {
     return kPoints * (point_stride(tiles, in.channels) + point_stride(tiles, out.channels));
   }
   int64_t best_block() const {
-    return std::max(kManyTiles, kBlockBytes / static_cast<int64_t>(sizeof(float)) / values(1));
+    return std::max(kMinBlockTiles, kBlockBytes / static_cast<int64_t>(sizeof(float)) / values(1));
   }
 };
 
-/// True where the split for many cores is used, which is slower on few. Profiles, which estimate
-/// times on many cores, use it too.
-bool is_for_many(const CpuThreads& threads) {
+/// Whether to use the split for many threads, which is slower with few. Profiles use it too,
+/// because they estimate times on many cores.
+bool use_many_thread_split(const CpuThreads& threads) {
   constexpr int kFew = 8;
   return threads.threads() > kFew || WorkTrace::current();
 }
@@ -97,7 +100,7 @@ class TransformedKernel final : public cpu::Kernel {
       if (forward_) {
         copy_tap(from + first * columns_ + column, rows, columns, taps[tap]);
       } else {
-        turn_tap(from + column * rows_ + first, rows, columns, taps[kTaps - 1 - tap]);
+        flip_tap(from + column * rows_ + first, rows, columns, taps[kTaps - 1 - tap]);
       }
     }
     const int64_t panel = column / kPanel * kPanel, width = panel_width(panel);
@@ -110,7 +113,7 @@ class TransformedKernel final : public cpu::Kernel {
     for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * columns_, columns, to[r]);
   }
   /// Copies a tap of the flipped kernel of a backward pass, whose input and output channels swap.
-  void turn_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
+  void flip_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
     for (int64_t c = 0; c < columns; ++c) {
       for (int64_t r = 0; r < rows; ++r) to[r][c] = from[c * rows_ + r];
     }
@@ -135,7 +138,7 @@ class WinogradConvolution : public cpu::Kernel {
   double flops() const override { return plan_.flops(); }
 
  protected:
-  /// The points of a block's tiles on both sides.
+  /// The transformed input and output tiles of a block.
   struct Block {
     Tiles in, out;
   };
@@ -157,15 +160,19 @@ class WinogradImageConvolution final : public WinogradConvolution {
   explicit WinogradImageConvolution(const ConvPlan& plan)
       : WinogradConvolution(plan), kernel_(plan, sides_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
-    together_ = tiles_ < 2 * kFewTiles || (bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles);
-    block_ = std::min(sides_.best_block(), std::max(kFewTiles, pieces(tiles_, kBlocks)));
-    const int64_t finer = std::min(block_, std::max(kFewTiles, pieces(tiles_, kManyBlocks)));
+    shares_steps_ = tiles_ < 2 * kMinSmallBlockTiles ||
+                    (bytes >= kMinSharedKernelBytes && tiles_ <= kMinBlocks * kMinBlockTiles);
+    block_ =
+        std::min(sides_.best_block(), std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocks)));
+    const int64_t finer =
+        std::min(block_, std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocksForManyThreads)));
     const int64_t row = sides_.out.tile_columns;
-    unit_ = !plan.moments ? 1 : pieces(finer < block_ ? kUnitTiles : block_, row) * row;
-    block_ = pieces(block_, unit_) * unit_, finer_ = pieces(finer, unit_) * unit_;
+    moment_tiles_ = !plan.moments ? 1 : pieces(finer < block_ ? kMomentTiles : block_, row) * row;
+    block_ = pieces(block_, moment_tiles_) * moment_tiles_,
+    many_thread_block_ = pieces(finer, moment_tiles_) * moment_tiles_;
   }
   /// True when the kernel can compute moments of its result, block by block.
-  bool has_moments() const { return !together_; }
+  bool has_moments() const { return !shares_steps_; }
 
   Prepared prepare(int input) override {
     if (input != 1) return {};
@@ -176,12 +183,12 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
   void run(const Arguments& a) const override {
     if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.threads);
-    together_ ? run_together(a) : run_blocks(a);
+    shares_steps_ ? run_shared_steps(a) : run_blocks(a);
     if (plan_.moments) combine(a);
   }
   size_t scratch_bytes() const override {
     const int64_t moments = plan_.moments ? 2 * units() * columns_ : 0;
-    return static_cast<size_t>(kernel_scratch() + (together_ ? sides_.values(tiles_) : 0) +
+    return static_cast<size_t>(kernel_scratch() + (shares_steps_ ? sides_.values(tiles_) : 0) +
                                moments) *
            sizeof(float);
   }
@@ -214,19 +221,21 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
 
   void run_blocks(const Arguments& a) const {
-    a.threads.blocks(
-        tiles_, is_for_many(a.threads) ? finer_ : block_, [&](int64_t first, int64_t last) {
-          const int64_t count = last - first;
-          const Block b =
-              block(first, count, floats(thread_scratch(sides_.values(count) * sizeof(float))));
-          loops_.input(sides_.in, a.in<float>(0), b.in);
-          for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
-          output(a, b.out);
-          for (int64_t i = first; plan_.moments && i < last; i += unit_)
-            find_moments(a, i, std::min(i + unit_, last));
-        });
+    a.threads.blocks(tiles_, use_many_thread_split(a.threads) ? many_thread_block_ : block_,
+                     [&](int64_t first, int64_t last) {
+                       const int64_t count = last - first;
+                       const Block b =
+                           block(first, count,
+                                 floats(thread_scratch(sides_.values(count) * sizeof(float))));
+                       loops_.input(sides_.in, a.in<float>(0), b.in);
+                       for (int64_t point = 0; point < kPoints; ++point)
+                         multiply(b, kernel(a), point);
+                       output(a, b.out);
+                       for (int64_t i = first; plan_.moments && i < last; i += moment_tiles_)
+                         find_moments(a, i, std::min(i + moment_tiles_, last));
+                     });
   }
-  void run_together(const Arguments& a) const {
+  void run_shared_steps(const Arguments& a) const {
     const Block b = block(0, tiles_, floats(a.scratch) + kernel_scratch());
     auto part = [](const Tiles& tiles, int64_t begin, int64_t end, int64_t channels) -> Tiles {
       return {begin, end - begin, tiles.points + begin * padded(channels), tiles.stride};
@@ -240,7 +249,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
     });
   }
 
-  int64_t units() const { return pieces(tiles_, unit_); }
+  int64_t units() const { return pieces(tiles_, moment_tiles_); }
   float* moments(const Arguments& a, int64_t unit) const {
     return floats(a.scratch) + kernel_scratch() + unit * columns_;
   }
@@ -252,14 +261,15 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
   /// Computes the moments of a unit, which consists of whole rows of tiles.
   void find_moments(const Arguments& a, int64_t first, int64_t last) const {
-    const int64_t begin = pixels_before(first), unit = first / unit_;
+    const int64_t begin = pixels_before(first), unit = first / moment_tiles_;
     normalization_.moments(
         {pixels_before(last) - begin, columns_, a.out<float>(0) + begin * columns_},
         moments(a, unit), moments(a, units() + unit));
   }
   void combine(const Arguments& a) const {
     auto pixels = [&](int64_t i) {
-      return pixels_before(std::min((i + 1) * unit_, tiles_)) - pixels_before(i * unit_);
+      return pixels_before(std::min((i + 1) * moment_tiles_, tiles_)) -
+             pixels_before(i * moment_tiles_);
     };
     for (int64_t c = 0; c < columns_; ++c) {
       combine_moments(moments(a, 0), moments(a, units()), units(), columns_, c, pixels,
@@ -269,15 +279,16 @@ class WinogradImageConvolution final : public WinogradConvolution {
 
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
-  int64_t block_, finer_, unit_;  ///< tiles per block; for many threads; per moments
-  bool together_, is_prepared_ = false;
+  /// Tiles per block: for few threads, for many threads; tiles that share moments.
+  int64_t block_, many_thread_block_, moment_tiles_;
+  bool shares_steps_, is_prepared_ = false;
 };
 
 /// Few tiles are not worth the transform of the kernel, so another convolution runs, unless the
 /// kernel is prepared.
-class FewTiles final : public cpu::Kernel {
+class FewTilesConvolution final : public cpu::Kernel {
  public:
-  FewTiles(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
+  FewTilesConvolution(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
       : kernel_(std::move(other)), plan_(plan) {}
   Prepared prepare(int input) override {
     if (input != 1) return {};
@@ -302,12 +313,13 @@ class WinogradKernelGradient final : public WinogradConvolution {
       : WinogradConvolution(plan),
         block_(sides_.best_block()),
         lanes_(std::clamp<int64_t>(
-            std::min(tiles_ / kManyTiles, kMostTilePartials / plan.kernel_size()), 2,
-            std::clamp(tiles_ / kMoreTiles, kPartials, 2 * kPartials))),
-        shares_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
+            std::min(tiles_ / kMinBlockTiles, kMostTilePartials / plan.kernel_size()), 2,
+            std::clamp(tiles_ / kTilesPerPartial, kPartials, 2 * kPartials))),
+        channel_groups_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
 
   void run(const Arguments& a) const override {
-    const int64_t shares = is_for_many(a.threads) ? shares_ : 1, vectors = pieces(columns_, kLanes);
+    const int64_t shares = use_many_thread_split(a.threads) ? channel_groups_ : 1,
+                  vectors = pieces(columns_, kLanes);
     a.threads.parallel(lanes_ * shares, [&](int64_t part, int) {
       const int64_t share = part % shares, first = vectors * share / shares * kLanes;
       add_lane(a, part / shares, first,
@@ -354,7 +366,8 @@ class WinogradKernelGradient final : public WinogradConvolution {
   }
 
   int64_t block_, lanes_;
-  int64_t shares_;  ///< groups of output channels, for many threads
+  /// Groups of output channels that are computed separately where there are many threads.
+  int64_t channel_groups_;
 };
 
 bool applies(const ConvPlan& p) {
@@ -406,7 +419,8 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
       (plan.activation != ActivationKind::none && plan.activation != ActivationKind::relu))
     return nullptr;
   const Sides sides(plan);
-  if (!suits(plan, sides) || plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying)
+  if (!suits(plan, sides) ||
+      plan.batch * sides.out.tile_rows * sides.out.tile_columns < kMinWinogradTiles)
     return nullptr;
   plan.pooled = true, plan.argmax_indices = told != nullptr;
   return std::make_unique<WinogradImageConvolution>(plan);
@@ -417,11 +431,12 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   if (!applies(plan)) return nullptr;
   const Sides sides(plan);
   if (!suits(plan, sides)) return nullptr;
-  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying && !plan.residual) {
+  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kMinWinogradTiles &&
+      !plan.residual) {
     if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.gated) return nullptr;
     auto other = make_onednn_convolution(r);
-    return std::make_unique<FewTiles>(other ? std::move(other) : make_unfolded_convolution(r),
-                                      plan);
+    return std::make_unique<FewTilesConvolution>(
+        other ? std::move(other) : make_unfolded_convolution(r), plan);
   }
   if (plan.pass == ConvPass::backward_kernel) return std::make_unique<WinogradKernelGradient>(plan);
   auto kernel = std::make_unique<WinogradImageConvolution>(plan);

@@ -1,5 +1,5 @@
-// Depthwise convolutions row by row. A loop that only normalizes waits for memory, and a loop that
-// convolves rows in the cache leaves memory idle. So both take turns row by row and prefetch what
+// Depthwise convolutions row by row. A loop that only normalizes waits for memory, while a loop
+// that convolves cached rows leaves memory idle. So the two alternate row by row and prefetch what
 // is read next, which keeps memory busy.
 #include "convolution/depthwise.h"
 
@@ -9,8 +9,8 @@
 
 namespace crescent::cpu {
 
-bool goes_by_rows(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& kernel,
-                  const TensorSpec& y) {
+bool has_row_loops(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& kernel,
+                   const TensorSpec& y) {
   const Shape &in = x.shape, &out = y.shape, &window = kernel.shape;
   if (x.dtype != DType::float32 || in.rank() != 4 || spec.groups != in[3] || out[3] != in[3] ||
       window[0] != 3 || window[1] != 3 || spec.strides[0] != spec.strides[1])
@@ -28,10 +28,10 @@ bool goes_by_rows(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& k
 namespace {
 
 /// A ring buffer of the last computed rows of an image, as many as a window has.
-class PassingRows {
+class RowRingBuffer {
  public:
   /// Rows have `columns` pixels, with one pixel of zeros at each end.
-  PassingRows(float* memory, int64_t columns, int64_t channels)
+  RowRingBuffer(float* memory, int64_t columns, int64_t channels)
       : first_(memory + channels), step_((columns + 2) * channels) {
     for (int64_t i = 0; i < kKept; ++i) {
       std::fill_n((*this)[i] - channels, channels, 0.0f);
@@ -78,17 +78,17 @@ class DepthwiseByRows : public Kernel {
   /// Normalizes the rows of an image from `next` on, up to the last one under the windows of output
   /// row `out`.
   void normalize(const float* x, const Normal& normal, int64_t out, int64_t& next,
-                 const PassingRows& to) const {
+                 const RowRingBuffer& to) const {
     for (const int64_t end = std::min(rows_, out * step_ - before_ + 3); next < end; ++next)
       loops_.normalize(x + next * row(), normal, columns_, channels_, to[next]);
   }
   /// Row i of `count`, or a row of zeros if there is none.
-  const float* pick(const PassingRows& rows, int64_t i, int64_t count, const float* zeros) const {
+  const float* pick(const RowRingBuffer& rows, int64_t i, int64_t count, const float* zeros) const {
     return i >= 0 && i < count ? rows[i] : zeros + channels_;
   }
   /// Calls f(rows under the windows of output row `out`).
   template <class F>
-  void with_window(const PassingRows& rows, int64_t out, const float* zeros, F&& f) const {
+  void with_window(const RowRingBuffer& rows, int64_t out, const float* zeros, F&& f) const {
     const int64_t top = out * step_ - before_;
     f({pick(rows, top, rows_, zeros), pick(rows, top + 1, rows_, zeros),
        pick(rows, top + 2, rows_, zeros)});
@@ -105,14 +105,14 @@ class DepthwiseForwardKernel final : public DepthwiseByRows {
       : DepthwiseByRows(op.spec, r.inputs[0].shape, r.outputs[0].shape), relu_(op.relu) {}
   double flops() const override { return window_flops(); }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(zero_row() + PassingRows::values(columns_, channels_)) *
+    return static_cast<size_t>(zero_row() + RowRingBuffer::values(columns_, channels_)) *
            sizeof(float);
   }
 
   void run(const Arguments& a) const override {
     auto* zeros = reinterpret_cast<float*>(a.scratch);
     std::fill_n(zeros, zero_row(), 0.0f);
-    const PassingRows rows(zeros + zero_row(), columns_, channels_);
+    const RowRingBuffer rows(zeros + zero_row(), columns_, channels_);
     const Normal normal{a.in<float>(1), a.in<float>(2), a.in<float>(3), a.in<float>(4), relu_};
     float* y = a.out<float>(0);
     for (int64_t n = 0; n < batch_; ++n) {
@@ -138,8 +138,8 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
       : DepthwiseByRows(op.spec, r.inputs[6].shape, r.inputs[0].shape) {}
   double flops() const override { return 2 * window_flops(); }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(zero_row() + PassingRows::values(columns_, channels_) +
-                               PassingRows::values(out_columns_, channels_)) *
+    return static_cast<size_t>(zero_row() + RowRingBuffer::values(columns_, channels_) +
+                               RowRingBuffer::values(out_columns_, channels_)) *
            sizeof(float);
   }
 
@@ -149,14 +149,14 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
     std::fill_n(a.out<float>(0), 9 * channels_, 0.0f);
     for (int sum : {2, 3}) std::fill_n(a.out<float>(sum), channels_, 0.0f);
     float* memory = zeros + zero_row();
-    const PassingRows normal(memory, columns_, channels_),
-        dy(memory + PassingRows::values(columns_, channels_), out_columns_, channels_);
+    const RowRingBuffer normal(memory, columns_, channels_),
+        dy(memory + RowRingBuffer::values(columns_, channels_), out_columns_, channels_);
     for (int64_t n = 0; n < batch_; ++n) run_image(a, n, normal, dy, zeros);
   }
 
  private:
-  void run_image(const Arguments& a, int64_t n, const PassingRows& normal, const PassingRows& dy,
-                 const float* zeros) const {
+  void run_image(const Arguments& a, int64_t n, const RowRingBuffer& normal,
+                 const RowRingBuffer& dy, const float* zeros) const {
     const NormalGradient behind{a.in<float>(2), a.in<float>(3), a.in<float>(4), a.in<float>(5)};
     const Normal before{a.in<float>(7), a.in<float>(8), a.in<float>(9), a.in<float>(10), true};
     const int64_t first = n * rows_ * row(), out_first = n * out_rows_ * out_row();
@@ -176,8 +176,8 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
     }
   }
   /// Computes row i of dx, once all rows of dy whose windows cover it are available.
-  void data_row(const Arguments& a, int64_t at, int64_t i, const PassingRows& normal,
-                const PassingRows& dy, const float* zeros) const {
+  void data_row(const Arguments& a, int64_t at, int64_t i, const RowRingBuffer& normal,
+                const RowRingBuffer& dy, const float* zeros) const {
     auto over = [&](int64_t below) {
       const int64_t out = i + before_ - below;
       return out % step_ == 0 ? pick(dy, out / step_, out_rows_, zeros) : nullptr;

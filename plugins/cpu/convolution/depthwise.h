@@ -38,8 +38,8 @@ struct DepthwiseBackward final : OpOf<DepthwiseBackward> {
 
 /// True when there are loops for the convolution: float32, a 3x3 window per channel, stride 1 or 2,
 /// and padding that gives one output per stride.
-bool goes_by_rows(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& kernel,
-                  const TensorSpec& y);
+bool has_row_loops(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& kernel,
+                   const TensorSpec& y);
 
 /// Per channel: (x - mean) rstd gamma + beta, with relu or without.
 struct Normal {

@@ -74,7 +74,7 @@ class CheckKernel final : public Kernel {
     if (shape_.rank() == 0) throw DataError(message);
     throw RowError(message, i / (count_ / shape_[0]), shape_[0]);
   }
-  static constexpr int64_t kGrain = 65536;  ///< elements that repay another thread
+  static constexpr int64_t kGrain = 65536;  ///< fewest elements per part of a thread
   CheckIndices op_;
   Shape shape_;
   int64_t count_;

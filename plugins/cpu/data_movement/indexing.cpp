@@ -11,8 +11,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Lines per part, for lines of `elements` elements: many parts where there is work for several
-/// cores.
+/// The number of lines of `elements` elements per part; small enough that several cores have parts.
 int64_t lines_per_part(int64_t lines, int64_t elements) {
   constexpr int64_t kLeast = 4096, kParts = 64;
   const int64_t all = lines * elements;
@@ -23,8 +22,9 @@ int64_t lines_per_part(int64_t lines, int64_t elements) {
 /// Prefetches the line that is gathered from next, if it fits the first-level cache beside the
 /// current one: the hardware prefetcher does not predict the order within a line.
 void fetch_line(const std::byte* line, size_t bytes) {
-  constexpr size_t kMost = size_t{8} << 10, kCacheLine = 64;
-  for (size_t i = 0; i < bytes && bytes <= kMost; i += kCacheLine) __builtin_prefetch(line + i);
+  constexpr size_t kMaxLineBytes = size_t{8} << 10, kCacheLine = 64;
+  for (size_t i = 0; i < bytes && bytes <= kMaxLineBytes; i += kCacheLine)
+    __builtin_prefetch(line + i);
 }
 
 class GatherKernel final : public Kernel {

@@ -82,9 +82,10 @@ void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t 
 }
 
 void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* to) {
-  constexpr int64_t kNear = 4096;  // block that is copied again stays in the first-level cache
-  if (bytes >= kNear || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
-  const int64_t total = bytes * times, most = kNear / bytes * bytes;
+  constexpr int64_t kMaxCachedBytes =
+      4096;  // the source of further copies stays in the first-level cache
+  if (bytes >= kMaxCachedBytes || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
+  const int64_t total = bytes * times, most = kMaxCachedBytes / bytes * bytes;
   std::memcpy(to, row, bytes);
   for (int64_t done = bytes; done < total;) {
     const int64_t next = std::min({done, most, total - done});

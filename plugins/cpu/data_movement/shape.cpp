@@ -70,7 +70,7 @@ std::unique_ptr<Kernel> make_slice(const Request& r) {
     const int64_t count = r.outputs[0].shape[static_cast<int>(i)];
     const int64_t step = count > 1 && i < op.stride.size()
                              ? op.stride[i]
-                             : 1;  // the stride of a single element is arbitrary
+                             : 1;  // a single element can have any stride
     axes.push_back({count, from[i] * step, to[i]});
     first += op.start[i] * from[i];
   }
@@ -92,7 +92,7 @@ std::unique_ptr<Kernel> make_reverse(const Request& r) {
   return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype), first);
 }
 
-/// Writes one value everywhere.
+/// Fills `to` with copies of one value.
 void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, CpuThreads& threads) {
   const size_t bytes = size_of(spec.dtype);
   const UnaryLoop fill = fill_loop(bytes);
@@ -105,7 +105,7 @@ void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, Cpu
   });
 }
 
-/// A value in the bytes of its dtype, rounded to the nearest value of that dtype.
+/// The bytes of a number, rounded to the nearest value of a dtype.
 struct Number {
   Number(double x, DType dtype) {
     std::memcpy(bytes, Tensor::full({}, x, dtype).raw(), size_of(dtype));
@@ -168,7 +168,8 @@ class ConcatKernel final : public Kernel {
     if (single) interleave_ = interleave_loop(parts_.size(), bytes);
   }
   void run(const Arguments& a) const override {
-    constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;  // bytes per row and per part
+    // Longest row that is copied row by row; bytes per part.
+    constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;
     if (rows_ > 1 && row_bytes_ <= kLongest) {
       const int64_t most = kPart / std::max<int64_t>(row_bytes_, 1);
       return a.threads.blocks(rows_, std::max<int64_t>(most, 1),
@@ -232,7 +233,7 @@ std::unique_ptr<Kernel> make_fill(const Request& r) {
   return std::make_unique<FillKernel>(static_cast<const Fill&>(r.op).value, r.outputs[0]);
 }
 
-/// Counts along one axis; the values are computed once, when the kernel is made.
+/// The op Iota: consecutive numbers along one axis, computed once, when the kernel is made.
 class IotaKernel final : public Kernel {
  public:
   IotaKernel(const Iota& op, const TensorSpec& out) {

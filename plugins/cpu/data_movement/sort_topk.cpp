@@ -12,11 +12,11 @@ int64_t lines_per_part(int64_t length) {
   return std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));
 }
 
-/// Adjacent lines in tiles that are processed together.
+/// Adjacent lines are processed together, in tiles.
 struct Tiles {
   Tiles(const AxisView& view, int64_t most)
       : width(std::clamp<int64_t>(view.inner, 1, most)), each((view.inner + width - 1) / width) {}
-  int64_t width, each;  ///< lines per tile; tiles per outer index
+  int64_t width, each;  ///< lines per tile; number of tiles per outer index
 };
 
 /// argmax or argmin. A long line is split into pieces, whose extremes are compared at the end.
@@ -27,7 +27,7 @@ class ArgReduceKernel final : public Kernel {
         bytes_(size_of(dtype)),
         loops_(extreme_loops(max, dtype)),
         tiles_(view, kExtremeColumns) {
-    if (view.inner == 1 && view.outer < kEnoughLines)
+    if (view.inner == 1 && view.outer < kMinParallelLines)
       pieces_ = std::clamp<int64_t>(view.length / kPiece, 1, kMostPieces);
   }
   void run(const Arguments& a) const override {
@@ -49,12 +49,12 @@ class ArgReduceKernel final : public Kernel {
   std::string name() const override { return "highway"; }
 
  private:
-  static constexpr int64_t kEnoughLines = 16, kPiece = 65536, kMostPieces = 64;
+  static constexpr int64_t kMinParallelLines = 16, kPiece = 65536, kMostPieces = 64;
 
   const std::byte* at(const Arguments& a, int64_t line, int64_t i) const {
     return a.inputs[0] + static_cast<size_t>(line * view_.length + i) * bytes_;
   }
-  /// Compares the extremes of the pieces, gathered into a row of their own.
+  /// Reduces the extremes of the pieces of each line, which it first copies into a row.
   void merge(const Arguments& a, const int64_t* places) const {
     std::byte* numbers = a.scratch + view_.outer * pieces_ * sizeof(int64_t);
     for (int64_t line = 0; line < view_.outer; ++line) {

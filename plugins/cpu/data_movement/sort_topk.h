@@ -1,4 +1,4 @@
-// Kernels that compare along an axis, and running sums.
+// Kernels of ops that compare elements along an axis (argmax, sort, top-k), and of cumulative sums.
 #pragma once
 #include "kernel/kernel.h"
 

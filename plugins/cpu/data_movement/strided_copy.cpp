@@ -11,7 +11,8 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kTile = 32;  // tile of a transposition: the cache holds it for both arrays
-constexpr int64_t kShort = 8, kShortLines = 1024;  // elements per short line; lines at a time
+// Longest line to which short-line copies apply; lines per block.
+constexpr int64_t kShort = 8, kShortLines = 1024;
 
 /// Drops axes of size 1 and merges adjacent axes whose strides match in both arrays.
 std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes) {
@@ -46,8 +47,8 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
   for (const Axis& axis : outer_) lines_ *= axis.size;
 }
 
-/// Calls f(from, to, count) for the combinations of outer axes in [begin, end), in runs along the
-/// last outer axis.
+/// Calls f(from, to, count) for the combinations [begin, end) of outer axes; each call covers
+/// `count` combinations along the last outer axis.
 template <class T, class F>
 static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
                      int64_t begin, int64_t end, F&& f) {

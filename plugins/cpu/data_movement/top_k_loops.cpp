@@ -38,15 +38,15 @@ struct Entry {
 };
 template <>
 struct Entry<uint32_t> {
-  uint32_t place, key;  // compared as one 64-bit number
+  uint32_t place, key;  // both compared as one 64-bit number
   bool operator<(const Entry& other) const {
     return std::bit_cast<uint64_t>(*this) < std::bit_cast<uint64_t>(other);
   }
 };
 static_assert(std::endian::native == std::endian::little);
 
-/// Radix sort by key, from the lowest digit; it is stable. Gives the array, `a` or `b`, that holds
-/// the result.
+/// Radix sort by key, from the lowest digit; it is stable. Returns the array, `a` or `b`, that
+/// holds the result.
 template <class Key>
 Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
   constexpr int kBits = 11, kDigits = (8 * sizeof(Key) + kBits - 1) / kBits;
@@ -83,7 +83,7 @@ void merge_halves(const Each* from, int64_t n, Each* to) {
   }
 }
 
-/// Merge sort for short arrays. Gives the array, `a` or `b`, that holds the result.
+/// Merge sort for short arrays. Returns the array, `a` or `b`, that holds the result.
 template <class Each>
 Each* sort_by_merging(Each* a, Each* b, int64_t n) {
   for (int64_t width = 1; width < n; width *= 2, std::swap(a, b)) {
@@ -116,8 +116,8 @@ class TopKKernel final : public Kernel {
   using Key = decltype(key_of(T{}));
   using Each = Entry<Key>;
   static constexpr int64_t kMostParts = 64;
-  static constexpr int64_t kFew = 256;    // sorted by merging
-  static constexpr int64_t kAtOnce = 32;  // tested together
+  static constexpr int64_t kMaxMergeSorted = 256;  // shorter arrays are sorted by merging
+  static constexpr int64_t kAtOnce = 32;  // values that are compared with the bound together
 
   static Each entry(const T* x, int64_t place) {
     Each entry;
@@ -139,7 +139,7 @@ class TopKKernel final : public Kernel {
 
   const Each* all_sorted(const T* x, Each* entries) const {
     const int64_t n = take_all(x, entries);
-    if (n < kFew) return sort_by_merging(entries, entries + n, n);
+    if (n < kMaxMergeSorted) return sort_by_merging(entries, entries + n, n);
     return sort_by_digits(entries, entries + n, n);
   }
 
@@ -171,8 +171,8 @@ class TopKKernel final : public Kernel {
     }
     return found;
   }
-  /// A bound that at least k values reach, and not many more. Values are dealt in turn to at least
-  /// 2k lanes; the bound is the k-th largest maximum of a lane.
+  /// A value that at least k elements reach, and not many more: elements are distributed
+  /// round-robin to at least 2k lanes, and the bound is the k-th largest of the lanes' maxima.
   T lower_bound(const T* x, T* lanes) const {
     const int64_t n = view_.length;
     const auto wanted = static_cast<uint64_t>(std::max(2 * k_, std::min(kAtOnce, n / 2)));

@@ -28,8 +28,8 @@ class Broadcast {
   /// p where element i of the result is element i mod p of the input; 0 for other broadcasts.
   int64_t period() const { return rank_ == 2 && stride_[0] == 0 && stride_[1] == 1 ? size_[1] : 0; }
 
-  /// The length of the runs, aligned to multiples of it in the result, along which the input's
-  /// offset stays constant or grows by one per element; 1 where it has no such runs.
+  /// The length of the runs (aligned to multiples of it in the result) along which the offset in
+  /// the input is constant or increases by one per element; 1 where there are no such runs.
   int64_t run() const {
     const size_t inner = std::max(rank_ - 1, 0);
     return rank_ == 0 || stride_[inner] > 1 ? 1 : size_[inner];

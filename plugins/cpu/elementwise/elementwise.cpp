@@ -7,8 +7,10 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLongestPeriod = 512;
-constexpr int64_t kShortestRow = 256, kShortestColumn = 128;  // least runs that are read in place
-constexpr int64_t kPartCost = 16384;                          // additions that repay another thread
+// Shortest runs that are read in place.
+constexpr int64_t kShortestRow = 256, kShortestColumn = 128;
+// Fewest operations per part of a thread, in additions.
+constexpr int64_t kPartCost = 16384;
 constexpr int64_t kMostParts = 128;
 
 size_t args_of(FusedStep::Kind kind) {
@@ -20,10 +22,11 @@ bool contains(const std::vector<int>& list, int x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
-/// The registers that correspond to the registers of `chain`, if the steps from `first` on are its
-/// steps; `next` is the register that the first of them writes. Empty if they are others.
-std::vector<int> names_in(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
-                          int next) {
+/// Matches the steps from `first` on with the steps of `chain`, and returns the register that
+/// corresponds to each register of the chain; empty if the steps differ. `next` is the register
+/// that the first of the steps writes.
+std::vector<int> match_registers(const Chain& chain, const std::vector<FusedStep>& steps,
+                                 size_t first, int next) {
   if (first + chain.steps.size() > steps.size()) return {};
   const int made = next;  // the first register that the chain writes, after its inputs
   std::vector<int> names(chain.scalar.size(), -1);
@@ -148,8 +151,8 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
   }
 }
 
-/// Finds the registers of half-width floats that loops read and write as they are stored: those
-/// that only casts and steps with such loops touch.
+/// Finds the registers that hold half-width floats without conversion: those that only casts and
+/// steps with half-width loops read and write.
 std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
                                            const std::vector<int>& outputs) const {
   using Kind = FusedStep::Kind;
@@ -178,8 +181,7 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
       for (size_t i = 0; i < args_of(step.kind); ++i)
         touched.push_back(static_cast<size_t>(step.args[i]));
       std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r]; });
-      // A cell is read as a float32 scalar, unless a select reads it, which wants it broadcast to a
-      // block.
+      // A cell is read as a float32 scalar; only a select needs it broadcast to a block.
       const auto fits = [&](size_t r) {
         return stored[r] || (cell[r] && step.kind != Kind::select);
       };
@@ -200,8 +202,8 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
   }
   for (size_t i = 0; i < steps.size();) {
     const auto all = chains();
-    const auto chain = std::find_if(all.begin(), all.end(),
-                                    [&](const Chain& c) { return add_run(c, steps, i, outputs); });
+    const auto chain = std::find_if(
+        all.begin(), all.end(), [&](const Chain& c) { return add_chain(c, steps, i, outputs); });
     if (chain != all.end()) {
       i += chain->steps.size();
       continue;
@@ -220,9 +222,10 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
 
 /// Adds the steps from `first` on as one step, if they are the steps of `chain`, its results are
 /// outputs, and nothing else reads its intermediate registers.
-bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
-                          const std::vector<int>& outputs) {
-  const std::vector<int> names = names_in(chain, steps, first, static_cast<int>(registers_.size()));
+bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
+                            const std::vector<int>& outputs) {
+  const std::vector<int> names =
+      match_registers(chain, steps, first, static_cast<int>(registers_.size()));
   if (names.empty()) return false;
   ChainCall call{
       &chain,
@@ -325,9 +328,10 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   return true;
 }
 
-/// Chooses the loop of a binary step and marks registers to broadcast to a block. A cell is passed
-/// as a scalar beside an array or a column, and a column as a scalar beside an array; other columns
-/// are broadcast, and so are scalars where there is no loop for them.
+/// Chooses the loop of a binary step and marks the registers that must be broadcast to a block.
+/// Loops take a cell as a scalar if the other operand is an array or a column, and a column as a
+/// scalar if the other operand is an array; other columns are broadcast, and so are scalars for
+/// which there is no loop.
 BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
   Register &a = registers_[step.args[0]], &b = registers_[step.args[1]];
   const BinaryLoops loops = binary_loops(step.binary, dtype);
@@ -388,24 +392,24 @@ void Elementwise::assign_slots() {
     if (loaded && r.last_read >= 0) ends[r.last_read].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
-    if (steps_[s].chain_call >= 0) {  // its results go to memory
+    if (steps_[s].chain_call >= 0) {  // the results of a chain go to memory
       free.insert(free.end(), ends[s].begin(), ends[s].end());
       continue;
     }
     Register& r = registers_[steps_[s].result];
-    if (r.source == Source::block)
-      take(r);  // before arguments are freed: arrays of a loop must not overlap partly
+    // Before the arguments are freed, because arrays of a loop must not overlap partially.
+    if (r.source == Source::block) take(r);
     free.insert(free.end(), ends[s].begin(), ends[s].end());
     if (r.source != Source::block) continue;
     if (r.last_read < 0)
-      free.push_back(r.slot);  // never read
+      free.push_back(r.slot);  // its value is never read
     else
       ends[r.last_read].push_back(r.slot);
   }
 }
 
-/// The common period of all inputs that are no streams, if the chain can run row by row with it;
-/// else 0.
+/// The common period of all inputs of the chain that are not streams, if the chain can run row by
+/// row with that row length; else 0.
 int64_t Elementwise::columns_of(const ChainCall& call) const {
   int64_t columns = 0;
   for (size_t i = 0; i < call.inputs.size() && call.chain->rows; ++i) {
@@ -418,8 +422,8 @@ int64_t Elementwise::columns_of(const ChainCall& call) const {
   return columns;
 }
 
-/// The number of elements to which a periodic register is repeated, so that a block may begin
-/// anywhere in its period.
+/// The number of elements to which a periodic register is repeated, so that blocks may begin
+/// anywhere in the period.
 int64_t Elementwise::written_out(const Register& r) const {
   const int64_t period = r.broadcast.period();
   return period + (has_rows_ ? period : std::min(block_, size_));

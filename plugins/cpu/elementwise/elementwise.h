@@ -13,7 +13,7 @@ namespace crescent::cpu {
 /// The steps of an elementwise op; empty for any other op.
 std::vector<FusedStep> steps_of(const Op& op, DType result);
 
-/// An input of which only the computed range is in memory, at an address of its own.
+/// An input that is in memory only for the range that is computed, at an address of its own.
 struct InputRange {
   int input = -1;
   const std::byte* memory = nullptr;
@@ -21,7 +21,7 @@ struct InputRange {
 
 class Elementwise final : public Kernel {
  public:
-  /// Gives null when a step has no loop for its dtype.
+  /// Returns null when a step has no loop for its dtype.
   static std::unique_ptr<Kernel> make(const Request& request) { return make(request, {}); }
   /// An input that is a slice of a larger array; the array is the argument in its place.
   struct Window {
@@ -85,16 +85,16 @@ class Elementwise final : public Kernel {
     Broadcast broadcast;
     size_t periodic_offset = 0;  ///< offset in scratch
     int last_read = -1;          ///< the last step that reads it
-    bool stored =
-        false;  ///< half-width, and loops use it as it is stored; for a cell: where it is broadcast
-    bool selected = false;  ///< a select reads it, which wants a cell broadcast
+    /// Whether loops use half-width values without conversion; of a cell: where it is broadcast.
+    bool stored = false;
+    bool selected = false;  ///< whether a select reads it, which needs a cell to be broadcast
     bool is_cell() const { return source == Source::cell; }
     bool is_column() const { return source == Source::column; }
     DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
     size_t bytes() const { return size_of(form()); }
     bool is_half() const { return form() != dtype; }
-    /// True for a cell that steps read as a float32 scalar; a cell that is broadcast as it is
-    /// stored is none.
+    /// True for a cell that steps read as a float32 scalar; false for a cell that is broadcast in
+    /// half width.
     bool is_number() const { return is_cell() && !(stored && selected); }
   };
   struct ChainCall {
@@ -103,7 +103,7 @@ class Elementwise final : public Kernel {
     int64_t columns = 0;  ///< row length where it runs row by row, else 0
   };
   struct Step {
-    UnaryLoop unary = nullptr, round = nullptr;  ///< round: to half width and back
+    UnaryLoop unary = nullptr, round = nullptr;  ///< round: to half width and back to float32
     UnaryLoop widen = nullptr;
     BinaryLoop binary = nullptr;
     SelectLoop select = nullptr;
@@ -111,7 +111,7 @@ class Elementwise final : public Kernel {
     int result = 0;
     int chain_call = -1;  ///< index in chain_calls_ of several steps as one, -1 for none
   };
-  struct Scatter {              ///< fills a register with sums of rows
+  struct Scatter {              ///< fills a register with sums of rows of updates
     int reg, indices, updates;  ///< a register and two inputs
     int64_t width;              ///< elements per row
     RowLists lists;
@@ -119,7 +119,7 @@ class Elementwise final : public Kernel {
     BinaryLoop add;
     UnaryLoop round, widen;  ///< for half-width rows
   };
-  struct Result {  ///< an output that no register is written to directly
+  struct Result {  ///< an output whose register is not the output's own memory
     int reg, output;
     UnaryLoop convert;  ///< null: a copy
   };
@@ -134,8 +134,8 @@ class Elementwise final : public Kernel {
   bool add_step(const FusedStep& step, bool stored, bool is_shared);
   BinaryLoop choose_loop(const FusedStep& step, DType dtype, bool cells);
   bool add_scatter(const Request& request, const FusedStep& step);
-  bool add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
-               const std::vector<int>& outputs);
+  bool add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
+                 const std::vector<int>& outputs);
   template <class F>
   void each_result(const Step& step, F&& f) const;
   void add_results(const std::vector<int>& outputs, const Request& request);
@@ -164,7 +164,7 @@ class Elementwise final : public Kernel {
   std::vector<ChainCall> chain_calls_;
   std::vector<Scatter> scatters_;
   std::vector<int> to_load_,
-      to_spread_;  ///< registers filled before the steps of each block; once per range
+      to_spread_;  ///< registers that are broadcast to a block: before each block; once per range
   struct Stream {  ///< a register in memory
     int reg;
     size_t bytes;  ///< per element
@@ -175,7 +175,7 @@ class Elementwise final : public Kernel {
   std::vector<int> pointed_;   ///< registers with Source::row or Source::column
   std::vector<int64_t> cuts_;  ///< block ends: no block crosses a multiple of one of these
   std::vector<Result> results_;
-  std::vector<int> written_at_;  ///< per output: the step that writes it to the caller's memory
+  std::vector<int> written_at_;  ///< per output that is written directly: the step that writes it
   int inputs_ = 0, slots_ = 0, cost_ = 0;
   size_t slot_bytes_ = 0, scratch_bytes_ = 0;
 };

@@ -19,8 +19,8 @@ struct Elementwise::Block {
   alignas(64) std::byte memory[kStackBytes];
 };
 
-/// Runs a chain over n elements. Periodic inputs are read from the offset at which the first row
-/// begins, so that the range need not begin at a row of the input.
+/// Runs a chain over n elements. Periodic inputs are read from the offset that corresponds to the
+/// first element, so that the range may begin within a row.
 void Elementwise::execute(const ChainCall& call, std::byte* const* registers, int64_t n) const {
   const void* inputs[kMostChainInputs];
   void* outputs[kMostChainInputs];

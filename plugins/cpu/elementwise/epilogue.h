@@ -11,8 +11,8 @@ namespace crescent::cpu {
 class Epilogue {
  public:
   /// Makes an epilogue of `next`, whose input `input` is the product's result, if it can run range
-  /// by range; else gives null and leaves `next` alone. Its other inputs follow the `before` inputs
-  /// of the product in the arguments, and the outputs are its own.
+  /// by range; else returns null and leaves `next` alone. Its other inputs follow the `before`
+  /// inputs of the product in the arguments, and the outputs are its own.
   static std::unique_ptr<Epilogue> make(std::unique_ptr<Kernel>& next, int input, int before);
 
   size_t scratch_bytes() const { return kernel_->scratch_bytes(); }

@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Gives nothing, which does not compile, for a kind that has no line here.
+/// Does not compile for a kind that has no line here.
 template <UnaryKind kind, class D, class V>
 HWY_INLINE auto evaluate(D d, V x) {
   using K = UnaryKind;
@@ -70,7 +70,8 @@ HWY_INLINE auto evaluate(D d, V x) {
   if constexpr (kind == K::floor) return hn::Floor(x);
   if constexpr (kind == K::ceil) return hn::Ceil(x);
   if constexpr (kind == K::round) return hn::Round(x);
-  if constexpr (kind == K::isnan) return hn::VecFromMask(d, hn::IsNaN(x));  // for a chain's select
+  // Isnan() as a select of a chain uses it.
+  if constexpr (kind == K::isnan) return hn::VecFromMask(d, hn::IsNaN(x));
 }
 
 /// True for kinds that have a vector form for floats.
@@ -90,7 +91,7 @@ HWY_INLINE V evaluate(V a, V b) {
   if constexpr (kind == K::maximum)
     return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);  // NaN takes precedence
   if constexpr (kind == K::minimum) return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
-  const hn::DFromV<V> d;  // comparisons are only for the select of a chain
+  const hn::DFromV<V> d;  // comparisons as a select of a chain uses them
   if constexpr (kind == K::greater) return hn::VecFromMask(d, hn::Gt(a, b));
   if constexpr (kind == K::less) return hn::VecFromMask(d, hn::Lt(a, b));
   if constexpr (kind == K::less_equal) return hn::VecFromMask(d, hn::Le(a, b));

@@ -1,7 +1,7 @@
 // Chains: sequences of steps compiled as one loop, so that each array is loaded and stored once.
-// The results equal those of the single steps bit for bit. The table has chains that run over all
-// weights or all pixels in every training step, and chains whose memory is read faster than single
-// steps compute.
+// The results are bit-identical to those of the single steps. The table has the chains that run
+// over all weights or all pixels in every training step, and chains for which single steps would be
+// slower than memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "elementwise/loops_chain.cpp"
 #include <hwy/foreach_target.h>

@@ -10,7 +10,7 @@
 
 namespace crescent::cpu {
 
-/// What the rows of elementwise_ops.h say that a kind takes.
+/// The types of arguments that a kind takes, as in the rows of elementwise_ops.h.
 enum class UnaryDomain : uint8_t { floating, numbers, boolean, test };
 #define CRESCENT_DOMAIN(name, domain) UnaryDomain::domain,
 inline constexpr UnaryDomain kUnaryDomains[] = {CRESCENT_UNARY_OPS(CRESCENT_DOMAIN)};

@@ -27,9 +27,9 @@ class Copy final : public Kernel {
 };
 
 /// A storage around memory that it does not own.
-class Borrowed final : public Storage {
+class BorrowedStorage final : public Storage {
  public:
-  Borrowed(const std::byte* memory, size_t bytes) {
+  BorrowedStorage(const std::byte* memory, size_t bytes) {
     host_ = const_cast<std::byte*>(memory);
     bytes_ = bytes;
   }
@@ -37,13 +37,13 @@ class Borrowed final : public Storage {
 
 Tensor borrow(const std::byte* memory, const TensorSpec& spec) {
   size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-  return Tensor::on(std::make_shared<Borrowed>(memory, bytes), 0, spec);
+  return Tensor::on(std::make_shared<BorrowedStorage>(memory, bytes), 0, spec);
 }
 
 /// Runs a host call on tensors around its arguments; the one kernel whose run() allocates.
-class Computed final : public Kernel {
+class HostCallKernel final : public Kernel {
  public:
-  explicit Computed(const Request& request)
+  explicit HostCallKernel(const Request& request)
       : call_(static_cast<const HostCall&>(request.op)),
         in_(request.inputs.begin(), request.inputs.end()),
         out_(request.outputs.begin(), request.outputs.end()) {}
@@ -62,7 +62,7 @@ class Computed final : public Kernel {
 };
 
 std::unique_ptr<Kernel> make_computed(const Request& request) {
-  return std::make_unique<Computed>(request);
+  return std::make_unique<HostCallKernel>(request);
 }
 
 }  // namespace

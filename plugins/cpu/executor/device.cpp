@@ -1,6 +1,7 @@
 #include "executor/device.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "crescent/program/distribution.h"
 #include "executor/executable.h"
 
 namespace crescent::cpu {
@@ -24,12 +26,18 @@ int granted_cores() {
   return quota > 0 && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
 }
 
-/// The cores that the affinity mask and the quota let this process use.
+/// What each of the processes that a launcher started on this machine has of that many cores.
+int part_of(int cores) { return std::max(cores / processes_launched_here(), 1); }
+
+/// The cores that the affinity mask and the quota let this process use. A launcher gives each of
+/// its processes cores of its own, by the mask; where it does not, they are divided.
 int available_cores() {
   cpu_set_t set;
-  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  const int cores = std::min(allowed, part_of(std::max(online, allowed)));
   const int granted = granted_cores();
-  return granted > 0 ? std::min(granted, cores) : cores;
+  return granted > 0 ? std::min(part_of(granted), cores) : cores;
 }
 
 bool switched_off(const char* variable) {
@@ -67,9 +75,9 @@ void CpuDevice::configured() {
 }
 
 void CpuDevice::set_threads(int64_t count) {
-  constexpr int64_t kMost = 4096;
-  if (count < 0 || count > kMost)
-    fail("threads: expected a number from 0 (all cores) to ", kMost, ", got ", count);
+  constexpr int64_t kMaxThreads = 4096;
+  if (count < 0 || count > kMaxThreads)
+    fail("threads: expected a number from 0 (all cores) to ", kMaxThreads, ", got ", count);
   const int wanted = count == 0 ? available_cores() : static_cast<int>(count);
   if (wanted != threads()) pool_.resize(wanted);
 }

@@ -10,8 +10,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Steps while they are joined. A joined step stays in the list without a kernel, and steps are
-/// identified by their first position, so that a join touches only its neighbours.
+/// The list of steps during fusion. A fused step stays in the list without a kernel, and steps are
+/// identified by their original position, so that a fusion only moves the steps around it.
 class EpilogueFusion {
  public:
   explicit EpilogueFusion(Schedule& schedule)
@@ -42,7 +42,8 @@ class EpilogueFusion {
  private:
   Step& step(size_t s) { return schedule_.steps[s]; }
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
-  /// The current position of the step that was first at `first`, or of the step that has joined it.
+  /// The current position of the step whose original position is `first`, or of the step that it
+  /// was fused with.
   size_t place_of(size_t first) const {
     while (within_[first] != first) first = within_[first];
     return place_[first];
@@ -57,17 +58,17 @@ class EpilogueFusion {
     const size_t reader = place_of(reads[0]);
     if (!find_moves(product, reader)) return false;
     const size_t last = last_reader_of_replaced(product, reader);
-    if (last != product && !may_wait(product)) return false;
+    if (last != product && !can_run_later(product)) return false;
     if (!take_over(product, reader)) return false;
     reorder(product, last);
     return true;
   }
 
-  /// Collects in moves_ the steps between product and reader that the reader depends on, which
-  /// would have to run before the product. Only steps with small results may move, such as scalars
-  /// that an optimizer computes; false when another one would have to.
+  /// Collects in moves_ the steps between product and reader on which the reader depends, and which
+  /// would have to run before the product. Only steps with small results may move, such as the
+  /// scalars that an optimizer computes; returns false if any other step would have to move.
   bool find_moves(size_t product, size_t reader) {
-    constexpr size_t kLittle = 64;  // bytes
+    constexpr size_t kMaxMovedBytes = 64;  // bytes
     moves_.clear();
     std::vector<int> needed = step(reader).inputs;
     while (!needed.empty()) {
@@ -78,7 +79,7 @@ class EpilogueFusion {
       if (s <= product || s >= reader || is_moved(s)) continue;
       if (step(s).op && step(s).op->effect() == Effect::ordered) return false;
       for (int value : step(s).outputs)
-        if (schedule_.bytes(value) > kLittle) return false;
+        if (schedule_.bytes(value) > kMaxMovedBytes) return false;
       moves_.push_back(s);
       needed.insert(needed.end(), step(s).inputs.begin(), step(s).inputs.end());
     }
@@ -104,9 +105,9 @@ class EpilogueFusion {
     return last;
   }
 
-  /// True when a later product keeps less memory in use: its inputs then live longer than before
-  /// and have to take no more than its result, which no longer exists.
-  bool may_wait(size_t product) {
+  /// True if running the product later increases no memory use: its inputs, which then live longer,
+  /// must be no larger than its result, which no longer exists.
+  bool can_run_later(size_t product) {
     size_t kept = 0;
     for (int value : step(product).inputs) kept += schedule_.bytes(value);
     return kept <= schedule_.bytes(step(product).outputs[0]);
@@ -152,9 +153,10 @@ class EpilogueFusion {
   std::vector<bool> is_kept_;  ///< per root: whether it is an output or a variable
   std::unordered_multimap<size_t, size_t> replaces_;  ///< variables: new root -> old root
   std::vector<size_t> at_;                            ///< per position: first position of the step
-  std::vector<size_t> place_;                         ///< per first position: current position
-  std::vector<size_t> within_;  ///< per first position: that of the step that joined it, or its own
-  std::vector<size_t> moves_;   ///< positions, ascending, of steps that move before the joined one
+  std::vector<size_t> place_;                         ///< per original position: current position
+  /// Per original position: that of the step it was fused with, or its own.
+  std::vector<size_t> within_;
+  std::vector<size_t> moves_;  ///< positions, ascending, of steps that move before the joined one
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class CpuExecutable final : public Executable {
 
   Arenas& arenas_;
   Arenas::User user_;
-  mutable std::mutex observing_;  // held by runs that are observed and by who observes
+  mutable std::mutex observing_;  // held by observed runs and while observation is switched
   Plan plan_;
   ObjectPool<Plan::Frame> frames_;
 };

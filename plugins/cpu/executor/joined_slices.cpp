@@ -44,8 +44,8 @@ class Slices {
     return kernel && step.op && kernel->can_be_cut();
   }
 
-  /// True when the step is a slice whose join costs little memory: the array then lives until the
-  /// slice is read, so it has to be a program input or at most twice as large as the slice.
+  /// True for a slice that is worth fusing: the array then stays in memory until the slice is read,
+  /// so it must be a program input or at most twice as large as the slice.
   bool is_worth_it(const Step& step) const {
     auto* slice = dynamic_cast<const Slice*>(step.op.get());
     if (!slice || std::any_of(slice->stride.begin(), slice->stride.end(),

@@ -87,7 +87,7 @@ class PlacedBlocks {
   Blocks neighbours_;
 };
 
-/// Assigns offsets, largest blocks first, and gives the size of the arena.
+/// Assigns offsets, largest blocks first, and returns the size of the arena.
 size_t assign_offsets(std::vector<Block>& blocks) {
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
@@ -106,12 +106,12 @@ size_t assign_offsets(std::vector<Block>& blocks) {
 
 MemoryPlan::MemoryPlan(Schedule& schedule) : schedule_(schedule) {
   place_callers_values();
-  copy_what_is_not_made_here();
+  add_result_copies();
   find_lives();
   place_variable_results();
   place_outputs();
   find_lives();
-  keep_prepared();
+  cache_prepacked();
   share_in_place();
   pack();
 }
@@ -130,9 +130,9 @@ void MemoryPlan::place_callers_values() {
     put(schedule_.variables[i].value, Location::Kind::variable, i);
 }
 
-/// Adds copies for outputs and new variable values that are memory of an input, a variable or a
-/// constant, and for a value that has two of these roles.
-void MemoryPlan::copy_what_is_not_made_here() {
+/// Adds copies for outputs and new variable values that lie in the memory of an input, a variable
+/// or a constant, or that would need two final locations.
+void MemoryPlan::add_result_copies() {
   std::vector<bool> taken(schedule_.values.size());
   auto own = [&](int& value) {
     size_t root = schedule_.root(value);
@@ -208,8 +208,8 @@ void MemoryPlan::place_outputs() {
   }
 }
 
-/// Gives cached locations to prepacked values that later steps read.
-void MemoryPlan::keep_prepared() {
+/// Puts prepacked values that later steps read in the prepack cache.
+void MemoryPlan::cache_prepacked() {
   const int end = static_cast<int>(schedule_.prepack_steps);
   for (size_t s = 0; s < schedule_.prepack_steps; ++s) {
     for (int value : schedule_.steps[s].outputs) {

@@ -33,10 +33,10 @@ struct MemoryPlan {
 
  private:
   void place_callers_values();
-  void copy_what_is_not_made_here();
+  void add_result_copies();
   void place_variable_results();
   void place_outputs();
-  void keep_prepared();
+  void cache_prepacked();
   void find_lives();
   void share_in_place();
   void pack();

@@ -88,7 +88,7 @@ std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs
   return crescent::join(texts);
 }
 
-/// True for ops that read only as many elements of their first input as they have results.
+/// True for ops that read only as many elements of their first input as their result has.
 bool picks(const Op& op) {
   return op.name() == "gather" || op.name() == "take_along" || op.name() == "slice";
 }
@@ -222,7 +222,8 @@ double Plan::flops() const {
 }
 
 size_t Plan::bytes() const {
-  constexpr size_t kStep = 5120;  // measured size of a kernel, its step and its profile row
+  // Approximate bytes of a kernel, its step and its profile row, by measurement.
+  constexpr size_t kStep = 5120;
   return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Argument);
 }
 

@@ -53,11 +53,11 @@ class Plan {
   size_t arena_bytes() const { return arena_bytes_; }
   /// The approximate memory that the plan itself takes.
   size_t bytes() const;
-  /// Whether runs are to be timed or watched. Only one run at a time is observed when the split of
-  /// calls is timed or a watcher is set.
+  /// Whether runs are timed or reported to a watcher. While the split of calls is timed or a
+  /// watcher is set, only one run at a time is observed.
   bool is_observed() const { return observed_.load(std::memory_order_relaxed); }
   /// Starts timing each call from zero, or stops; with `of_parts` also how its work is split. No
-  /// run that is observed goes on meanwhile.
+  /// observed run may be in progress.
   void profile(bool on, bool of_parts = true);
   std::vector<ProfileRow> rows() const;
   /// Reports to `watcher` as Executable::watch() says.
@@ -102,7 +102,8 @@ class Plan {
   std::vector<Tensor> constants_;
   size_t arena_bytes_ = 0;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::vector<std::byte*> arguments_;  ///< of a new frame: constants, else null
+  /// The arguments that a new frame starts with: pointers to constants, else null.
+  std::vector<std::byte*> arguments_;
   std::vector<Argument> input_arguments_, variable_arguments_, output_arguments_, arena_arguments_;
   std::vector<Call> calls_;
   std::vector<bool> writes_;  ///< per variable: whether the program writes it

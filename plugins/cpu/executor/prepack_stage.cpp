@@ -6,7 +6,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// A form that equals no other form.
+/// A form (identifier of a layout) that equals no other form.
 std::string unique_form() {
   static std::atomic<uint64_t> count{0};
   return concat("form ", ++count);

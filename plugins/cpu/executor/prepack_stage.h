@@ -22,8 +22,8 @@ class PrepackStage {
   };
 
   size_t steps() const { return steps_.size(); }
-  /// Registers an argument of a kernel, by its index in a frame, that is prepacked value `index` of
-  /// the memory plan; make() sets the pointer.
+  /// Registers the argument with index `argument` in the frame as a pointer to prepacked value
+  /// `index` of the memory plan; make() sets the pointer.
   void add_argument(size_t index, size_t argument) {
     cached_[index_[index]].arguments.push_back(argument);
   }
@@ -33,7 +33,7 @@ class PrepackStage {
   /// True when all prepacked values, whichever program made them, belong to these contents of the
   /// program's variables.
   bool is_valid(const State& state, const std::vector<Contents>& contents) const;
-  /// Makes the values that are out of date, and sets the arguments to all; run(s) runs step s.
+  /// Makes the values that are out of date and sets the pointers to all values; run(s) runs step s.
   template <class F>
   void make(State& state, const std::vector<Contents>& contents, std::byte** arguments, F&& run) {
     PrepackCache::Update update(values_);

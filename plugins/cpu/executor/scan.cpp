@@ -19,8 +19,8 @@ size_t bytes_of_value(const Program& program, int value) {
 }
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// The rows of a part: some 16 parts, unless products of so few rows are inefficient; those of
-/// bfloat16 may run on tiles of 32 rows.
+/// The number of rows per part: about 16 parts, unless products of so few rows are inefficient;
+/// bfloat16 products may use tiles of 32 rows.
 int64_t rows_of_part(const Program& body, int64_t batch) {
   constexpr int64_t kParts = 16, kLeast = 8, kTile = 32, kMost = 2;
   const bool is_half = std::any_of(body.values.begin(), body.values.end(),
@@ -29,7 +29,7 @@ int64_t rows_of_part(const Program& body, int64_t batch) {
   return std::clamp(pieces(batch, kParts), least, kMost * least);
 }
 
-/// What one run at a time goes through the steps with.
+/// The state of a scan that only one run at a time may use: plans, frames and buffers.
 class ScanLoop {
  public:
   ScanLoop(const Scan& scan, const Request& request, Pool& pool)
@@ -49,7 +49,7 @@ class ScanLoop {
     steps_ = stacked ? stacked->shape[0] : 0;
     for (size_t s = 0; s < states_; ++s) state_bytes_ += aligned(in_bytes_[s]);
     if (!cut(*scan.body))
-      plans_.push_back(std::make_unique<Own>(prepared(*scan.body), *this, pool));
+      plans_.push_back(std::make_unique<PlanWithFrame>(prepared(*scan.body), *this, pool));
   }
 
   void run(const Arguments& a) {
@@ -57,8 +57,8 @@ class ScanLoop {
     ++runs_;
     for (const auto& plan : plans_) begin(a, *plan);
     if (rest_) begin(a, *rest_);
-    if (steps_ > 0)
-      plans_[0]->plan.prepare(plans_[0]->frame, arena(a, 0));  // without steps no check may fail
+    // Skipped if there are no steps: no check may fail then.
+    if (steps_ > 0) plans_[0]->plan.prepare(plans_[0]->frame, arena(a, 0));
     if (parts_ == 1) return run_part(a, *plans_[0], 0);
     a.threads.parallel(
         parts_,
@@ -79,15 +79,16 @@ class ScanLoop {
 
  private:
   /// A plan and its only frame.
-  struct Own {
-    Own(const Program& program, ScanLoop& loop, Pool& pool)
+  struct PlanWithFrame {
+    PlanWithFrame(const Program& program, ScanLoop& loop, Pool& pool)
         : plan(program, loop.options_, pool, loop.values_) {}
     Plan plan;
     Plan::Frame frame{plan};
   };
-  /// Makes plans for parts of the batch, where a split is possible and worth it; true if it does.
+  /// Makes plans for parts of the batch if a split is possible and worth it; returns whether it
+  /// did.
   bool cut(const Program& body) {
-    constexpr double kLittle = 60e3;  // operations of a part that are not worth a thread
+    constexpr double kMinPartFlops = 60e3;  // fewest operations per part of a thread
     const std::optional<ByRows> found = by_rows(body, stepped_);
     const int64_t rows = found ? rows_of_part(body, found->batch) : 0;
     if (!found || rows >= found->batch) return false;
@@ -98,8 +99,8 @@ class ScanLoop {
     const Program rest = left > 0 ? prepared(found->of(left)) : Program();
     if (has_kernels(part_) && has_kernels(rest)) {
       make_plans(1);
-      if (left > 0) rest_ = std::make_unique<Own>(rest, *this, alone_);
-      if (flops() >= kLittle * static_cast<double>(parts_)) return true;
+      if (left > 0) rest_ = std::make_unique<PlanWithFrame>(rest, *this, alone_);
+      if (flops() >= kMinPartFlops * static_cast<double>(parts_)) return true;
     }
     plans_.clear(), rest_.reset();
     batch_ = parts_ = 1, by_rows_.assign(by_rows_.size(), false);
@@ -118,11 +119,13 @@ class ScanLoop {
   }
   void make_plans(int threads) {
     const auto most = static_cast<size_t>(std::min<int64_t>(threads, parts_));
-    while (plans_.size() < most) plans_.push_back(std::make_unique<Own>(part_, *this, alone_));
+    while (plans_.size() < most)
+      plans_.push_back(std::make_unique<PlanWithFrame>(part_, *this, alone_));
   }
 
   bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
-  /// The body with inputs that all steps and parts share as variables, which kernels may prepare.
+  /// Replaces the inputs of the body that all steps and parts share by variables, which kernels can
+  /// prepare.
   Program prepared(Program body) {
     const std::vector<int> inputs = std::exchange(body.inputs, {});
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -135,7 +138,7 @@ class ScanLoop {
     }
     return body;
   }
-  void begin(const Arguments& a, Own& own) const {
+  void begin(const Arguments& a, PlanWithFrame& own) const {
     Plan::Memory& memory = own.frame.memory();
     size_t variable = 0;
     for (size_t i = stepped_; i < in_bytes_.size(); ++i) {
@@ -160,7 +163,7 @@ class ScanLoop {
     return const_cast<std::byte*>(a.inputs[i]) + (by_rows_[i] ? first_row(in_bytes_[i], part) : 0);
   }
 
-  void run_part(const Arguments& a, Own& own, int64_t part) const {
+  void run_part(const Arguments& a, PlanWithFrame& own, int64_t part) const {
     auto& memory = own.frame.memory();
     for (size_t s = 0; s < states_; ++s) put_first_state(a, s, part);
     size_t captured = stepped_;
@@ -199,16 +202,18 @@ class ScanLoop {
   Options options_;
   Pool alone_{1};                           // for plans of parts, each of which runs on one thread
   PrepackCache values_;                     // the prepacked values of the plans
-  size_t states_, stepped_, step_outputs_;  ///< stepped_: number of states and sequences
+  size_t states_, stepped_, step_outputs_;  ///< stepped_: states and sequences
   bool reverse_, keep_;
-  std::vector<bool> by_rows_;                 ///< per input of the body: whether split by rows
-  std::vector<Variable> same_;                ///< per input of the body: the variable in its place
+  std::vector<bool> by_rows_;  ///< per input of the body: whether split by rows
+  /// Per input of the body: the variable that replaces it, if any.
+  std::vector<Variable> same_;
   std::vector<size_t> in_bytes_, out_bytes_;  ///< bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
-  Program part_;                             ///< the body for rows_ rows
-  std::vector<std::unique_ptr<Own>> plans_;  ///< one, or one per thread where the batch is split
-  std::unique_ptr<Own> rest_;                ///< for the last part, if it has fewer rows
+  Program part_;  ///< the body for rows_ rows
+  std::vector<std::unique_ptr<PlanWithFrame>>
+      plans_;                            ///< one, or one per thread where the batch is split
+  std::unique_ptr<PlanWithFrame> rest_;  ///< for the last part, if it has fewer rows
   uint64_t runs_ = 0;
 };
 

@@ -94,11 +94,11 @@ void Schedule::separate_prepack_steps() {
   for (int value : outputs) mark(is_result, value);
 
   auto belongs = [&](const Step& step) {
-    constexpr size_t kLittle = size_t{64} << 10;
+    constexpr size_t kMaxFreeBytes = size_t{64} << 10;
     size_t read = 0, made = 0;
     for (int value : step.inputs) read += bytes(value);
     for (int value : step.outputs) made += bytes(value);
-    return !step.inputs.empty() && is_repeatable(step) && made <= std::max(read, kLittle) &&
+    return !step.inputs.empty() && is_repeatable(step) && made <= std::max(read, kMaxFreeBytes) &&
            std::all_of(step.inputs.begin(), step.inputs.end(),
                        [&](int v) { return has(is_stable, v); }) &&
            std::none_of(step.outputs.begin(), step.outputs.end(),

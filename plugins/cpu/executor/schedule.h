@@ -35,7 +35,7 @@ struct Schedule {
   int root(int value) const { return alias_[value]; }
   size_t bytes(int value) const;
   int add_value(const TensorSpec& spec);
-  /// Appends a step that copies `value`; gives the copy.
+  /// Appends a step that copies `value`; returns the copy.
   int add_copy(int value);
 
  private:

@@ -67,12 +67,12 @@ class SlicedKernel final : public Composed {
   struct Output {
     SliceRole part;
     size_t bytes;           ///< size of the output of one slice
-    size_t offset, stride;  ///< of copies in scratch, one per lane or slice
-    size_t own;             ///< offset in the worker's memory, for rows and sums
+    size_t offset, stride;  ///< of copies in scratch, one per lane or per slice
+    size_t own;             ///< offset in the worker's memory, for outputs by rows and for sums
   };
 
   size_t bytes(int value) const { return static_cast<size_t>(bytes_of(op_.body->values[value])); }
-  /// Makes a frame for each worker; adds frames when there are more threads than ever before.
+  /// Makes a frame for each worker; adds frames if there are more threads than in any run before.
   void make_frames(Frames& frames, int threads) const {
     const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
     while (frames.size() < most) frames.emplace_back(*plan_);
@@ -161,7 +161,7 @@ class SlicedKernel final : public Composed {
   Pool alone_{1};        // for the plan, each run of which is on one thread
   PrepackCache values_;  // of the body, which reads no variables
   std::unique_ptr<Plan> plan_;
-  mutable ObjectPool<Frames> frames_;  ///< for each run at once
+  mutable ObjectPool<Frames> frames_;  ///< one set of frames per concurrent run
   std::vector<size_t> inputs_;         ///< bytes of each input
   std::vector<Output> outputs_;
   size_t own_bytes_ = 0, scratch_bytes_ = 0;

@@ -41,10 +41,10 @@ HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
   });
 }
 
-/// Calls f(first, last, n, load, store) as for_columns() does, for rows [first, last) at a time.
-/// Narrow rows go all together. Wide rows go one by one, and values that all rows share are loaded
-/// again for each: the hardware prefetcher follows sequential reads twice as fast as software
-/// prefetches do.
+/// Calls f(first, last, n, load, store) like for_columns(), for rows [first, last) at a time. If
+/// rows are narrow, a single call gets all of them. Wide rows get a call each, which loads the
+/// values that all rows share again: the hardware prefetcher follows sequential reads twice as fast
+/// as software prefetches do.
 template <class D, class F>
 HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
   const bool is_wide = columns > 4 * static_cast<int64_t>(hn::Lanes(d));
@@ -56,9 +56,9 @@ HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
   }
 }
 
-/// Distance in elements to the row whose columns for_columns() prefetches: a row of a few cache
-/// lines ends before the hardware prefetcher detects the next one. Wide rows count as narrow ones,
-/// because only some vectors of each are read at a time.
+/// The distance, in elements, of the row whose columns for_columns() prefetches: a row of a few
+/// cache lines ends before the hardware prefetcher detects the next one. The same holds for wide
+/// rows, of which only some vectors are read at a time.
 template <class T>
 HWY_INLINE int64_t further(int64_t columns) {
   constexpr int64_t kAhead = 4096 / sizeof(T), kRead = 256 / sizeof(T);

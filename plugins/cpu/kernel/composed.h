@@ -1,4 +1,5 @@
-// Composed: a kernel that runs instructions of its own, which a profile shows in its place.
+// Composed: a kernel that consists of instructions of its own, which profiles list instead of the
+// kernel.
 #pragma once
 #include <vector>
 

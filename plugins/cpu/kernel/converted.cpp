@@ -68,7 +68,7 @@ class Converted final : public Kernel {
     addresses_ = scratch_;
     scratch_ += aligned((inputs_.size() + outputs_.size()) * sizeof(std::byte*));
   }
-  /// True when every narrow operand has a cast loop.
+  /// True if there is a loop that casts each narrow operand.
   bool complete() const {
     auto ready = [](const Port& p) { return p.cast || !p.narrow; };
     return std::all_of(inputs_.begin(), inputs_.end(), ready) &&

@@ -5,7 +5,8 @@
 
 namespace crescent::cpu {
 
-/// Null when no operand is half-width, or no row of `rows` serves the request in float32.
+/// Null if no operand is half-width, or if no factory in `rows` has a float32 kernel for the
+/// request.
 std::unique_ptr<Kernel> make_through_float32(const Request& request,
                                              std::span<const KernelRow> rows);
 

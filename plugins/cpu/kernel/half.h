@@ -1,4 +1,4 @@
-// The type BFloat16 of loops: bfloat16 in memory, float32 in registers.
+// BFloat16, an element type of loops: bfloat16 in memory, float32 in registers.
 #pragma once
 #include <cstdint>
 #include <type_traits>

@@ -14,13 +14,13 @@
 
 namespace crescent::cpu {
 
-/// Switches of the device that factories read.
+/// Options of the device that factories read.
 struct Options {
   bool onednn = true;  ///< false: only OpenBLAS and own loops (environment CRESCENT_ONEDNN=0)
-  bool deterministic = false;  ///< fixed tiles and reduction orders even where they cost time
+  bool deterministic = false;  ///< fixes tiles and reduction orders even where that is slower
 };
 
-/// A request for a kernel, as factories of plugins get it, with the switches of the device.
+/// A request for a kernel as plugins' factories get it, plus the options of the device.
 struct Request : CpuRequest {
   Request(const Op& of, std::span<const TensorSpec> in, std::span<const TensorSpec> out,
           const Options& switches)
@@ -46,7 +46,7 @@ class Kernel {
   virtual bool in_place(int /*input*/) const { return false; }
   /// The same for any output: `output` may share memory with `input`.
   virtual bool may_share(int input, int output) const { return output == 0 && in_place(input); }
-  /// Gives a kernel that brings an input which seldom changes (a weight in inference) into the
+  /// Returns a kernel that brings an input which seldom changes (a weight in inference) into the
   /// layout that this kernel is fastest on. The executor calls prepare() once, before the first
   /// run, and runs that kernel after each change of the input only; run() then gets its result in
   /// place of the input. A null kernel in the result means that run() takes the input as it is.
@@ -58,7 +58,7 @@ class Kernel {
   /// the outputs are those of `next`.
   virtual bool fuse_epilogue(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
   /// Makes a product a'b with `columns` columns also write the column sums of b, its input 1, to
-  /// output `output`; gives false when this kernel is no such product.
+  /// output `output`; returns false when this kernel is no such product.
   virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
 };
 
@@ -71,8 +71,8 @@ struct Prepared {
 };
 inline Prepared Kernel::prepare(int /*input*/) { return {}; }
 
-/// Gives null for a request that it cannot serve; then another factory, decompose() or compute() is
-/// tried.
+/// Makes the kernel, or returns null for a request that it cannot serve; then another factory,
+/// decompose() or compute() is tried.
 using KernelFactory = std::unique_ptr<Kernel> (*)(const Request&);
 
 /// A factory and the name of the op that it serves. Each family of kernels has one table of rows,
@@ -98,7 +98,7 @@ std::span<const KernelRow> linalg_kernels();         // qr svd
 std::span<const KernelRow> collective_kernels();     // all_reduce
 std::span<const KernelRow> host_kernels();           // host_call
 
-/// Gives the kernel of the first factory of any family that serves the request, or else another
+/// Returns the kernel of the first factory of any family that serves the request, or else another
 /// plugin's kernel; null when there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 

@@ -8,7 +8,7 @@ namespace crescent::cpu {
 namespace {
 
 struct CachedKernel {
-  size_t hash;  ///< of the op: another op may since have taken its address
+  size_t hash;  ///< of the op, because another op may have been allocated at its address since
   TensorSpecs inputs, outputs;
   bool deterministic;
   std::unique_ptr<Kernel> kernel;
@@ -27,8 +27,9 @@ thread_local std::unordered_multimap<const Op*, CachedKernel> kernel_cache;
 bool has_kernel(const Request& r) {
   std::unique_ptr<Kernel> kernel = make_kernel(r);
   if (!kernel) return false;
-  constexpr size_t kMost = 4096;  // bounds what programs leave that were queried but never compiled
-  if (kernel_cache.size() >= kMost) kernel_cache.clear();
+  constexpr size_t kMaxKernels =
+      4096;  // limits the kernels of ops that were queried but never compiled
+  if (kernel_cache.size() >= kMaxKernels) kernel_cache.clear();
   kernel_cache.emplace(&r.op, CachedKernel{r.op.hash(),
                                            {r.inputs.begin(), r.inputs.end()},
                                            {r.outputs.begin(), r.outputs.end()},

@@ -147,8 +147,8 @@ HWY_INLINE bool all_finite_and_not_zero(D d, V x) {
 /// True when a / b is so small in all lanes that its integer part is exact to within one.
 template <class D, class V>
 HWY_INLINE bool small_quotients(D d, V a, V b) {
-  constexpr double kMost = sizeof(hn::TFromD<D>) == 4 ? 0x1p22 : 0x1p51;
-  return all_finite_and_not_zero(d, b) && all_below(d, hn::Div(a, b), kMost);
+  constexpr double kMaxQuotient = sizeof(hn::TFromD<D>) == 4 ? 0x1p22 : 0x1p51;
+  return all_finite_and_not_zero(d, b) && all_below(d, hn::Div(a, b), kMaxQuotient);
 }
 
 /// a - floor(a / b) b for small quotients; exact, because a fused multiply-add rounds only once.

@@ -4,8 +4,7 @@
 
 namespace crescent::cpu {
 
-/// Gives the kernel registered for the op's name; null when there is none or it refuses the
-/// request.
+/// The kernel registered for the op's name; null if there is none or it refuses the request.
 std::unique_ptr<Kernel> make_plugin_kernel(const Request& request);
 
 }  // namespace crescent::cpu

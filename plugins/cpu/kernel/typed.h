@@ -7,7 +7,7 @@
 
 namespace crescent::cpu {
 
-/// Makes a K<float> or K<double>; gives null for other dtypes.
+/// Makes a K<float> or K<double>; returns null for other dtypes.
 template <template <class> class K>
 std::unique_ptr<Kernel> make_typed(const Request& r, DType dtype) {
   switch (dtype) {
@@ -19,7 +19,7 @@ std::unique_ptr<Kernel> make_typed(const Request& r, DType dtype) {
       return nullptr;
   }
 }
-/// The same, and K<BFloat16> for bfloat16, which is read and written as it is stored.
+/// Also makes a K<BFloat16>, which reads and writes bfloat16 directly.
 template <template <class> class K>
 std::unique_ptr<Kernel> make_typed_or_half(const Request& r, DType dtype) {
   if (dtype == DType::bfloat16) return std::make_unique<K<BFloat16>>(r);

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Gives y, but NaN where x is NaN, which Highway's exponentials do not preserve.
+/// y, or NaN where x is NaN, which Highway's exponentials do not preserve.
 template <class V>
 HWY_INLINE V keep_nan(V x, V y) {
   return hn::IfThenElse(hn::Eq(x, x), y, x);

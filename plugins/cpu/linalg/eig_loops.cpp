@@ -28,7 +28,8 @@ class ComplexMatrix {
   std::vector<Number> values_;
 };
 
-/// Turns rows p and q of `a` so that a(q, column) becomes 0, its columns and those of `basis` back.
+/// A complex Givens rotation: it acts on rows p and q of `a` so that a(q, column) becomes 0, and
+/// its inverse on the columns of `a` and `basis`.
 struct Rotation {
   Number c, s;
   static Rotation clearing(const Number& x, const Number& y) {
@@ -51,7 +52,7 @@ struct Rotation {
   }
 };
 
-/// Zeros below the first subdiagonal.
+/// Reduces `a` to Hessenberg form: zeros below the first subdiagonal.
 void make_hessenberg(ComplexMatrix& a, ComplexMatrix& basis) {
   for (int64_t column = 0; column + 2 < a.size(); ++column)
     for (int64_t row = column + 2; row < a.size(); ++row) {
@@ -63,7 +64,8 @@ void make_hessenberg(ComplexMatrix& a, ComplexMatrix& basis) {
     }
 }
 
-/// The eigenvalue of the last 2 x 2 block before `end` that is nearer to its corner (Wilkinson).
+/// The Wilkinson shift: the eigenvalue of the last 2 x 2 block before `end` that is nearest to the
+/// block's last element.
 Number shift_of(ComplexMatrix& a, int64_t end) {
   const Number p = a(end - 2, end - 2), q = a(end - 1, end - 1);
   const Number half = (p - q) * 0.5, product = a(end - 2, end - 1) * a(end - 1, end - 2);
@@ -77,7 +79,7 @@ bool is_negligible(ComplexMatrix& a, int64_t i) {
   return std::abs(a(i, i - 1)) <= kEpsilon * (std::abs(a(i, i)) + std::abs(a(i - 1, i - 1)));
 }
 
-/// One step on rows and columns [begin, end).
+/// One shifted QR step on rows and columns [begin, end).
 void iterate(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
              const Number& shift) {
   std::vector<Rotation> turns;
@@ -93,7 +95,7 @@ void iterate(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
   for (int64_t i = begin; i < end; ++i) a(i, i) += shift;
 }
 
-/// Upper triangular, with the eigenvalues on the diagonal (Schur's form).
+/// Reduces `a` to Schur form: upper triangular, with the eigenvalues on the diagonal.
 void make_triangular(ComplexMatrix& a, ComplexMatrix& basis) {
   make_hessenberg(a, basis);
   const int64_t most = 60 * a.size();
@@ -115,8 +117,8 @@ void make_triangular(ComplexMatrix& a, ComplexMatrix& basis) {
   }
 }
 
-/// Column k of `vectors` in the basis in which the matrix is triangular.
-void solve_for(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
+/// Computes eigenvector k, column k of `vectors`, in the basis in which `a` is triangular.
+void find_eigenvector(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
   constexpr double kTiny = 1e-300;
   double norm = 0;
   for (int64_t i = 0; i < a.size(); ++i)
@@ -131,7 +133,7 @@ void solve_for(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
   }
 }
 
-/// Of length 1, and turned so that its largest element is real.
+/// Scales the vector to length 1 and rotates its phase so that its largest element is real.
 void normalize(std::vector<Number>& vector) {
   double square = 0;
   for (const Number& x : vector) square += std::norm(x);
@@ -143,13 +145,13 @@ void normalize(std::vector<Number>& vector) {
 }
 
 /// a (n, n) -> eigenvalues (n), eigenvectors as columns.
-void find_pairs(ComplexMatrix& a, std::complex<float>* values, std::complex<float>* columns) {
+void find_eigenpairs(ComplexMatrix& a, std::complex<float>* values, std::complex<float>* columns) {
   const int64_t n = a.size();
   ComplexMatrix basis = ComplexMatrix::identity(n), vectors(n);
   make_triangular(a, basis);
   for (int64_t k = 0; k < n; ++k) {
     values[k] = std::complex<float>(a(k, k));
-    solve_for(a, k, vectors);
+    find_eigenvector(a, k, vectors);
     std::vector<Number> column(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= k; ++j)
@@ -181,8 +183,8 @@ class EigKernel final : public Kernel {
       matrix(k / n_, k % n_) = from[k];
       if (!std::isfinite(std::abs(from[k]))) fail("eig: the matrix is not finite");
     }
-    find_pairs(matrix, a.out<std::complex<float>>(0) + i * n_,
-               a.out<std::complex<float>>(1) + i * size);
+    find_eigenpairs(matrix, a.out<std::complex<float>>(0) + i * n_,
+                    a.out<std::complex<float>>(1) + i * size);
   }
   int64_t n_, count_;
 };

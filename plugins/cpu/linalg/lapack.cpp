@@ -47,7 +47,7 @@ class BatchKernel : public Kernel {
         count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {}
   std::string name() const override { return "openblas lapack"; }
   void run(const Arguments& a) const final {
-    const BlasTurn turn;
+    const BlasLock turn;
     for (int64_t i = 0; i < count_; ++i) run_one(a, i);
   }
 
@@ -65,7 +65,7 @@ class EighKernel final : public BatchKernel {
     double wanted = 0;
     const int ask = -1;
     int info = 0;
-    const BlasTurn turn;
+    const BlasLock turn;
     dsyevd_("V", "U", &n_, nullptr, &n_, nullptr, &wanted, &ask, &integers_, &ask, &info, 1, 1);
     work_ = static_cast<int>(wanted);
   }
@@ -172,7 +172,7 @@ class LuKernel final : public BatchKernel {
   }
 };
 
-/// Makes a K; gives null for other dtypes and for fewer than `least` rows.
+/// Makes a K; returns null for other dtypes and for fewer than `least` rows.
 template <class K>
 std::unique_ptr<Kernel> make_batch(const Request& r, int64_t least, DType dtype = DType::float64) {
   for (const TensorSpec& in : r.inputs)

@@ -36,7 +36,7 @@ class SvdKernel final : public Kernel {
     const int ask = -1;
     int info = 0, integer = 0;
     if (k_ == 0) return;
-    const BlasTurn turn;
+    const BlasLock turn;
     gesdd<T>("S", &n_, &m_, &nothing, &n_, &nothing, &nothing, &n_, &nothing, &k_, &wanted, &ask,
              &integer, &info, 1);
     work_ = static_cast<int>(wanted);
@@ -48,7 +48,7 @@ class SvdKernel final : public Kernel {
 
   void run(const Arguments& a) const override {
     if (k_ == 0) return;
-    const BlasTurn turn;
+    const BlasLock turn;
     for (int64_t i = 0; i < count_; ++i) run_one(a, i);
   }
 

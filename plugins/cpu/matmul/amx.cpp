@@ -176,9 +176,9 @@ class BlockWriter {
 };
 
 /// Prefetches the rows of c to which a block will be stored, and of the array it is combined with.
-class Fetching {
+class ResultPrefetcher {
  public:
-  CRESCENT_INLINE explicit Fetching(const Result& result)
+  CRESCENT_INLINE explicit ResultPrefetcher(const Result& result)
       : c_(result.c), other_(result.other), ld_(result.ld), left_(result.rows) {}
   CRESCENT_INLINE void rows(int64_t count) {
     for (int64_t end = left_ - std::min(count, left_); left_ > end; --left_, c_ += ld_) {
@@ -202,7 +202,7 @@ CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& 
   constexpr int64_t kPairs = 6;
   const int64_t rows = pieces(kBlock, kPairs * steps);  // rows per multiplication
   BlockWriter writer(earlier);
-  Fetching fetching(result);
+  ResultPrefetcher fetching(result);
   begin_sums(result.sums, kSecond, kThird, kRow, false);
   for (int64_t at = 0, end = steps * 3 * kTileValues; at < end; at += 3 * kTileValues) {
     auto load_left = [&](int64_t part) CRESCENT_AMX_LAMBDA {

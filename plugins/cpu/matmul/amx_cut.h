@@ -13,8 +13,8 @@ namespace crescent::cpu {
 /// enough.
 constexpr int64_t longest_stretch(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
 
-/// The piece size, at most `piece` rounded up to a multiple of `step`, whose pieces exceed `whole`
-/// least.
+/// The piece size, a multiple of `step` that is at most `piece` rounded up, for which pieces exceed
+/// `whole` least.
 inline int64_t even(int64_t whole, int64_t piece, int64_t step) {
   int64_t best = 0, missing = std::numeric_limits<int64_t>::max();
   for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
@@ -25,10 +25,10 @@ inline int64_t even(int64_t whole, int64_t piece, int64_t step) {
   return best;
 }
 
-/// The split of a product by its shape alone: blocks of the result and, for long sums, partial
-/// sums. More blocks of columns share packed strips of a, more blocks of rows those of b, and
-/// partial sums are stored and added. Many threads get more blocks of the same sums, which changes
-/// no bits.
+/// The split of a product, by its shape alone, into blocks of the result and, for long sums,
+/// partial sums. More column blocks read the packed strips of a more often, more row blocks those
+/// of b, and partial sums have to be stored and added. Many threads get more blocks of the same
+/// sums, so results are bit-identical.
 struct AmxCut {
   enum class For { few_threads, many_threads };
 
@@ -59,7 +59,8 @@ struct AmxCut {
   int64_t row_blocks, column_blocks, sums;
 
  private:
-  static constexpr int64_t kFew = 8, kEnough = 16;  ///< numbers of parts
+  /// Numbers of parts at which few and many threads have enough work.
+  static constexpr int64_t kFew = 8, kEnough = 16;
 
   /// Halves the dimension that is cheapest to split until there are enough parts. Sums are split
   /// only for few threads.

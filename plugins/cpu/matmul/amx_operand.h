@@ -20,8 +20,7 @@ void as_values(DType dtype, Byte* memory, F&& f) {
                           : f(reinterpret_cast<Half*>(memory));
 }
 
-/// Packed strips that are `stride` values apart; the last one stands in for strips that a block
-/// lacks.
+/// the last one is used again for strips that a block lacks.
 struct Strips {
   const uint16_t* first;
   int64_t stride, count;
@@ -67,8 +66,8 @@ struct Operand {
     pack(memory, item, 0, lines, at, std::min(amx::kBlock, depth - at), to + place(at), stride);
   }
 
-  /// Strips of `count` lines from `line` on with values [k, k + deep): in `all` if the operand is
-  /// packed there, or else packed into `own` now.
+  /// Returns the strips of `count` lines from `line` on with values [k, k + deep): those in `all`
+  /// if the whole operand is packed there; otherwise it packs them into `own`.
   Strips strips(const std::byte* memory, const uint16_t* all, uint16_t* own, int64_t item,
                 int64_t line, int64_t count, int64_t k, int64_t deep) const {
     const int64_t stride = strip(all ? depth : deep), strips = pieces(count, amx::kLines);

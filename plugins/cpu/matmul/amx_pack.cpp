@@ -41,11 +41,11 @@ CRESCENT_INLINE Forms<Form::split> split(__m512 low, __m512 high, __m512i order)
   return result;
 }
 
-/// Every second of 64 values, in order.
+/// The indices of every second of 64 values (the upper halves of 32-bit values), in order.
 alignas(64) constexpr uint16_t kUpper[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
                                              23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
                                              45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
-/// Every second value of two vectors, alternating between them.
+/// The indices of every second value of two vectors, alternating between the vectors.
 alignas(64) constexpr uint16_t kUpperInTurn[32] = {1,  33, 3,  35, 5,  37, 7,  39, 9,  41, 11,
                                                    43, 13, 45, 15, 47, 17, 49, 19, 51, 21, 53,
                                                    23, 55, 25, 57, 27, 59, 29, 61, 31, 63};
@@ -72,7 +72,8 @@ CRESCENT_INLINE __m256i load16(const uint16_t* from, int64_t count) {
   return _mm256_maskz_loadu_epi16(static_cast<__mmask16>(first(count)), from);
 }
 
-/// The rows of a step's tiles; each belongs to a line, or to a pair along k.
+/// The rows of the tiles of one step; each belongs to a line (left operand) or to a pair of values
+/// along k (right operand).
 template <Form form>
 struct alignas(64) Rows {
   __m512i tile[parts(form)][16];

@@ -53,7 +53,7 @@ void openblas(const Product<T>& p) {
   const int lda = static_cast<int>(p.lda), ldb = static_cast<int>(p.ldb),
             ldc = static_cast<int>(p.ldc);
   const T one = 1;
-  const BlasTurn turn;
+  const BlasLock turn;
   routine(&tb, &ta, &n, &m, &k, &one, p.b, &ldb, p.a, &lda, &p.beta, p.c, &ldc);
 }
 
@@ -71,10 +71,10 @@ const BlasLibrary& blas_library() {
   return library;
 }
 
-BlasTurn::BlasTurn() : alone_(!std::strcmp(blas_library().parallel, kParallel[0])) {
+BlasLock::BlasLock() : alone_(!std::strcmp(blas_library().parallel, kParallel[0])) {
   if (alone_) blas_mutex().lock();
 }
-BlasTurn::~BlasTurn() {
+BlasLock::~BlasLock() {
   if (alone_) blas_mutex().unlock();
 }
 

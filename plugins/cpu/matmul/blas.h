@@ -21,7 +21,7 @@ struct Product {
   T beta = 0;
   T* c = nullptr;
   int64_t ldc = 0;
-  // Only for packed_gemm():
+  // The fields below are only for packed_gemm().
   bool is_packed = false;   ///< b is the output of pack_panels()
   const T* bias = nullptr;  ///< n elements that are added to each row
   Combine combine = Combine::none;
@@ -98,12 +98,12 @@ const BlasLibrary& blas_library();
 /// A lock that every call of OpenBLAS holds. Its serial build hands out work memory without a lock,
 /// so that concurrent calls corrupt each other's results (0.3.21: one in thousands); with that
 /// build the lock admits one call at a time.
-class BlasTurn {
+class BlasLock {
  public:
-  BlasTurn();
-  ~BlasTurn();
-  BlasTurn(const BlasTurn&) = delete;
-  BlasTurn& operator=(const BlasTurn&) = delete;
+  BlasLock();
+  ~BlasLock();
+  BlasLock(const BlasLock&) = delete;
+  BlasLock& operator=(const BlasLock&) = delete;
 
  private:
   bool alone_;

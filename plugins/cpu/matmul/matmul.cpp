@@ -7,7 +7,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Element offsets of the matrices of an operand whose leading axes broadcast to `leading`.
+/// The element offset of each matrix of an operand whose leading axes broadcast to `leading`.
 std::vector<int64_t> offsets(const Shape& operand, const Shape& leading) {
   const int axes = leading.rank(), own = operand.rank() - 2;
   std::vector<int64_t> strides(axes, 0);
@@ -100,8 +100,8 @@ MatmulPlan::MatmulPlan(const Request& r) {
 }
 
 MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom), m(p.m), n(p.n) {
-  constexpr int64_t kTile = 128, kLongTile = 512;  // most columns and rows
-  constexpr int64_t kFew = 8, kEnough = 16;        // numbers of parts
+  constexpr int64_t kTile = 128, kLongTile = 512;  // most columns and rows of a tile
+  constexpr int64_t kFew = 8, kEnough = 16;        // halving stops at these numbers of parts
   constexpr double kLeastWork = 400e3;             // multiplications per part: a few microseconds
   rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
   auto parts = [&] {
@@ -122,15 +122,17 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
   halve(rows, 64, kFew);
   if (whom == For::many_threads) halve(columns, 32, kEnough);
   if (whom != For::few_threads) halve(rows, 32, kEnough);
-  if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;  // even share
-  rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));                      // even tiles
+  // An even share for each thread.
+  if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;
+  // Tiles of equal size.
+  rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));
   columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
 }
 
 void MatmulCut::take_whole_rows() {
   constexpr int64_t kFewTiles = 8, kEnoughTiles = 16;
-  const int64_t least = whom == For::few_threads ? 128 : 32;  // rows per tile where there are many
+  const int64_t least = whom == For::few_threads ? 128 : 32;  // rows per tile of tall matrices
   const int64_t tiles = std::max(row_tiles, m >= kEnoughTiles * least ? kEnoughTiles : kFewTiles);
   rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;

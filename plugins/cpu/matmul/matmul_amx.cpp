@@ -20,14 +20,14 @@ namespace {
 
 using amx::kBlock;
 
-constexpr double kFlopsPerRegion = 4e6;  ///< work that repays another thread
+constexpr double kFlopsPerRegion = 4e6;  ///< fewest operations per part of a thread
 
 amx::Form form_of(const Request& r) {
   const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
   return half ? amx::Form::rounded : amx::Form::split;
 }
 
-/// True when split values on tiles are faster than float32 in vectors. By measurement they are
+/// Whether split values on tiles are faster than float32 in vectors. By measurement they are
 /// multiplied 2.2 times as fast in full tiles, splitting a value costs as much as 30
 /// multiplications in vectors, and each product has a fixed overhead.
 bool pays_to_split(const MatmulPlan& p) {
@@ -142,8 +142,8 @@ class AmxMatmul final : public EpilogueHost {
   };
   /// The partition for many threads also serves profiles, which estimate times on many cores.
   const Partition& partition_for(const CpuThreads& threads) const {
-    constexpr int kFew = 8;
-    return threads.threads() > kFew || WorkTrace::current() ? many_ : few_;
+    constexpr int kMaxFewThreads = 8;
+    return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_ : few_;
   }
   int64_t sum_count() const { return few_.cut.sums; }
 

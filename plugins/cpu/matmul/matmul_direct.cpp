@@ -152,7 +152,7 @@ void direct_gemm<double>(const Product<double>& p) {
 
 namespace {
 
-constexpr double kFewFlops = 60e3;  ///< smaller products: one call, no threads
+constexpr double kMaxDirectFlops = 60e3;  ///< smaller products: one call, no threads
 
 template <class T>
 class SmallMatmul final : public Kernel {
@@ -183,7 +183,7 @@ class SmallMatmul final : public Kernel {
 
 std::unique_ptr<Kernel> make_direct_matmul(const Request& r) {
   const MatmulPlan plan(r);
-  if (plan.flops() > kFewFlops && plan.k != 0) return nullptr;
+  if (plan.flops() > kMaxDirectFlops && plan.k != 0) return nullptr;
   return make_typed<SmallMatmul>(r, r.outputs[0].dtype);
 }
 

@@ -87,13 +87,13 @@ class Prefetcher {
   int64_t pieces_ = 0, pace_ = 0;  // pieces left; pieces per turn
   const T *row_ = nullptr, *at_ = nullptr;
   int64_t step_ = 0, rows_ = 0, left_ = 0,
-          width_ = 0;  // of the current block; left_, width_: in pieces of a row
+          width_ = 0;  // of the current block; width_, left_: in pieces of a row
 };
 
 /// The operations on the sums of a tile before they are stored. Addends come last, because small
 /// products added one by one to a large addend would be lost to rounding.
 template <class T>
-struct Ends {
+struct TilePostOps {
   const T* bias;    // a row
   const T* addend;  // rows as far apart as those of c
   const T* mask;    // likewise; keeps sums where it is positive
@@ -116,7 +116,7 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 // or keeps in vector registers displaces multiplications or waits for stores of earlier tiles.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
-                       const Panel<T>& b, const Ends<T>& ends, T* c, int64_t ldc,
+                       const Panel<T>& b, const TilePostOps<T>& ends, T* c, int64_t ldc,
                        Prefetcher<T>& later) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
@@ -192,7 +192,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
 
 /// Computes all rows of c: as many at a time as fit the registers, the last ones in even numbers.
 template <int kV, class T>
-void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c,
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> ends, T* c,
           Prefetcher<T>& later) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
@@ -401,9 +401,10 @@ void add_rows(const Panel<T>& b, T* sums) {
 
 template <class T>
 void product(const Product<T>& p) {
-  constexpr int64_t kFewRows = 2 * kRows;             // too few to repay a copy of b
-  constexpr int64_t kNear = (256 << 10) / sizeof(T);  // elements of b that stay in the cache
-  const bool looks_ahead = p.m > kFewRows || p.n * p.k > kNear;
+  constexpr int64_t kFewRows = 2 * kRows;  // too few to repay a copy of b
+  constexpr int64_t kMaxCachedElements =
+      (256 << 10) / sizeof(T);  // elements of b that stay in the cache
+  const bool looks_ahead = p.m > kFewRows || p.n * p.k > kMaxCachedElements;
   HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
   const PanelSequence<T> panels(p);
   for (int64_t number = 0; number < panels.count(); ++number) {
@@ -421,7 +422,7 @@ void product(const Product<T>& p) {
       if (is_first) std::fill_n(p.column_sums + j, columns.count, T{0});
       add_rows(panel, p.column_sums + j);
     }
-    Ends<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};
+    TilePostOps<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};
     if (is_first) {
       ends.bias = p.bias ? p.bias + j : nullptr;
       ends.addend = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;

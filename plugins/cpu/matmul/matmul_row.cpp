@@ -147,9 +147,10 @@ void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t co
 struct RowCut {
   explicit RowCut(const MatmulPlan& p) : n(p.n), k(p.k), blocks((n + kColumns - 1) / kColumns) {
     const int64_t most = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
-    constexpr int64_t kFew = 16;  // fewer columns are stored as long rows
-    // A power of two divides evenly among 2, 4, ... threads.
-    if (!p.transpose_b || n < kFew)
+    // A transposed matrix with fewer columns is stored as few long rows.
+    constexpr int64_t kMinColumns = 16;
+    // A power of two splits evenly among 2, 4, ... threads.
+    if (!p.transpose_b || n < kMinColumns)
       k_parts = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
   }
   int64_t first_k(int64_t part) const { return k * part / k_parts; }

@@ -121,8 +121,8 @@ class TiledMatmul final : public EpilogueHost {
  private:
   /// The cut for many threads also serves profiles, which estimate times on many cores.
   const MatmulCut& cut_for(const CpuThreads& threads) const {
-    constexpr int kFew = 8;
-    return threads.threads() > kFew || WorkTrace::current() ? many_ : few_;
+    constexpr int kMaxFewThreads = 8;
+    return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_ : few_;
   }
   int64_t sums() const { return few_.sums; }
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }

@@ -11,8 +11,8 @@ namespace crescent::cpu::onednn {
 
 dnnl::engine& engine() {
   static dnnl::engine engine = [] {
-    constexpr int kFew = 128;  // unused primitives that oneDNN keeps
-    dnnl::set_primitive_cache_capacity(kFew);
+    constexpr int kMaxUnused = 128;  // unused primitives that oneDNN keeps
+    dnnl::set_primitive_cache_capacity(kMaxUnused);
     return dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return engine;

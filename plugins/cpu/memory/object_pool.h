@@ -17,8 +17,8 @@ class ObjectPool {
   ObjectPool(const ObjectPool&) = delete;
   ObjectPool& operator=(const ObjectPool&) = delete;
 
-  /// Lends an object for the lease's lifetime; make() gives a std::unique_ptr to one where all are
-  /// on lease.
+  /// Lends an object for the lease's lifetime; if none is idle, make() creates one (a
+  /// std::unique_ptr).
   class Lease {
    public:
     template <class Make>
@@ -59,7 +59,7 @@ class ObjectPool {
     idle_.pop_back();
     return object;
   }
-  /// Makes room, so that giving back allocates nothing.
+  /// Reserves a place for every object, so that returning one allocates nothing.
   T* added(std::unique_ptr<T> object) {
     const std::lock_guard lock(mutex_);
     idle_.reserve(++made_);
@@ -72,7 +72,7 @@ class ObjectPool {
     idle_.emplace_back(before);
   }
 
-  std::atomic<T*> latest_{nullptr};  ///< given back last, mostly the only one
+  std::atomic<T*> latest_{nullptr};  ///< the object returned last, usually the only one
   std::mutex mutex_;
   std::vector<std::unique_ptr<T>> idle_;  ///< the others that are not on lease
   size_t made_ = 0;

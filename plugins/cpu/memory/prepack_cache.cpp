@@ -43,9 +43,9 @@ PrepackedValuePtr PrepackCache::find(PrepackKey key) {
     if (value && value->key() == key) return value;
     at = value ? std::next(at) : values_.erase(at);
   }
-  if (values_.size() >= most_) {
+  if (values_.size() >= cleanup_size_) {
     std::erase_if(values_, [](const auto& entry) { return entry.second.expired(); });
-    most_ = std::max(kFew, 2 * values_.size());
+    cleanup_size_ = std::max(kMinCleanupSize, 2 * values_.size());
   }
   auto value = std::make_shared<PrepackedValue>(std::move(key));
   values_.emplace(hash, value);

@@ -38,7 +38,7 @@ class PrepackedValue {
   const PrepackKey& key() const { return key_; }
   /// Variables that it depends on, in an order that follows from the key.
   const std::vector<const void*>& variables() const { return variables_; }
-  /// A number that changes with the bytes or their address; 0 while the value is being made.
+  /// Changes whenever the bytes or their address change; 0 while the value is being made.
   uint64_t version() const { return version_.load(); }
 
  private:
@@ -81,7 +81,7 @@ class PrepackCache {
       return value.version() > 0 && value.made_of_ == of;
     }
     std::byte* memory(const PrepackedValue& value) const { return value.memory_->host(); }
-    /// Gives the memory for `value`, which the caller makes next; end() makes it valid.
+    /// Returns the memory into which the caller then writes the value; end() marks it valid.
     std::byte* begin(PrepackedValue& value, size_t bytes);
     void end(PrepackedValue& value, std::vector<Contents> of);
 
@@ -97,8 +97,8 @@ class PrepackCache {
 
   std::recursive_mutex mutex_;
   std::unordered_multimap<size_t, std::weak_ptr<PrepackedValue>> values_;  ///< by hash of the key
-  static constexpr size_t kFew = 256;
-  size_t most_ = kFew;  ///< size at which expired values are removed
+  static constexpr size_t kMinCleanupSize = 256;
+  size_t cleanup_size_ = kMinCleanupSize;  ///< number of values at which expired ones are removed
   std::atomic<int> running_{0};
   std::atomic<bool> has_retired_{false};
   std::vector<std::shared_ptr<Storage>> retired_;  ///< replaced memory that a run may still read

@@ -13,9 +13,9 @@ std::shared_ptr<Storage> UniformConstants::filled(const Entry& entry, size_t byt
 }
 
 Tensor UniformConstants::shared(const Tensor& constant) {
-  constexpr size_t kLittle = size_t{16} << 10;
+  constexpr size_t kMaxUnsharedBytes = size_t{16} << 10;
   const size_t bytes = constant.bytes(), size = size_of(constant.dtype());
-  if (bytes <= kLittle) return constant;
+  if (bytes <= kMaxUnsharedBytes) return constant;
   const auto* first = static_cast<const std::byte*>(constant.raw());
   if (std::memcmp(first, first + size, bytes - size) != 0) return constant;
 
@@ -30,8 +30,8 @@ Tensor UniformConstants::shared(const Tensor& constant) {
     if (memory && memory->bytes() >= bytes) return Tensor::on(memory, 0, constant.spec());
     largest = std::max(largest, memory ? memory->bytes() : 0);
   }
-  // An entry of 1.5 times the largest leaves room to grow: all smaller ones together take less than
-  // twice its memory.
+  // A new entry is 1.5 times as large as the largest one, so that it rarely has to grow and all
+  // smaller ones together take less than twice its memory.
   const auto memory = filled(wanted, std::max(bytes, (largest + largest / 2) / size * size));
   wanted.memory = memory;
   entries_.push_back(wanted);

@@ -11,7 +11,8 @@ namespace crescent::cpu {
 
 class UniformConstants {
  public:
-  /// Gives `constant` in shared memory if it is large and uniform, else unchanged.
+  /// Returns a copy of `constant` in shared memory if it is large and uniform, else `constant`
+  /// itself.
   Tensor shared(const Tensor& constant);
 
  private:

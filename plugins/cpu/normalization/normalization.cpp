@@ -160,7 +160,7 @@ class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward>
   }
 };
 
-/// Runs one pass of BatchNormBackwardKernel as an op of its own, for slices of the batch.
+/// One pass of BatchNormBackwardKernel as a separate op, for slices of the batch.
 class BatchNormPart : public Kernel {
  public:
   explicit BatchNormPart(const Request& r)

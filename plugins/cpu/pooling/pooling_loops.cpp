@@ -57,7 +57,7 @@ class Window {
 
 /// True where x replaces the maximum `best`: where it is greater, or NaN (which then stays).
 template <class V>
-HWY_INLINE auto beats(V x, V best) {
+HWY_INLINE auto exceeds(V x, V best) {
   return hn::Or(hn::Gt(x, best), hn::IsNaN(x));
 }
 
@@ -69,7 +69,7 @@ HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::
   auto number = hn::Zero(d);
   w.each([&](int64_t pixel) HWY_ATTR {
     const auto value = load(x + pixel);
-    const auto better = beats(value, best);
+    const auto better = exceeds(value, best);
     best = hn::IfThenElse(better, value, best), argmax = hn::IfThenElse(better, number, argmax);
     number = hn::Add(number, hn::Set(d, 1));
   });
@@ -94,7 +94,8 @@ HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y)
     auto result = p.max ? hn::Set(d, -std::numeric_limits<Computed<T>>::infinity()) : hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
       const auto value = load(x + pixel);
-      result = p.max ? hn::IfThenElse(beats(value, result), value, result) : hn::Add(result, value);
+      result =
+          p.max ? hn::IfThenElse(exceeds(value, result), value, result) : hn::Add(result, value);
     });
     store(p.max ? result : hn::Mul(result, share), y);
   });

@@ -12,9 +12,10 @@
 namespace crescent::cpu {
 
 constexpr int64_t kInputSteps = 12;      ///< steps whose input products are computed at once
-constexpr int64_t kPackedAlone = 16384;  ///< values that do not repay a thread
+constexpr int64_t kPackedAlone = 16384;  ///< fewer values are packed on one thread
 
-/// The number of parts of a batch. Parts of half of kPartRows samples cost nothing.
+/// The number of parts of a batch. Parts may have half of kPartRows samples, which costs nothing
+/// here.
 inline int64_t forward_parts(int64_t batch) {
   return std::max(few_parts(batch), std::min(batch / (kPartRows / 2), kManyParts));
 }
@@ -143,7 +144,8 @@ class RecurrentForward : public Recurrent<T> {
   T* dropped(const Invocation& run, int64_t t) const {
     return run.dropped + t % 2 * this->batch_ * this->units_;
   }
-  /// Multiplies the states that a thread just computed by the factors, for the next step.
+  /// Multiplies the states that the thread has just computed by the dropout factors, for the next
+  /// step.
   void drop(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t first = share.first_panel * this->loops_.lanes,
                   last = std::min(share.last_panel * this->loops_.lanes, this->units_);

@@ -12,14 +12,14 @@ namespace crescent::cpu {
 /// Samples times steps whose gradients are kept for the gradients of the weights.
 constexpr int64_t kGradientRows = 96;
 
-/// The number of parts of a batch. Each step's products have so few rows that parts of half of
-/// kPartRows samples cost a tenth more; they are used only where they give many parts.
+/// The number of parts of a batch. Parts of half of kPartRows samples make the products of a step a
+/// tenth slower, because they have so few rows; they are used only if they give many parts.
 inline int64_t gradient_parts(int64_t batch) {
   const int64_t few = few_parts(batch);
   return batch < kManyParts * kPartRows / 2 ? few : std::max(few, kManyParts);
 }
-/// The base of both gradients. Consecutive parts form a group, which accumulates gradients of
-/// weights into the same sums; the sums of all groups are added at the end.
+/// The base of the LSTM and GRU gradients. Consecutive parts form a group, which accumulates
+/// gradients of weights into the same sums; the sums of all groups are added at the end.
 template <class T>
 class RecurrentGradient : public Recurrent<T> {
  public:
@@ -88,8 +88,8 @@ class RecurrentGradient : public Recurrent<T> {
 
  private:
   static constexpr int64_t kSums = int64_t{32} << 20;  // most values of all groups together
-  /// The distance between rows, which is no power of two: such rows would map to the same cache
-  /// sets.
+  /// The distance between rows, which is not a power of two, because such rows would map to the
+  /// same cache sets.
   int64_t row_stride(int64_t width) const { return this->padded(width) + this->loops_.lanes; }
 
   /// Multiplies a row of states, or of their gradient, by the sample's factors.

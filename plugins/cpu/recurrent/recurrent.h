@@ -5,10 +5,10 @@
 
 namespace crescent::cpu {
 
-/// The number of samples that go through time together.
+/// The number of samples per part of the batch; a part runs all time steps on one thread.
 constexpr int64_t kPartRows = 16;
-/// The number of rows of a matrix that a product reads before it proceeds to other columns; they
-/// stay in the first-level cache.
+/// The number of rows of the right matrix that a product reads before it moves to the next columns;
+/// they stay in the first-level cache.
 constexpr int64_t kDepth = 128;
 
 /// The gates' input products of some steps: x . kernel + bias for some panels of `lanes` units.

@@ -37,8 +37,8 @@ struct Operands {
   int64_t ldc;
 };
 
-/// Computes kRows rows of the product in registers. Few rows are summed for several q at a time, to
-/// hide the latency of additions.
+/// Computes kRows rows of the product in registers. Where these are few, several partial sums per
+/// element hide the latency of additions.
 template <int kRows, int kVectors, bool kTransposed, class D, class T>
 HWY_INLINE void tile(D d, const Operands<T>& p) {
   constexpr int kSums = kRows * kVectors >= 8 ? 1 : 8 / (kRows * kVectors), kAtOnce = kSums;

@@ -10,7 +10,7 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kThreadProducts = 16384;  ///< multiplications per step that repay a thread
+constexpr int64_t kThreadProducts = 16384;  ///< fewest multiplications per step of a thread
 
 inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 

@@ -43,7 +43,7 @@ class AllReduceKernel final : public Kernel {
 
 bool is_wide(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-/// Leaves means of half-width floats to the next row, which computes them in float32.
+/// Rejects means of half-width floats, which the next row of the table computes in float32.
 std::unique_ptr<Kernel> make_all_reduce(const Request& r) {
   const bool is_mean = static_cast<const AllReduce&>(r.op).kind == ReduceKind::mean;
   if (is_mean && !is_wide(r.inputs[0].dtype)) return nullptr;

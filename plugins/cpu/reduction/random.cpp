@@ -91,7 +91,7 @@ constexpr T kUlp = sizeof(T) == 4 ? T(0x1p-24) : T(0x1p-53);
 template <class T>
 void uniform(const Draw& draw, T* u, int64_t n) {
   const T low = static_cast<T>(draw.a), width = static_cast<T>(draw.b - draw.a);
-  const T top = static_cast<T>(draw.top);  // rounding must not reach b
+  const T top = static_cast<T>(draw.top);  // the exclusive limit must not be reached by rounding
   for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? top : low);
 }
 

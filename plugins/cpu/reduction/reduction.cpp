@@ -58,23 +58,24 @@ namespace {
 constexpr int64_t kChunkElements = 32768;  // least elements per chunk
 constexpr int64_t kMaxChunks = 32;
 constexpr int64_t kNeighbourParts = 32;
-constexpr int64_t kEnoughUnits = 16;  // results that need no split
+constexpr int64_t kMinUnits = 16;  // fewest units for which columns and rows need not be split
 // A kernel with more parts is not fused into a reduction with fewer parts than this.
 constexpr int64_t kMinFusedParts = 8;
 constexpr int64_t kFoldedWidth = 512;             // up to this width, narrow rows are folded
 constexpr int64_t kTile = 512, kWideTile = 2048;  // columns
-constexpr int64_t kMade = 4096;  // elements computed at a time, which fit the first-level cache
+// Elements that the elementwise kernel computes at a time; they fit the first-level cache.
+constexpr int64_t kMaxComputed = 4096;
 
 }  // namespace
 
-/// The state of a thread during its share of the work: accumulators and partial sums of the
-/// results, and the current block.
+/// The state of a thread: accumulators and partial sums of its results, and the current block.
 class ReduceKernel::Worker {
  public:
   Worker(const ReduceKernel& kernel, const Arguments& a, const Elementwise::Cells& cells)
       : kernel_(kernel), a_(a), cells_(cells) {
     const size_t results = kernel.results_.size();
-    memory_ = thread_scratch((2 * results * kTileSize + kernel.made_bytes_.size() * kMade) * 8);
+    memory_ =
+        thread_scratch((2 * results * kTileSize + kernel.made_bytes_.size() * kMaxComputed) * 8);
   }
 
   std::byte* accumulators(size_t result) const { return memory_ + result * kTileSize * 8; }
@@ -102,11 +103,12 @@ class ReduceKernel::Worker {
   static constexpr size_t kTileSize = kWideTile;
 
   std::byte* made(size_t output) const {
-    return accumulators(2 * kernel_.results_.size()) + output * static_cast<size_t>(kMade) * 8;
+    return accumulators(2 * kernel_.results_.size()) +
+           output * static_cast<size_t>(kMaxComputed) * 8;
   }
 
-  /// Computes elements [begin, begin + n) of every output of the elementwise kernel, to index `at`
-  /// of the thread's memory.
+  /// Computes elements [begin, begin + n) of every output of the elementwise kernel; they begin at
+  /// index `at` of the thread's buffers.
   void make(int64_t begin, int64_t n, int64_t at) {
     std::byte* outputs[kMostResults];  // addresses of element 0
     for (size_t o = 0; o < kernel_.made_bytes_.size(); ++o)
@@ -144,10 +146,10 @@ void ReduceKernel::cut() {
   split_row_ = g.along_rows() && g.rows() == 1;
   steps_ = split_row_ ? g.width() : g.rows();
   set_tile(kTile);
-  if (units_ < kEnoughUnits && unit_elements_ >= 2 * kChunkElements)
+  if (units_ < kMinUnits && unit_elements_ >= 2 * kChunkElements)
     chunks_ = std::min({unit_elements_ / kChunkElements, kMaxChunks, steps_});
   set_tile(kWideTile);
-  if (units_ * chunks_ < kEnoughUnits && g.size() > 2 * kChunkElements) set_tile(kTile);
+  if (units_ * chunks_ < kMinUnits && g.size() > 2 * kChunkElements) set_tile(kTile);
 }
 
 void ReduceKernel::set_tile(int64_t width) {
@@ -315,7 +317,7 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
       const int64_t factor = fold > 1 && n - i >= fold ? fold : 1;
       const int64_t rows = std::min((n - i) / factor, kColumnLength);
       const Block whole{begin + i * g.width(), rows, width * factor, g.width() * factor};
-      const int64_t most = before_ ? std::max<int64_t>(1, kMade / whole.width) : rows;
+      const int64_t most = before_ ? std::max<int64_t>(1, kMaxComputed / whole.width) : rows;
       for (int64_t done = 0; done < rows; done += most) {
         const int64_t some = std::min(most, rows - done);
         f(Block{whole.begin + done * whole.stride, some, whole.width, whole.stride, done == 0,

@@ -76,12 +76,12 @@ class ReduceKernel final : public Kernel {
   double flops() const override;
 
   static constexpr size_t kMostResults = 4;
-  /// Joins the elementwise kernel `before`, whose output `output` only this reduction reads; false
-  /// when it cannot be joined or that does not pay.
+  /// Fuses the elementwise kernel `before`, whose output `output` only this reduction reads;
+  /// returns false if it cannot be fused or if that does not pay.
   bool take(std::unique_ptr<Kernel>& before, int output);
   bool may_join(const ReduceKernel& other) const { return geometry_ == other.geometry_; }
-  /// Then joins another reduction, which reads output `output` of the same elementwise kernel; its
-  /// result follows the other ones.
+  /// After take(): fuses another reduction, which reads output `output` of the same elementwise
+  /// kernel; its result follows the others.
   void join(const ReduceKernel& other, int output);
 
  private:

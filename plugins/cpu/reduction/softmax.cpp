@@ -9,7 +9,7 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kGrain = 2048;  // elements that repay another thread
+constexpr int64_t kGrain = 2048;  // fewest elements per part of a thread
 
 int64_t lines_per_part(int64_t elements) {
   return std::max<int64_t>(1, kGrain / std::max<int64_t>(elements, 1));

@@ -40,7 +40,7 @@ void each_widened(const BFloat16* x, int64_t n, F&& f) {
   }
 }
 
-/// Writes y = exp(x - top), unless y is null, and gives the sum, which is NaN if any x is.
+/// Writes y = exp(x - top), unless y is null, and returns the sum, which is NaN if any x is.
 template <class T>
 double exponentials(const T* x, T* y, int64_t n, T top) {
   const hn::ScalableTag<T> d;

@@ -15,11 +15,11 @@ template <class Block>
 class ElasticMemory {
  public:
   using Duration = std::chrono::steady_clock::duration;
-  static constexpr int kUses = 1024;  ///< uses between two looks at the clock
+  static constexpr int kUses = 1024;  ///< number of uses after which the clock is checked
   static constexpr Duration kPatience = std::chrono::seconds(10);
 
   explicit ElasticMemory(Duration patience = kPatience) : patience_(patience) {}
-  /// Gives at least `bytes` bytes, contents undefined, valid until the next call. Allocates only
+  /// Returns at least `bytes` bytes, contents undefined, valid until the next call. Allocates only
   /// when the memory must grow or may shrink.
   std::byte* at_least(size_t bytes) {
     most_wanted_ = std::max(most_wanted_, bytes);

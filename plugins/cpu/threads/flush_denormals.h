@@ -1,6 +1,6 @@
 // FlushDenormals: floating-point results below the smallest normal number become 0. Arithmetic on
-// denormal numbers is up to a hundred times slower, and the moments of a well-trained model's
-// gradients decay into them.
+// denormal numbers is up to a hundred times slower, and an optimizer's moments decay to such
+// numbers once gradients are small.
 #pragma once
 #include <cstdint>
 

@@ -21,8 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kSpins = 4096;  // about 45 us
 
-/// Spins until done(), then yields the core, which another worker may need. Returns the time that
-/// waiting took after the spinning.
+/// Spins for a while and then yields the core in a loop, until done(). Returns the time spent
+/// yielding.
 template <class F>
 Clock::duration wait(F&& done) {
   for (int i = 0; i < kSpins; ++i) {
@@ -34,10 +34,10 @@ Clock::duration wait(F&& done) {
   return Clock::now() - begin;
 }
 
-/// The threads of a lockstep region. The leader announces each step and the size of the crew that
-/// does it; each thread signals the end of its share and waits for the others. The leader admits
-/// newcomers only after it has waited for the crew, so no step begins before the previous one is
-/// complete.
+/// The threads of a lockstep region. The calling thread, the leader, announces each step and the
+/// number of threads that take part in it; each thread signals the end of its share and waits for
+/// the others. Helper threads that arrive late are admitted only after all others have finished a
+/// step, so no step begins before the previous one is complete.
 class Lockstep {
  public:
   Lockstep(int64_t steps, int64_t count, int64_t most, StepBody body, void* context)
@@ -95,9 +95,10 @@ class Lockstep {
   const StepBody body_;
   void* const context_;
   Clock::duration lost_{};
-  Clock::time_point end_;           ///< end of the leader's work
-  int64_t first_ = 0;               ///< the first step of the helpers admitted last
-  Signal order_;                    ///< steps that the leader has done, and crew of the next step
+  Clock::time_point end_;  ///< end of the leader's work
+  int64_t first_ = 0;      ///< the first step of the helpers admitted last
+  /// Steps that the leader has done, and number of threads of the next step.
+  Signal order_;
   Signal arrived_;                  ///< number of helpers so far
   Signal done_[Pool::kMaxThreads];  ///< steps done by each helper
 };

@@ -20,10 +20,10 @@
 namespace crescent::cpu {
 namespace {
 
-// The state of a region in one word, so that joining and closing are single atomic operations. Bit
-// 0: workers may join; bit 1: the caller sleeps until they have left; then the number of workers
-// inside; the highest bits: the number of the region. A worker that wakes late finds the region
-// closed and touches nothing.
+// The state of a region in one word, so that joining and closing it are single atomic operations.
+// Bit 0: workers may join; bit 1: the caller sleeps until they have left; then the number of
+// workers inside; the highest bits: a count of regions. A worker that wakes up late finds the
+// region closed and does nothing.
 constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOne = 4, kInside = 0xfffc, kRegion = 0x10000;
 
 /// A longer spin gains 3 % in training where every thread has a core, and costs 10 % where threads
@@ -57,9 +57,9 @@ bool spin(F&& done) {
 
 }  // namespace
 
-/// The parts that one worker begins with. They are the same in every region with the same number of
-/// parts, so that the worker finds its data in its cache. When they are done, it takes parts of
-/// others.
+/// The range of parts that one worker begins with; it is the same in every region with the same
+/// number of parts, so that the worker finds its data in its cache. When its parts are done, the
+/// worker takes parts of others.
 struct alignas(64) Share {
   std::atomic<int64_t> next{0};
   int64_t end = 0;

@@ -18,7 +18,7 @@ class WorkTrace;
 class Pool final : public CpuThreads {
  public:
   static constexpr int kMaxThreads = 64;
-  explicit Pool(int threads);  ///< counts the caller
+  explicit Pool(int threads);  ///< including the caller
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;

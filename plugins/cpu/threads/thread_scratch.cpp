@@ -8,11 +8,11 @@
 namespace crescent::cpu {
 namespace {
 
-/// Memory outside the allocator of tensors, whose allocations stay deterministic: which thread gets
-/// a large part, and so allocates here, is chance.
-class PlainBlock {
+/// Memory that is not from the tensor allocator, whose sequence of allocations stays deterministic:
+/// which thread gets a large part, and so has to allocate, is not.
+class AlignedBlock {
  public:
-  explicit PlainBlock(size_t bytes)
+  explicit AlignedBlock(size_t bytes)
       : memory_(static_cast<std::byte*>(::operator new(bytes, kAlignment))) {}
   std::byte* data() const { return memory_.get(); }
 
@@ -27,12 +27,12 @@ class PlainBlock {
 }  // namespace
 
 std::byte* thread_scratch(size_t bytes) {
-  thread_local ElasticMemory<PlainBlock> memory;
+  thread_local ElasticMemory<AlignedBlock> memory;
   return memory.at_least(bytes);
 }
 
 std::byte* slice_scratch(size_t bytes) {
-  thread_local ElasticMemory<PlainBlock> memory;
+  thread_local ElasticMemory<AlignedBlock> memory;
   return memory.at_least(bytes);
 }
 

@@ -5,10 +5,10 @@
 
 namespace crescent::cpu {
 
-/// Gives 64-byte aligned memory, contents undefined, valid until the thread's next call. Allocates
+/// Returns 64-byte aligned, uninitialized memory, valid until the thread's next call. Allocates
 /// only when it must grow, or may shrink after a long time of smaller uses.
 std::byte* thread_scratch(size_t bytes);
-/// The same for kernels that run other kernels, which use thread_scratch() themselves.
+/// Scratch memory for kernels that run other kernels, which use thread_scratch().
 std::byte* slice_scratch(size_t bytes);
 
 }  // namespace crescent::cpu

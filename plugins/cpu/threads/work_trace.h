@@ -42,8 +42,9 @@ class WorkTrace {
 
   /// The time of a run on `cores` cores, each of which takes the next part whenever it is idle.
   double seconds_on(int cores) const;
-  int64_t parts() const;        ///< of the region that takes most time; 1 when there is none
-  double largest_part() const;  ///< share of that region's time that its largest part takes
+  int64_t parts() const;  ///< number of parts of the longest region; 1 if there is no region
+  /// Fraction of the longest region's time that its longest part takes.
+  double largest_part() const;
 
  private:
   struct Region {

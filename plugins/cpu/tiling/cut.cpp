@@ -14,7 +14,7 @@ bool is_single(const TensorSpecs& specs) {
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });
 }
 
-/// The cut of an elementwise op; inputs that do not vary along the batch are broadcast to each
+/// The cut of an elementwise op. Inputs that are the same for the whole batch are broadcast to each
 /// slice.
 Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
@@ -33,9 +33,9 @@ const ConvSpec* convolution_of(const Op& base) {
   return nullptr;
 }
 
-/// True when the kernel is small beside the images: each slice reads it, or writes its gradient.
-/// Other than pointwise and grouped convolutions may use Winograd's algorithm, which does more work
-/// per kernel.
+/// Whether the kernel is small compared to the images: every slice reads it, or writes its
+/// gradient. Only pointwise and grouped convolutions qualify: others may use Winograd's algorithm,
+/// which does more work on the kernel.
 bool has_light_kernel(const ConvSpec& spec, const TensorSpec& kernel, int64_t images) {
   constexpr int64_t kLight = 64;
   const Shape& shape = kernel.shape;

@@ -8,7 +8,8 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kLarge = 4 << 20;  ///< bytes of an array that fits no core's cache
+/// Arrays of at least this many bytes do not fit the cache of a core.
+constexpr int64_t kLarge = 4 << 20;
 inline int64_t bytes_of(const TensorSpec& spec) {
   return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
 }

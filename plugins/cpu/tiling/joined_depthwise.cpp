@@ -98,7 +98,7 @@ class JoinedDepthwise {
     Instruction& i = program_.code[at];
     const auto* conv = i.op ? as<Conv>(*i.op) : nullptr;
     if (!conv ||
-        !goes_by_rows(conv->spec, spec(i.inputs[0]), spec(i.inputs[1]), spec(i.outputs[0])))
+        !has_row_loops(conv->spec, spec(i.inputs[0]), spec(i.inputs[1]), spec(i.outputs[0])))
       return false;
     const auto before = normalization(i.inputs[0]);
     if (!before || !is_read_by(i.inputs[0], {&i})) return false;
@@ -125,7 +125,7 @@ class JoinedDepthwise {
     Instruction *of_y = producer(dy), *normalize = producer(normal);
     const auto before = normalization(normal);
     if (!of_y || !as<BatchNormGradient>(*of_y->op) || !before || !before->relu ||
-        !goes_by_rows(of_data->spec, spec(dx), spec(kernel), spec(dy)))
+        !has_row_loops(of_data->spec, spec(dx), spec(kernel), spec(dy)))
       return false;
     Instruction* of_kernel = nullptr;
     for (Instruction& i : program_.code) {

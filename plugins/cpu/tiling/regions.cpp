@@ -32,11 +32,12 @@ struct Region {
   std::vector<Instruction> again;  ///< recomputed instructions
 };
 
-/// The instructions of a region, by number, and the light ones that move before or behind it.
+/// The instruction numbers of a region, and of the light instructions that move before or after it.
 struct Order {
   int64_t batch = 0;
   std::vector<size_t> before, inside, after;
-  std::set<int> made, later;      ///< values made inside; values made after
+  /// Values computed inside; values computed by the instructions that move after it.
+  std::set<int> made, later;
   std::map<int, SliceRole> read;  ///< values from outside that are read inside
 };
 
@@ -174,8 +175,8 @@ class Regions {
     program_.code = std::move(code), cuts_ = std::move(cuts);
   }
 
-  /// True when the region works on images, not only on weights, and reuses a large value: makes and
-  /// reads it, or reads it twice.
+  /// Whether slicing the region pays: it works on images, not only on weights, and it computes and
+  /// reads a large value, or reads one twice.
   bool is_worth_it(const Order& order) const {
     std::map<int, int> uses;
     for (size_t i : order.inside) {
@@ -218,8 +219,8 @@ class Regions {
     return producer(value) >= 0 && at >= region.first && at < region.last;
   }
 
-  /// Marks for recomputation the elementwise results from outside whose inputs the region reads by
-  /// rows anyway.
+  /// Marks elementwise results from outside for recomputation in the region, if the region already
+  /// reads their inputs by rows.
   void make_again(Region& region) {
     std::set<int> read;
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {

@@ -54,7 +54,8 @@ class RowPropagation {
 
   bool follow(const Instruction& i) {
     const Op& op = *i.op;
-    if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;  // either role fits
+    // Its result fits either role.
+    if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;
     if (std::none_of(i.inputs.begin(), i.inputs.end(), [&](int v) { return is_rows(v); }))
       return all_become(i.inputs, SliceRole::whole) && all_become(i.outputs, SliceRole::whole);
     if (is_elementwise(op) || op.name() == Select::kName || op.name() == Cast::kName)
@@ -90,7 +91,7 @@ class RowPropagation {
     return all_become(i.outputs, SliceRole::rows);
   }
 
-  /// True when the op leaves axis 0 in place and moves nothing along it.
+  /// True if axis 0 stays the first axis and the op moves no elements along it.
   bool leaves_rows(const Op& op, const Instruction& i) const {
     const int rank = shape(i.inputs[0]).rank();
     if (auto* reduce = dynamic_cast<const Reduce*>(&op))

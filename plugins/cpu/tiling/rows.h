@@ -20,8 +20,8 @@ struct ByRows {
   Program of(int64_t rows) const;
 };
 
-/// Gives nothing where rows depend on one another. The first `given` inputs are known to be split
-/// by rows, if any are.
+/// nullopt if rows depend on one another. The first `given` inputs, if any, are known to be split
+/// by rows.
 std::optional<ByRows> by_rows(const Program& program, size_t given);
 
 }  // namespace crescent::cpu

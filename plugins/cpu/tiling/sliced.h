@@ -15,8 +15,9 @@ namespace crescent::cpu {
 struct Sliced final : Op {
   std::shared_ptr<const Program> body;
   Cut cut;
-  int64_t slices = 0, rows = 0;  ///< rows: of the arrays of one slice from which moments follow
-  std::string what;              ///< labels of its ops
+  /// Rows: number of rows of a slice over which moments are computed.
+  int64_t slices = 0, rows = 0;
+  std::string what;  ///< labels of its ops
 
   std::string_view name() const override { return "sliced"; }
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }

@@ -1,4 +1,4 @@
-// Layers of models in keras.applications, with their names in files.
+// Layers that models of keras.applications use, with the names that they have in files.
 #include "crescent/plugin.h"
 
 namespace crescent {

@@ -10,7 +10,8 @@
 namespace crescent {
 namespace {
 
-/// An EinsumDense that replaces the last `bound` axes of an input of `rank` axes by `out` others.
+/// A projection by EinsumDense, which replaces the last `bound` axes of an input with `rank` axes
+/// by `out` other axes.
 struct Projection {
   Projection(int rank, int bound, int out) {
     std::string letters(rank + out, 'a');
@@ -49,7 +50,7 @@ class HeadedAttention : public AttentionLayer {
     output_->build_for({context});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
-    Tensors bare;  // inputs without masks, which apply to the scores and not to the projections
+    Tensors bare;  // the inputs without their masks, which apply to scores and not to projections
     for (const Tensor& input : inputs) bare.push_back(input.with_mask({}));
     const bool wants_weights = call.flag("return_attention_scores");
     if (flash() && wants_weights)
@@ -118,7 +119,7 @@ class HeadedAttention : public AttentionLayer {
     return attend_projected(projected(inputs), mask, call, wants_weights);
   }
 
-  /// Applies the activity regularizer, which the projections have, to the outputs of the layer too.
+  /// Applies the activity regularizer of the projections to the outputs of the layer too.
   void penalize_outputs() { set_activity_regularizer(penalty_.shared()); }
 
   struct Projected {
@@ -323,7 +324,7 @@ class MultiHeadAttention final : public HeadedAttention {
     for (int axis : order()) result.append(shape[axis]);
     return result;
   }
-  /// The sizes of some axes.
+  /// The shape that consists of the sizes of some axes.
   static Shape sizes(const Shape& shape, const std::vector<int>& axes) {
     Shape result;
     for (int axis : axes) result.append(shape[axis]);

@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// The common part: the inputs [query, value] or [query, value, key], with a mask for each.
+/// The base of these layers: inputs [query, value] or [query, value, key], with a mask for each.
 class SequenceAttention : public AttentionLayer {
  public:
   InputCount input_count() const final {

@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// The coefficients a0 to b2 of each image, (batch, 1, 1) each.
+/// The coefficients a0, a1, a2, b0, b1, b2 of each image, each (batch, 1, 1).
 using Affine = Tensors;
 
 class AffineAugmentation : public ImageAugmentation {

@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// The random numbers for a batch, and those of nested layers.
+/// The random numbers that an augmentation draws for a batch, and those of nested layers.
 struct RandomParameters {
   RandomParameters() = default;
   RandomParameters(std::initializer_list<Tensor> numbers) : tensors(numbers) {}
@@ -43,7 +43,7 @@ class ImageAugmentation : public ImageLayer {
   /// Changes boxes in pixels, xyxy; by default to the smallest ones around the changed corners.
   virtual BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
                                      const RandomParameters& drawn) const;
-  /// Images, masks and points in inference, when nothing is random.
+  /// Changes images, masks and points in inference, without random numbers.
   virtual Tensor inference_images(const Tensor& images) const { return images; }
   virtual Tensor inference_masks(const Tensor& masks) const { return masks; }
   virtual Points inference_points(const Points& points, const TensorSpec& /*images*/) const {
@@ -99,7 +99,7 @@ inline AugmentationPtr augmentation(const char* name, const Dict& options) {
 // ---- helpers
 
 /// The shape of one number per image: (batch, 1, 1, 1).
-inline Shape one_each(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }
+inline Shape per_image_shape(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }
 
 /// Scales values from the range [low, high] to another range.
 inline Tensor rescaled(const Tensor& x, double low, double high, double to_low, double to_high) {

@@ -24,7 +24,7 @@ class FactorAugmentation : public ImageAugmentation {
   void set_bounds(const Bounds& bounds) { range_ = range_of("factor", factor_, bounds); }
   void sort_value_range() { std::sort(value_range_.begin(), value_range_.end()); }
   Tensor factor(const TensorSpec& images, const SeedGenerator& random, double scale = 1) const {
-    return range_.draw(random, one_each(images), images.dtype, scale);
+    return range_.draw(random, per_image_shape(images), images.dtype, scale);
   }
   const Range& range() const { return range_; }
 
@@ -35,7 +35,7 @@ class FactorAugmentation : public ImageAugmentation {
 
 /// 1 or -1 with equal probability.
 Tensor either_sign(const TensorSpec& images, const SeedGenerator& random) {
-  const Shape each = one_each(images);
+  const Shape each = per_image_shape(images);
   return ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5), -1.0,
                     ops::ones(each, images.dtype));
 }
@@ -91,7 +91,7 @@ class RandomContrast final : public ImageAugmentation {
     contrast_ = {1 - given.low, 1 + given.high};
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    return {contrast_.draw(random, one_each(images), images.dtype)};
+    return {contrast_.draw(random, per_image_shape(images), images.dtype)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor mean = ops::mean(images, {1, 2}, true);
@@ -184,7 +184,7 @@ class RandomGrayscale final : public ImageAugmentation {
     describe_seed(s);
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    return {ops::less(random.uniform(one_each(images)), factor_)};
+    return {ops::less(random.uniform(per_image_shape(images)), factor_)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return ops::where(drawn[0], grey(images), images);

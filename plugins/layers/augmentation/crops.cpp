@@ -17,7 +17,7 @@ class RandomFlip final : public ImageAugmentation {
     describe_data_format(s);
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    return {ops::less_equal(random.uniform(one_each(images)), 0.5)};
+    return {ops::less_equal(random.uniform(per_image_shape(images)), 0.5)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     std::vector<int> axes;

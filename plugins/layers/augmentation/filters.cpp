@@ -32,7 +32,7 @@ class RandomSharpness final : public ImageAugmentation {
     std::sort(value_range_.begin(), value_range_.end());
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    return {range_.draw(random, one_each(images), images.dtype, 2)};
+    return {range_.draw(random, per_image_shape(images), images.dtype, 2)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     std::vector<double> weights(9, 1.0 / 13);

@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// The number of occurrences of each integer below `count`, as floating point.
+/// The number of occurrences of each integer from 0 to count - 1, as floating point.
 Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
   ScatterAdd add;
   add.axis = 0;
@@ -23,7 +23,7 @@ Tensor whole(const Tensor& x, double last) {
   return ops::cast(ops::minimum(ops::where(ops::greater(x, 0), x, 0), last), DType::int32);
 }
 
-/// The numbers 0 to count - 1 along one of four axes.
+/// The numbers 0 to count - 1 along one axis of a tensor with four axes.
 Tensor numbers_along(int axis, int64_t count) {
   Shape shape{1, 1, 1, 1};
   shape.set(axis, count);
@@ -143,14 +143,14 @@ class LocalEqualization final : public ImageAugmentation {
  private:
   static constexpr int64_t kLevels = 256;
 
-  /// The index of (image, tile of a column, tile of a row, channel, value) in the table of levels.
+  /// The index in levels_of() of (image, tile row, tile column, channel, value).
   Tensor place(const Tensor& images, const Tensor& row, const Tensor& column) const {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
     const Tensor tile = (image * grid_[0] + row) * grid_[1] + column;
     return (tile * channels + channel) * kLevels + whole(images, kLevels - 1);
   }
-  /// The flat table of new values for every tile, channel and old value.
+  /// The new value for every tile, channel and old value, as a flat table.
   Tensor levels_of(const Tensor& images, int64_t tall, int64_t wide) const {
     const Tensor row = ops::repeat(numbers_along(1, grid_[0]), tall, 1),
                  column = ops::repeat(numbers_along(2, grid_[1]), wide, 2);

@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-/// The rows of x in another order.
+/// The rows of x reordered by indices.
 Tensor in_order(const Tensor& x, const Tensor& order) { return ops::gather(x, order, 0); }
 
 Tensor mixed(const Tensor& x, const Tensor& other, const Tensor& share) {

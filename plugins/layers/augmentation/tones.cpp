@@ -40,7 +40,7 @@ class RandomPosterization final : public ToneAugmentation {
     bits_ = range_of("factor", factor_, {1, 8});
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const Shape each = one_each(images);
+    const Shape each = per_image_shape(images);
     if (bits_.low == bits_.high) return {ops::full(each, bits_.low, images.dtype)};
     const Tensor drawn = ops::floor(bits_.draw(random, each, images.dtype));
     return {ops::minimum(drawn, bits_.high - 1)};
@@ -75,7 +75,7 @@ class Solarization final : public ToneAugmentation {
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const auto drawn = [&](const Range& range) {
-      return random.uniform(one_each(images), range.low, range.high * 255, images.dtype);
+      return random.uniform(per_image_shape(images), range.low, range.high * 255, images.dtype);
     };
     const Tensor addition = drawn(addition_);
     return {addition, drawn(threshold_)};

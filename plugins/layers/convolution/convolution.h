@@ -63,7 +63,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
     s.field("dilation_rate", &WindowedLayer::dilation_, "Gaps between the elements of a window.")
         .min(1);
   }
-  /// Options that come after all others.
+  /// Declares the options that come after all others.
   template <class T>
   static void describe_mask(Schema<T>& s) {
     if (Axes == 1) WindowedLayer::describe_carry_mask(s);

@@ -135,7 +135,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   const AbsMaxQuantizer* weights() const {
     return dynamic_cast<const AbsMaxQuantizer*>(weights_.get());
   }
-  /// The index of the block of each summed element.
+  /// The index of the block (which shares a scale) of each element along the summed axis.
   Tensor group_numbers(const QuantizedLayout& layout) const {
     const Tensor numbers = ops::arange(summed(layout), DType::float32);
     return ops::cast(ops::floor(numbers / static_cast<double>(*block_)), DType::int32);
@@ -153,17 +153,15 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return (ops::cast(values, dtype) - spread(parts[2])) * spread(parts[1]);
   }
 
-  /// Quantizes blocks: 15 steps from the smallest to the largest value of a block.
+  /// Quantizes blocks: 15 steps from the smallest to the largest value of a block and zero, which
+  /// has a zero point among 4 bits then.
   Tensors encoded_in_blocks(const QuantizedLayout& layout, const Tensor& matrix, int axis) const {
     const Tensor groups = group_numbers(layout);
     Tensors scales, zeros;
     for (int64_t first = 0; first < matrix.dim(axis); first += *block_) {
       const Tensor block = ops::slice_axis(matrix, axis, first, first + *block_);
-      Tensor least = ops::min(block, {axis}, true), most = ops::max(block, {axis}, true);
-      if (block.dim(axis) < *block_)  // Keras pads the last block with zeros
-        least = ops::minimum(least, 0), most = ops::maximum(most, 0);
-      const Tensor flat = ops::equal(least, most);
-      least = ops::where(flat, least - 1.0, least), most = ops::where(flat, most + 1.0, most);
+      const Tensor least = ops::minimum(ops::min(block, {axis}, true), 0),
+                   most = ops::maximum(ops::max(block, {axis}, true), 0);
       scales.push_back((most - least + kEpsilon) / static_cast<double>(kHighest - kLowest));
       zeros.push_back(
           ops::clip(ops::round(least * -1.0 / scales.back()) + double(kLowest), kLowest, kHighest));

@@ -41,7 +41,10 @@ void QuantizableLayer::add_parts(QuantizedWeight& weight) {
   }
 }
 
-void QuantizableLayer::quantize(const std::string& mode, const Value& config) {
+void QuantizableLayer::quantize(const Value& mode_or_config, const Value& given) {
+  const bool says_mode = !mode_or_config.is_string() && given.is_null();
+  const std::string mode = says_mode ? "" : mode_or_config.as_string();
+  const Value config = says_mode ? mode_or_config : given;
   if (quantizable_.empty())
     fail_in_layer(name_, "Cannot quantize a layer that isn't yet built. Layer '", name_,
                   "' (of type '", class_name(), "') is not built yet.");

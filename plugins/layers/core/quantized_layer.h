@@ -19,7 +19,7 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
  public:
   void configured() override;
   /// Quantizes the weights, which are frozen from now on.
-  void quantize(const std::string& mode, const Value& config);
+  void quantize(const Value& mode_or_config, const Value& config);
 
  protected:
   template <class T>
@@ -31,7 +31,7 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
         .omit_null()
         .method("quantize", &QuantizableLayer::quantize,
                 "Keeps the largest weight in few bits from now on, frozen.")
-        .arg("mode", "\"int8\" or \"int4\"; empty: that of the configuration.", "")
+        .arg("mode", "\"int8\" or \"int4\", or a configuration, which says it.", "")
         .arg("config", "How, of cr.quantizers; null: as the mode has it.", Value());
   }
   bool is_quantized() const { return config_ != nullptr; }

@@ -9,7 +9,8 @@ struct QuantizedLayout {
   std::vector<int> summed;  ///< axes whose elements share a scale, sorted
   std::vector<int> kept;    ///< the other axes, in the order of the scale
   Shape scale_shape;        ///< the dims of kept axes, with 1 for the others
-  /// whether it is a reverse table with the groups of a table; Keras stores it by columns
+  /// whether it is the table of a reverse embedding, with the blocks of the forward table; Keras
+  /// stores it by columns
   bool is_reverse = false;
 
   /// Whether each row has a scale, as in tables, of which rows are read.

@@ -19,7 +19,8 @@ void expect_one_batch(const std::vector<Shape>& inputs) {
            shapes_text(inputs));
 }
 
-/// Elementwise merging; missing axes are added after the batch.
+/// The base of elementwise merge layers; axes that an input lacks are inserted after the batch
+/// axis.
 class Merge : public Layer {
  public:
   void configured() override {

@@ -62,7 +62,8 @@ class BatchNormalization final : public ScaledLayer {
     if (renorm_) build_renorm(shape);
     set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, input[axis])});
   }
-  /// A frozen layer computes as in inference (Keras 3), or does not update the averages.
+  /// A frozen layer computes as in inference (Keras 3), or with batch_when_frozen as in training,
+  /// but without updating the averages.
   Tensor call(const Tensor& x, const Call& call) override {
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
@@ -131,7 +132,7 @@ class BatchNormalization final : public ScaledLayer {
     average(variance_, variance, momentum_);
   }
 
-  // ---- renorm
+  // ---- batch renormalization (Ioffe 2017)
 
   void check_clipping() const {
     for (const DictEntry& limit : clipping_.value_or(Dict{})) {
@@ -185,7 +186,7 @@ class BatchNormalization final : public ScaledLayer {
   std::optional<Dict> clipping_;
   Ref<Initializer> mean_initializer_ = "zeros", variance_initializer_ = "ones";
   Variable mean_, variance_;
-  Variable deviation_, renorm_mean_, renorm_deviation_;  ///< for renorm
+  Variable deviation_, renorm_mean_, renorm_deviation_;  ///< for batch renormalization
 };
 
 }  // namespace

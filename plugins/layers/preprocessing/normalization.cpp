@@ -87,7 +87,8 @@ class Normalization final : public UnaryLayer {
       wide.set(kept_[kept_.size() - size_t(i)], values.dim(-i));
     return ops::cast(ops::reshape(values, wide), compute_dtype());
   }
-  /// The value as seen by the user: the learned one, before build the given one; null without one.
+  /// The value that the property returns: the learned one, or before build the given one; null if
+  /// there is none.
   Value seen(const Variable& learned, const Value& given) const {
     return built() ? Codec<Tensor>::encode(along(learned, given, rank_)) : given;
   }

@@ -1,5 +1,7 @@
 // A layer of the user as a cell: it is called on {x, states..., constants...}, or as cells of Keras
 // on x, the list of states and that of constants, and returns {output, next states...}.
+#include <algorithm>
+
 #include "rnn.h"
 
 namespace crescent {
@@ -7,10 +9,17 @@ namespace {
 
 constexpr const char* kStateSize = "cell_state_size";  // a property of classes in Lua
 
-/// Whether call() has the parameters of Keras, call(inputs, states).
+/// Whether a second parameter is called like the table of options that call() of Lua may take.
+bool is_name_of_options(const std::string& name) {
+  constexpr std::string_view kNames[] = {"args", "arguments", "kwargs", "options"};
+  return name.starts_with("_") ||
+         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// Whether call() has the parameters of Keras, call(inputs, states), by any name.
 bool takes_list_of_states(const Layer& layer) {
   const std::vector<std::string> names = layer.positional_arguments();
-  return !names.empty() && names.front() == "states";
+  return !names.empty() && !is_name_of_options(names.front());
 }
 
 /// The widths of the states of a layer: its attribute or option state_size, a number or a list, or

@@ -112,8 +112,8 @@ class BaseRnn : public Layer {
   Variables states_;
 };
 
-/// The cell in a value: a configuration {class_name, config}, a cell, or a list of cells, which are
-/// stacked. A layer written in Lua is a cell if it has the option state_size or units.
+/// Reads a cell from a value: a configuration {class_name, config}, a cell, or a list of cells,
+/// which are stacked. A layer written in Lua is a cell if it has the option state_size or units.
 std::shared_ptr<RnnCell> cell_from(const Value& value);
 /// A cell that wraps another layer.
 std::shared_ptr<RnnCell> wrap_as_cell(const LayerPtr& layer);

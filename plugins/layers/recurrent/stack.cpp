@@ -24,7 +24,8 @@ class StackedRnnCells final : public RnnCell {
       cells_.push_back(cell_from(value));
       track(cells_.back()->as_layer());
     }
-    compute_as(*cells_.front()->as_layer());  // a stack has no computation of its own
+    // Takes the dtypes of the first cell, because a stack itself computes nothing.
+    compute_as(*cells_.front()->as_layer());
   }
   size_t state_count() const override {
     size_t count = 0;

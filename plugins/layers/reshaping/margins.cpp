@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// The margin of a spatial axis: before and after.
+/// The margin of a spatial axis: the number of elements before and after it.
 using Margin = std::array<int64_t, 2>;
 
 int64_t margin_from(const Value& value, const char* option) {

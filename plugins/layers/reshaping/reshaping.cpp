@@ -1,4 +1,4 @@
-// Layers that only move values.
+// Layers that only reshape or reorder tensors.
 #include <algorithm>
 
 #include "../spatial.h"
@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// A size of a new shape; -1, as which it is saved, or null: it is worked out.
+/// A size in a new shape; -1 or null: computed from the number of elements. It is saved as -1.
 struct NewSize {
   int64_t size;
 };
@@ -24,7 +24,7 @@ struct Codec<NewSize> {
 
 namespace {
 
-/// A mask with the shape of x, from one of the shape of x or of its leading axes.
+/// Broadcasts a mask, which has the shape of x or of its leading axes, to the shape of x.
 Tensor of_every_element(Tensor mask, const Tensor& x) {
   while (mask.rank() < x.rank()) mask = ops::expand_dims(mask, -1);
   return ops::broadcast_to(mask, x.shape());

@@ -120,7 +120,8 @@ class StftSpectrogram final : public UnaryLayer {
     return ops::split(mode_ == "log" ? ops::log(ops::maximum(magnitude, kEpsilon)) : magnitude,
                       sizes, 2);
   }
-  /// The weights of frequencies: all but the first and the last also stand for a negative one.
+  /// The weights of frequencies in a one-sided spectrum: all except the first and the last also
+  /// stand for the negative frequency.
   Tensor one_sided(DType dtype) const {
     std::vector<double> factors(frequencies(), 2);
     factors.front() = factors.back() = 1;

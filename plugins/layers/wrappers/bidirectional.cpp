@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// The {class_name, config} of a layer, with some options changed.
+/// The configuration {class_name, config} of a layer, in which options can be changed.
 class Recipe {
  public:
   explicit Recipe(const Layer& layer) : object_(serialize(&layer).as_dict()) {}

@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-/// The vector scaled to length 1, unless it is 0.
+/// Scales a vector to length 1, unless it is 0.
 Tensor unit(const Tensor& x) {
   const Tensor length = ops::norm(x);
   return x / ops::where(ops::equal(length, 0), 1, length);

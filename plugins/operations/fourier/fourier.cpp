@@ -8,7 +8,7 @@
 namespace crescent::operations {
 namespace {
 
-/// A name, values or null.
+/// The window in an option: a name, its values, or null for none.
 ops::Window window_in(const Value& value) {
   if (value.is_null()) return std::nullopt;
   if (value.is_string()) return value.as_string();

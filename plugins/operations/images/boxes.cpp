@@ -1,4 +1,4 @@
-// Bounding boxes: four numbers each, on the last axis. What keras.utils.bounding_boxes computes.
+// Bounding boxes, four numbers each on the last axis: the functions of keras.utils.bounding_boxes.
 #include "crescent/ops/bounding_boxes.h"
 
 #include "../shared/shared.h"
@@ -15,7 +15,7 @@ Tensor convert_format(const Tensor& boxes, const std::string& source, const std:
   return bounding_boxes::convert_format(boxes, source, target, height, width, dtype_named(dtype));
 }
 
-/// What is around the image is not looked at: only where its first pixel comes to lie.
+/// Shifts boxes by the position of the image in the padded image; only `top` and `left` matter.
 Tensor padded(const Tensor& boxes, const Operand& top, const Operand& left,
               const Operand& /*height*/, const Operand& /*width*/, const std::string& format) {
   return bounding_boxes::pad(boxes, top, left, format);

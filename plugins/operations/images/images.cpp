@@ -1,4 +1,4 @@
-// Images: sizes, colours, filters, values between their elements.
+// Operations on images: resizing, colours, filters, interpolation.
 #include "crescent/ops/image.h"
 
 #include "../shared/shared.h"

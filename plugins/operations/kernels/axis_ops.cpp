@@ -1,4 +1,4 @@
-// Ops along an axis or two that kernels compute in a single pass.
+// Kernels of ops along one or two axes, in a single pass: roll, rot90, diff, cumulative products.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@
 namespace crescent::operations {
 namespace {
 
-constexpr int64_t kWork = 16384;  ///< elements that are worth another thread
+constexpr int64_t kWork = 16384;  ///< fewest elements per part of a thread
 
 /// A dense array as outer x length x inner around one axis.
 struct AxisView {
@@ -29,7 +29,9 @@ struct AxisView {
 
 class RollKernel final : public CpuKernel {
  public:
-  static void describe(Schema<RollKernel>& s) { s.doc("Some lines a thread."); }
+  static void describe(Schema<RollKernel>& s) {
+    s.doc("Runs on several threads, each with some lines.");
+  }
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<Roll>();
     if (r.inputs[0].dtype == DType::string) return false;
@@ -55,9 +57,9 @@ class RollKernel final : public CpuKernel {
   int64_t front_ = 0, line_ = 0;  ///< bytes
 };
 
-// ---- quarter turns
+// ---- rotations by 90 degrees
 
-/// Columns of a strip, which become rows.
+/// The number of columns that are transposed together.
 template <class T>
 constexpr int64_t kTurned = sizeof(T) == sizeof(uint32_t) ? 16 : 32;
 
@@ -66,10 +68,10 @@ constexpr int64_t kWords = sizeof(Words) / sizeof(uint32_t);
 
 /// to[c * to_row + r] = from[r * from_row + c], r < rows, c < columns <= kTurned<T>.
 template <class T>
-CRESCENT_IN_CLONES void turn_elements(const T* from, int64_t from_row, int64_t rows,
-                                      int64_t columns, T* to, int64_t to_row) {
+CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_row, int64_t rows,
+                                           int64_t columns, T* to, int64_t to_row) {
   constexpr int64_t kTile = 32;
-  T tile[kTile][kTurned<T> + 1];  // both are read and written along their lines
+  T tile[kTile][kTurned<T> + 1];  // makes reads and writes contiguous
   for (int64_t first = 0; first < rows; first += kTile) {
     const int64_t n = std::min(kTile, rows - first);
     for (int64_t r = 0; r < n; ++r)
@@ -79,9 +81,9 @@ CRESCENT_IN_CLONES void turn_elements(const T* from, int64_t from_row, int64_t r
   }
 }
 
-/// The same of a whole strip, a line of the cache of each of its rows at a time.
-CRESCENT_IN_CLONES void turn_strip(const uint32_t* from, int64_t from_row, int64_t rows,
-                                   int64_t columns, uint32_t* to, int64_t to_row) {
+/// The same for a whole strip, one cache line of each of its rows at a time.
+CRESCENT_IN_CLONES void transpose_strip(const uint32_t* from, int64_t from_row, int64_t rows,
+                                        int64_t columns, uint32_t* to, int64_t to_row) {
   constexpr int64_t kLine = 2 * kWords;
   static_assert(kLine == kTurned<uint32_t>);
   int64_t r = 0;
@@ -102,19 +104,21 @@ CRESCENT_IN_CLONES void turn_strip(const uint32_t* from, int64_t from_row, int64
       }
     }
   }
-  turn_elements(from + r * from_row, from_row, rows - r, columns, to + r, to_row);
+  transpose_elements(from + r * from_row, from_row, rows - r, columns, to + r, to_row);
 }
 
 #define CRESCENT_TURN_PARAMETERS(T) \
   (const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to, int64_t to_row)
-CRESCENT_CLONES(turn_strip_of_words, turn_strip, CRESCENT_TURN_PARAMETERS(uint32_t),
+CRESCENT_CLONES(transpose_word_strip, transpose_strip, CRESCENT_TURN_PARAMETERS(uint32_t),
                 (from, from_row, rows, columns, to, to_row))
 #undef CRESCENT_TURN_PARAMETERS
 
-/// An array as outer x rows x middle x columns of elements that stay as they are.
+/// Rotates the row and column axes of an array (outer, rows, middle, columns) by 90 degrees.
 class Rot90Kernel final : public CpuKernel {
  public:
-  static void describe(Schema<Rot90Kernel>& s) { s.doc("Some columns a thread."); }
+  static void describe(Schema<Rot90Kernel>& s) {
+    s.doc("Runs on several threads, each with some columns.");
+  }
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<Rot90>();
     const Shape& x = r.inputs[0].shape;
@@ -149,7 +153,7 @@ class Rot90Kernel final : public CpuKernel {
         turn<T>(a, i / strips / middle_, i / strips % middle_, i % strips * kStrip);
     });
   }
-  /// Columns from `first` on.
+  /// Copies columns from `first` on.
   template <class T>
   void turn(const CpuArguments& a, int64_t outer, int64_t middle, int64_t first) const {
     const int64_t from_row = middle_ * columns_, to_row = middle_ * rows_, size = rows_ * from_row;
@@ -164,9 +168,9 @@ class Rot90Kernel final : public CpuKernel {
   template <class T>
   void turn_lines(const T* from, int64_t from_row, int64_t columns, T* to, int64_t to_row) const {
     if constexpr (sizeof(T) == sizeof(uint32_t))
-      turn_strip_of_words(from, from_row, rows_, columns, to, to_row);
+      transpose_word_strip(from, from_row, rows_, columns, to, to_row);
     else
-      turn_elements(from, from_row, rows_, columns, to, to_row);
+      transpose_elements(from, from_row, rows_, columns, to, to_row);
   }
   size_t bytes_ = 4;
   bool back_ = false;
@@ -175,10 +179,12 @@ class Rot90Kernel final : public CpuKernel {
 
 // ---- differences
 
-/// What is beside each other along the axis is `inner` elements apart.
+/// Differences of adjacent elements along an axis, which are `inner` elements apart in memory.
 class DiffKernel final : public CpuKernel {
  public:
-  static void describe(Schema<DiffKernel>& s) { s.doc("Some elements a thread."); }
+  static void describe(Schema<DiffKernel>& s) {
+    s.doc("Runs on several threads, each with some elements.");
+  }
   bool prepare(const CpuRequest& r) override {
     view_ = AxisView(r.inputs[0].shape, r.op_as<Diff>()->axis);
     dtype_ = r.inputs[0].dtype;
@@ -210,10 +216,11 @@ class DiffKernel final : public CpuKernel {
   DType dtype_ = DType::float32;
 };
 
-// ---- running products
+// ---- cumulative products
 
 constexpr int64_t kProductTile = 256;
-/// Products of columns [begin, end) of the lines of outer element o, at most kProductTile.
+/// Computes the cumulative products of columns [begin, end), at most kProductTile, of outer index
+/// o.
 template <class T>
 void multiply(const AxisView& view, const T* x, T* y, int64_t o, int64_t begin, int64_t end) {
   using Product = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
@@ -239,7 +246,9 @@ void multiply(const AxisView& view, const T* x, T* y, int64_t o, int64_t begin, 
 
 class CumprodKernel final : public CpuKernel {
  public:
-  static void describe(Schema<CumprodKernel>& s) { s.doc("Some lines a thread."); }
+  static void describe(Schema<CumprodKernel>& s) {
+    s.doc("Runs on several threads, each with some lines.");
+  }
   bool prepare(const CpuRequest& r) override {
     view_ = AxisView(r.inputs[0].shape, r.op_as<Cumprod>()->axis);
     dtype_ = r.inputs[0].dtype;

@@ -1,4 +1,4 @@
-// How many numbers are in each bin.
+// Kernels that count the numbers in each bin.
 #include <algorithm>
 
 #include "crescent/device/cpu_kernel.h"
@@ -9,8 +9,8 @@
 namespace crescent::operations {
 namespace {
 
-/// The bin of a number between the edges; -1: none. A guess by the width of the bins is put right
-/// by the edges themselves.
+/// The bin of a number by sorted edges; -1: none. A guess, which assumes bins of equal width, is
+/// corrected by the edges.
 template <class T>
 class Bins {
  public:
@@ -34,7 +34,7 @@ class Bins {
   double each_;
 };
 
-/// Adds how many of x are in each bin.
+/// Adds the number of elements of x in each bin to the counts.
 template <class T>
 void count_numbers(const T* x, int64_t n, const T* edges, int64_t count, int32_t* counts) {
   if (edges) {
@@ -52,14 +52,14 @@ void count_numbers(const T* x, int64_t n, const T* edges, int64_t count, int32_t
 class BincountKernel final : public CpuKernel {
  public:
   static void describe(Schema<BincountKernel>& s) {
-    s.doc("Parts of the numbers, each by itself.");
+    s.doc("Runs on several threads, each with a part of the numbers.");
   }
   bool prepare(const CpuRequest& r) override {
     bins_ = r.op_as<Bincount>()->count;
     dtype_ = r.inputs[0].dtype, size_ = r.inputs[0].shape.size();
     has_edges_ = r.inputs.size() > 1;
     constexpr int64_t kPart = 65536, kMost = 16;
-    // The counts of a part are not to be more than its numbers.
+    // A part has at least as many numbers as counts.
     parts_ = std::clamp<int64_t>(size_ / std::max(kPart, bins_), 1, kMost);
     return true;
   }

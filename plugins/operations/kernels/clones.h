@@ -2,7 +2,8 @@
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/// `name`, a pointer to a function of these parameters: each copy is body(arguments).
+/// Defines `name`, a pointer to a function with these parameters. It is compiled once per
+/// instruction set, with the body body(arguments).
 #define CRESCENT_CLONES(name, body, parameters, arguments)                                         \
   void name##_plain parameters { body arguments; }                                                 \
   __attribute__((target("avx2,fma"))) void name##_avx2 parameters { body arguments; }              \
@@ -15,5 +16,6 @@
 #define CRESCENT_CLONES(name, body, parameters, arguments) \
   void name parameters { body arguments; }
 #endif
-/// What they call, which becomes a part of each.
+/// For functions that such functions call: they are inlined, so they are compiled for the same
+/// instruction set.
 #define CRESCENT_IN_CLONES inline __attribute__((always_inline))

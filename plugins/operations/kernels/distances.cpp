@@ -1,4 +1,4 @@
-// Distances of rows from each other.
+// Kernels of the distances between rows of two matrices.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ constexpr size_t kVector = 64;  ///< bytes
 
 template <class T>
 constexpr auto kLanes = static_cast<int64_t>(kVector / sizeof(T));
-constexpr int64_t kRows = 6;  ///< of x, that share what is loaded of a panel
+constexpr int64_t kRows = 6;  ///< rows of x for which a loaded part of a panel is used
 
 template <class T>
 struct DistanceLanes {
@@ -25,13 +25,14 @@ struct DistanceLanes {
 CRESCENT_IN_CLONES float root(float x) { return __builtin_sqrtf(x); }
 CRESCENT_IN_CLONES double root(double x) { return __builtin_sqrt(x); }
 
-/// Of some rows of x from those of a panel, of which the first `count` are there. By differences:
-/// products would lose what is near.
+/// Distances of `rows` rows of x from the first `count` rows of a panel. They are sums of squared
+/// differences: with products of the rows, small distances would be lost to rounding.
 template <int64_t rows, class T>
 CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, int64_t count,
                                      int64_t stride, T* to) {
   typedef typename DistanceLanes<T>::type V;
-  constexpr int64_t kPart = 256;  // of many squares, so that small ones do not vanish in the sum
+  // Squares per partial sum, so that small ones are not lost in a large sum.
+  constexpr int64_t kPart = 256;
   V squares[rows] = {};
   for (int64_t first = 0; first < width; first += kPart) {
     V sums[rows] = {};
@@ -58,7 +59,7 @@ CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, 
   }
 }
 
-/// Of rows of x from those of all panels: to (rows, others).
+/// Distances of rows of x from the rows of all panels: to (rows, others).
 template <class T>
 CRESCENT_IN_CLONES void distances_from(const T* x, const T* panels, int64_t rows, int64_t others,
                                        int64_t width, int64_t stride, T* to) {
@@ -85,11 +86,13 @@ CRESCENT_CLONES(double_distances, distances_from, CRESCENT_DISTANCE_PARAMETERS(d
 auto loop_of(float) { return float_distances; }
 auto loop_of(double) { return double_distances; }
 
-/// The other rows are brought into panels first, in which elements k of as many rows as a vector
-/// has lanes lie beside each other.
+/// Packs the other rows into panels first: element k of as many rows as a vector has lanes is
+/// contiguous.
 class DistancesKernel final : public CpuKernel {
  public:
-  static void describe(Schema<DistancesKernel>& s) { s.doc("Some rows of x a thread."); }
+  static void describe(Schema<DistancesKernel>& s) {
+    s.doc("Runs on several threads, each with some rows of x.");
+  }
   bool prepare(const CpuRequest& r) override {
     dtype_ = r.inputs[0].dtype;
     rows_ = r.inputs[0].shape[0], others_ = r.inputs[1].shape[0], width_ = r.inputs[0].shape[1];
@@ -115,7 +118,7 @@ class DistancesKernel final : public CpuKernel {
                      std::max<int64_t>(1, kWork / panel_size), [&](int64_t begin, int64_t end) {
                        for (int64_t i = begin; i < end; ++i) fill_panel(a.in<T>(1), i, panels);
                      });
-    // Tiles of the others, which stay in the cache for several rows of x.
+    // Tiles of the other rows stay in the cache while several rows of x read them.
     const int64_t tile = std::max<int64_t>(1, kTile / panel_size) * lane_count;
     const int64_t most = std::max<int64_t>(1, kWork / std::max<int64_t>(1, others_ * width_));
     const auto loop = loop_of(T());
@@ -127,7 +130,7 @@ class DistancesKernel final : public CpuKernel {
                               a.out<T>(0) + begin * others_ + first);
                      });
   }
-  /// Where the last one has no rows left are zeros.
+  /// Packs rows into panels; the last panel is padded with zeros.
   template <class T>
   void fill_panel(const T* y, int64_t number, T* panels) const {
     const int64_t first = number * kLanes<T>;

@@ -1,7 +1,5 @@
-// The kernel of an op that computes its result number by number, from inputs of the result's shape
-// and dtype: some of them a thread. A loop is made of the op and has
-//   void range(DType, const std::byte* const* in, std::byte* out, int64_t begin, int64_t end)
-//   const;
+// The kernel of an elementwise op whose inputs have the shape and dtype of the result, split into
+// ranges for threads. The loop, which is constructed from the op, has
 #pragma once
 #include <optional>
 
@@ -13,7 +11,9 @@ namespace crescent::operations {
 template <class Op, class Loop>
 class EachNumberKernel final : public CpuKernel {
  public:
-  static void describe(Schema<EachNumberKernel>& s) { s.doc("Some numbers a thread."); }
+  static void describe(Schema<EachNumberKernel>& s) {
+    s.doc("Runs on several threads, each with some numbers.");
+  }
   bool prepare(const CpuRequest& r) override {
     loop_.emplace(*r.op_as<Op>());
     dtype_ = r.inputs[0].dtype, size_ = r.outputs[0].shape.size();

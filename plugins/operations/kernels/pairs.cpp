@@ -1,5 +1,5 @@
-// Functions of two numbers that no formula of others gives: bits and divisors of whole numbers, the
-// neighbour of a fraction.
+// Elementwise functions of two numbers that cannot be composed of other ops: bit operations, common
+// divisors and multiples, nextafter.
 #include <bit>
 #include <numeric>
 
@@ -11,13 +11,13 @@
 namespace crescent::operations {
 namespace {
 
-/// As an unsigned number, where the least negative one has an opposite.
+/// The absolute value as an unsigned number, which also holds that of the most negative number.
 template <class T>
 uint64_t magnitude(T x) {
   return x < 0 ? uint64_t{0} - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }
 
-/// Shifts by more than the width are what shifting bit by bit would give.
+/// Shifts by more than the number of bits give what repeated shifts by one bit would give.
 template <Pairing kind, std::integral T>
 T pair_of(T a, T b) {
   const bool beyond = b < 0 || b >= static_cast<T>(sizeof(T) * 8);
@@ -37,7 +37,8 @@ T pair_of(T a, T b) {
   return a;
 }
 
-/// By the bits, which go up with the size of a number; beyond infinity it is none.
+/// The next floating-point number, by incrementing or decrementing the bits; there is none beyond
+/// infinity.
 template <Pairing kind, std::floating_point T>
 T pair_of(T a, T b) {
   using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
@@ -52,7 +53,7 @@ T pair_of(T a, T b) {
   return std::bit_cast<T>(is_number ? result : kInfinity + 1);
 }
 
-/// A loop for each pairing.
+/// The loops of all functions of two numbers.
 struct PairsLoop {
   Pairing kind;
   explicit PairsLoop(const Pairs& op) : kind(op.kind) {}
@@ -67,7 +68,7 @@ struct PairsLoop {
   }
 
  private:
-  /// What is done is decided once.
+  /// Chooses the function once per range.
   template <class T>
   void each(const T* a, const T* b, T* result, int64_t begin, int64_t end) const {
     const auto loop = [&]<Pairing Kind>(std::integral_constant<Pairing, Kind>) {

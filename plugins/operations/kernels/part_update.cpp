@@ -1,4 +1,4 @@
-// Arrays with a part of them exchanged.
+// The kernel that copies an array and overwrites a slice of it.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace crescent::operations {
 namespace {
 
-/// Lines of the last axis of a part, within an array.
+/// The lines along the last axis of a slice, and where they lie in the array.
 class PartLines {
  public:
   PartLines() = default;
@@ -26,7 +26,7 @@ class PartLines {
   }
   int64_t lines() const { return line_ > 0 ? lines_ : 0; }
   int64_t line() const { return line_; }  ///< bytes
-  /// Lines [begin, end) of the part to where they belong.
+  /// Copies lines [begin, end) of the slice to the array.
   void copy(int64_t begin, int64_t end, const std::byte* part, std::byte* array) const {
     for (int64_t number = begin; number < end; ++number) {
       int64_t rest = number, at = first_;
@@ -47,7 +47,9 @@ class PartLines {
 
 class PartUpdateKernel final : public CpuKernel {
  public:
-  static void describe(Schema<PartUpdateKernel>& s) { s.doc("Some lines a thread."); }
+  static void describe(Schema<PartUpdateKernel>& s) {
+    s.doc("Runs on several threads, each with some lines.");
+  }
   bool prepare(const CpuRequest& r) override {
     const size_t bytes = size_of(r.inputs[0].dtype);
     lines_ = PartLines(r.inputs[0].shape, r.inputs[1].shape, r.op_as<PartUpdate>()->start, bytes);

@@ -1,4 +1,5 @@
-// Where the elements of patches lie in images, row by row or as columns.
+// The positions of the elements of patches in images, for patches with channels last and for
+// patches as columns.
 #pragma once
 #include <algorithm>
 
@@ -6,7 +7,7 @@
 
 namespace crescent::operations {
 
-/// Images of known sizes and their patches, as they lie in memory.
+/// The memory layout of images of known sizes and of their patches.
 class PatchLayout {
  public:
   PatchLayout() = default;
@@ -31,7 +32,7 @@ class PatchLayout {
   int64_t rows() const { return rows_; }          ///< of all images
   int64_t row() const { return axis_[0].inner; }  ///< elements of one
 
-  /// Patches [begin, end) to their places.
+  /// Copies patches [begin, end) of the images to the array of patches.
   template <class T>
   void copy(int64_t begin, int64_t end, const T* images, T* patches) const {
     int64_t place[kAxes], rest = begin;
@@ -48,7 +49,7 @@ class PatchLayout {
     }
   }
 
-  /// What all patches have of a row of the images.
+  /// Copies the elements that all patches have of one row of the images.
   template <class T>
   void sum(int64_t number, const T* patches, T* images) const {
     const Axis& axis = axis_[0];
@@ -68,7 +69,7 @@ class PatchLayout {
     int64_t length, places, size, stride, dilation, before, inner;
   };
 
-  /// Gives the end of what it wrote.
+  /// Returns the end of the memory that it wrote.
   template <class T>
   T* copy_from(size_t i, const int64_t* starts, const T* from, T* to) const {
     if (i == axes_) return copy_run(from, channels_, to);
@@ -87,7 +88,7 @@ class PatchLayout {
     return to;
   }
 
-  /// A call costs more than a few elements do.
+  /// Copies few elements by a loop, because a call of memcpy costs more.
   template <class T>
   static T* copy_run(const T* from, int64_t count, T* to) {
     constexpr int64_t kFew = 16;
@@ -96,7 +97,8 @@ class PatchLayout {
     return to + count;
   }
 
-  /// `place` and `element`: numbers among all, along the axes before.
+  /// `place` and `element` are the indices of the patch and of the element, counted over the
+  /// preceding axes.
   template <class T>
   void add_to(size_t i, int64_t place, int64_t element, const T* patches, T* to) const {
     if (i == axes_) {
@@ -119,7 +121,7 @@ class PatchLayout {
   int64_t channels_ = 0, inner_ = 0, elements_ = 0, places_ = 1, count_ = 0, rows_ = 0;
 };
 
-/// Planes of images and the columns of their patches, as they lie in memory.
+/// The memory layout of planes of images and of their patches as columns (im2col).
 class ColumnLayout {
  public:
   ColumnLayout() = default;
@@ -133,7 +135,7 @@ class ColumnLayout {
   int64_t count() const { return planes_ * rows_; }             ///< rows of patches, in all planes
   int64_t elements() const { return columns_ * grid_.area(); }  ///< of each
 
-  /// What the patches of rows [begin, end) have.
+  /// Copies the elements of the patches in rows [begin, end).
   template <class T>
   void copy(int64_t begin, int64_t end, const T* images, T* columns) const {
     const int64_t places = rows_ * columns_, area = grid_.area();

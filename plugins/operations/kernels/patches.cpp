@@ -1,4 +1,4 @@
-// Patches of images, with the channels last, and images of patches.
+// Kernels that extract patches of images (channels last), and that add patches to images.
 #include <algorithm>
 
 #include "crescent/device/cpu_kernel.h"
@@ -10,7 +10,7 @@
 namespace crescent::operations {
 namespace {
 
-/// f(T()) with a type of as many bytes as an element: copies need no more.
+/// Calls f(T()) with an integer type as large as an element, which suffices for copies.
 template <class F>
 void with_size(DType dtype, F f) {
   switch (size_of(dtype)) {
@@ -25,13 +25,15 @@ void with_size(DType dtype, F f) {
   }
 }
 
-constexpr int64_t kPatchGrain = 8192;  ///< elements that a part moves at least
+constexpr int64_t kPatchGrain = 8192;  ///< fewest elements per part of a thread
 
-/// Of an op with a grid and the layout that it copies by.
+/// The kernel of an op with a grid of patches, which copies elements by a layout.
 template <class Op, class Layout>
 class PatchCopyKernel final : public CpuKernel {
  public:
-  static void describe(Schema<PatchCopyKernel>& s) { s.doc("Some patches a thread."); }
+  static void describe(Schema<PatchCopyKernel>& s) {
+    s.doc("Runs on several threads, each with some patches.");
+  }
   bool prepare(const CpuRequest& r) override {
     layout_ = {r.op_as<Op>()->grid, r.inputs[0].shape};
     dtype_ = r.inputs[0].dtype;
@@ -53,7 +55,9 @@ class PatchCopyKernel final : public CpuKernel {
 
 class PatchSumKernel final : public CpuKernel {
  public:
-  static void describe(Schema<PatchSumKernel>& s) { s.doc("Some rows of images a thread."); }
+  static void describe(Schema<PatchSumKernel>& s) {
+    s.doc("Runs on several threads, each with some rows of images.");
+  }
   bool prepare(const CpuRequest& r) override {
     layout_ = PatchLayout(r.op_as<PatchSum>()->grid, r.outputs[0].shape);
     dtype_ = r.inputs[0].dtype;

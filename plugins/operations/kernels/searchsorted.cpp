@@ -1,4 +1,4 @@
-// Places of numbers in a sorted list, and whether they are in a set.
+// Kernels that find the positions of numbers in a sorted list, and whether numbers are in a set.
 #include <algorithm>
 #include <bit>
 
@@ -10,7 +10,7 @@
 namespace crescent::operations {
 namespace {
 
-/// Halves what is left of the list, without a branch that depends on the numbers.
+/// A binary search without branches that depend on the numbers.
 template <bool right, class T>
 int32_t place_in(const T* list, int64_t count, T value) {
   const auto is_before = [&](T number) { return right ? !(number > value) : !(number >= value); };
@@ -24,7 +24,7 @@ int32_t place_in(const T* list, int64_t count, T value) {
   return static_cast<int32_t>(first - list) + (is_before(*first) ? 1 : 0);
 }
 
-/// A place for each value.
+/// Finds the position of each value.
 template <class T>
 void find_places(bool right, const T* list, int64_t count, const T* values, int32_t* to,
                  int64_t begin, int64_t end) {
@@ -35,7 +35,9 @@ void find_places(bool right, const T* list, int64_t count, const T* values, int3
 
 class SearchsortedKernel final : public CpuKernel {
  public:
-  static void describe(Schema<SearchsortedKernel>& s) { s.doc("Some values a thread."); }
+  static void describe(Schema<SearchsortedKernel>& s) {
+    s.doc("Runs on several threads, each with some values.");
+  }
   bool prepare(const CpuRequest& r) override {
     right_ = r.op_as<Searchsorted>()->right;
     dtype_ = r.inputs[0].dtype;
@@ -58,23 +60,23 @@ class SearchsortedKernel final : public CpuKernel {
 
 // ---- sets
 
-/// A set of numbers in which others are looked for: few are compared one by one, whole ones that
-/// lie close together are marked in a table, others are found by their bits.
+/// A set of numbers. A few are compared one by one; integers in a small range are marked in a
+/// table; all others are in a hash table of their bits.
 template <class T>
 class NumberSet {
  public:
-  /// Of memory that a set of so many needs.
+  /// The bytes of memory that a set of `count` numbers needs.
   static size_t bytes(int64_t count) { return count > kFew ? slots(count) * sizeof(T) : 0; }
 
   NumberSet(const T* numbers, int64_t count, std::byte* memory)
       : numbers_(numbers), count_(count), bytes_(bytes(count)) {
     const T* first = std::find_if(numbers, numbers + count, [](T x) { return x == x; });
-    if (first == numbers + count) count_ = 0;  // nothing equals NaN
+    if (first == numbers + count) count_ = 0;  // NaN equals nothing, so the set is empty
     if (count_ <= kFew) return;
     if (std::is_integral_v<T> && mark(reinterpret_cast<uint8_t*>(memory))) return;
     fill(reinterpret_cast<T*>(memory), *first);
   }
-  /// Whether each of x is in the set: `found` or its opposite.
+  /// Writes `found` for each of x that is in the set, and the opposite for the others.
   void look(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
     if (count_ <= kFew) return compare(x, begin, end, found, to);
     for (int64_t i = begin; i < end; ++i) to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == found;
@@ -87,7 +89,7 @@ class NumberSet {
     return std::bit_ceil(std::max<size_t>(4 * static_cast<size_t>(count), 4096));
   }
 
-  // numbers of a range
+  // integers in a small range
 
   uint64_t place(T x) const {
     return static_cast<uint64_t>(static_cast<int64_t>(x)) - static_cast<uint64_t>(low_);
@@ -103,7 +105,7 @@ class NumberSet {
   }
   bool is_marked(T x) const { return place(x) < range_ && marks_[place(x)] != 0; }
 
-  // slots, of which free ones hold a number that is known to be in the set
+  // hash table, whose empty slots hold a number that is in the set
 
   size_t slot(T x) const {
     using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -114,7 +116,7 @@ class NumberSet {
       bits = static_cast<uint64_t>(static_cast<int64_t>(x));
     return static_cast<size_t>((bits * 0x9e3779b97f4a7c15u) >> shift_);
   }
-  /// Where x is, or could be.
+  /// The slot of x, or the empty slot where it would be.
   size_t found_slot(T x) const {
     size_t at = slot(x);
     while (!(slots_[at] == x) && !(slots_[at] == free_)) at = (at + 1) & mask_;
@@ -129,9 +131,10 @@ class NumberSet {
   }
   bool is_in(T x) const { return x == free_ || slots_[found_slot(x)] == x; }
 
-  // few
+  // few numbers
 
-  /// Blocks of values with answers of the same width, so that loops become vectors.
+  /// Compares blocks of values, with results of the same width, so that the compiler vectorizes the
+  /// loops.
   void compare(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
     using Answer =
         std::conditional_t<sizeof(T) == 8, int64_t,
@@ -166,7 +169,9 @@ class NumberSet {
 
 class IsinKernel final : public CpuKernel {
  public:
-  static void describe(Schema<IsinKernel>& s) { s.doc("Some values a thread."); }
+  static void describe(Schema<IsinKernel>& s) {
+    s.doc("Runs on several threads, each with some values.");
+  }
   bool prepare(const CpuRequest& r) override {
     found_ = !r.op_as<Isin>()->invert;
     dtype_ = r.inputs[0].dtype;

@@ -1,4 +1,4 @@
-// Functions of one number that no formula of others gives.
+// Elementwise functions of one number that cannot be composed of other ops.
 #include <cmath>
 #include <numbers>
 
@@ -71,8 +71,9 @@ double inverse_of_erf(double y) {
   return std::copysign(quantile / std::numbers::sqrt2, y);
 }
 
-/// Of i0: the sum of t^k / (k!)^2, t = x^2 / 4; of i1: x / 2 times that of t^k / (k! (k + 1)!).
-/// All terms have the same sign, so nothing cancels and float32 is accurate enough.
+/// The number of terms of the series of i0, the sum of t^k / (k!)^2, t = x^2 / 4, and of i1, x / 2
+/// times the sum of t^k / (k! (k + 1)!). All terms have the same sign, so nothing cancels and
+/// float32 is accurate enough.
 constexpr int kTerms = 26;
 constexpr float kSeriesEnd = 12;
 struct Series {
@@ -109,12 +110,12 @@ double special(Special kind, double x) {
   if (std::isnan(x)) return x;
   if (kind == Special::erfinv) return inverse_of_erf(x);
   if (kind == Special::erfc) return std::erfc(x);
-  if (std::isinf(x)) return NAN;  // as Keras has it
+  if (std::isinf(x)) return NAN;  // as in Keras
   const double value = bessel_i(kind == Special::i0 ? 0 : 1, std::abs(x));
   return kind == Special::i1 ? std::copysign(value, x) : value;
 }
 
-/// A loop for each function.
+/// The loops of all functions.
 struct SpecialLoop {
   Special kind;
   explicit SpecialLoop(const SpecialFunction& op) : kind(op.kind) {}
@@ -132,7 +133,7 @@ struct SpecialLoop {
   }
 
  private:
-  /// Block by block, as the result may take the place of the numbers.
+  /// Computes block by block, because the result may overwrite the input.
   void by_series(const float* x, float* y, int64_t n) const {
     constexpr int64_t kBlock = 256;
     float block[kBlock];

@@ -1,11 +1,11 @@
-// Eight vectors of eight elements of 32 bits as a square.
+// Transposition of 8 x 8 elements of 32 bits in eight vectors.
 #pragma once
 #include "clones.h"
 
 namespace crescent::operations {
 
-/// Rows and columns change places. Each round moves the highest bit of a row's number to the end of
-/// that of the column.
+/// Transposes in place, in three rounds, each of which moves the highest bit of the row index to
+/// the end of the column index.
 template <class Vector>
 CRESCENT_IN_CLONES void transpose_square(Vector* rows) {
   constexpr int kSide = 8;

@@ -14,7 +14,7 @@ int number_below(const Value& value, size_t count, const char* what) {
   return static_cast<int>(number);
 }
 
-/// A group in itself would never end.
+/// Fails if a group contains itself, directly or through its parents.
 void check_parents(const Graph& graph) {
   for (size_t i = 0; i < graph.groups.size(); ++i)
     if (graph.groups[i].parent >= static_cast<int>(i))

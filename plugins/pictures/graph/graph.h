@@ -28,11 +28,11 @@ struct Graph {
   std::vector<GraphGroup> groups;
   std::string direction = "TB";
 
-  /// The groups around a node, from the outermost one to its own.
+  /// The groups that contain a node, from the outermost to the innermost.
   std::vector<int> groups_around(int node) const;
 };
 
-/// Fails for numbers of nodes and groups that are not there.
+/// Parses a figure; fails for indices of nodes or groups that do not exist.
 Graph graph_from(const Dict& figure);
 
 }  // namespace crescent::pictures

@@ -1,4 +1,4 @@
-// The layers of a graph, and the order within them.
+// Assigns the items of a graph to layers, and orders the items of each layer.
 #include <algorithm>
 
 #include "graph/level.h"
@@ -8,7 +8,7 @@ namespace {
 
 using Numbers = std::vector<std::vector<int>>;
 
-/// A depth-first search along edges, from every item that was not met before.
+/// A depth-first search along edges, started at every item that has not been visited.
 class CycleSearch {
  public:
   CycleSearch(size_t items, std::vector<Edge>& edges)
@@ -17,7 +17,7 @@ class CycleSearch {
       outgoing_[static_cast<size_t>(edges[i].from)].push_back(i);
   }
 
-  /// Marks the back edges: those to an item that is on the way.
+  /// Marks back edges: those that lead to an item on the current path.
   void mark() {
     for (size_t first = 0; first < states_.size(); ++first) {
       if (states_[first] == kNew) enter(first);
@@ -55,29 +55,31 @@ class CycleSearch {
   std::vector<Visit> way_;
 };
 
-/// The items that edges of each item lead to.
-Numbers followers(size_t items, const std::vector<Edge>& edges) {
+/// The successors of each item.
+Numbers successors(size_t items, const std::vector<Edge>& edges) {
   Numbers after(items);
   for (const Edge& edge : edges) after[static_cast<size_t>(edge.from)].push_back(edge.to);
   return after;
 }
 
-/// How many edges lead to each item.
-std::vector<int> arrivals(size_t items, const std::vector<Edge>& edges) {
+/// The number of edges that lead to each item.
+std::vector<int> predecessor_counts(size_t items, const std::vector<Edge>& edges) {
   std::vector<int> arriving(items);
   for (const Edge& edge : edges) ++arriving[static_cast<size_t>(edge.to)];
   return arriving;
 }
 
-/// The layer that an item with nothing above it begins in.
+/// Sets the initial layer of each item, which is that of an item without predecessors.
 void set_first_layers(std::vector<Item>& items) {
   const bool has_first = std::any_of(items.begin(), items.end(),
                                      [](const Item& item) { return item.pin == Item::kFirst; });
   for (Item& item : items) item.layer = has_first && item.pin != Item::kFirst ? 1 : 0;
 }
 
-/// Puts each item below all that lead to it; gives them so that each comes after those.
-std::vector<int> lowered(std::vector<Item>& items, const Numbers& after, std::vector<int> waiting) {
+/// Moves each item below all of its predecessors, and returns the items in topological order.
+/// `waiting` is the number of predecessors of each item.
+std::vector<int> place_below_predecessors(std::vector<Item>& items, const Numbers& after,
+                                          std::vector<int> waiting) {
   std::vector<int> ready, sorted;
   for (size_t i = 0; i < items.size(); ++i)
     if (waiting[i] == 0) ready.push_back(static_cast<int>(i));
@@ -94,8 +96,8 @@ std::vector<int> lowered(std::vector<Item>& items, const Numbers& after, std::ve
   return sorted;
 }
 
-/// Puts an item just above the first of what follows it.
-void raise_to_followers(std::vector<Item>& items, size_t number, const std::vector<int>& after) {
+/// Moves an item to the layer just above the highest of its successors.
+void raise_to_successors(std::vector<Item>& items, size_t number, const std::vector<int>& after) {
   int least = -1;
   for (const int next : after) {
     const int layer = items[static_cast<size_t>(next)].layer;
@@ -106,31 +108,32 @@ void raise_to_followers(std::vector<Item>& items, size_t number, const std::vect
 
 }  // namespace
 
-/// Exchanges the ends of back edges.
+/// Reverses back edges, so that the graph has no cycles.
 void Level::break_cycles() {
   CycleSearch(items.size(), edges).mark();
   for (Edge& edge : edges)
     if (edge.reversed) std::swap(edge.from, edge.to), std::swap(edge.in, edge.out);
 }
 
-/// An item is below all that lead to it; one to which nothing leads is just above what follows.
+/// Assigns layers: an item is below all of its predecessors; an item without predecessors is just
+/// above its successors.
 void Level::assign_layers() {
-  const Numbers after = followers(items.size(), edges);
-  const std::vector<int> arriving = arrivals(items.size(), edges);
+  const Numbers after = successors(items.size(), edges);
+  const std::vector<int> arriving = predecessor_counts(items.size(), edges);
   set_first_layers(items);
   int last = 0;
-  for (const int i : lowered(items, after, arriving)) {
+  for (const int i : place_below_predecessors(items, after, arriving)) {
     const auto number = static_cast<size_t>(i);
     const Item& item = items[number];
     last = std::max(last, item.layer + (item.pin == Item::kLast ? 0 : 1));
     if (arriving[number] == 0 && item.pin == Item::kFree)
-      raise_to_followers(items, number, after[number]);
+      raise_to_successors(items, number, after[number]);
   }
   for (Item& item : items)
     if (item.pin == Item::kLast) item.layer = last;
 }
 
-/// Adds the dummy of an edge in a layer that it passes through.
+/// Adds a dummy item for an edge, in a layer that the edge crosses.
 int Level::add_dummy(int layer) {
   Item dummy;
   dummy.dummy = true;
@@ -139,7 +142,8 @@ int Level::add_dummy(int layer) {
   return static_cast<int>(items.size()) - 1;
 }
 
-/// Segments that begin at a dummy have a trunk of their own.
+/// The segment of an edge between two items. Segments that begin at a dummy have a trunk of their
+/// own.
 Level::Segment Level::segment_of(int number, int from, int to) const {
   const Edge& edge = edges[static_cast<size_t>(number)];
   Segment segment;
@@ -150,7 +154,7 @@ Level::Segment Level::segment_of(int number, int from, int to) const {
   return segment;
 }
 
-/// Cuts edges into segments between layers that follow each other.
+/// Splits edges into segments between adjacent layers.
 void Level::add_dummies() {
   for (size_t i = 0; i < edges.size(); ++i) {
     int from = edges[i].from;
@@ -161,11 +165,11 @@ void Level::add_dummies() {
       from = to;
     }
   }
-  note_segments();
+  record_segments();
 }
 
-/// Notes the segments that begin and end at each item.
-void Level::note_segments() {
+/// Records the segments that begin and end at each item.
+void Level::record_segments() {
   above_.resize(items.size());
   below_.resize(items.size());
   for (size_t i = 0; i < segments_.size(); ++i) {
@@ -174,7 +178,7 @@ void Level::note_segments() {
   }
 }
 
-/// The barycenter of an item: the mean place of its neighbours in the layer before it; `place` if
+/// The barycenter of an item: the mean position of its neighbours in the previous layer; `place` if
 /// it has none.
 double Level::barycenter(int item, bool from_above, double place) const {
   const std::vector<int>& linked = (from_above ? above_ : below_)[static_cast<size_t>(item)];
@@ -200,7 +204,7 @@ void Level::sort_layer(std::vector<int>& layer, bool from_above) {
     items[static_cast<size_t>(layer[i])].x = static_cast<double>(i);
 }
 
-/// Where the segments below a layer begin and end.
+/// The positions at which the segments below a layer begin and end.
 std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>& layer) const {
   std::vector<std::pair<double, double>> ends;
   for (const int item : layer)
@@ -212,7 +216,7 @@ std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>&
   return ends;
 }
 
-/// How many pairs of segments cross, by the order in which x counts items.
+/// The number of pairs of segments that cross, where x is the order of items in their layer.
 int Level::crossings() const {
   int count = 0;
   for (const std::vector<int>& layer : layers_) {
@@ -224,7 +228,7 @@ int Level::crossings() const {
   return count;
 }
 
-/// Puts the items into their layers in the order of their numbers.
+/// Fills the layers with their items, in the order of item numbers.
 void Level::fill_layers() {
   int last = 0;
   for (const Item& item : items) last = std::max(last, item.layer);
@@ -236,7 +240,7 @@ void Level::fill_layers() {
   }
 }
 
-/// Sorts every layer by the one before it, from the top to the bottom or the other way.
+/// Sorts every layer by the barycenters in the previous layer, from the top to the bottom or back.
 void Level::sweep(bool downwards) {
   if (downwards)
     for (size_t i = 1; i < layers_.size(); ++i) sort_layer(layers_[i], true);

@@ -1,4 +1,5 @@
-// Graphs as scenes: each group is laid out by itself and is then a box in the group around it.
+// Lays out graphs as scenes: each group is laid out separately and then is a box in its parent
+// group.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,16 +14,17 @@ namespace {
 
 constexpr Color kHeading{0xdc, 0xe8, 0xf6}, kGroup{0x80, 0x80, 0x80};
 
-/// A laid out group: what is in it, from its left upper corner, and where edges come in and go out.
+/// The layout of a group: positions relative to its upper left corner, and where edges enter and
+/// leave it.
 struct Block {
   double width = 0, height = 0;
-  std::vector<std::pair<int, Point>> nodes;  // the left upper corners of nodes
-  std::vector<std::pair<int, Box>> frames;   // of the groups in it
+  std::vector<std::pair<int, Point>> nodes;  // upper left corners of nodes
+  std::vector<std::pair<int, Box>> frames;   // frames of nested groups
   std::vector<Line> lines;
-  std::map<int, double> entries, exits;  // x by edge, and by node from which they come
+  std::map<int, double> entries, exits;  // x by number of the edge; x by source node
 };
 
-/// A point, or a size, where things go from left to right.
+/// Exchanges the axes of a point or a size, for graphs that run from left to right.
 Point exchanged(Point p) { return {p.y, p.x}; }
 
 class GraphLayout {
@@ -50,7 +52,7 @@ class GraphLayout {
   }
 
  private:
-  /// The size of a box with room for its texts, and for the edges that arrive.
+  /// The size of a node's box, which fits its texts and the edges that arrive at it.
   Point size_of_node(const GraphNode& node, int arriving) const {
     double wide = 0;
     for (size_t i = 0; i < node.lines.size(); ++i)
@@ -58,7 +60,7 @@ class GraphLayout {
     const auto lines = static_cast<double>(std::max<size_t>(node.lines.size(), 1));
     Point size{wide + (metrics_.cells ? 4 : 20),
                lines * (metrics_.line + (metrics_.cells ? 0 : 5)) + (metrics_.cells ? 2 : 0)};
-    // With an odd number of cells there is one in the middle.
+    // An odd number of terminal cells has a middle cell.
     if (metrics_.cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
     if (metrics_.cells && across_) {
       size.y = std::max(size.y, arriving + 2.0);
@@ -67,7 +69,7 @@ class GraphLayout {
     return size;
   }
 
-  /// The size as the layout takes it, which goes from the top to the bottom.
+  /// The size of a node in the coordinates of the layout, which runs from the top to the bottom.
   Point extent_of(int node) const {
     const Point size = sizes_[static_cast<size_t>(node)];
     return across_ ? exchanged(size) : size;
@@ -86,7 +88,7 @@ class GraphLayout {
     return std::find(around.begin(), around.end(), group) != around.end();
   }
 
-  /// The group directly inside of `group` in which the node is; -1 if it is in none.
+  /// The child of `group` that contains the node; -1 if none does.
   int inner_group(int node, int group) const {
     const std::vector<int> around = graph_.groups_around(node);
     const auto at = std::find(around.begin(), around.end(), group);
@@ -94,13 +96,13 @@ class GraphLayout {
     return next == around.end() ? -1 : *next;
   }
 
-  /// The parts of a level while it is put together.
+  /// The parts of a level during its construction.
   struct Parts {
     Level level;
-    std::map<int, int> of_node, of_group;  // items
-    std::map<int, int> entries, exits;     // items by edge, by node
-    std::map<int, Block> blocks;           // of groups
-    std::vector<bool> ends;                // of edges of the level: whether they end at a node
+    std::map<int, int> of_node, of_group;  // item number by node; item number by group
+    std::map<int, int> entries, exits;     // item number by edge; item number by source node
+    std::map<int, Block> blocks;           // layouts of child groups
+    std::vector<bool> ends;                // per edge of the level: whether it ends at a node
   };
 
   Block block_of(int group) {
@@ -139,7 +141,7 @@ class GraphLayout {
   }
 
   void add_edges(Parts& parts, int group) {
-    std::map<int, bool> left;  // nodes whose way out is there
+    std::map<int, bool> left;  // source nodes that already have an edge out of the group
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
       const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
       const bool inside = is_within(from, group), ends_inside = is_within(to, group);
@@ -173,7 +175,7 @@ class GraphLayout {
     return parts.of_group[inner];
   }
 
-  /// What a group has around its items: a margin, and room for its label where that is above it.
+  /// The margin between a group's frame and its items, without room for its label.
   Point padding(int group) const {
     if (group < 0) return {0, 0};
     if (metrics_.cells) return across_ ? Point{1, 2} : Point{2, 1};
@@ -184,7 +186,8 @@ class GraphLayout {
   Block collected(Parts& parts, int group) {
     Block block;
     const Point pad = padding(group);
-    // A label stands above a frame: before it, or beside it where things go to the right.
+    // A label is above the frame; in a layout from left to right, which exchanges axes, that is
+    // beside it.
     const Point before{pad.x + (across_ ? label_room(group) : 0),
                        pad.y + (across_ ? 0 : label_room(group))};
     block.width = std::max(parts.level.width, least_width(group)) + before.x + pad.x;
@@ -206,7 +209,7 @@ class GraphLayout {
       const Edge& part = parts.level.edges[i];
       Line line{.points = {}, .rule = true, .arrow = parts.ends[i]};
       for (const Point& p : part.route) line.points.push_back(moved(p));
-      // Lines that come in and go out begin and end at the frame.
+      // Edges that enter or leave the group begin and end at its frame.
       if (parts.level.items[static_cast<size_t>(part.from)].pin == Item::kFirst)
         line.points.front().y = 0;
       if (parts.level.items[static_cast<size_t>(part.to)].pin == Item::kLast)
@@ -216,7 +219,7 @@ class GraphLayout {
     return block;
   }
 
-  /// A frame has room for its label.
+  /// The least width of a group's frame, which fits its label.
   double least_width(int group) const {
     if (group < 0 || across_) return 0;
     return metrics_.width(graph_.groups[static_cast<size_t>(group)].label);
@@ -238,7 +241,7 @@ class GraphLayout {
 
   // ---- drawing
 
-  /// A region of the layout where the scene has it.
+  /// Converts a region from layout coordinates to scene coordinates.
   Box turned(Point at, Point size) const {
     if (back_) at.y = extent_.y - at.y - size.y;
     if (across_) at = exchanged(at), size = exchanged(size);

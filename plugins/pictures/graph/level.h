@@ -9,28 +9,28 @@
 
 namespace crescent::pictures {
 
-/// What has a place: a box, or the dummy of an edge that passes through a layer.
+/// A positioned item: a box, or the dummy of an edge that passes through a layer.
 struct Item {
   double width = 0, height = 0;
   enum Pin { kFree, kFirst, kLast } pin = kFree;  ///< whether it is in the first or last layer
   bool dummy = false;
   int layer = 0;
-  double x = 0;  ///< of the middle
+  double x = 0;  ///< centre
   double top = 0;
 };
 
-/// An edge between items. Edges of one item with one trunk begin together.
+/// An edge between items. Edges of one item with the same trunk begin at the same point.
 struct Edge {
   int from = 0, to = 0;
-  std::optional<double> out = {}, in = {};  ///< where it begins and ends, from the middle of items
+  std::optional<double> out = {}, in = {};  ///< offsets of its ends from the centres of its items
   int trunk = 0;
-  bool reversed = false;  ///< its items were exchanged, against a cycle
+  bool reversed = false;  ///< it was reversed to break a cycle
   std::vector<Point> route = {};
 };
 
 struct Spacing {
   double items = 24, layers = 34, tracks = 11, ports = 14, dummies = 12;
-  bool cells = false;  ///< places are the middles of cells
+  bool cells = false;  ///< positions are centres of terminal cells
 };
 
 class Level {
@@ -44,14 +44,14 @@ class Level {
   void arrange();
 
  private:
-  struct Segment;  // of an edge, between layers that follow each other
-  struct Bundle;   // segments that begin together
+  struct Segment;  // the part of an edge between adjacent layers
+  struct Bundle;   // segments that begin at the same point
   void break_cycles();
   void assign_layers();
   void add_dummies();
   int add_dummy(int layer);
   Segment segment_of(int number, int from, int to) const;
-  void note_segments();
+  void record_segments();
   void order_layers();
   void fill_layers();
   void sweep(bool downwards);
@@ -76,21 +76,21 @@ class Level {
   double begin_of(const Segment& segment) const;
   double end_of(const Segment& segment) const;
   double distance(int left, int right) const;
-  double wish(int item, bool from_above) const;
+  double preferred_x(int item, bool from_above) const;
   std::vector<Segment*> segments_after(int layer);
 
   const Spacing spacing_;
   std::vector<std::vector<int>> layers_;  // items from left to right
   std::vector<Segment> segments_;
   std::vector<std::vector<int>> above_, below_;  // segments that end at, and begin at, an item
-  std::vector<double> bottoms_;                  // of layers
+  std::vector<double> bottoms_;                  // y coordinates of the lower ends of layers
 };
 
 struct Level::Segment {
   int from = 0, to = 0, edge = 0;
-  double out = 0, in = 0;  // from the middle of the items
+  double out = 0, in = 0;  // offsets of the ends from the centres of the items
   bool fixed_in = false;
-  int track = -1;  // -1: straight
+  int track = -1;  // index of the horizontal track; -1: straight
   int trunk = 0;
 };
 
@@ -100,7 +100,7 @@ struct Level::Bundle {
   std::vector<double> ends;
   int track = -1;
   bool goes_right() const { return most - begin > begin - least; }
-  /// Whether a segment ends there, or as near as makes no difference.
+  /// Whether a segment ends within `near` of x.
   bool ends_at(double x, double near) const;
   int track_below(const std::vector<Bundle>& others, double near) const;
 };

@@ -1,4 +1,4 @@
-// Where the items of layers are, and how edges go between them.
+// Positions items within layers, and routes edges.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,11 +20,13 @@ Pool joined(const Pool& left, const Pool& right) {
           left.count + right.count};
 }
 
-/// The numbers in rising order that are nearest to `wishes` (pool adjacent violators).
-std::vector<double> rising(const std::vector<double>& wishes, const std::vector<double>& weights) {
+/// The ascending numbers with the least weighted squared distance to `preferred`, by the
+/// pool-adjacent-violators algorithm (isotonic regression).
+std::vector<double> rising(const std::vector<double>& preferred,
+                           const std::vector<double>& weights) {
   std::vector<Pool> pools;
-  for (size_t i = 0; i < wishes.size(); ++i) {
-    Pool last{wishes[i], weights[i], 1};
+  for (size_t i = 0; i < preferred.size(); ++i) {
+    Pool last{preferred[i], weights[i], 1};
     for (; !pools.empty() && pools.back().mean > last.mean; pools.pop_back())
       last = joined(pools.back(), last);
     pools.push_back(last);
@@ -34,18 +36,19 @@ std::vector<double> rising(const std::vector<double>& wishes, const std::vector<
   return result;
 }
 
-/// The places nearest to the wishes that keep the distances.
-std::vector<double> spread(const std::vector<double>& wishes, const std::vector<double>& weights,
+/// The positions with the least weighted squared distance to `preferred` that are at least
+/// `distances` apart.
+std::vector<double> spread(const std::vector<double>& preferred, const std::vector<double>& weights,
                            const std::vector<double>& distances) {
   std::vector<double> shifts{0}, relative;
   for (const double distance : distances) shifts.push_back(shifts.back() + distance);
-  for (size_t i = 0; i < wishes.size(); ++i) relative.push_back(wishes[i] - shifts[i]);
+  for (size_t i = 0; i < preferred.size(); ++i) relative.push_back(preferred[i] - shifts[i]);
   std::vector<double> places = rising(relative, weights);
   for (size_t i = 0; i < places.size(); ++i) places[i] += shifts[i];
   return places;
 }
 
-/// How far the places are moved so that they end before `most`, or begin behind `least`.
+/// The shift by which all positions end at `most`, or begin at `least`, if they would exceed it.
 double shift_into(const std::vector<double>& places, double least, double most) {
   if (places.back() > most) return most - places.back();
   return places[0] < least ? least - places[0] : 0;
@@ -60,9 +63,9 @@ double Level::distance(int left, int right) const {
   return (a.width + b.width) / 2 + gap;
 }
 
-/// The mean of the places that make the segments of an item straight; those of long edges count
-/// more.
-double Level::wish(int number, bool from_above) const {
+/// The preferred position of an item: the weighted mean of the positions at which its segments are
+/// straight. Segments between dummies weigh more, so that long edges become straight.
+double Level::preferred_x(int number, bool from_above) const {
   const auto item = static_cast<size_t>(number);
   double sum = 0, weights = 0;
   for (const int k : from_above ? above_[item] : below_[item]) {
@@ -77,19 +80,19 @@ double Level::wish(int number, bool from_above) const {
 }
 
 void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
-  std::vector<double> wishes, weights, distances;
+  std::vector<double> preferred, weights, distances;
   for (size_t i = 0; i < layer.size(); ++i) {
     const auto item = static_cast<size_t>(layer[i]);
     const bool linked = !(from_above ? above_[item] : below_[item]).empty();
-    wishes.push_back(wish(layer[i], from_above));
+    preferred.push_back(preferred_x(layer[i], from_above));
     weights.push_back(items[item].dummy ? 4 : linked ? 1 : 0.1);
     if (i > 0) distances.push_back(distance(layer[i - 1], layer[i]));
   }
-  const std::vector<double> places = spread(wishes, weights, distances);
+  const std::vector<double> places = spread(preferred, weights, distances);
   for (size_t i = 0; i < layer.size(); ++i) items[static_cast<size_t>(layer[i])].x = places[i];
 }
 
-/// Places the items of each layer side by side.
+/// Initializes positions: the items of each layer side by side.
 void Level::line_up() {
   for (const std::vector<int>& layer : layers_) {
     double x = 0;
@@ -111,7 +114,7 @@ void Level::place_across() {
   snap();
 }
 
-/// Moves everything to the right of 0, and to middles of cells or pixels.
+/// Shifts all items so that x begins at 0, and rounds positions to terminal cells or half pixels.
 void Level::snap() {
   double left = INFINITY;
   for (const Item& item : items) left = std::min(left, item.x - item.width / 2);
@@ -137,7 +140,8 @@ double Level::end_of(const Segment& segment) const {
   return items[static_cast<size_t>(segment.to)].x + segment.in;
 }
 
-/// The segments that may end anywhere on an item, from left to right by where they begin.
+/// The segments that may end anywhere on the top of an item, sorted by the positions where they
+/// begin.
 std::vector<Level::Segment*> Level::free_segments(size_t number) {
   std::vector<Segment*> free;
   for (const int k : above_[number])
@@ -148,20 +152,22 @@ std::vector<Level::Segment*> Level::free_segments(size_t number) {
   return free;
 }
 
-/// Segments end beside each other on top of a box, below where they come from if they can.
+/// Spreads the ends of segments over the top of a box, each as near as possible to the position
+/// where it begins.
 void Level::choose_ports_of(size_t number) {
   const Item& item = items[number];
   const std::vector<Segment*> free = free_segments(number);
   if (free.empty()) return;
-  const double margin =
-      spacing_.cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);  // beside the corners
+  // Distance from the corners.
+  const double margin = spacing_.cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);
   const double least = item.x - item.width / 2 + margin, most = item.x + item.width / 2 - margin;
   const double gap =
       std::min(spacing_.ports, (item.width - 2 * margin) / std::max<double>(1, free.size() - 1.0));
-  std::vector<double> wishes;
-  for (const Segment* segment : free) wishes.push_back(std::clamp(begin_of(*segment), least, most));
+  std::vector<double> preferred;
+  for (const Segment* segment : free)
+    preferred.push_back(std::clamp(begin_of(*segment), least, most));
   const std::vector<double> places =
-      spread(wishes, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
+      spread(preferred, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
   const double shift = shift_into(places, 2 * item.x - most, most);
   for (size_t k = 0; k < free.size(); ++k) {
     const double at = places[k] + shift;
@@ -187,8 +193,8 @@ bool Level::Bundle::ends_at(double x, double near) const {
                      [&](double end) { return std::abs(end - x) < near; });
 }
 
-/// The segments below a layer that are not straight. Those that go to the right are nested from the
-/// right, the others from the left.
+/// The bundles of segments below a layer that are not straight. Those that go to the right are
+/// nested from the right, the others from the left.
 std::vector<Level::Bundle> Level::bundles_below(int layer) {
   std::map<int, Bundle> by_trunk;
   for (Segment* segment : segments_after(layer)) {
@@ -210,9 +216,9 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
   return bundles;
 }
 
-/// Gives the horizontal parts of the segments below a layer tracks, so that no two lie on each
-/// other, and that no vertical part lies on another: what leaves a place is above what arrives
-/// there. Returns the number of tracks.
+/// Assigns tracks to the horizontal parts of the segments below a layer, so that neither horizontal
+/// nor vertical parts overlap: at one position, a segment that begins there has a higher track than
+/// a segment that ends there. Returns the number of tracks.
 int Level::assign_tracks(int layer) {
   const double near = spacing_.cells ? 0.9 : 0.75 * spacing_.dummies;
   std::vector<Bundle> waiting = bundles_below(layer), done;
@@ -235,7 +241,7 @@ int Level::assign_tracks(int layer) {
   return tracks;
 }
 
-/// The first track below those of the bundles that this one would lie on.
+/// The first track below those of the bundles that overlap this one.
 int Level::Bundle::track_below(const std::vector<Bundle>& others, double near) const {
   int free = 0;
   for (const Bundle& other : others) {
@@ -251,7 +257,7 @@ double Level::highest_in(const std::vector<int>& layer) const {
   return highest;
 }
 
-/// Items stand in the middle of their layer; dummies pass through all of it.
+/// Positions items vertically: boxes in the middle of their layer, while dummies span all of it.
 void Level::place_layer(const std::vector<int>& layer, double top, double highest) {
   for (const int k : layer) {
     Item& item = items[static_cast<size_t>(k)];
@@ -291,7 +297,7 @@ void Level::route_segment(const Segment& segment) {
   route.push_back(end);
 }
 
-/// Joins the segments of edges to lines.
+/// Connects the segments of each edge to a line.
 void Level::route_edges() {
   for (const Segment& segment : segments_) route_segment(segment);
   for (Edge& edge : edges)

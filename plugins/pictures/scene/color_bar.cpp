@@ -6,7 +6,7 @@ namespace crescent::pictures {
 namespace {
 
 constexpr int kMostTicks = 5;
-constexpr int64_t kSteps = 64;  // colours
+constexpr int64_t kSteps = 64;  // number of different colours
 
 double gap_of(const Metrics& metrics) { return metrics.cells ? 1 : 12; }
 double strip_width(const Metrics& metrics) { return metrics.cells ? 2 : 14; }
@@ -23,7 +23,7 @@ double ColorBar::width(const Metrics& metrics) const {
   return gap_of(metrics) + strip_width(metrics) + text_gap(metrics) + texts;
 }
 
-/// The colours from above, a pixel each.
+/// The colours from the top to the bottom, one pixel each.
 Bitmap ColorBar::strip() const {
   Bitmap strip;
   strip.rows = kSteps, strip.columns = 1;
@@ -40,7 +40,8 @@ void ColorBar::draw(Scene& scene, const Metrics& metrics, Point at, double heigh
   bar.at = {left, at.y};
   bar.width = strip_width(metrics), bar.height = height;
   scene.elements.push_back(std::move(bar));
-  double free = at.y + height;  // texts go upwards
+  // Upper end of the labels so far, which are drawn from the bottom up.
+  double free = at.y + height;
   for (size_t i = 0; i < ticks_.values.size(); ++i) {
     const double share = range_.share(ticks_.values[i]);
     const double half = std::min(metrics.line, height) / 2;

@@ -1,4 +1,4 @@
-// What the colours of fields mean: a bar with numbers beside it, the greatest above.
+// A color bar: the meaning of colours, with numbers beside it, the largest at the top.
 #pragma once
 #include "scene/scene.h"
 #include "scene/ticks.h"
@@ -7,11 +7,11 @@ namespace crescent::pictures {
 
 class ColorBar {
  public:
-  /// `color` gives the colours for 0 to 1.
+  /// `color` maps 0 to 1 to colours.
   ColorBar(const Range& range, Color (*color)(double share));
-  /// The width that it needs, with the gap before it.
+  /// Its width, including the gap on its left.
   double width(const Metrics& metrics) const;
-  /// Draws it from its left upper corner, the gap before it included.
+  /// Draws it. `at` is the upper left corner, including the gap.
   void draw(Scene& scene, const Metrics& metrics, Point at, double height) const;
 
  private:

@@ -16,7 +16,7 @@ double widest(const Metrics& metrics, const std::vector<std::string>& texts) {
   return width;
 }
 
-/// The distance of an axis from the area that it bounds: it takes a cell of a terminal.
+/// The distance of an axis from the plot area; in a terminal an axis takes a cell.
 double beside(const Metrics& metrics) { return metrics.cells ? 0.5 : 0; }
 double tick_length(const Metrics& metrics) { return metrics.cells ? 0.5 : kTick; }
 
@@ -45,7 +45,8 @@ double Frame::draw_title(Scene& scene, const Metrics& metrics) const {
   return margin + line;
 }
 
-/// Entries side by side, in as many lines as they need; gives where the last line ends.
+/// Draws legend entries side by side, in as many lines as they need; returns the lower end of the
+/// last line.
 double Frame::draw_legend(Scene& scene, const Metrics& metrics, double top) const {
   if (legend.empty()) return top;
   const double sample = metrics.cells ? 2 : 22, gap = metrics.cells ? 1 : 6;
@@ -118,7 +119,7 @@ void Frame::draw_y_ticks(Scene& scene, const Metrics& metrics) const {
   }
 }
 
-/// The names of the axes; a terminal has no upright texts.
+/// Draws the names of the axes. A terminal has no vertical text.
 void Frame::draw_labels(Scene& scene, const Metrics& metrics) const {
   const double middle = area_.left + area_.width() / 2;
   if (!xlabel.empty())

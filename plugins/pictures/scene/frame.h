@@ -25,18 +25,19 @@ class Frame {
  public:
   Range x, y;
   std::string title, xlabel, ylabel;
-  bool whole = false;  ///< whether x are counts
+  bool whole = false;  ///< whether x values are integers, such as epochs
   std::vector<LegendEntry> legend;
-  double columns = 1000;  ///< in how many columns a scene tells points apart
+  /// The horizontal resolution: points in the same of this many columns coincide.
+  double columns = 1000;
 
-  /// Chooses the area within the scene, and draws what the curves cover.
+  /// Chooses the plot area, and draws what lies behind the curves.
   void draw_behind(Scene& scene, const Metrics& metrics);
-  /// Draws what covers the curves.
+  /// Draws what lies in front of the curves.
   void draw_before(Scene& scene, const Metrics& metrics) const;
-  /// Where a point of the data is; only after draw_behind(). Points on the edge stay inside the
-  /// cells of a terminal.
+  /// The position of a data point; only after draw_behind(). In a terminal, points on the edge of
+  /// the plot area are moved inside.
   Point at(long double x_value, long double y_value) const;
-  /// Where the edge of a bar is.
+  /// The position of a corner of a bar.
   Point edge(long double x_value, long double y_value) const;
 
  private:
@@ -48,7 +49,7 @@ class Frame {
   void draw_labels(Scene& scene, const Metrics& metrics) const;
 
   Area area_;
-  Point inset_;  ///< of points from the edges of the area
+  Point inset_;  ///< distance of points from the edges of the plot area
   Ticks x_ticks_, y_ticks_;
 };
 

@@ -1,5 +1,5 @@
-// Widths of texts. SVG is laid out without a font, so the widths of one that is nearly everywhere
-// are a table.
+// Widths of texts. SVG is laid out without loading a font, by a table of the character widths of
+// DejaVu Sans, which is common.
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// Thousandths of the size, of the characters from the space on.
+/// Widths of the characters from U+0020 on, in thousandths of the font size.
 constexpr short kWidths[] = {
     317, 400, 459, 837, 636, 950, 779, 274, 390, 390, 500, 837, 317, 360,  317, 336, 636, 636, 636,
     636, 636, 636, 636, 636, 636, 636, 336, 336, 837, 837, 837, 530, 1000, 684, 686, 698, 770, 631,

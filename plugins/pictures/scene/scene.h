@@ -1,5 +1,5 @@
-// Scene: what a picture is made of, in the units of a target: pixels, or the cells of a terminal.
-// Figures are laid out as scenes once; each target draws scenes in its way.
+// Scene: the elements of a picture, in the units of a target: pixels, or the cells of a terminal. A
+// figure is laid out as a scene, which each target draws in its own way.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ struct Point {
 
 struct Color {
   uint8_t red = 0, green = 0, blue = 0;
-  bool plain = false;  ///< a terminal shows it in its own colour of text
+  bool plain = false;  ///< a terminal shows it in its default text colour
 };
 inline constexpr Color kInk{0x26, 0x26, 0x26, true};
 inline constexpr Color kWhite{0xff, 0xff, 0xff};
@@ -24,23 +24,24 @@ inline constexpr Color kGrid{0xe4, 0xe4, 0xe4};
 enum class Anchor { start, middle, end };
 
 struct Text {
-  Point at;  ///< the middle of the line's height; horizontally what `anchor` says
+  Point at;  ///< vertically the middle of the text line; horizontally by `anchor`
   std::string text;
   Anchor anchor = Anchor::start;
   Color color = kInk;
-  double size = 1;  ///< 1: the usual size
+  double size = 1;  ///< relative to the usual font size
   bool bold = false;
-  bool upright = false;  ///< read from the bottom to the top
+  bool upright = false;  ///< rotated by 90 degrees, read from the bottom to the top
 };
 
 struct Line {
   std::vector<Point> points;
   Color color = kInk;
-  double width = 1;  ///< in pixels
+  double width = 1;  ///< line width in pixels
   bool dashed = false;
-  bool rule = false;   ///< part of a frame, in horizontal and vertical pieces
+  bool rule = false;   ///< part of a frame or an edge: all pieces are horizontal or vertical
   bool arrow = false;  ///< ends in the head of an arrow
-  size_t series = 0;   ///< whose letter it is drawn with where there are no colours
+  /// Number of the series, which determines its marker where there are no colours.
+  size_t series = 0;
 };
 
 struct Dots {
@@ -50,11 +51,11 @@ struct Dots {
   size_t series = 0;
 };
 
-/// What a box stands for, which cells of a terminal show in different ways.
+/// The role of a box; terminals draw each role differently.
 enum class BoxKind {
-  field,  ///< a background
-  bar,    ///< a quantity
-  frame   ///< lines around something
+  field,  ///< a coloured background
+  bar,    ///< a bar of a bar chart
+  frame   ///< an outline
 };
 
 struct Box {
@@ -66,10 +67,10 @@ struct Box {
   size_t series = 0;
 };
 
-/// Pixels that are stretched over a region.
+/// An image that is scaled to a region.
 struct Bitmap {
   Point at;
-  double width = 0, height = 0;  ///< of the region
+  double width = 0, height = 0;  ///< size of the region
   int64_t rows = 0, columns = 0;
   std::vector<uint8_t> rgb = {};  ///< (rows, columns, 3)
 };
@@ -81,24 +82,24 @@ struct Scene {
   std::vector<Element> elements;  ///< later ones cover earlier ones
 };
 
-/// What a layout knows of its target.
+/// Properties of the target that layouts use.
 struct Metrics {
-  bool cells = false;  ///< units are the cells of a terminal, which are twice as high as wide
+  bool cells = false;  ///< whether units are terminal cells, which are twice as high as wide
   double line = 18;    ///< the height of a line of text
-  double size = 13;    ///< of the font
+  double size = 13;    ///< font size
   double width(std::string_view text, double scale = 1) const;
   /// The height of a square whose width is 1.
   double aspect() const { return cells ? 0.5 : 1; }
 };
 inline Metrics cell_metrics() { return {.cells = true, .line = 1, .size = 1}; }
 
-/// The width in DejaVu Sans of size 1.
+/// The width of the text in DejaVu Sans of font size 1.
 double proportional_width(std::string_view text);
-/// The number of characters in UTF-8.
+/// The number of characters of a UTF-8 text.
 size_t letters_in(std::string_view text);
-/// The beginning of the text that has this many letters.
+/// The first `count` characters of the text.
 std::string_view first_letters(std::string_view text, size_t count);
-/// The text, or its beginning with dots, so that it is no wider.
+/// The text, or its beginning followed by dots if it is wider than `width`.
 std::string fitted_text(const Metrics& metrics, const std::string& text, double width);
 
 /// The triangle at the end of a line.
@@ -106,7 +107,7 @@ std::vector<Point> arrow_head(const Line& line);
 /// The mean of the pixels in a part of a bitmap that is not empty.
 Color mean_of(const Bitmap& bitmap, int64_t top, int64_t left, int64_t bottom, int64_t right);
 
-/// Ten colours that are told apart well, again and again.
+/// The colour of a series: one of ten distinct colours, in turn.
 Color series_color(size_t number);
 /// Colours from dark blue through green to yellow for 0 to 1 (viridis).
 Color heat_color(double share);

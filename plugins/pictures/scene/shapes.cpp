@@ -1,4 +1,4 @@
-// What several targets derive from elements.
+// Shapes of elements that several targets use.
 #include <algorithm>
 #include <cmath>
 

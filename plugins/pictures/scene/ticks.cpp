@@ -8,9 +8,11 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr long double kSlack = 1e-9L;  // of a step, by which a multiple may be outside
+// Fraction of a step by which a tick may be outside of the range.
+constexpr long double kSlack = 1e-9L;
 
-/// The least step of 1, 2, 5 times a power of ten that has at most `count` multiples in the range.
+/// The smallest step, 1, 2 or 5 times a power of ten, that has at most `count` multiples in the
+/// range.
 long double step_for(const Range& range, int count) {
   long double power =
       std::pow(10.0L, std::floor(std::log10(range.size() / std::max(count, 1))) - 1);
@@ -23,7 +25,7 @@ long double step_for(const Range& range, int count) {
     }
 }
 
-/// How many digits behind the point tell the multiples of the step apart.
+/// The number of decimals that distinguish multiples of the step.
 int digits_for(long double step) {
   return std::max(0, static_cast<int>(-std::floor(std::log10(step) + kSlack)));
 }
@@ -34,7 +36,7 @@ std::string written(long double value, const char* format, int digits) {
   return text;
 }
 
-/// "1e-05" is "1e-5".
+/// Removes leading zeros of the exponent: "1e-05" becomes "1e-5".
 std::string short_exponent(std::string text) {
   const size_t e = text.find('e');
   if (e == text.npos) return text;
@@ -44,7 +46,7 @@ std::string short_exponent(std::string text) {
   return text;
 }
 
-/// Tiny and huge numbers have exponents, with the digits that the step needs.
+/// The label of a tick: tiny and huge numbers have exponents, with the digits that the step needs.
 std::string tick_text(long double value, long double step, long double largest) {
   const bool plain = largest < 1e6L && step >= 1e-4L;
   if (plain) return written(value, "%.*Lf", digits_for(step));

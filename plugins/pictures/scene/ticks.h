@@ -5,14 +5,14 @@
 
 namespace crescent::pictures {
 
-/// An interval of numbers, which is not empty. Its size may exceed the greatest double.
+/// A non-empty interval of numbers. Its size may exceed the largest double.
 struct Range {
   long double least = 0, most = 1;
   long double size() const { return most - least; }
   double share(long double value) const { return static_cast<double>((value - least) / size()); }
 };
 
-/// The greatest double where the number is above it.
+/// The nearest double; the largest finite one for larger numbers.
 double nearest_double(long double number);
 
 struct Ticks {
@@ -20,8 +20,8 @@ struct Ticks {
   std::vector<std::string> texts;
 };
 
-/// At most `count` multiples of 1, 2 or 5 times a power of ten within the range, and of 1 at least
-/// with `whole`; without any such number it is the ends of the range.
+/// At most `count` ticks in the range: multiples of 1, 2 or 5 times a power of ten (at least 1 if
+/// `whole`); the ends of the range if it has no multiple.
 Ticks ticks_in(const Range& range, int count, bool whole = false);
 
 }  // namespace crescent::pictures

@@ -7,7 +7,7 @@
 namespace crescent::pictures {
 
 double title_width(const Metrics& metrics, const std::string& title);
-/// The title around the point; one that is wider than `width` is cut.
+/// The title, centred at `middle`; cut if it is wider than `width`.
 Text title_text(const Metrics& metrics, const std::string& title, Point middle, double width);
 
 }  // namespace crescent::pictures

@@ -4,7 +4,7 @@
 
 namespace crescent::pictures {
 
-/// Bytes as letters, four for three (RFC 4648).
+/// Encodes bytes as base64 (RFC 4648).
 std::string base64(std::string_view bytes);
 
 }  // namespace crescent::pictures

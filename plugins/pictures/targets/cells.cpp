@@ -10,14 +10,14 @@ namespace {
 
 enum Side : uint8_t { kUp = 1, kDown = 2, kLeft = 4, kRight = 8 };
 
-/// Box drawing by the sides that lines go to.
+/// Box-drawing characters, indexed by the sides of the cell that lines reach (bit mask).
 constexpr const char* kRules[] = {" ", "╵", "╷", "│", "╴", "┘", "┐", "┤",
                                   "╶", "└", "┌", "├", "─", "┴", "┬", "┼"};
 constexpr const char* kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr const char* kShades = " .:-=+*#%@";  // from dark to light
-constexpr const char* kMarks = "*+ox#%&=~^";   // of series without colours
+constexpr const char* kMarks = "*+ox#%&=~^";   // markers of series where there are no colours
 
-/// The bit of a dot in a character of Braille, by row and column.
+/// The bit of each dot in a Braille character, by row and column.
 constexpr uint8_t kDots[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 
 std::string braille(uint8_t dots) {
@@ -25,7 +25,7 @@ std::string braille(uint8_t dots) {
 }
 
 struct Cell {
-  std::string letter;  ///< empty: what dots and rules make
+  std::string letter;  ///< if empty, the character follows from dots and rules
   uint8_t dots = 0, rules = 0;
   std::optional<Color> front, back;
   bool bold = false;
@@ -82,7 +82,7 @@ class CellCanvas {
         at(column, row).back = box.fill;
   }
 
-  /// The upper half of a cell shows one pixel, the lower half another.
+  /// Draws two pixels per cell: one in its upper and one in its lower half.
   void draw(const Bitmap& bitmap) {
     const auto top = static_cast<int64_t>(bitmap.at.y), left = static_cast<int64_t>(bitmap.at.x);
     const auto rows = static_cast<int64_t>(bitmap.height),
@@ -117,7 +117,7 @@ class CellCanvas {
     return most;
   }
 
-  /// Cells outside are drawn into one that is not shown.
+  /// The cell at this position; outside of the picture, a cell that is not shown.
   Cell& at(int64_t column, int64_t row) {
     const bool inside = column >= 0 && row >= 0 && column < columns_ && row < rows_;
     return inside ? cells_[static_cast<size_t>(row * columns_ + column)] : outside_ = Cell();
@@ -140,7 +140,8 @@ class CellCanvas {
     cell.front = color;
   }
 
-  /// Dots from one point to the other; of a dashed line every other pair. `along` counts dots.
+  /// Draws a line as dots; in a dashed line every other pair of dots is omitted. `along` is the
+  /// number of dots before this segment. Returns their number after it.
   int64_t add_segment(const Line& line, Point from, Point to, int64_t along) {
     const double dots = std::max(2 * std::abs(to.x - from.x), 4 * std::abs(to.y - from.y));
     const auto steps = std::max<int64_t>(1, std::llround(dots));
@@ -153,7 +154,7 @@ class CellCanvas {
     return along + steps;
   }
 
-  /// Lines begin and end in the middle of a cell or at its edge, and fill the halves in between.
+  /// Draws a horizontal or vertical line of box-drawing characters, in units of half cells.
   void add_rule(Point from, Point to) {
     const bool across = std::abs(to.x - from.x) > std::abs(to.y - from.y);
     const double begin = across ? std::min(from.x, to.x) : std::min(from.y, to.y);
@@ -194,7 +195,8 @@ class CellCanvas {
     add_rule({r, t}, {r, b});
   }
 
-  /// Columns whose middle is in the bar are filled, in eighths of a cell from below.
+  /// Draws a bar with a resolution of an eighth of a cell vertically. It fills the columns whose
+  /// middle it contains.
   void draw_bar(const Box& box) {
     const double right = box.at.x + box.width, bottom = box.at.y + box.height;
     for (auto column = static_cast<int64_t>(std::floor(box.at.x)); column < right; ++column) {
@@ -255,7 +257,7 @@ class CellCanvas {
     return letter == "◀" ? "<" : "?";
   }
 
-  /// The codes that a cell needs beside its letter.
+  /// The escape sequences for the colours of a cell.
   std::string codes(const Cell& cell) const {
     if (options_.colors == 0) return "";
     return (cell.bold ? "\033[1m" : "") +
@@ -263,7 +265,7 @@ class CellCanvas {
            (cell.back ? color_code(*cell.back, true, options_.colors) : "");
   }
 
-  /// A row without the blanks at its end.
+  /// The text of a row, without trailing blanks.
   std::string line_text(int64_t row) const {
     std::string text, last;
     size_t end = 0;
@@ -285,7 +287,7 @@ class CellCanvas {
   std::vector<Cell> cells_;
   Cell outside_;
   CellOptions options_;
-  bool marks_ = false;  ///< whether curves are made of letters
+  bool marks_ = false;  ///< whether curves are drawn as markers instead of Braille dots
 };
 
 }  // namespace

@@ -7,17 +7,18 @@
 
 namespace crescent::pictures {
 
-/// What a terminal shows.
+/// The capabilities of a terminal.
 struct CellOptions {
   int colors = 0;  ///< 0, 16, 256, or 24 bits as 1 << 24
   bool unicode = true;
-  int64_t columns = 0;  ///< more are left out; 0: none are
+  int64_t columns = 0;  ///< wider rows are cut off here; 0: no limit
 };
 
-/// Lines of text, each with its end.
+/// Draws the scene as lines of text, each ending in a newline.
 std::string cells_of(const Scene& scene, const CellOptions& options);
 
-/// Changes of colour for a terminal of so many colours; "" where there are none.
+/// The escape sequence that sets the text or background colour, for a terminal with `colors`
+/// colours; "" if it has none.
 std::string color_code(Color color, bool background, int colors);
 
 }  // namespace crescent::pictures

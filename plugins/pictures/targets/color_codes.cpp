@@ -1,4 +1,4 @@
-// Colours as terminals of 16, 256 and all colours are told them (ECMA-48, xterm).
+// Escape sequences of colours for terminals of 16, 256 and 2^24 colours (ECMA-48, xterm).
 #include <array>
 #include <climits>
 

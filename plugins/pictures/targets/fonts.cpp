@@ -5,7 +5,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// Where distributions put fonts without serifs: one and its bold one after the other.
+/// The paths of sans-serif fonts in Linux distributions: regular and bold.
 constexpr const char* kFonts[][2] = {
     {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
      "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"},
@@ -34,7 +34,7 @@ FT_Face open_font(bool bold) {
       "choose a name that ends in .svg");
 }
 
-/// The length of a character by its first byte; 0 for none.
+/// The number of bytes of a UTF-8 character by its first byte; 0 for an invalid byte.
 int length_by(unsigned char first) {
   return first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
 }

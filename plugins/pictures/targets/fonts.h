@@ -1,4 +1,4 @@
-// Fonts of the system, for letters as outlines.
+// Installed fonts, loaded by FreeType.
 #pragma once
 #include <ft2build.h>
 #include FT_FREETYPE_H
@@ -8,13 +8,13 @@
 
 namespace crescent::pictures {
 
-/// The state of FreeType; a thread has its own.
+/// The FreeType library object of the calling thread.
 FT_Library font_library();
-/// A font without serifs; fails when none is installed.
+/// A sans-serif font; fails if none is installed.
 FT_Face font(bool bold);
-/// The width of the text in pixels at the size that the font is set to.
+/// The width of the text in pixels, in the current size of the font.
 double text_width(FT_Face face, std::string_view text);
-/// The characters of UTF-8; bytes that are none are left out.
+/// The code points of a UTF-8 text; invalid bytes are skipped.
 std::u32string code_points(std::string_view text);
 
 }  // namespace crescent::pictures

@@ -1,4 +1,4 @@
-// Pixels in the protocols with which terminals show them.
+// Graphics protocols of terminals: kitty and sixel.
 #pragma once
 #include <string>
 
@@ -6,9 +6,10 @@
 
 namespace crescent::pictures {
 
-/// A PNG in pieces for terminals like kitty, which are to answer nothing.
+/// The escape sequences that show the pixels as a PNG, for terminals with the kitty protocol, which
+/// are told not to answer.
 std::string kitty_of(const Raster& raster);
-/// At most 256 colours in bands of six rows (DEC sixel).
+/// The pixels as sixel graphics (DEC): at most 256 colours, in bands of six rows.
 std::string sixel_of(const Raster& raster);
 
 }  // namespace crescent::pictures

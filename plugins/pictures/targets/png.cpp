@@ -7,7 +7,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// Encodes into `bytes`, or gives their number alone if that is null.
+/// Encodes into `bytes`; if that is null, only sets `count` to the number of bytes.
 bool write_png(png_image& image, void* bytes, png_alloc_size_t& count, const uint8_t* rgb) {
   return png_image_write_to_memory(&image, bytes, &count, 0, rgb, 0, nullptr);
 }

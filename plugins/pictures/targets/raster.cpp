@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kFontSize = 13;  // Metrics::size
 constexpr int64_t kMostSide = 30000;
-constexpr size_t kTogether = 200;  // pieces of a line that are filled as one outline
+constexpr size_t kTogether = 200;  // line segments that are filled as one outline
 constexpr double kDash = 6, kGap = 4;
 
 FT_Vector place(double x, double y) { return {std::lround(x * 64), std::lround(y * 64)}; }
@@ -53,7 +53,7 @@ class Canvas {
     for (const Point& p : dots.points) fill({circle(p, dots.radius)}, dots.color);
   }
 
-  /// Magnified pixels stay squares; of reduced ones the mean is taken.
+  /// Draws a bitmap: magnified by repeating pixels, reduced by averaging them.
   void draw(const Bitmap& bitmap) {
     const int64_t top = std::llround(bitmap.at.y * scale_),
                   left = std::llround(bitmap.at.x * scale_);
@@ -92,10 +92,10 @@ class Canvas {
  private:
   using Segment = std::pair<Point, Point>;
 
-  /// The visible parts between the points of a line.
+  /// The segments of a line; those of a dashed line are its dashes.
   static std::vector<Segment> segments(const Line& line) {
     std::vector<Segment> all;
-    double along = 0;  // where in the pattern of dashes
+    double along = 0;  // position in the pattern of dashes
     for (size_t i = 1; i < line.points.size(); ++i) {
       const Point from = line.points[i - 1], to = line.points[i];
       if (line.dashed)
@@ -160,7 +160,8 @@ class Canvas {
     render(outline, color);
   }
 
-  /// Polygons of one turning direction count together, others would cancel.
+  /// The signed area of a polygon. All polygons are filled in the same orientation, because
+  /// overlaps of different orientations would cancel.
   static double area(const std::vector<Point>& polygon) {
     double sum = 0;
     for (size_t i = 0; i < polygon.size(); ++i) {
@@ -170,7 +171,7 @@ class Canvas {
     return sum;
   }
 
-  /// FreeType counts rows from the bottom.
+  /// Converts a point to FreeType's coordinates, whose y axis points upwards.
   FT_Vector up(Point p) const {
     return place(p.x * scale_, static_cast<double>(raster_.rows) - p.y * scale_);
   }
@@ -214,7 +215,7 @@ class Canvas {
       rgb[c] = static_cast<uint8_t>((rgb[c] * (255 - coverage) + paint[c] * coverage + 127) / 255);
   }
 
-  /// The mean of what a pixel of the region shows of the bitmap.
+  /// The mean colour of the bitmap's pixels under one pixel of the region.
   static Color mean_color(const Bitmap& bitmap, int64_t x, int64_t y, int64_t columns,
                           int64_t rows) {
     const int64_t left = x * bitmap.columns / columns, top = y * bitmap.rows / rows;

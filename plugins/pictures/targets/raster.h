@@ -1,4 +1,5 @@
-// Scenes as pixels, by FreeType: it fills outlines smoothly and knows the outlines of letters.
+// Draws scenes as pixels with FreeType, which fills outlines with antialiasing and has the outlines
+// of letters.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,7 +13,7 @@ struct Raster {
   std::vector<uint8_t> rgb;  ///< (rows, columns, 3)
 };
 
-/// Draws the scene with `scale` pixels for each unit. Fails where texts are drawn and no font is
+/// Draws the scene with `scale` pixels per unit. Fails if it contains texts and no font is
 /// installed.
 Raster raster_of(const Scene& scene, double scale = 1);
 

@@ -65,7 +65,7 @@ std::string write(const Box& box) {
                 "/>");
 }
 
-/// The head of an arrow that ends at the last point.
+/// The arrow head at the last point of the line.
 std::string write_head(const Line& line) {
   const std::vector<Point> head = arrow_head(line);
   std::string points;
@@ -101,7 +101,7 @@ std::string write(const Bitmap& bitmap) {
                 attribute("xlink:href", "data:image/png;base64," + base64(png)), "/>");
 }
 
-/// Where the feet of the letters stand, below the middle of the line.
+/// The distance of the baseline from the middle of the text line.
 double baseline(const Text& text) { return 0.36 * kFont * text.size; }
 
 std::string write(const Text& text) {

@@ -5,7 +5,7 @@
 
 namespace crescent::pictures {
 
-/// The scene as a document of SVG 1.1, with texts as texts.
+/// The scene as an SVG 1.1 document, which contains texts as text elements.
 std::string svg_of(const Scene& scene);
 
 }  // namespace crescent::pictures

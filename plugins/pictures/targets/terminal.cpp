@@ -24,20 +24,20 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-/// The terminal without echo and without waiting for lines, until the end of its scope.
-class Unbuffered {
+/// Sets the terminal to no echo and unbuffered input while alive.
+class UnbufferedInput {
  public:
-  explicit Unbuffered(int terminal) : terminal_(terminal) {
+  explicit UnbufferedInput(int terminal) : terminal_(terminal) {
     changed_ = tcgetattr(terminal, &before_) == 0;
     termios mode = before_;
     mode.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     mode.c_cc[VMIN] = 0, mode.c_cc[VTIME] = 0;
     changed_ = changed_ && tcsetattr(terminal, TCSANOW, &mode) == 0;
   }
-  ~Unbuffered() {
+  ~UnbufferedInput() {
     if (changed_) tcsetattr(terminal_, TCSANOW, &before_);
   }
-  Unbuffered(const Unbuffered&) = delete;
+  UnbufferedInput(const UnbufferedInput&) = delete;
   bool changed() const { return changed_; }
 
  private:
@@ -52,15 +52,15 @@ bool is_readable(int terminal, Clock::time_point until) {
   return poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, left.count()))) == 1;
 }
 
-/// Whether a device's attributes, "\033[?...c", are complete.
+/// Whether the answer contains complete device attributes, "\033[?...c".
 bool has_attributes(std::string_view answer) {
   const size_t begin = answer.find("\033[?");
   return begin != answer.npos && answer.find('c', begin) != answer.npos;
 }
 
-/// Writes the question, and reads until the attributes that every terminal answers with, or until
-/// the time is up.
-std::string ask(int terminal, std::string_view question, Clock::time_point until) {
+/// Writes the query, and reads until the terminal has sent its device attributes, which every
+/// terminal does, or until the timeout.
+std::string query(int terminal, std::string_view question, Clock::time_point until) {
   std::string answer;
   if (::write(terminal, question.data(), question.size()) != static_cast<ssize_t>(question.size()))
     return answer;
@@ -77,17 +77,18 @@ struct Graphics {
   bool kitty = false, sixel = false;
 };
 
-/// Asks only if nobody has typed ahead, whose keys would be lost. The question that a slow terminal
-/// would answer with what looks like typing is asked only if the other one was answered in time.
-Graphics asked() {
+/// Queries the graphics protocols of the terminal, unless there is unread keyboard input, which
+/// would be lost. The kitty query is sent only if the terminal answered the first one in time: a
+/// late answer would look like typed text.
+Graphics query_graphics() {
   const Descriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (terminal < 0) return {};
-  const Unbuffered mode(terminal);
+  const UnbufferedInput mode(terminal);
   const auto until = Clock::now() + kPatience;
   if (!mode.changed() || is_readable(terminal, Clock::now())) return {};
-  const std::string attributes = ask(terminal, kAskAttributes, until);
+  const std::string attributes = query(terminal, kAskAttributes, until);
   if (!has_attributes(attributes)) return {};
-  return {says_kitty(ask(terminal, kAskKitty, until)), says_sixel(attributes)};
+  return {says_kitty(query(terminal, kAskKitty, until)), says_sixel(attributes)};
 }
 
 int colors_of(std::string_view term) {
@@ -97,7 +98,8 @@ int colors_of(std::string_view term) {
   return term.find("256") != term.npos || term.starts_with("xterm-kitty") ? 256 : 16;
 }
 
-/// Whether the locale of the environment writes UTF-8; the one of the process is left alone.
+/// Whether the locale in the environment variables uses UTF-8. Does not change the locale of the
+/// process.
 bool is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view locale = variable(name);
@@ -117,7 +119,8 @@ bool says_sixel(std::string_view answer) {
   list = list.substr(0, list.find('c'));
   for (size_t from = 0; from <= list.size();) {
     const size_t end = std::min(list.find(';', from), list.size());
-    if (from > 0 && list.substr(from, end - from) == "4") return true;  // the first is the class
+    // The first number is the device class.
+    if (from > 0 && list.substr(from, end - from) == "4") return true;
     from = end + 1;
   }
   return false;
@@ -140,7 +143,7 @@ Terminal terminal_now() {
       terminal.cell_height = 1.0 * size.ws_ypixel / size.ws_row;
   }
   if (term == "dumb") return terminal;
-  static const Graphics graphics = asked();
+  static const Graphics graphics = query_graphics();
   terminal.kitty = graphics.kitty, terminal.sixel = graphics.sixel;
   return terminal;
 }

@@ -1,4 +1,4 @@
-// What the terminal can show, by what it says and what the environment says of it.
+// The capabilities of the terminal, from its answers to queries and from environment variables.
 #pragma once
 #include "targets/cells.h"
 
@@ -11,11 +11,12 @@ struct Terminal {
   double cell_width = 8, cell_height = 16;  ///< in pixels
 };
 
-/// The terminal behind stdout as it is now; with none, one that is as wide as anybody likes and has
-/// no colours. It is asked for graphics once a process, and not waited for longer than 20 ms.
+/// The current state of the terminal of stdout; if stdout is no terminal, one without colours and
+/// with unlimited width. Its graphics protocols are queried once per process, with a timeout of 20
+/// ms.
 Terminal terminal_now();
 
-/// What the answers to "\033[c" and to a question of kitty's protocol say.
+/// Whether the answers to "\033[c" and to the kitty query report sixel and kitty graphics.
 bool says_sixel(std::string_view answer);
 bool says_kitty(std::string_view answer);
 

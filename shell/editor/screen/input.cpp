@@ -17,8 +17,9 @@ namespace {
 constexpr std::string_view kPasteBegins = "\x1b[200~", kPasteEnds = "\x1b[201~",
                            kSequence = "\x1b[";
 constexpr char kEscape = '\x1b';
-constexpr int kRestOfKey = 40, kRestOfPaste = 2000;  // milliseconds that the rest may take
-constexpr size_t kTypedAtOnce = 32;  // more bytes than that were not typed one by one
+constexpr int kRestOfKey = 40,
+              kRestOfPaste = 2000;   // milliseconds to wait for the rest of a key or of a paste
+constexpr size_t kTypedAtOnce = 32;  // more bytes than this in one read are not typed by hand
 constexpr int kRestOfBurst = 3;
 
 const char* terminal_name() {
@@ -28,8 +29,8 @@ const char* terminal_name() {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-/// The length of the control sequence that the bytes begin with: none of one that has not ended, 2
-/// of one that is malformed.
+/// The length of the control sequence at the start of the bytes; nullopt if it is incomplete, 2 if
+/// it is malformed.
 std::optional<size_t> sequence_length(std::string_view bytes) {
   size_t end = 2;
   while (end < bytes.size() && bytes[end] >= 0x20 && bytes[end] < 0x40) ++end;
@@ -37,15 +38,15 @@ std::optional<size_t> sequence_length(std::string_view bytes) {
   return bytes[end] >= 0x40 && bytes[end] < 0x7f ? end + 1 : 2;
 }
 
-/// False for sequences with bytes between parameters and end, of which libtermkey 0.22 dies, and
-/// for longer ones than it has room for.
+/// False for sequences with bytes between parameters and final byte, on which libtermkey 0.22
+/// crashes, and for those longer than its buffer.
 bool may_be_key(std::string_view sequence) {
   constexpr size_t kLongest = 64;
   return sequence.size() <= kLongest && std::none_of(sequence.begin(), sequence.end(),
                                                      [](char c) { return c >= 0x20 && c < 0x30; });
 }
 
-/// Lines of pasted text end as a terminal sends them, with a carriage return.
+/// Pasted text with the line ends that a terminal sends: carriage returns.
 std::string with_plain_line_ends(const std::string& text) {
   std::string plain;
   plain.reserve(text.size());
@@ -66,7 +67,8 @@ Input::Input(int file, std::function<bool()> is_stopped)
   if (keys_) termkey_set_canonflags(keys_.get(), TERMKEY_CANON_DELBS);
 }
 
-/// Signals are held back except while it waits, so that none comes between question and waiting.
+/// Waits for input. Signals are blocked except while it waits, so that none arrives unnoticed
+/// between the call of is_stopped and the wait.
 Input::Waited Input::wait(int wakeups, int milliseconds) {
   sigset_t all, before;
   sigfillset(&all);
@@ -103,7 +105,8 @@ Input::Waited Input::read_more(int wakeups) {
   return Waited::input;
 }
 
-/// Takes what has not come to its end for all there is.
+/// Stops waiting for the rest of an incomplete key or paste, and takes what has arrived as all of
+/// it.
 void Input::give_up_waiting() {
   if (in_paste_) {
     in_paste_ = false;
@@ -153,7 +156,7 @@ bool Input::in_burst() {
   return burst_ > kTypedAtOnce && poll(&input, 1, kRestOfBurst) > 0;
 }
 
-/// Makes events of the next bytes; false when there are too few of them.
+/// Turns the next bytes into events; returns false when more bytes are needed.
 bool Input::decode() {
   if (taken_ == bytes_.size()) return false;
   if (in_paste_) return decode_paste();

@@ -1,4 +1,4 @@
-// What somebody types: text, keys with their modifiers, and pasted text.
+// The user's input as events: text, keys with their modifiers, and pasted text.
 #pragma once
 #include <termkey.h>
 
@@ -15,8 +15,8 @@ struct Event {
     pasted,   ///< text that the terminal marked as pasted
     key,      ///< a key by its name: "C-a", "A-Enter", "S-Tab", "Up"
     woken,    ///< the terminal's size may have changed, or the process was stopped meanwhile
-    stopped,  ///< a signal came
-    closed    ///< nothing will come any more
+    stopped,  ///< a signal arrived
+    closed    ///< the end of the input
   };
   Kind kind;
   std::string text;
@@ -24,13 +24,14 @@ struct Event {
 
 class Input {
  public:
-  /// `is_stopped` is asked before each waiting, which a signal ends.
+  /// `is_stopped` is called before each wait; a signal ends the wait.
   Input(int file, std::function<bool()> is_stopped);
-  /// Waits for the next event; `wakeups` is a file that becomes readable when woken.
+  /// Waits for the next event. `wakeups` is a file descriptor that becomes readable when the
+  /// terminal's size changes or the process continues.
   Event next(int wakeups);
-  /// True when something has come already.
+  /// True when input has already arrived.
   bool pending();
-  /// True when more has come with what next() gave last, or comes at once, as pasted text does.
+  /// True when more input arrived with the last event, or follows at once, as in pasted text.
   bool in_burst();
 
  private:

@@ -18,7 +18,7 @@ class Breaker {
   Breaker(std::string_view text, const Prompts& prompts, int columns)
       : text_(text), prompts_(prompts), columns_(columns) {}
 
-  /// Breaks the text; there is a row for the cursor, also behind a full one.
+  /// Breaks the text into rows. A cursor behind a full row gets another row.
   std::vector<Section> sections(size_t cursor) {
     begin_row(0, prompts_.first);
     for (size_t at = 0, end; at < text_.size(); at = end) {

@@ -1,4 +1,4 @@
-// How an entry is laid out: lines with their prompts, broken where the terminal ends.
+// The layout of an entry: lines with their prompts, broken at the width of the terminal.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,17 +16,17 @@ struct Prompts {
   std::string first = "> ", next = ">> ";
 };
 
-/// What is to be seen of an entry.
+/// The parts of an entry that are shown.
 struct View {
   const std::string& text;
   size_t cursor;
-  std::vector<Style> styles;   ///< one for each byte of the text; may be shorter
-  std::string_view hint;       ///< behind the text
+  std::vector<Style> styles;   ///< one style for each byte of the text; missing ones are plain
+  std::string_view hint;       ///< shown behind the text
   std::vector<CellRow> below;  ///< rows below the text
 };
 
-/// Lays out as much as the terminal has room for; `top`, the first row that is seen, follows the
-/// cursor.
+/// Lays out as many rows as the terminal has; `top`, the first visible row, is moved so that the
+/// cursor is visible.
 Frame lay_out(const View& view, const Prompts& prompts, Size size, size_t& top);
 
 }  // namespace crescent::editor

@@ -13,7 +13,8 @@ namespace {
 constexpr int kTabStop = 4;
 constexpr wchar_t kJoiner = 0x200d;
 
-/// While it lives, the C library takes text for UTF-8, whatever the locale of the user is.
+/// While an object of this class lives, the C library decodes text as UTF-8, whatever the user's
+/// locale.
 class Utf8Locale {
  public:
   Utf8Locale() : before_(uselocale(utf8())) {}
@@ -49,7 +50,7 @@ bool is_plain(std::string_view text, size_t at) {
   return at >= text.size() || static_cast<unsigned char>(text[at]) < 0x80;
 }
 
-/// True for what is drawn into the cell of the character before it.
+/// True for a combining character, which is drawn into the cell of the character before it.
 bool combines(const Character& next) {
   return next.valid && next.code >= 0x80 && wcwidth(next.code) == 0;
 }

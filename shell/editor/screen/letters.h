@@ -10,15 +10,16 @@ namespace crescent::editor {
 size_t next_letter(std::string_view text, size_t at);
 /// The beginning of the letter that ends at `at`.
 size_t previous_letter(std::string_view text, size_t at);
-/// The length of the beginning of `bytes` that is not the unfinished beginning of a character.
+/// The length of `bytes` without an incomplete character at its end.
 size_t whole_characters(std::string_view bytes);
 
-/// What a terminal is sent for a letter, and how many cells that takes.
+/// The text that a terminal is sent for a letter, and its width in cells.
 struct Glyph {
   std::string shown;
   int width = 1;
 };
-/// Control characters and bytes that are no UTF-8 are escaped; a tab reaches to the next tab stop.
+/// The glyph of a letter. Control characters and bytes that are not UTF-8 are escaped; a tab
+/// extends to the next tab stop.
 Glyph glyph_of(std::string_view letter, int column);
 /// The width of glyph_of(letter, column).
 int width_of(std::string_view letter, int column);

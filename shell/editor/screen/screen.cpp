@@ -9,13 +9,13 @@
 namespace crescent::editor {
 namespace {
 
-constexpr int kUnknown = -1;  // the column after the last one is written
+constexpr int kUnknown = -1;  // the cursor's column after the last column was written
 
 void append_move(std::string& out, size_t count, char direction) {
   if (count > 0) out += "\x1b[" + std::to_string(count) + direction;
 }
 
-/// The rows that a terminal of that many columns breaks a row into.
+/// The number of rows into which a terminal of this many columns breaks a row of this width.
 size_t rows_taken(int width, int columns) {
   return static_cast<size_t>(std::max(1, (width + columns - 1) / columns));
 }
@@ -71,7 +71,7 @@ void Screen::write(const CellRow& row, size_t first) {
   if (!sequence_of(style, colours_).empty()) out_ += "\x1b[m";
 }
 
-/// Writes what of a row is not there yet, and erases what is behind it.
+/// Writes the part of a row that differs from the one on the screen, and erases the rest behind it.
 void Screen::change(size_t index, const CellRow& row) {
   const CellRow& before = rows_[index];
   const size_t same = static_cast<size_t>(
@@ -80,7 +80,8 @@ void Screen::change(size_t index, const CellRow& row) {
   const int start = width_of(CellRow(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(same)));
   const int end = width_of(row);
   move(index, start);
-  // What is erased before it is written cannot be the last column, which the cursor does not leave.
+  // Erases before it writes: after the last column is written, the cursor stays there, and erasing
+  // would delete that column.
   if (width_of(before) > end) out_ += "\x1b[K";
   write(row, same);
   column_ = kUnknown;

@@ -1,4 +1,4 @@
-// What stands on the terminal, and the shortest bytes that turn it into what should stand there.
+// The rows on the terminal, and the shortest output that changes them to others.
 #pragma once
 #include <string>
 #include <vector>
@@ -30,14 +30,14 @@ struct Frame {
 class Screen {
  public:
   explicit Screen(bool colours) : colours_(colours) {}
-  /// The bytes that turn what stands there into `frame`.
+  /// The output that changes the rows on the screen to `frame`.
   std::string show(const Frame& frame);
-  /// The bytes that move the cursor below all rows; from then on nothing stands there.
+  /// The output that moves the cursor below all rows, which then no longer belong to the screen.
   std::string leave();
-  /// The bytes that erase all rows after the terminal got another width, which may have broken rows
-  /// that are too wide for it.
+  /// The output that erases all rows after the width of the terminal has changed, which may have
+  /// broken rows that are too wide for it.
   std::string erase(int columns, bool breaks_rows);
-  /// Says that the terminal was cleared.
+  /// Forgets all rows, after the terminal was cleared.
   void forget();
 
  private:

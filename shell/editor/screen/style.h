@@ -1,4 +1,4 @@
-// What parts of a text are, for their colours on the terminal.
+// The styles of parts of a text, from which their colours on the terminal follow.
 #pragma once
 #include <string_view>
 
@@ -12,12 +12,12 @@ enum class Style : unsigned char {
   comment,
   matched,   ///< the bracket at the cursor and its partner
   unclosed,  ///< a bracket without a partner
-  found,     ///< what the search looks for
+  found,     ///< the match of the search
   faint,     ///< hints, help
-  chosen     ///< the row of the menu that the cursor is on
+  chosen     ///< the selected row of the menu
 };
 
-/// The escape sequence that begins a style; without colours only what is reversed stands out.
+/// The escape sequence that begins a style; without colours only styles in reverse video have one.
 std::string_view sequence_of(Style style, bool colours);
 
 }  // namespace crescent::editor

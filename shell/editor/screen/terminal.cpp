@@ -26,7 +26,8 @@ extern "C" void crescent_wake_editor(int signal) {
   if (::write(wakeup_file, &count, sizeof count) < 0) errno = error;
 }
 
-/// The mode of a terminal that goes on to give keys one by one while code runs, which may exit.
+/// The original mode of a terminal that stays without line editing and echo while code runs; it is
+/// restored if that code exits.
 struct {
   int file = -1;
   termios mode;
@@ -46,7 +47,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-/// Terminals as old as the VT100 know neither colours nor marks of what is pasted.
+/// Terminals as old as the VT100 support neither colours nor bracketed paste.
 bool is_old(const std::string& name) {
   for (const char* old : {"vt", "ansi", "sun", "cons25", "wyse"})
     if (name.starts_with(old)) return true;

@@ -1,4 +1,4 @@
-// The terminal at which somebody types: its modes, its size, and what it understands.
+// The user's terminal: its modes, its size, and its capabilities.
 #pragma once
 #include <termios.h>
 
@@ -15,24 +15,26 @@ class Terminal {
   ~Terminal() { leave(false); }
   Terminal(const Terminal&) = delete;
 
-  /// False without a terminal on both ends and for one that cannot move its cursor.
+  /// False if input or output is not a terminal, or the terminal cannot move its cursor.
   bool can_edit() const { return can_edit_; }
-  /// True for one that has colours and marks what is pasted.
+  /// True for a terminal with colours and bracketed paste.
   bool is_modern() const { return is_modern_; }
-  /// True for one that breaks wide rows when it becomes narrower.
+  /// True for a terminal that breaks wide rows when it becomes narrower.
   bool breaks_rows() const;
   Size size() const;
   void write(std::string_view bytes) const;
-  /// Moves the cursor to the start of a row: where a text without an end of line stands before it,
-  /// of the next one, and the text has a mark behind it. A mark and blanks fill as many cells as a
-  /// row has, so they go on in the next row unless they began a row, where they are erased.
+  /// Moves the cursor to the start of a row. A text before it without a newline stays, marked as
+  /// such, and the cursor moves to the next row. To tell the cases apart, a mark and blanks fill as
+  /// many cells as a row has: they reach the next row unless the cursor was at the start of one,
+  /// where they are erased.
   void start_row() const;
   int input() const { return input_; }
 
-  /// Keys come one by one from now on, none is a signal, and pasted text is marked.
+  /// Switches to a mode in which keys arrive one by one, none sends a signal, and pasted text is
+  /// marked.
   void enter();
-  /// Gives the terminal back as it was found; with `typed_ahead` keys go on to come one by one and
-  /// without an echo, and those of signals are signals.
+  /// Restores the mode of the terminal. With `typed_ahead`, keys still arrive one by one and are
+  /// not echoed, but keys such as Ctrl-C send their signals.
   void leave(bool typed_ahead);
 
  private:
@@ -48,7 +50,8 @@ class Wakeups {
   ~Wakeups();
   Wakeups(const Wakeups&) = delete;
   static int file();
-  /// Makes the file unreadable; true when the process was stopped meanwhile.
+  /// Makes the file descriptor unreadable again; returns true when the process was stopped
+  /// meanwhile.
   static bool clear();
 
  private:

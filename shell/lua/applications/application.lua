@@ -82,8 +82,8 @@ local function option_rows(names, model_name)
   return rows
 end
 
--- cr.null, or false for an option that is no boolean, means None of Keras: no activation, and else
--- an option that is not given.
+-- In place of an option that is not boolean, cr.null or false means None of Keras: for an
+-- activation, none; for another option, that it is not given.
 local function options_given(names, ...)
   local given = {}
   for i, name in ipairs(names) do
@@ -144,7 +144,7 @@ end
 
 -- ---- the graph
 
--- Adds the inputs of the graph of a symbol; `seen` has the calls of each layer that were visited.
+-- Adds the inputs of the graph that a symbol depends on; `seen` has the visited calls by layer.
 local function add_sources(symbol, found, seen)
   local layer, call = symbol.history.layer, symbol.history.node_index
   seen[layer] = seen[layer] or {}
@@ -204,8 +204,8 @@ function application.pooled(net, x, o, named)
   return class { name = named and o.pooling .. "_pool" or nil }(x)
 end
 
---- The usual end: pooling and a dense layer. how: named_top and named_pooling, whether Keras names
---- the layer; dropout; dense, more options.
+--- The usual end of a graph: pooling and a dense layer. `how` has named_top and named_pooling,
+--- whether Keras names the layer; dropout; and dense, further options of the dense layer.
 function application.classified(net, x, o, how)
   if not o.include_top then return application.pooled(net, x, o, how.named_pooling) end
   x = net.GlobalAveragePooling2D { name = how.named_top and "avg_pool" or nil }(x)

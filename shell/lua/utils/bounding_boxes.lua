@@ -2,10 +2,14 @@
 -- boxes and labels, or of levels, as in Keras.
 local cr, shell = ...
 
+-- Without the plugin image_operations there are no such functions, and the rest of cr.utils works.
+local has_plugin, box_ops = pcall(function() return cr.ops.bounding_boxes end)
+if not has_plugin then return {} end
+
 local functions = {}
 for _, name in ipairs { "affine_transform", "compute_ciou", "compute_iou", "crop",
   "encode_box_to_deltas", "pad" } do
-  functions[name] = cr.ops.bounding_boxes[name]
+  functions[name] = box_ops[name]
 end
 
 local function is_table(x) return type(x) == "table" and not cr.describe(x) and #x == 0 end
@@ -32,7 +36,7 @@ functions.convert_format = shell.define("convert_format -> a tensor",
     { name = "dtype", type = "a text", default = "float32", doc = "Of the result." },
   }, function(boxes, source, target, high, wide, dtype)
     local function convert(x)
-      return cr.ops.bounding_boxes.convert_format(x, source, target,
+      return box_ops.convert_format(x, source, target,
         { height = high, width = wide, dtype = dtype })
     end
     if not is_table(boxes) then return convert(boxes) end
@@ -49,7 +53,7 @@ functions.clip_to_image_size = shell.define("clip_to_image_size -> a tensor",
     if not is_table(given) or not given.boxes then
       shell.fail("clip_to_image_size: expected a table with boxes (and labels)")
     end
-    local boxes, labels = cr.ops.bounding_boxes.clip_to_image_size(given.boxes,
+    local boxes, labels = box_ops.clip_to_image_size(given.boxes,
       { labels = given.labels, height = high, width = wide, bounding_box_format = kind })
     return with(given, { boxes = boxes, labels = given.labels and labels })
   end)
@@ -66,7 +70,7 @@ functions.decode_deltas_to_boxes = shell.define("decode_deltas_to_boxes -> a ten
     { name = "image_shape", type = "{height, width, channels}", doc = "For relative formats." },
   }, function(anchors, deltas, anchor_format, box_format, encoded_format, variance, image_shape)
     local function decode(a, d)
-      return cr.ops.bounding_boxes.decode_deltas_to_boxes(a, d, anchor_format, box_format,
+      return box_ops.decode_deltas_to_boxes(a, d, anchor_format, box_format,
         { encoded_format = encoded_format, variance = variance, image_shape = image_shape })
     end
     if not (is_table(anchors) and is_table(deltas)) then return decode(anchors, deltas) end

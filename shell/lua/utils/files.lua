@@ -1,5 +1,5 @@
--- Where files are: get_file finds them in a folder of this machine, and nothing is downloaded;
--- writable_path says where new ones go.
+-- Paths of files: get_file finds downloaded files in a folder of this machine, without downloading
+-- anything; writable_path returns where to write new ones.
 local _, shell = ...
 
 local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
@@ -42,7 +42,7 @@ local function default_folder()
   return os.getenv "KERAS_HOME" or (os.getenv "HOME" or ".") .. "/.keras"
 end
 
---- Whether a file of that path can be written; one that is there keeps what it holds.
+--- Whether a file at this path can be written; an existing file is not changed.
 local function is_writable(path)
   local was_there = is_there(path)
   local file = io.open(path, "ab")

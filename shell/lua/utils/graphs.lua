@@ -45,15 +45,15 @@ local function edges_of(model)
   return edges
 end
 
--- The names of the layers of a nested model that are its ends: those that get, or give, tensors of
--- the outer model.
+-- The names of the layers of a nested model that receive tensors of the outer model, or return
+-- tensors to it.
 local function ends_of(model, which)
   local layers, is_there, names = model.layers, {}, {}
   for _, layer in ipairs(layers) do is_there[layer.name] = true end
   local ok, symbols = pcall(function() return model[which] end)
   for i, symbol in ipairs(ok and symbols or {}) do
     local name = layer_of(symbol).name
-    -- A Sequential does not count what it begins with among its layers.
+    -- The layers of a Sequential do not include its InputLayer.
     names[i] = is_there[name] and name or layers[1].name
   end
   return #names > 0 and names or { layers[which == "inputs" and 1 or #layers].name }
@@ -82,7 +82,7 @@ local function activation_of(layer)
   return activation
 end
 
---- What a box says: the name, then pairs of a label and a text.
+--- The rows of a box: the name, then pairs of a label and a text.
 local function rows_of(layer, o)
   local rows = {}
   local function row(label, text) rows[#rows + 1] = { label, tostring(text) } end
@@ -129,7 +129,7 @@ local function expanded_in(model, o)
   return nested
 end
 
--- The paths of a layer, or of the layers that are the ends of the nested model that it is.
+-- The paths of a layer; for a nested model, those of its first or last layers.
 local function paths_of_ends(name, which, nested, prefix, o)
   local model, paths = nested[name], {}
   if not model then return { prefix .. name } end
@@ -186,7 +186,7 @@ local function lines_of(layer, o)
   return lines
 end
 
--- Adds what is in a model to the figure; `numbers` are those of nodes by path.
+-- Adds the layers and edges of a model to the figure; `numbers` are the numbers of nodes by path.
 local function gather(model, o, prefix, group, figure, numbers)
   local nested = expanded_in(model, o)
   for _, layer in ipairs(model.layers) do
@@ -240,7 +240,7 @@ local function write(path, text)
   file:close()
 end
 
--- Kinds of files that we do not write are drawn by Graphviz.
+-- Draws kinds of files that Crescent does not write, by Graphviz.
 local function drawn_by_graphviz(text, path, ending)
   if not os.execute "command -v dot > /dev/null 2>&1" then
     shell.fail("plot_model: '", path, "': expected a name that ends in .svg, .png, .txt or .dot; ",

@@ -60,7 +60,7 @@ function Progbar:line(now, finalize, width)
   return table.concat(parts)
 end
 
--- With a shorter bar where the terminal has fewer columns, and cut where that is not enough.
+-- The line with a shorter bar if the terminal is narrow, cut if that is not enough.
 function Progbar:fitting_line(now, finalize)
   local line = self:line(now, finalize, self.width)
   local length = utf8.len(line)

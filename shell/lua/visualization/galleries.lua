@@ -1,4 +1,4 @@
--- The galleries of cr.visualization: batches of images side by side, with what is known of them.
+-- The galleries of cr.visualization: batches of images in a grid, with labels or boxes.
 local cr, shell = ...
 local ops = cr.ops
 
@@ -22,7 +22,8 @@ local function fractions(name, images, range, data_format)
   return ops.clip((images - range[1]) / (range[2] - range[1]), 0, 1)
 end
 
---- How many rows and columns a number of images has; what is not given follows from the other.
+--- The numbers of rows and columns of a grid for `count` images; a missing one follows from the
+--- other.
 local function grid_of(count, rows, columns)
   for option, number in pairs { rows = rows, cols = columns } do
     if not (math.tointeger(number) and number >= 1) then
@@ -34,7 +35,7 @@ local function grid_of(count, rows, columns)
   return rows or math.ceil(count / columns), columns
 end
 
---- The name of a class; its number where there is none.
+--- The name of a class; its number if it has none.
 local function name_of(class, names)
   local number = math.tointeger(class) or class
   return tostring(names and (names[number] or names[tostring(number)]) or number)
@@ -50,7 +51,7 @@ local function classes_in(name, y, count)
   return classes
 end
 
---- What stands below an image: what is true, and what is predicted, each on a line.
+--- The caption of an image: the true and the predicted class, one per line.
 local function caption(truth, prediction)
   if truth and prediction then return "true: " .. truth .. "\npredicted: " .. prediction end
   return truth or prediction

@@ -7,7 +7,7 @@
 
 namespace crescent::lua {
 
-/// A layer of a Sequential; a symbol of cr.Input stands for its InputLayer.
+/// A layer of a Sequential; a symbol made by cr.Input is replaced by its InputLayer.
 struct StackedLayer {
   LayerPtr layer;
 };

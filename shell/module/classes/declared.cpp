@@ -12,7 +12,7 @@ std::shared_ptr<Configurable> self(lua_State* L) {
   return Read<std::shared_ptr<Configurable>>::from(L, 1);
 }
 
-/// The value for a field; functions of Lua become objects of the field's kind.
+/// The value at `index` for a field; functions of Lua become objects of the field's kind.
 Value value_for(lua_State* L, int index, const Field& field) {
   Value value = to_value(L, index);
   return field.kind.empty() ? value : adapted(value, field.kind);

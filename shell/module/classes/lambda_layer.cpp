@@ -83,7 +83,7 @@ class Lambda final : public Layer {
     if (!code) fail_missing(mask_name_);
     return call_registered(*code, inputs, OneOrMore<Tensor>{masks});
   }
-  /// The registered activation of this name, as which a function of custom_objects is registered.
+  /// The activation that is registered under this name, as functions in custom_objects are.
   std::shared_ptr<Activation> registered_as(const std::string& function) const {
     if (!registry().find(Activation::kKind, function)) fail_missing(function);
     return get<Activation>(function);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "classes/lua_dataset.h"
+#include "classes/lua_format.h"
 #include "instances/lua_model.h"
 #include "instances/lua_optimizer.h"
 
@@ -11,27 +13,48 @@ namespace {
 const char base_key = 0;   // key in a class table: its Base
 const char bases_key = 0;  // key in the registry: base class tables by name
 
+bool is_plain(const Value& value) {
+  return value.is_bool() || value.is_number() || value.is_string();
+}
+
+/// Whether a value can stand where the default does. A truth, a number and a text are each of its
+/// own kind; objects and tables may stand for numbers and texts, whose meaning the class knows.
+bool fits(const Value& value, const Value& usual) {
+  if (value.is_null() || !is_plain(usual)) return true;
+  if (!is_plain(value)) return !usual.is_bool();
+  return value.is_bool() == usual.is_bool() && value.is_string() == usual.is_string();
+}
+
+std::string kind_text(const Value& usual) {
+  return usual.is_number() ? "a number" : describe_kind(usual.kind());
+}
+
 /// Reads and writes an option of a Lua class in the attributes of an instance.
 template <class T>
 class AttributeAccess final : public FieldAccess {
  public:
-  explicit AttributeAccess(std::string name) : name_(std::move(name)) {}
+  AttributeAccess(std::string name, Value usual)
+      : name_(std::move(name)), usual_(std::move(usual)) {}
   Value get(const void* object) const override {
     return static_cast<const T*>(object)->option(name_);
   }
   void set(void* object, const Value& value) const override {
+    if (!fits(value, usual_)) fail("expected ", kind_text(usual_), ", got ", value);
     static_cast<T*>(object)->set_option(name_, value);
   }
 
  private:
   std::string name_;
+  Value usual_;  ///< what values have to be like; null: any
 };
 
 Field field_of(const Declared& option, std::shared_ptr<const FieldAccess> access) {
   Field field;
   field.name = option.name;
   field.doc = option.doc;
-  field.type = option.value.is_null() ? "a value" : describe_kind(option.value.kind());
+  field.type = !option.type.empty()     ? option.type
+               : option.value.is_null() ? "a value"
+                                        : describe_kind(option.value.kind());
   field.default_value = option.value;
   field.access = std::move(access);
   return field;
@@ -53,7 +76,9 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
       continue;
     }
     std::erase_if(fields, [&](const Field& field) { return field.name == option.name; });
-    fields.push_back(field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
+    fields.push_back(
+        field_of(option, std::make_shared<AttributeAccess<T>>(
+                             option.name, option.type.empty() ? option.value : Value())));
   }
   return schema.data();
 }
@@ -61,20 +86,38 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
 template <class T>
 Base base_of(const char* name = kind_named(T::kKind).base) {
   return {name, T::kKind, schema_for<T>,
-          [](const SchemaData& schema, const Dict& options) {
+          [](const SchemaData& schema, const Dict& options) -> ObjectPtr {
             return ClassFactory<T>(schema).make(options);
           },
           [](const Configurable& object) { return dynamic_cast<const T&>(object).base_config(); }};
 }
 
+Base dataset_base() {
+  return {"Dataset", LuaDataset::kKind, schema_for<LuaDataset>,
+          [](const SchemaData& schema, const Dict& options) -> ObjectPtr {
+            auto data = std::make_shared<LuaDataset>();
+            schema.configure(data.get(), options);
+            return data;
+          },
+          nullptr};
+}
+
 }  // namespace
 
 const std::vector<Base>& bases() {
-  static const std::vector<Base> all = {
-      base_of<LuaLayer>(),       base_of<LuaModel>("Model"), base_of<LuaLoss>(),
-      base_of<LuaMetric>(),      base_of<LuaCallback>(),     base_of<LuaInitializer>(),
-      base_of<LuaRegularizer>(), base_of<LuaConstraint>(),   base_of<LuaActivation>(),
-      base_of<LuaSchedule>(),    base_of<LuaOptimizer>()};
+  static const std::vector<Base> all = {base_of<LuaLayer>(),
+                                        base_of<LuaModel>("Model"),
+                                        base_of<LuaLoss>(),
+                                        base_of<LuaMetric>(),
+                                        base_of<LuaCallback>(),
+                                        base_of<LuaInitializer>(),
+                                        base_of<LuaRegularizer>(),
+                                        base_of<LuaConstraint>(),
+                                        base_of<LuaActivation>(),
+                                        base_of<LuaSchedule>(),
+                                        base_of<LuaOptimizer>(),
+                                        base_of<LuaFormat>("Format"),
+                                        dataset_base()};
   return all;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <lua.hpp>
 
-#include "crescent/registry/registry.h"
+#include "lua/handle.h"
 
 namespace crescent::lua {
 
@@ -11,6 +11,7 @@ namespace crescent::lua {
 struct Declared {
   std::string name, doc;
   Value value;
+  std::string type = {};  ///< of an option that a built-in class checks; empty: as the default
 };
 
 /// A base of Lua classes, without its C++ type.
@@ -18,12 +19,14 @@ struct Base {
   const char* name;
   const char* kind;
   SchemaData (*schema)(const std::string& title, const std::vector<Declared>& options);
-  std::shared_ptr<Configurable> (*make)(const SchemaData& schema, const Dict& options);
+  ObjectPtr (*make)(const SchemaData& schema, const Dict& options);
+  /// null for datasets, which are in no file and no configuration
   Dict (*base_config)(const Configurable& object);
 };
 
 const std::vector<Base>& bases();
 inline bool is_model(const Base& base) { return std::string_view(base.name) == "Model"; }
+inline bool is_format(const Base& base) { return std::string_view(base.name) == "Format"; }
 
 /// The base of a class table.
 const Base& base_at(lua_State* L, int index);

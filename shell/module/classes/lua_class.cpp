@@ -1,10 +1,14 @@
 #include "classes/lua_class.h"
 
 #include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
 
 #include "classes/building.h"
 #include "classes/lua_base.h"
 #include "classes/lua_factory.h"
+#include "classes/lua_format.h"
 #include "classes/object_types.h"
 #include "instances/hooks.h"
 #include "instances/lua_model.h"
@@ -32,8 +36,8 @@ std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
   for (const Value& row : given.as_list()) {
     const List parts = row.is_string() ? List{row} : row.is_list() ? row.as_list() : List();
     if (parts.empty()) fail("subclass: expected ", what, " as {name, default, doc}, got ", row);
-    declared.push_back({parts[0].as_string(), parts.size() > 2 ? parts[2].as_string() : "",
-                        parts.size() > 1 ? parts[1] : Value()});
+    const auto text = [&](size_t i) { return parts.size() > i ? parts[i].as_string() : ""; };
+    declared.push_back({text(0), text(2), parts.size() > 1 ? parts[1] : Value(), text(3)});
   }
   return declared;
 }
@@ -58,8 +62,12 @@ std::vector<Argument> call_arguments(lua_State* L, int index, const Base& base,
 std::vector<Declared> inherited_options(const ClassPtr& parent) {
   std::vector<Declared> options;
   if (!parent) return options;
-  for (const Field& field : parent->schema.fields)
-    if (!field.keyword_only) options.push_back({field.name, field.doc, field.default_value});
+  for (const Field& field : parent->schema.fields) {
+    const Value& usual = field.default_value;
+    const bool as_default = !usual.is_null() && field.type == describe_kind(usual.kind());
+    if (!field.keyword_only)
+      options.push_back({field.name, field.doc, usual, as_default ? "" : field.type});
+  }
   return options;
 }
 
@@ -82,13 +90,37 @@ void set_class_metatable(lua_State* L, int table, int parent) {
   lua_setmetatable(L, table);
 }
 
-/// The name of a class; if a built-in class has the name, it gets the default package of Keras.
+/// The name of a class; if a built-in class has that name, it is prefixed by the default package of
+/// Keras, "Custom>".
 std::string name_beside_ours(const char* kind, const std::string& name) {
   const ClassPtr there = registry().find(kind, name);
   const bool taken = there && there->origin != "Lua" &&
                      (there->name == name || std::find(there->aliases.begin(), there->aliases.end(),
                                                        name) != there->aliases.end());
   return taken ? "Custom>" + name : name;
+}
+
+/// The file whose code calls subclass; "" at the prompt.
+std::string defining_file(lua_State* L) {
+  lua_Debug call;
+  for (int level = 0; lua_getstack(L, level, &call); ++level) {
+    lua_getinfo(L, "S", &call);
+    if (*call.what != 'C' && std::strncmp(call.short_src, "crescent/", 9) != 0)
+      return *call.source == '@' ? call.source + 1 : "";
+  }
+  return "";
+}
+
+/// Says which file a class is from now on, where two files have one of the same name.
+void warn_of_two_files(const ClassInfo& info, const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::string>, std::string> files;
+  const std::lock_guard lock(mutex);
+  std::string& known = files[{info.kind, info.name}];
+  if (!known.empty() && !file.empty() && known != file)
+    warn("the ", info.kind, " ", info.name, " of '", file, "' takes the place of that of '", known,
+         "'");
+  known = file;
 }
 
 ClassPtr register_class(lua_State* L, int table, const Base& base, const std::string& name,
@@ -102,6 +134,8 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   info.plugin = "Lua";
   info.origin = "Lua";
   info.factory = factory_of(L, table);
+  if (!base.base_config) return std::make_shared<const ClassInfo>(std::move(info));
+  warn_of_two_files(info, defining_file(L));
   registry().replace(info);
   return registry().get(info.kind, info.name);
 }
@@ -135,6 +169,7 @@ int subclass(lua_State* L) {
   }
   set_class_metatable(L, table, 1);
   set_class_of_table(L, table, register_class(L, table, base, name, options, std::move(arguments)));
+  if (is_format(base)) watch_format(L, table);
   lua_settop(L, table);
   return 1;
 }
@@ -156,7 +191,7 @@ int from_config(lua_State* L) {
 int base_config(lua_State* L) {
   auto object = Read<std::shared_ptr<Configurable>>::from(L, 1);
   for (const Base& base : bases())
-    if (object->info() && dynamic_cast<Instance*>(object.get()) &&
+    if (object->info() && base.base_config && dynamic_cast<Instance*>(object.get()) &&
         std::string_view(base.kind) == object->info()->kind) {
       const bool model = dynamic_cast<Model*>(object.get());
       if (std::string_view(base.kind) == "layer" && model != is_model(base)) continue;
@@ -194,10 +229,12 @@ void push_new_base(lua_State* L, const Base& base) {
   const int table = lua_gettop(L);
   push_callable(L, *make_class);
   lua_setfield(L, table, "subclass");
-  push_callable(L, *make_from);
-  lua_setfield(L, table, "from_config");
-  push_callable(L, *config);
-  lua_setfield(L, table, "get_config");
+  if (base.base_config) {
+    push_callable(L, *make_from);
+    lua_setfield(L, table, "from_config");
+    push_callable(L, *config);
+    lua_setfield(L, table, "get_config");
+  }
   static const CallablePtr init =
       raw("init -> an object of the class", base_init,
           {"self: the class or an object", "options: a table with names=nil"},
@@ -220,6 +257,8 @@ void push_new_base(lua_State* L, const Base& base) {
 void register_class_as(lua_State* L, int table, const std::string& name) {
   const ClassPtr known = class_of_table(L, table);
   if (!known) fail_expected(L, table, "a class made by subclass");
+  if (!base_at(L, table).base_config)
+    fail(known->name, " is a class of datasets, which are in no file: it needs no registration");
   ClassInfo info = *known;
   info.name = name;
   registry().replace(info);

@@ -11,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Whether a class of the chain, without the base, defines the function.
+/// Whether the class or one of its parents, except the base, defines the function.
 bool defines(lua_State* L, int class_index, const char* name) {
   Height height(L);
   lua_pushvalue(L, class_index);
@@ -86,8 +86,7 @@ Value take_build_config(lua_State* L, int options_index, const SchemaData& schem
 }
 
 /// Makes an object of the class from the table of options, without calling configured().
-std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index,
-                                            const ClassPtr& info) {
+ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const ClassPtr& info) {
   push_bases(L);
   push_field(L, -1, base_at(L, class_index).name);
   warn_of_unread_hooks(L, class_index, lua_gettop(L), base_at(L, class_index).name);
@@ -96,7 +95,7 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
   Dict options = known_options(L, class_index, options_index, info->schema);
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
-  object->attach(info);
+  if (auto* configurable = dynamic_cast<Configurable*>(object.get())) configurable->attach(info);
   std::vector<const char*> taken;  // the options of the base
   if (has_graph(L, class_index, options_index)) taken.assign(std::begin(kEnds), std::end(kEnds));
   if (is_model(base_at(L, class_index))) taken.push_back("build_input_shape");
@@ -138,7 +137,8 @@ class LuaFactory final : public Factory {
     const bool model = is_model(base_at(L, class_index));
     push_value(L, model ? with_graph(options) : options);
     if (defines(L, class_index, "from_config")) return made_by_class(L, class_index);
-    return make_instance(L, class_index, class_index + 1, class_of_table(L, class_index));
+    return std::dynamic_pointer_cast<Configurable>(
+        make_instance(L, class_index, class_index + 1, class_of_table(L, class_index)));
   }
 
  private:
@@ -203,6 +203,11 @@ void name_ends(lua_State* L) {
   lua_settop(L, 2);
 }
 
+void complete(Object& object) {
+  if (auto* configurable = dynamic_cast<Configurable*>(&object)) return configurable->configured();
+  dynamic_cast<Instance&>(object).start();
+}
+
 }  // namespace
 
 std::shared_ptr<const Factory> factory_of(lua_State* L, int table) {
@@ -220,8 +225,8 @@ int construct(lua_State* L) {
   }
   if (is_model(base)) name_ends(L);
   gather_options(L, info->schema);
-  auto object = make_instance(L, 1, lua_gettop(L), info);
-  object->configured();
+  const ObjectPtr object = make_instance(L, 1, lua_gettop(L), info);
+  complete(*object);
   push_object(L, object);
   return 1;
 }

@@ -17,7 +17,7 @@ const Variable* find_weight(const Variables& weights, const std::string& name) {
   return nullptr;
 }
 
-/// Properties, methods, options and weights.
+/// The names of the properties, methods, options and weights of an object.
 std::vector<std::string> names_of_members(const Object& object, const Type& type) {
   std::vector<std::string> names = type.property_names();
   for (std::string& method : type.method_names()) names.push_back(std::move(method));
@@ -58,8 +58,8 @@ int push_option(lua_State* L) {
   fail_unknown(*object, *type_of(L, 1), name);
 }
 
-/// What stands behind the message that the object at 1 has no such name to set: that it is an
-/// option or a variable, which name is near; "" for properties.
+/// The end of the error that the object at stack index 1 has no such name to assign to: that it is
+/// an option or a variable, or a similar name; "" for properties.
 std::string reason_against_setting(lua_State* L, const Type& type, const std::string& name) {
   if (type.find_getter(name)) return "";
   Object* object = to_object(L, 1);
@@ -86,7 +86,8 @@ void push_metatable(lua_State* L, const Type& type) {
   mark_objects(L);
 }
 
-/// " learning_rate=0.001": a number, text or boolean; of an object its class; "" for others.
+/// The text " learning_rate=0.001" for a number, text or boolean; for an object, the name of its
+/// class; "" for other values.
 std::string option_text(const std::string& name, const Value& value) {
   constexpr size_t kLongest = 40;
   if (value.is_null() || value.is_list()) return "";
@@ -99,7 +100,7 @@ std::string option_text(const std::string& name, const Value& value) {
   return text.empty() || text.size() > kLongest ? "" : concat(" ", name, "=", text);
 }
 
-/// The options that are not as by default, and how fast an optimizer learns.
+/// The options that differ from their defaults, and the learning rate of an optimizer.
 std::string options_text(const Configurable& object) {
   std::string text;
   if (!object.info() || dynamic_cast<const Instance*>(&object)) return text;

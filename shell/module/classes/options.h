@@ -14,7 +14,7 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema);
 Dict arguments_from(lua_State* L, int first, const SchemaData& parameters);
 /// Removes `name` from the options and returns its value; null without it.
 Value take(Dict& options, std::string_view name);
-/// Fills a struct of options.
+/// A struct of options filled from a dictionary.
 template <class T>
 T filled(const Dict& options, const SchemaData& schema) {
   T result;

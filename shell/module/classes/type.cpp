@@ -88,7 +88,8 @@ int assign(lua_State* L) {
   fail(type->name(), ": '", name, "' cannot be set", reason ? reason(L, *type, name) : "");
 }
 
-/// The error of a missing operator, which names the type; that of Lua would name userdata.
+/// The metamethod of an operator that a type lacks. Its error names the type; that of Lua would
+/// only say "userdata".
 class Refusal final : public Callable {
  public:
   explicit Refusal(const char* operation) : Callable(operation, {}, "") {}
@@ -241,7 +242,8 @@ void Type::create(lua_State* L, const void* key, lua_CFunction close) const {
   lua_setfield(L, -2, "__newindex");
   lua_pushcfunction(L, close);
   lua_setfield(L, -2, "__gc");
-  // Hides the metatable from getmetatable, which returns the name: metamethods do not check their
+  // "__metatable" hides the metatable from getmetatable, which returns the name: metamethods do not
+  // check the type of their first argument.
   // first argument.
   for (const char* field : {"__name", "__metatable"}) {
     lua_pushstring(L, name_.c_str());

@@ -41,14 +41,16 @@ class Type {
   }
   /// Sets a metamethod: __add, __call, ...
   Type& meta(const std::string& name, CallablePtr callable);
-  /// Sets the function (self, key) for other keys, such as positions and attributes; without it
+  /// Sets the function (self, key) for keys that are not members, such as positions and attributes;
+  /// without it such keys are errors.
   /// they are errors.
   Type& missing(CallablePtr callable);
-  /// Sets the function (self, key, value) that assigns to keys that are no names; without it they
+  /// Sets the function (self, key, value) for assignment to keys that are not strings; without it
+  /// that is an error.
   /// are errors.
   Type& positions(CallablePtr callable);
 
-  /// What the message about a name that cannot be set goes on with.
+  /// Returns the end of the error that a name cannot be assigned to.
   using Reason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
   Type& unsettable(Reason reason) { return reason_ = reason, *this; }
 

@@ -35,28 +35,46 @@ void add_directory_type(ObjectTypes& types, const Type& dataset) {
           "The files, in the order of the elements.");
 }
 
-/// A shard; shards count from 1 in Lua.
+/// Returns a shard of a dataset; shards count from 1 in Lua.
 DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
   if (index < 1) fail("shard: parts count from 1, got ", index);
   return shard(data, index - 1, count);
 }
 
-/// "<Dataset of (float32(28, 28), uint8), 100 elements>", "<Dataset: 4 batches, 100 samples>".
+/// The length of a dataset as text: "4 batches, 100 samples", "100 elements", "without end"; "" if
+/// it is unknown.
+std::string length_text(const Dataset& data) {
+  std::string text;
+  const auto add = [&](int64_t count, const char* unit) {
+    if (count >= 0) text += concat(text.empty() ? "" : ", ", count, " ", unit);
+  };
+  const auto* stream = dynamic_cast<const Stream*>(&data);
+  if (!stream) return add(data.batches(), "batches"), add(data.samples(), "samples"), text;
+  const int64_t elements = stream->elements();
+  if (elements == Stream::kInfinite) return "without end";
+  return add(elements, "elements"), text;
+}
+
+/// The same, or "of unknown length" if len() of a Lua class fails, so that its objects can be
+/// shown.
+std::string length_text_or_none(const Dataset& data) {
+  try {
+    return length_text(data);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+    return "of unknown length";
+  }
+}
+
+/// The text of a dataset: "<Dataset of (float32(28, 28), uint8), 100 elements>", "<Dataset: 4
+/// batches, 100 samples>".
 std::string dataset_text(Dataset& data) {
   std::string text = "<" + data.class_name(), separator = ": ";
   lua_getfield(current(), 1, "element_spec");
   if (!lua_isnil(current(), -1)) text += " of " + text_of(current(), -1), separator = ", ";
-  const auto add = [&](int64_t count, const char* unit) {
-    if (count >= 0) text += concat(std::exchange(separator, ", "), count, " ", unit);
-  };
-  if (const auto* stream = dynamic_cast<const Stream*>(&data)) {
-    add(stream->elements(), "elements");
-    if (stream->elements() == Stream::kInfinite) text += separator + "without end";
-  } else {
-    add(data.batches(), "batches");
-    add(data.samples(), "samples");
-  }
-  return text + ">";
+  const std::string length = length_text_or_none(data);
+  return text + (length.empty() ? "" : separator + length) + ">";
 }
 
 /// Refuses `for x, y in data do` with a hint.

@@ -39,7 +39,7 @@ DirectoryOptions directory_options(const std::string& directory, Value labels, V
   return options;
 }
 
-/// The results; the second one is null except for subset "both".
+/// One dataset, or two for subset "both"; else the second one is null.
 using OneOrTwo = std::tuple<StreamPtr, StreamPtr>;
 
 OneOrTwo one_or_two(const DirectoryDatasets& datasets) {

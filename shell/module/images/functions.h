@@ -10,7 +10,7 @@ namespace crescent::lua {
 constexpr const char* kChannelsLast = "channels_last";
 
 std::vector<CallablePtr> image_functions();
-/// {height, width}, or one number for both; nullopt for nil.
+/// The size at `index`, {height, width} or one number for both; nullopt for nil.
 std::optional<ImageSize> optional_size_at(int index);
 
 }  // namespace crescent::lua

@@ -10,9 +10,9 @@
 namespace crescent::lua {
 namespace {
 
-const char noticed_key = 0;  // key in a class table: its hooks were checked
+const char noticed_key = 0;  // key in a class table; set when its hooks have been checked
 
-/// A function of a class that C++ calls, or does not call for the reason `unread`.
+/// A function of a class that is called by C++, or that is never called; `unread` is the reason.
 struct Hook {
   const char *base, *name, *unread;
 };
@@ -68,6 +68,26 @@ constexpr Hook kHooksOfClasses[] = {
     {"Metric", "update_state", nullptr},
     {"Metric", "result", nullptr},
     {"Metric", "reset_state", nullptr},
+    {"Dataset", "len", nullptr},
+    {"Dataset", "get", nullptr},
+    {"Dataset", "on_epoch_begin", nullptr},
+    {"Dataset", "on_epoch_end", nullptr},
+    {"Dataset", "__len", "len() is"},
+    {"Dataset", "__len__", "len() is"},
+    {"Dataset", "__getitem__", "get(number) is, which counts from 1"},
+    {"Dataset", "num_batches", "len() is"},
+    {"Format", "save_model", nullptr},
+    {"Format", "load_model", nullptr},
+    {"Format", "save_weights", nullptr},
+    {"Format", "load_weights", nullptr},
+    {"Format", "read_array", nullptr},
+    {"Format", "read_arrays", nullptr},
+    {"Format", "write_arrays", nullptr},
+    {"Format", "endings", nullptr},
+    {"Format", "signatures", nullptr},
+    {"Format", "open_array", "read_array() is"},
+    {"Format", "write_array", "write_arrays(path, arrays) is"},
+    {"Format", "match", "files are found by the class's endings and signatures"},
     {"Callback", "set_model", "the model is in self.model"},
     {"Callback", "set_params", "the run's parameters are in self.params"},
 };

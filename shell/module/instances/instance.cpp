@@ -162,7 +162,7 @@ void Instance::adopt(lua_State* L, int class_index, int options_index) {
   push_object(L, self());
   lua_pushvalue(L, options_index);
   lua_setiuservalue(L, -2, kOptions);
-  to_object(L, -1);  // C++ may own the object from now on
+  to_object(L, -1);  // tells the handle that C++ may own the object from now on
   lua_pop(L, 1);
 }
 

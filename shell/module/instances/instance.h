@@ -45,7 +45,7 @@ class Instance {
   Dict layers_by_attribute() const;
   /// Makes attributes of the options and runs init.
   void start();
-  /// Says that start() has nothing to do when configured() is called next.
+  /// Makes the next configured() skip start(), which has nothing to do.
   void set_complete() { complete_ = true; }
   /// Sets the argument of build_from_config, which configured() calls.
   void set_build_config(Value config) { build_config_ = std::move(config); }

@@ -99,7 +99,7 @@ void LuaModel::adopt_graph(std::shared_ptr<Functional> graph) {
   built_ = true;
 }
 
-/// Adds losses and metrics of the graph to the model, whose part the graph becomes.
+/// Adds losses and metrics of the graph, which becomes a part of the model, to the model.
 void LuaModel::follow_graph() {
   const Dict config = graph_->get_config();
   if (config.contains("added_losses") || config.contains("added_metrics")) track(graph_);

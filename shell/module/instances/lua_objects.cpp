@@ -257,7 +257,7 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
   return returned_tensors(L, first);
 }
 
-/// Calls the reset_states of the class, or the base's if that is called from the former.
+/// Calls reset_states of the class; if that calls this function, that of the base.
 template <class Base>
 void LuaLayerOf<Base>::reset_states() {
   if (resetting_ || !has("reset_states")) return Base::reset_states();

@@ -5,7 +5,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The slots of a variable for update_step.
+/// The argument `state` of update_step: the slots of a variable by name, and the number of the
+/// step.
 struct State {
   const std::vector<std::string>& names;
   std::span<const Variable> slots;

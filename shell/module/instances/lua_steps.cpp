@@ -18,7 +18,7 @@ void push(lua_State* L, const Arrays& arrays) {
   push_nested(L, arrays.structure, arrays.tensors);
 }
 
-/// The data of a step: {x, y, sample_weight}, with names too.
+/// The argument `data` of a step: {x, y, sample_weight}, also by name.
 struct Data {
   const Batch& batch;
   Structures structures;

@@ -25,8 +25,8 @@ void Ownership::visit(Object* object) {
   if (auto* model = dynamic_cast<const Functional*>(object)) visit_graph(*model);
 }
 
-/// Counts references of a graph: to its layers, again beside sublayers, its nodes and its ends; a
-/// Sequential also has a list of its layers.
+/// Counts the references of a graph: to its nodes, to its inputs and outputs, and to its layers,
+/// which it also refers to as sublayers; a Sequential also has a list of its layers.
 void Ownership::visit_graph(const Functional& model) {
   const bool sequential = dynamic_cast<const Sequential*>(&model);
   for (const LayerPtr& layer : model.layers())

@@ -14,7 +14,8 @@ namespace crescent::lua {
 void root(lua_State* L, int index, Object& object);
 /// Lets the new handle on top of the stack refer to the instances that its object owns.
 void hold_instances(lua_State* L, Object& object);
-/// Says that an owner may have disappeared, so the next update is needed.
+/// Must be called when an owner may have released its object: the next update then recomputes the
+/// roots.
 void roots_changed();
 void update_roots(lua_State* L);
 /// Updates the roots after every cycle of the garbage collector of this state.

@@ -11,8 +11,8 @@
 #include "crescent/program/program.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/file.h"
+#include "host/lua_plugins.h"
 #include "library/libraries.h"
-#include "library/lua_plugins.h"
 
 namespace crescent::lua {
 namespace {
@@ -31,7 +31,7 @@ bool is_deterministic() {
   return on && on->as_bool();
 }
 
-/// The known devices; for one whose library cannot be loaded with the reason.
+/// The known devices; one whose library cannot be loaded has the reason.
 List devices() {
   List all;
   for (const std::string& name : registry().names(Device::kKind)) {
@@ -106,6 +106,7 @@ Value described(const PluginRecord& record) {
             {"path", record.path},
             {"loaded", record.loaded}};
   if (!record.refused.empty()) dict.set("refused", record.refused);
+  if (const std::string doc = doc_of_lua_plugin(record.path); !doc.empty()) dict.set("doc", doc);
   List classes;
   for (const auto& [kind, name] : record.classes)
     classes.push_back(Dict{{"kind", kind}, {"name", name}});
@@ -130,10 +131,6 @@ OnStack load(const std::string& name) {
     protected_call(L, 1, 1);
     return {};
   }
-  if (!path && load_lua_plugin(L, name)) {
-    for (const LuaPlugin& plugin : lua_plugins())
-      if (plugin.name == name) return push(L, described(plugin)), OnStack();
-  }
   push(L, described(path ? load_plugin(name) : load_plugin_by_name(name)));
   return {};
 }
@@ -141,7 +138,6 @@ OnStack load(const std::string& name) {
 List list() {
   List all;
   for (const PluginRecord& record : list_plugins()) all.push_back(described(record));
-  for (const LuaPlugin& plugin : lua_plugins()) all.push_back(described(plugin));
   return all;
 }
 

@@ -13,7 +13,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The values of a table, and {columns = names, classes = texts by column}.
+/// The results for Lua: the values of a table, and {columns = names, classes = texts by column}.
 std::tuple<Tensor, Dict> pair_of(const Table& table) {
   List classes;
   for (const std::vector<std::string>& texts : table.classes) classes.push_back(Value(texts));
@@ -43,7 +43,7 @@ int read_table(lua_State* L) {
   return 2;
 }
 
-/// The dataset of a path or a table of paths.
+/// cr.data.csv_dataset: the dataset of a path or a table of paths.
 int csv_dataset(lua_State* L) {
   const Value given = to_value(L, 1);
   const Value paths = given.is_string() ? Value(List{given}) : given;
@@ -60,12 +60,13 @@ struct ArrayOptions {
   }
 };
 
-/// Reads an array to memory, or opens it in the file.
+/// A member function that reads an array to memory, or one that opens it so that its values stay in
+/// the file.
 using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& place);
 constexpr Take kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
-/// Whether a format holds tables, by what its class declares: one of somebody else's plugin is
-/// given behind an interface that has all abilities.
+/// Whether a format reads tables, as its class declares. The C++ type does not tell: formats of C
+/// plugins are wrapped in a class with all abilities.
 bool holds_tables(const Format& format) {
   const Value* abilities = format.info()->schema.traits.find("abilities");
   if (!abilities) return false;

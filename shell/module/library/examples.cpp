@@ -37,7 +37,7 @@ void read_examples(const std::string& text, Examples& examples) {
   }
 }
 
-/// The folders in which plugins are looked for and those of loaded ones.
+/// The folders of the plugin search path, and those of loaded plugins.
 std::set<fs::path> plugin_folders() {
   std::set<fs::path> folders;
   for (const std::string& folder : plugin_search_path()) folders.insert(folder);
@@ -57,12 +57,12 @@ Examples examples_in(const std::set<fs::path>& folders) {
   return examples;
 }
 
-std::mutex& turn() {
+std::mutex& examples_mutex() {
   static std::mutex mutex;
   return mutex;
 }
 
-/// How many libraries the process has loaded so far.
+/// The number of libraries that the process has loaded so far.
 unsigned long long libraries_loaded() {
   unsigned long long count = 0;
   const auto read = [](dl_phdr_info* info, size_t, void* to) {
@@ -73,7 +73,8 @@ unsigned long long libraries_loaded() {
   return count;
 }
 
-/// All examples; read again when plugins came from other folders. The caller holds turn().
+/// All examples; they are read again when plugins in other folders were loaded. The caller holds
+/// examples_mutex().
 const Examples& all_examples() {
   static std::set<fs::path> folders;
   static Examples examples;
@@ -90,14 +91,14 @@ const Examples& all_examples() {
 }  // namespace
 
 std::string example_of(const std::string& path) {
-  const std::lock_guard lock(turn());
+  const std::lock_guard lock(examples_mutex());
   const Examples& examples = all_examples();
   const auto found = examples.find(path);
   return found == examples.end() ? "" : found->second;
 }
 
 std::vector<std::string> names_with_example(const std::string& name) {
-  const std::lock_guard lock(turn());
+  const std::lock_guard lock(examples_mutex());
   std::vector<std::string> names;
   for (const auto& [path, text] : all_examples())
     if (name.empty() || path.ends_with("." + name)) names.push_back(path);

@@ -4,7 +4,6 @@
 #include "classes/lua_class.h"
 #include "classes/options.h"
 #include "instances/instance.h"
-#include "library/lua_plugins.h"
 
 namespace crescent::lua {
 namespace {
@@ -29,7 +28,8 @@ const KindInfo& namespace_at(lua_State* L, int index) {
 
 // ---- classes of the registry
 
-/// "Dense(units)(x)": how a layer is made and called, by position only where it must be.
+/// The text "Dense(units)(x)" of a call that makes and applies a layer, with the required options
+/// only.
 std::string call_text(const ClassInfo& info, const char* inputs) {
   std::vector<std::string> required;
   for (const Field& field : info.schema.fields)
@@ -37,7 +37,8 @@ std::string call_text(const ClassInfo& info, const char* inputs) {
   return concat(info.name, "(", join(required), ")", inputs);
 }
 
-/// Flatten(x), Concatenate({x, y}): what a made layer is called with; null for options.
+/// The inputs in a call such as Flatten(x) or Concatenate({x, y}), in which they take the place of
+/// options; null for options.
 const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   if (info.kind != Layer::kKind || lua_gettop(L) < 2) return nullptr;
   if (is_tensor_like(L, 2) || to_handle<Symbol>(L, 2)) return "(x)";
@@ -47,7 +48,8 @@ const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   return is_tensor_like(L, -1) || to_handle<Symbol>(L, -1) ? "({ x, y })" : nullptr;
 }
 
-/// Class(options): positional options in the order of the schema, then named ones.
+/// Constructs an object: Class(options), with positional options in the order of the schema, then
+/// named ones.
 int construct(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   const char* inputs = inputs_in_place_of_options(L, *info);
@@ -61,6 +63,12 @@ int construct(lua_State* L) {
     fail(error.what(), "; a layer is made first, then called: ", call_text(*info, inputs));
   }
   return 1;
+}
+
+/// cr.data.Spirals { samples = 200 }: what the source gives is what the script works with.
+int construct_dataset(lua_State* L, const ClassInfo& info) {
+  const Dict options = options_from(L, 2, info.schema);
+  return push_value(L, make_object(info.kind, info.name, options)->call_method("stream")), 1;
 }
 
 /// Calls a class that is a function of tensors: cr.activations.elu(x, 0.5), cr.losses.huber(y_true,
@@ -104,16 +112,16 @@ bool are_arrays(lua_State* L, const ClassInfo& info) {
 
 int call_class(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
+  if (info->kind == kDatasetKind) return construct_dataset(L, *info);
   const bool symbol = info->kind == Activation::kKind && to_handle<Symbol>(L, 2);
   const bool tensors = is_tensor_like(L, 2) || are_arrays(L, *info);
   return symbol || (tensors && is_function(*info)) ? call_function(L, *info) : construct(L);
 }
 
 /// The class of this name; losses are found among metrics too, since their functions are metrics.
-ClassPtr class_named(lua_State* L, const KindInfo& space, const std::string& name) {
+ClassPtr class_named(const KindInfo& space, const std::string& name) {
   if (std::string_view(space.name) == Metric::kKind && !registry().find(Metric::kKind, name))
     if (ClassPtr loss = registry().find(Loss::kKind, name)) return loss;
-  if (!registry().find(space.name, name)) load_lua_plugin_for(L, space.name, name);
   return registry().get(space.name, name);
 }
 
@@ -128,7 +136,7 @@ int index_namespace(lua_State* L) {
     fail("cr.", space.plural, ": expected the name of a class, got ", describe(L, 2));
   const std::string name = text_of(L, 2);
   try {
-    return push(L, class_named(L, space, name)), 1;
+    return push(L, class_named(space, name)), 1;
   } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {
@@ -137,7 +145,7 @@ int index_namespace(lua_State* L) {
   }
 }
 
-/// The iterator of pairs(cr.layers): names and classes.
+/// The iterator of pairs(cr.layers), which returns names and classes.
 int next_class(lua_State* L) {
   const KindInfo& space = namespace_at(L, 1);
   const std::vector<std::string> names = registry().names(space.name);

@@ -5,6 +5,9 @@
 
 namespace crescent::lua {
 
+/// The kind of classes whose method `stream` gives a dataset; cr.data has them.
+constexpr const char* kDatasetKind = "dataset";
+
 const Type& class_type();
 /// Pushes the table of functions that make Lua bases for C++ classes, by class name.
 void push_derivable(lua_State* L);

@@ -39,11 +39,11 @@ Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType
 Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
   return ops::randint(shape, low, high, dtype, chosen(generator_at(seed)));
 }
-/// The indices 0 .. n-1 in random order, for cr.ops.take.
+/// The integers 0 to n-1 in random order, for cr.ops.take.
 Tensor permutation(int64_t n, Any seed) {
   return Tensor::from(chosen(generator_at(seed)).permutation(n), {n});
 }
-/// The slices along an axis in random order.
+/// The tensor with its slices along an axis in random order.
 Tensor shuffle(const Tensor& x, int axis, Any seed) {
   return ops::shuffle(x, axis, chosen(generator_at(seed)));
 }

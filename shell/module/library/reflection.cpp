@@ -111,15 +111,15 @@ std::vector<std::string_view> comment_above(std::string_view source, int line) {
   return texts;
 }
 
-/// Takes the word at the front of the text, and the space behind it.
+/// Removes the first word and the space after it from the text, and returns the word.
 std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(word.size() + 1, text.size()));
   return word;
 }
 
-/// Sets types from lines of a comment, `@param name type` and `@return type`; what else it says is
-/// the doc.
+/// Sets types from lines of a comment, `@param name type` and `@return type`; the other lines are
+/// the documentation.
 void read_comment(const std::vector<std::string_view>& comment, Signature& signature) {
   std::vector<std::string> doc;
   for (std::string_view line : comment) {
@@ -181,8 +181,8 @@ Value describe_callable_table(lua_State* L, int index) {
   return function ? Value(describe_function(*function)) : Value();
 }
 
-/// The description with parameters reduced to their names, for scripts; `arguments` says all of
-/// them.
+/// The description with parameters reduced to their names, for scripts; `arguments` still describes
+/// them in full.
 Value with_names(Value described) {
   if (!described.is_dict()) return described;
   described.as_dict().set("arguments", described.as_dict().at("parameters"));
@@ -191,7 +191,8 @@ Value with_names(Value described) {
   return described;
 }
 
-/// Of numbers in memory, those that are finite; null for other tensors.
+/// Statistics of a numeric tensor in memory; min, max, mean and std are those of its finite
+/// elements. Null for other tensors.
 Value statistics_of(const Tensor& tensor) {
   const bool numbers = tensor.dtype() != DType::string && tensor.dtype() != DType::complex64;
   if (tensor.is_abstract() || !tensor.in_memory() || !numbers) return {};

@@ -7,6 +7,7 @@
 #include "crescent/io/picture.h"
 #include "crescent/layer/operation.h"
 #include "crescent/layer/training.h"
+#include "crescent/program/distribution.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
 #include "instances/functions.h"
@@ -20,12 +21,12 @@
 namespace crescent::lua {
 namespace {
 
-const char methods_key = 0;  // key in the registry: what libraries share, with `methods` in it
+const char methods_key = 0;  // key in the registry: the table `shell`, which scripts share
 
-/// The prefix of places of libraries in messages: "crescent/applications/resnet:12: ".
+/// The prefix of the locations of scripts in messages: "crescent/applications/resnet:12: ".
 constexpr std::string_view kChunks = "crescent/";
 
-/// The option in {name=, type=, default=, doc=, required=}, for help and completion.
+/// Makes an option of a row {name=, type=, default=, doc=, required=}, for help and completion.
 Field option_from(const Dict& row) {
   Field option;
   option.name = row.at("name").as_string();
@@ -36,7 +37,7 @@ Field option_from(const Dict& row) {
   return option;
 }
 
-/// The parameters whose rows have this flag, a bit each.
+/// A bit mask of the rows, one per parameter, that have this flag.
 unsigned flagged(const List& rows, const char* flag) {
   unsigned bits = 0;
   for (size_t i = 0; i < rows.size(); ++i)
@@ -50,7 +51,8 @@ SchemaData options_from(const List& rows) {
   return options;
 }
 
-/// Whether libraries call a function of this name where users call theirs.
+/// Whether functions written in Lua call the function of this name, so that its errors must name
+/// the outer function instead.
 bool is_inner_function(std::string_view word) {
   constexpr std::string_view kInner[] = {"draw", "save_picture", "permutation", "randint",
                                          "uniform"};
@@ -58,15 +60,15 @@ bool is_inner_function(std::string_view word) {
          registry().find(Operation::kKind, word) != nullptr;
 }
 
-/// A message that a function gave which the library called, in the name of the one that the user
-/// called.
-std::string in_own_name(std::string_view message, std::string_view name) {
+/// The message of an inner function, with the inner name replaced by the name of the function that
+/// the user called.
+std::string with_outer_name(std::string_view message, std::string_view name) {
   const std::string_view word = message.substr(0, std::min(message.find(": "), message.size()));
   return is_inner_function(word) ? concat(name, message.substr(word.size())) : std::string(message);
 }
 
-/// Calls a function of a library; an error at a line of a library is reported at the line of the
-/// user that called it, by the name that the user knows.
+/// Calls a function that is written in Lua; its errors are reported at the line of the user's code
+/// that called it, and name the function that the user called.
 void call_library(lua_State* L, int arguments, std::string_view name) {
   try {
     protected_call(L, arguments, LUA_MULTRET);
@@ -74,11 +76,12 @@ void call_library(lua_State* L, int arguments, std::string_view name) {
     const std::string_view text = error.what();
     const size_t place = text.starts_with(kChunks) ? text.find(": ") : text.npos;
     if (place == text.npos) throw;
-    fail(in_own_name(text.substr(place + 2), name));
+    fail(with_outer_name(text.substr(place + 2), name));
   }
 }
 
-/// A function of Lua, the second upvalue of the shim, which is called with one value per option.
+/// A function defined by a script. Its body, a function of Lua, is the second upvalue of the C
+/// function and is called with one value per option.
 class Scripted final : public Callable {
  public:
   Scripted(const std::string& name, const std::string& doc, const List& rows)
@@ -145,6 +148,13 @@ std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
   return {base, std::stoll(unique_name(base).substr(base.size() + 1))};
 }
 
+/// The class of datasets of this name; nil without one.
+OnStack dataset_class(const std::string& name) {
+  const ClassPtr info = registry().find(kDatasetKind, name);
+  info ? push(current(), info) : lua_pushnil(current());
+  return {};
+}
+
 void warning(const std::string& text) { warn(text); }
 
 std::string hint(const std::string& word, Value names) {
@@ -153,7 +163,7 @@ std::string hint(const std::string& word, Value names) {
   return did_you_mean(word, candidates);
 }
 
-/// Whether the value is a table that holds values and no more, as lists of the module do.
+/// Whether the value is a table without a metatable, or a list of the module.
 bool is_structure(Any value) {
   lua_State* L = current();
   if (!lua_istable(L, value.index)) return false;
@@ -164,6 +174,12 @@ bool is_structure(Any value) {
 void set_printing(int64_t precision, int64_t threshold, int64_t width) {
   set_print_options({static_cast<int>(std::clamp<int64_t>(precision, -1, 17)), threshold, width});
 }
+
+void set_data_parallel(bool on) {
+  set_distribution(on ? Distribution::data_parallel : Distribution::none);
+}
+
+bool is_data_parallel() { return distribution() == Distribution::data_parallel; }
 
 void register_named(const std::string& name, Any function) {
   register_function(name, Ref(current(), function.index));
@@ -185,7 +201,7 @@ bool save_named_space(const std::string& path, Names space) {
   return save_feature_space(path, space.dict);
 }
 
-/// A figure in a way to draw (crescent/io/picture.h), as bytes.
+/// A figure drawn by the picture class `way` (crescent/io/picture.h), as bytes.
 std::string drawn(const std::string& way, Names figure, Names options) {
   return make<Picture>(way)->draw(figure.dict, options.dict);
 }
@@ -200,12 +216,15 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("define", &define, {"name", "doc", "options", "body"}));
     all.push_back(bound("source", &source, {"name"}));
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
+    all.push_back(bound("dataset_class", &dataset_class, {"name"}));
     all.push_back(bound("warn", &warning, {"text"}));
     all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
     all.push_back(bound("example", &example_of, {"name"}));
     all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
     all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
     all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
+    all.push_back(bound("set_data_parallel", &set_data_parallel, {"on"}));
+    all.push_back(bound("is_data_parallel", &is_data_parallel, {}));
     all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
     all.push_back(bound("draw", &drawn, {"way", "figure", "options"}));
     all.push_back(bound("save_picture", &save_drawn, {"path", "figure", "options"}));

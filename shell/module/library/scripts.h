@@ -9,8 +9,8 @@ namespace crescent::lua {
 /// the stack.
 void run_scripts(lua_State* L);
 
-/// Calls what a library has as shell.methods[name] with the arguments on the stack, leaves the
-/// results there and returns their number: the body of a method that is written in Lua.
+/// Calls the function shell.methods[name], which a script defines, with the arguments on the stack,
+/// leaves the results there and returns their number: the body of a method that is written in Lua.
 int call_script_method(lua_State* L, const char* name);
 
 }  // namespace crescent::lua

@@ -19,7 +19,7 @@ std::string number_text(T value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-/// In quotes where it would not read as one field.
+/// The text as a field, in quotes where it would otherwise not be read as one field.
 std::string quoted(std::string_view text, char separator) {
   const bool plain = text.find_first_of("\"\n\r") == text.npos && text.find(separator) == text.npos;
   if (plain) return std::string(text);
@@ -63,7 +63,7 @@ char checked_separator(const std::string& separator) {
   return separator[0];
 }
 
-/// Lines of `columns` fields each, which field(row, column) gives.
+/// The lines of a table with `columns` columns, whose fields field(row, column) returns.
 template <class F>
 std::string lines(int64_t rows, int64_t columns, const std::vector<std::string>& names,
                   char separator, const F& field) {

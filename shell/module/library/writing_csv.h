@@ -1,4 +1,4 @@
-// Tensors as text in columns.
+// Writes tensors as text in columns.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,11 +7,12 @@
 
 namespace crescent::lua {
 
-/// A tensor of one or two axes, a line for each row. Column names are the first line, if there are
-/// any.
+/// Writes a tensor of one or two axes, a line for each row. Column names, if there are any, are the
+/// first line.
 void write_matrix(const std::string& path, const Tensor& values,
                   const std::vector<std::string>& columns, const std::string& separator);
-/// Tensors of one axis as columns, in the order of the names in `columns`, or of their own names.
+/// Writes tensors of one axis as columns, in the order of the names in `columns`; if that is empty,
+/// in the order of the table.
 void write_table(const std::string& path, const NamedTensors& table,
                  std::vector<std::string> columns, const std::string& separator);
 

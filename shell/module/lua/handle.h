@@ -77,7 +77,8 @@ void set_object_side(const ObjectSide& side);
 /// Marks the metatable on top of the stack as that of objects.
 void mark_objects(lua_State* L);
 
-/// The object at `index`, which C++ may own from now on; null for another value.
+/// The object at `index`, for callers that may keep it, so that C++ may own it from now on; null
+/// for another value.
 Object* to_object(lua_State* L, int index);
 /// The object at `index`, for callers that do not keep it; null for another value.
 Object* peek_object(lua_State* L, int index);

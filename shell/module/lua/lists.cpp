@@ -7,7 +7,7 @@ namespace {
 
 const char list_key = 0;  // registry: the metatable of lists
 
-/// list, key: what is behind the end is nil, so that ipairs() ends.
+/// The metamethod __index of lists. Positions behind the end are nil, so that ipairs() ends.
 extern "C" int index_list(lua_State* L) {
   if (lua_isinteger(L, 2) && lua_tointeger(L, 2) < 1)
     return luaL_error(L,

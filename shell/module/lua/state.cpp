@@ -27,7 +27,7 @@ extern "C" int close_host(lua_State* L) {
   return 0;
 }
 
-/// During its lifetime, this Lua thread is the current one.
+/// During the lifetime of an object of this class, current() returns its Lua thread.
 class CallScope {
  public:
   explicit CallScope(lua_State* L) : before_(calling) { calling = L; }
@@ -37,10 +37,29 @@ class CallScope {
   lua_State* before_;
 };
 
+/// Whether the call is in a part of the module that is written in Lua.
+bool is_in_module(const lua_Debug& call) {
+  return std::strncmp(call.short_src, "crescent/", 9) == 0;
+}
+
+/// Pushes the place of the call; of one in the module that in code of the user which led to it.
+void push_place(lua_State* L) {
+  lua_Debug call;
+  bool inside = false;
+  for (int level = 1; lua_getstack(L, level, &call); ++level) {
+    lua_getinfo(L, "Sl", &call);
+    inside = inside || is_in_module(call);
+    if (!inside) break;
+    if (call.currentline > 0 && !is_in_module(call))
+      return void(lua_pushfstring(L, "%s:%d: ", call.short_src, call.currentline));
+  }
+  luaL_where(L, 1);
+}
+
 /// Pushes the message with the place of the call before it, as errors of Lua have it; only once for
 /// nested calls.
 void push_message(lua_State* L, const char* message) {
-  luaL_where(L, 1);
+  push_place(L);
   const std::string_view place = lua_tostring(L, -1), text = message;
   lua_pushstring(L, message);
   text.starts_with(place) ? lua_remove(L, -2) : lua_concat(L, 2);
@@ -71,6 +90,10 @@ lua_State* current() {
   if (!calling) fail("a Lua function can only be called on the thread that runs Lua");
   return calling;
 }
+
+lua_State* current_or_null() { return calling; }
+
+void stay_current(lua_State* L) { calling = L; }
 
 bool in_callback() { return callback_depth > 0; }
 

@@ -22,9 +22,14 @@ struct Host {
 
 /// Makes the host of a new state; called first by the module.
 void open_host(lua_State* L);
-/// The Lua thread that called C++ last: callbacks run on it. Fails on threads that Lua did not
+/// The Lua thread that last called C++, on which C++ must call back. Fails on threads of the
+/// process that Lua did not call.
 /// call.
 lua_State* current();
+/// The same, or null on such a thread.
+lua_State* current_or_null();
+/// Has C++ on this thread count as called by this Lua thread, where none calls.
+void stay_current(lua_State* L);
 /// Whether C++ that Lua called is calling Lua again, so C++ in between may be recording a program.
 bool in_callback();
 
@@ -46,7 +51,7 @@ class Ref {
 /// An error raised by Lua code that C++ called.
 class LuaError final : public Error {
  public:
-  /// `value` is empty if the message is all there is.
+  /// `value` is the error value that Lua raised; empty if there is only the message.
   LuaError(std::string_view message, Ref value) : Error(message), value_(std::move(value)) {}
   /// Pushes the value that Lua raised, or the message if C++ changed it.
   void push(lua_State* L) const;
@@ -57,7 +62,7 @@ class LuaError final : public Error {
 };
 
 using Body = int (*)(lua_State* L, const void* object);
-/// Calls the body; for an exception pushes the error and returns -1.
+/// Calls the body. If it throws, pushes the error and returns -1.
 int guarded(lua_State* L, Body body, const void* object);
 /// Calls lua_pcall and throws LuaError on failure.
 void protected_call(lua_State* L, int arguments, int results);

@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{20};  // between looks at a condition
+constexpr std::chrono::milliseconds kPollInterval{20};  // interval between checks of a condition
 
 thread_local bool in_background = false;
 
@@ -22,7 +22,8 @@ StateLock& StateLock::instance() {
 
 bool StateLock::is_background() { return in_background; }
 
-/// Gives a free lock to the thread that has been ready for longest.
+/// Wakes the waiting threads; among those in the background, the one that has been ready for
+/// longest takes the lock.
 void StateLock::pass_on() {
   changed_.notify_all();
   if (locked_ || wanted_) return;
@@ -67,7 +68,7 @@ void StateLock::unlock_until(const Condition& done, Time end) {
   {
     std::unique_lock lock(mutex_);
     while (!done() && !interrupted())
-      changed_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kLook));
+      changed_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kPollInterval));
   }
   lock();
 }

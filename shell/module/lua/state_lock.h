@@ -1,5 +1,5 @@
 // The lock of the Lua state. The thread of the script or of the prompt holds it, and unlocks it
-// where it waits; threads that train in the background lock it for a batch.
+// while it waits; threads that train in the background lock it for one batch at a time.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -18,21 +18,23 @@ class StateLock {
 
   void unlock();
 
-  // ---- for the thread of the script, which comes before threads in the background
+  // ---- for the thread of the script, which has precedence over threads in the background
   void lock();
-  /// False when the lock is not free within this time.
+  /// Returns false when the lock does not become free within this time.
   bool try_lock_for(std::chrono::milliseconds time);
   /// Locks for an entry of the prompt.
   void lock_for_entry();
-  /// Unlocks until `done`, which is asked now and then and at `end`, or until an interruption.
+  /// Unlocks until `done`, which is checked now and then and at `end`, returns true, or until an
+  /// interruption.
   void unlock_until(const Condition& done, Time end = Time::max());
-  /// Lets a thread that is ready lock once, unless an entry has just begun.
+  /// Lets a thread in the background that is ready lock once, unless an entry has just begun.
   void yield();
 
-  // ---- for threads in the background, who come one after the other
-  /// Waits until `ready`, which reads atomics and what only the holder of the lock changes.
+  // ---- for threads in the background, which lock one after the other
+  /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
+  /// changes.
   void lock_in_background(Condition ready);
-  /// Whether this thread is one in the background.
+  /// Whether the calling thread is one in the background.
   static bool is_background();
 
  private:
@@ -49,7 +51,7 @@ class StateLock {
   std::list<Waiter*> waiters_;
 };
 
-/// While it lives, the lock of the Lua state is free for threads in the background.
+/// While an object of this class lives, threads in the background may lock the Lua state.
 class UnlockedState {
  public:
   UnlockedState() { StateLock::instance().unlock(); }

@@ -40,7 +40,7 @@ bool all_ok(const std::vector<CheckReport>& reports) {
   return true;
 }
 
-/// Gives the report, or raises its text where something failed.
+/// Returns the report, or raises its text as an error if a check failed and `raise` is set.
 OnStack give(const std::vector<CheckReport>& reports, const Value& fields, bool raise) {
   if (raise && !all_ok(reports)) fail(text_of_all(reports));
   push_report(current(), fields, text_of_all(reports));
@@ -51,7 +51,7 @@ OnStack give(const CheckReport& report, bool raise) {
   return give(std::vector{report}, fields_of(report), raise);
 }
 
-/// The tensors among what the function of Lua gave, which are on the stack above `bottom`.
+/// The tensors that a Lua function returned, which are on the stack above `bottom`.
 Tensors results_above(lua_State* L, int bottom) {
   Tensors results;
   for (int i = bottom + 1; i <= lua_gettop(L); ++i)
@@ -84,8 +84,8 @@ Variables variables_at(lua_State* L, int index) {
   return variables;
 }
 
-/// Differences of float64 say more: inputs of float32 are given as such where the results are then
-/// float64 too.
+/// The inputs in float64, in which finite differences are more precise; as given if the function's
+/// results would not be float64 as well.
 Tensors in_doubles(const Ref& function, const Tensors& inputs) {
   Tensors doubles;
   for (const Tensor& x : inputs)
@@ -115,7 +115,7 @@ OnStack check_gradient_of(Any function, Any inputs, Any variables, double step, 
               raise);
 }
 
-/// The name of the class of layers that is given by itself or by its name.
+/// The name of a class of layers, given as a class or by its name.
 std::string layer_class_at(lua_State* L, int index) {
   if (lua_type(L, index) == LUA_TSTRING) return text_of(L, index);
   ClassPtr info = class_of_table(L, index);
@@ -125,7 +125,7 @@ std::string layer_class_at(lua_State* L, int index) {
   return info->name;
 }
 
-/// {5, 4} is the shape of one input, {{5, 4}, {3}} are those of two.
+/// The shapes at `index`: {5, 4} is the shape of one input, {{5, 4}, {3}} are those of two.
 std::vector<Shape> shapes_at(lua_State* L, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "the shape of a sample, such as {5, 4}");
   lua_rawgeti(L, index, 1);

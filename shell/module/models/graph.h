@@ -7,9 +7,9 @@ namespace crescent::lua {
 const Type& symbol_type();
 const Type& node_type();
 const Type& input_spec_type();
-/// Input, InputSpec
+/// The functions cr.Input and cr.InputSpec.
 const std::vector<CallablePtr>& graph_functions();
-/// The specs in a spec, a table of specs, or nil.
+/// The input specs at `index`: one, a table of them, or none for nil.
 std::vector<InputSpec> to_input_specs(lua_State* L, int index);
 
 }  // namespace crescent::lua

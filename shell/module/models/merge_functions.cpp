@@ -10,7 +10,7 @@ namespace {
 
 struct MergeFunctionSpec {
   const char *name, *class_name;
-  Dict defaults;  ///< defaults of the function that the class lacks
+  Dict defaults;  ///< options with another default in the function than in the class
 };
 
 /// Splits f{a, b, axis = 1} into f({a, b}, {axis = 1}).

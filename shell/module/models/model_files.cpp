@@ -25,7 +25,8 @@ int save(lua_State* L) {
   return 0;
 }
 
-/// Exports the prediction of a model for other programs; other formats of Keras belong to other
+/// Exports the prediction of a model for use in other programs. Keras' other formats need other
+/// frameworks, so only "onnx" is accepted.
 /// frameworks.
 void export_to(Model& model, const std::string& path, const std::string& format) {
   if (format != "onnx") fail("export: expected format \"onnx\", got \"", format, "\"");

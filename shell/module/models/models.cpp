@@ -7,6 +7,7 @@
 #include "classes/options.h"
 #include "crescent/model/flops.h"
 #include "crescent/model/rewire.h"
+#include "crescent/program/distribution.h"
 #include "instances/lua_model.h"
 #include "models/model_files.h"
 #include "models/quantizing.h"
@@ -29,7 +30,8 @@ int summary(lua_State* L) {
   auto model = self(L);
   Dict options = options_from(L, 2, schema<SummaryOptions>("summary"));
   const Value print_fn = take(options, "print_fn");
-  print_lines(L, model->summary(options), print_fn);
+  if (!print_fn.is_null() || is_reporting_process())
+    print_lines(L, model->summary(options), print_fn);
   return 0;
 }
 
@@ -52,7 +54,7 @@ ModelPtr from_json(const std::string& json, Names objects) {
 }
 std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
 
-/// A layer, given by the object or its name, or a symbol; null for false.
+/// A layer, given as an object or by its name, or a symbol; null for false.
 std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& model) {
   if (const Symbol* symbol = to_handle<Symbol>(L, index)) return *symbol;
   if (lua_type(L, index) == LUA_TSTRING) return model.get_layer(text_of(L, index));
@@ -85,7 +87,7 @@ LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {
   return Read<LayerPtr>::from(L, -1);
 }
 
-/// A copy of the graph with the layers that the function returns for those of the model.
+/// A copy of the graph in which each layer is replaced by what the function returns for it.
 ModelPtr clone_by(Model& model, const LuaFunction& function) {
   if (!model.is_graph() && !dynamic_cast<Sequential*>(&model))
     fail("clone_model: clone_function is for Sequential models and graphs");

@@ -6,7 +6,7 @@
 namespace crescent::lua {
 namespace {
 
-/// A configuration may stand in the place of the mode, which it says.
+/// A configuration, which includes the mode, may be given in place of the mode.
 QuantizeOptions quantize_options(const Value& mode, const Value& config) {
   if (mode.is_object() && config.is_null()) return quantize_options({}, mode);
   if (!mode.is_null() && !mode.is_string())

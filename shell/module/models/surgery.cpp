@@ -52,7 +52,7 @@ const Model& graph_of(const Model& model) {
   return own && own->graph() ? static_cast<const Model&>(*own->graph()) : model;
 }
 
-/// A path, or the name of a layer.
+/// The path at `index`, given as a path or as the name of a layer.
 std::string path_at(const Model& model, int index) {
   lua_State* L = current();
   if (lua_type(L, index) == LUA_TSTRING) return text_of(L, index);
@@ -74,11 +74,22 @@ Result removed(Model& model, Any layer) {
   return result_of(remove_layer(graph_of(model), path_at(model, layer.index)));
 }
 
-/// The paths in a string, a layer or a list of them.
+/// Fails for a table with a name that is no option of cut, which is taken for a list of layers.
+void refuse_names(lua_State* L, int index) {
+  static const std::vector<std::string> kOptions{"to", "from"};
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING) {
+      const std::string name = text_of(L, -2);
+      fail("cut: no option '", name, "'", did_you_mean(name, kOptions));
+    }
+}
+
+/// The paths at `index`, given as a string, a layer, or a list of these.
 std::vector<std::string> paths_at(const Model& model, int index) {
   lua_State* L = current();
   if (lua_isnoneornil(L, index)) return {};
   if (!is_plain_table(L, index)) return {path_at(model, index)};
+  refuse_names(L, index);
   std::vector<std::string> paths;
   for (lua_Integer i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; ++i) {
     paths.push_back(path_at(model, lua_gettop(L)));
@@ -96,7 +107,7 @@ Result piece(Model& model, Any to, Any from) {
   return result_of(cut(graph_of(model), begin.empty() ? "" : begin.front(), end));
 }
 
-/// The outputs of a model, a symbol or a list of symbols.
+/// The symbols at `index`: the outputs of a model, a symbol or a list of symbols.
 std::vector<Symbol> symbols_at(int index) {
   lua_State* L = current();
   if (const auto model = object_as<Model>(L, index)) return model->outputs();

@@ -1,4 +1,4 @@
-// Methods of models that give another one with layers put in, exchanged or left out.
+// Methods of models that return another model, with layers inserted, replaced or removed.
 #pragma once
 #include "classes/type.h"
 

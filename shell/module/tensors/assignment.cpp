@@ -10,7 +10,8 @@
 namespace crescent::lua {
 namespace {
 
-/// Some axes of a selection: the places of their elements, relative to those of the other axes.
+/// The part of a selection along some axes: the offsets of the selected elements relative to the
+/// other parts.
 struct Places {
   Shape shape;
   std::vector<int64_t> offsets;
@@ -23,8 +24,8 @@ std::vector<int64_t> strides_of(const Shape& shape) {
   return strides;
 }
 
-/// The offsets of the elements of some axes at which a mask over them is true; the stride is that
-/// of the last of them.
+/// The offsets of the elements at which a mask over some axes is true; `stride` is that of the last
+/// of these axes.
 Tensor offsets_of_mask(const Tensor& given, int64_t stride) {
   const Tensor mask = given.to(nullptr);
   std::vector<int64_t> offsets;
@@ -52,7 +53,8 @@ class Selection {
     for (const Places& each : axes_) all = all.concat(each.shape);
     return all;
   }
-  /// Runs of elements side by side: where they begin, and how long they are.
+  /// The selection as runs of contiguous elements of equal length: the offsets of their starts, and
+  /// their length.
   std::pair<std::vector<int64_t>, int64_t> runs() const;
 
  private:
@@ -70,7 +72,7 @@ class Selection {
       places.offsets.push_back((range.first + i * range.step) * stride);
     axes_.push_back(std::move(places));
   }
-  /// Lists pick together: their offsets add up.
+  /// Several lists select element by element, as in NumPy: their offsets are added.
   void add_picked(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
     const bool is_mask = selector.kind == Selector::Kind::mask;
     if (is_mask) expect_mask_fits(selector.tensor, shape, axis);
@@ -90,7 +92,7 @@ class Selection {
   std::vector<Places> axes_;
   int64_t begin_ = 0;
   Tensor picked_;
-  size_t at_ = 0;  ///< before which of the axes the picked elements have theirs
+  size_t at_ = 0;  ///< the index in axes_ at which the axes of the listed elements are inserted
 };
 
 std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
@@ -116,7 +118,7 @@ std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
   return {std::move(starts), run};
 }
 
-/// Whether an integer of the dtype can be the number at the index.
+/// Whether the number at the index is an integer in the range of the dtype.
 bool is_element(lua_State* L, int index, DType dtype) {
   int is_whole = 0;
   const lua_Integer number = lua_tointegerx(L, index, &is_whole);
@@ -126,7 +128,8 @@ bool is_element(lua_State* L, int index, DType dtype) {
   return is_whole && number <= most && number >= (is_signed ? -most - 1 : 0);
 }
 
-/// Refuses numbers, also in tables, that would be cut or clamped to be integers of the dtype.
+/// Refuses numbers, also in tables, that would have to be rounded or clamped to become integers of
+/// the dtype.
 void expect_elements(lua_State* L, int index, DType dtype) {
   if (lua_type(L, index) == LUA_TNUMBER && !is_element(L, index, dtype))
     fail("an element of ", name_of(dtype), " is an integer that fits, got ", describe(L, index),
@@ -150,13 +153,14 @@ Tensor elements_at(lua_State* L, int index, DType dtype) {
   return to_tensor(L, index, dtype);
 }
 
-/// Complex numbers of a table that has them as they are read, as pairs of their parts.
+/// Complex numbers from a table in the form in which complex tensors are read, as pairs (real,
+/// imaginary).
 Tensor joined(const Tensor& value, const Shape& shape) {
   const bool has_pairs = value.rank() == shape.rank() + 1 && value.dim(-1) == 2;
   return has_pairs ? ops::view_as_complex(ops::real(value)) : value;
 }
 
-/// The value, broadcast to what a key selects.
+/// The value, broadcast to the shape of the selected elements.
 Tensor fitted(const Tensor& value, const Shape& shape) {
   if (value.is_abstract()) expect_writable(value);
   if (value.shape() == shape) return value;

@@ -10,8 +10,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The arguments of a call: tensors taken out, everything else described by text, so that calls
-/// alike share a program.
+/// The arguments of a call: the tensors, and a text that describes everything else, so that similar
+/// calls share a program.
 struct Arguments {
   Tensors tensors;
   std::string pattern;
@@ -61,7 +61,7 @@ void collect(lua_State* L, int index, Arguments& arguments, int depth) {
   }
 }
 
-/// The same arguments with other tensors in their places.
+/// Pushes the same arguments with other tensors in place of theirs.
 void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
   if (is_tensor_like(L, index)) return push(L, tensors.at(next++));
   if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
@@ -104,7 +104,7 @@ class Compiled final : public Object {
   struct Entry {
     std::string arguments;
     Function function;
-    Value results;  ///< a list, with abstract tensors
+    Value results;  ///< what the function returned: a list with abstract tensors
   };
 
   Entry& entry_for(const std::string& pattern) {

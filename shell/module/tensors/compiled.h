@@ -5,7 +5,7 @@
 namespace crescent::lua {
 
 void add_compiled_type(ObjectTypes& types, const Type& object);
-/// compiled
+/// The function cr.compiled.
 CallablePtr compiled_function();
 
 }  // namespace crescent::lua

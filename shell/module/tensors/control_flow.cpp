@@ -14,7 +14,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Whether it holds, where that is known.
+/// The value of the condition; nullopt while a program is recorded, when it has none.
 std::optional<bool> known(const Value& condition) {
   if (condition.is_bool()) return condition.as_bool();
   const Tensor tensor = Codec<Tensor>::decode(condition);
@@ -23,7 +23,7 @@ std::optional<bool> known(const Value& condition) {
   return tensor.item() != 0;
 }
 
-/// Tensors of the one where the condition holds, else of the other; lists item by item.
+/// Selects elementwise: tensors of `a` where the condition holds, else of `b`; lists item by item.
 Value chosen(const Tensor& condition, const Value& a, const Value& b) {
   if (a.is_null() && b.is_null()) return {};
   if (!a.is_list() || !b.is_list())
@@ -44,7 +44,8 @@ Value cond(const Value& pred, Any true_fn, Any false_fn) {
   return chosen(Codec<Tensor>::decode(pred), a, no({}));
 }
 
-/// Branches count from 1, as positions in tables do; beyond the ends the first and the last count.
+/// Calls a branch by its index. Branches count from 1, as positions in tables; an index beyond the
+/// ends selects the first or the last branch.
 Value switch_to(const Value& index, const Value& branches, const Value& operands) {
   if (!branches.is_list() || branches.as_list().empty())
     fail("expected a table of functions, got ", branches);
@@ -104,7 +105,7 @@ Value fori_loop(int64_t lower, int64_t upper, Any body_fun, const Value& init_va
   return value;
 }
 
-/// f of each row of the leading axis of a tensor or of all in a table, recorded once.
+/// Calls f for each row of a tensor, or of all tensors in a table; f is recorded once.
 Value map(Any f, const Value& xs) {
   const ValueFunction function = function_at(f.index);
   Value pattern;
@@ -116,14 +117,14 @@ Value map(Any f, const Value& xs) {
   return with_tensors(pattern, outputs);
 }
 
-/// Steps of a scan without sequences.
+/// The inputs of a scan without sequences: the numbers of its steps.
 Tensors counted_steps(std::optional<int64_t> length) {
   if (!length) fail("scan: expected xs, or how many steps as length");
   if (*length < 0) fail("scan: expected a length of at least 0, got ", *length);
   return {ops::arange(*length)};
 }
 
-/// f(carry, x) gives the next carry and what to keep of this step.
+/// f(carry, x) returns the next carry and the output of the step.
 std::tuple<Value, Value> scan(Any f, const Value& init, const Value& xs,
                               std::optional<int64_t> length, bool reverse, Any unroll) {
   lua_State* L = current();
@@ -159,7 +160,7 @@ Tensors every_second(const Tensors& tensors, int axis, int64_t first, int64_t la
   return parts;
 }
 
-/// even[0], odd[0], even[1], ...
+/// Joins even[0], odd[0], even[1], ...
 Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
   const int64_t pairs = odd.dim(axis), more = even.dim(axis);
   Shape shape = odd.shape();
@@ -171,8 +172,8 @@ Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
              : ops::concatenate(Tensors{both, ops::slice_axis(even, axis, pairs, more)}, axis);
 }
 
-/// Pairs are combined, those scanned, and what lies between follows from the result: a depth of
-/// log n.
+/// Combines neighbouring pairs, scans the results, and computes the elements in between from them;
+/// the recursion has a depth of log n.
 Tensors scan_pairs(const Combine& f, const Tensors& elems, int axis) {
   const int64_t n = elems[0].dim(axis);
   if (n < 2) return elems;

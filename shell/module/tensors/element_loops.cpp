@@ -12,7 +12,8 @@ Tensor element_of(const Tensor& tensor, int64_t i) {
   return Tensor::on(tensor.storage(), offset, {tensor.dtype(), {}});
 }
 
-/// Upvalues: a tensor, and how many of its elements were given.
+/// The iterator over elements. Its upvalues are a tensor and the number of elements that it has
+/// returned.
 class NextElement final : public Callable {
  public:
   NextElement() : Callable("next element", {}, "") {}
@@ -26,7 +27,7 @@ class NextElement final : public Callable {
   }
 };
 
-/// From the host's memory, whatever memory it is in.
+/// t:elements(): iterates over a copy in the host's memory if the tensor is in another memory.
 OnStack elements(const Tensor& given) {
   static const NextElement next;
   lua_State* L = current();
@@ -37,7 +38,7 @@ OnStack elements(const Tensor& given) {
   return {};
 }
 
-/// tensor, i -> i + 1, tensor[i + 1]
+/// The iterator (tensor, i) -> (i + 1, tensor[i + 1]).
 int next_row(lua_State* L) {
   const int64_t next = to_integer(L, 2) + 1;
   lua_settop(L, 1);
@@ -46,7 +47,7 @@ int next_row(lua_State* L) {
   return lua_isnil(L, -1) ? 1 : 2;
 }
 
-/// pairs(t) goes through rows as ipairs(t) does.
+/// The metamethod __pairs: iterates over rows, as ipairs(t) does.
 int rows(lua_State* L) {
   static const CallablePtr next = raw("next row", next_row, {"tensor", "position"});
   if (to_tensor(L, 1).rank() == 0) fail("a scalar has no rows: use t:item()");
@@ -56,7 +57,8 @@ int rows(lua_State* L) {
   return 3;
 }
 
-/// Numbers from a floating tensor keep its dtype; else it is that of a table of the results.
+/// t:map(f). Numbers that f returns for a floating tensor get its dtype; otherwise the dtype is
+/// that of a table of the results.
 Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtype) {
   lua_State* L = current();
   if (is_followed(given))

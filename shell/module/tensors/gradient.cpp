@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-/// A stopped tape.
+/// A gradient tape that has stopped recording.
 class Tape final : public Object {
  public:
   explicit Tape(GradientTape tape) : tape(std::move(tape)) {}
@@ -16,8 +16,8 @@ class Tape final : public Object {
   GradientTape tape;
 };
 
-/// Gradients by position; false where the target does not depend on the source, so that the table
-/// has no holes.
+/// Pushes the gradients as a list, with false where the target does not depend on the source, so
+/// that the table has no holes.
 void push_gradients(lua_State* L, const Tensors& gradients) {
   lua_createtable(L, static_cast<int>(gradients.size()), 0);
   lua_Integer i = 0;
@@ -27,7 +27,8 @@ void push_gradients(lua_State* L, const Tensors& gradients) {
   }
 }
 
-/// What a target is differentiated by: variables or watched tensors, one or a table.
+/// The sources of a gradient, with respect to which targets are differentiated: variables or
+/// watched tensors, one or a table.
 struct Sources {
   bool table = false;
   Tensors tensors;
@@ -72,7 +73,7 @@ OnStack give(lua_State* L, const Sources& sources, const Tensors& gradients) {
   return {};
 }
 
-/// Of several targets what their sum has.
+/// The gradients of the sum of several targets.
 Tensors gradients_of_table(lua_State* L, Tape& tape, int targets, const Sources& sources,
                            const Tensor& upstream) {
   if (upstream) fail("gradient: output_gradients are for one target, got a table of them");
@@ -94,7 +95,7 @@ OnStack gradient(Tape& tape, Any target, Any sources, const Tensor& upstream) {
                   : gradients_of(tape, to_tensor(L, target.index), by, upstream));
 }
 
-/// Gradients of `count` parts of the target, a part after the other, as one new axis.
+/// The gradients of `count` parts of the target, one after the other, stacked along a new axis.
 template <class Upstream>
 Tensors gradients_of_parts(Tape& tape, const Tensor& target, const Sources& sources, int64_t count,
                            int axis, Upstream upstream) {
@@ -115,7 +116,7 @@ void expect_known(const char* name, const Tensor& target) {
     fail(name, ": the size of every axis of the target must be known, got shape ", target.shape());
 }
 
-/// Of every element of the target.
+/// The gradients of every element of the target.
 OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
   expect_known("jacobian", target);
   const Sources by = sources_at(current(), sources.index);
@@ -134,7 +135,8 @@ OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
   return give(current(), by, rows);
 }
 
-/// Of every element of a row of the target by the same row of the source.
+/// The gradients of every element of a row of the target with respect to the same row of the
+/// source.
 OnStack batch_jacobian(Tape& tape, const Tensor& target, Any source) {
   expect_known("batch_jacobian", target);
   const Sources by = sources_at(current(), source.index);

@@ -5,7 +5,7 @@
 namespace crescent::lua {
 
 void add_gradient_types(ObjectTypes& types, const Type& object);
-/// GradientTape, compiled, gradient
+/// The functions GradientTape, compiled and gradient.
 const std::vector<CallablePtr>& gradient_functions();
 
 }  // namespace crescent::lua

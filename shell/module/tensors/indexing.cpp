@@ -12,7 +12,7 @@ const Value& whole_axis() {
   return whole;
 }
 
-/// A range whose axis has no known length, for get_item.
+/// A range for get_item along an axis of unknown length.
 Value open_range(const Selector& range) {
   if (range.first == 1 && range.last == -1 && range.step == 1) return whole_axis();
   const auto from_zero = [](int64_t position) { return position > 0 ? position - 1 : position; };
@@ -32,7 +32,7 @@ Value closed_range(const Selector& selector, const Shape& shape, int axis) {
   return Dict{{"start", first}, {"stop", stop < 0 ? Value() : Value(stop)}, {"step", step}};
 }
 
-/// An item of a key of get_item for a position or a range.
+/// The item of a get_item key for a position or a range.
 Value basic_item(const Selector& selector, const Shape& shape, int axis) {
   const bool known = shape[axis] >= 0;
   if (selector.kind == Selector::Kind::range)
@@ -43,7 +43,8 @@ Value basic_item(const Selector& selector, const Shape& shape, int axis) {
   return selector.first > 0 ? selector.first - 1 : selector.first;
 }
 
-/// Two keys of get_item: what positions and ranges leave, and what lists pick of that.
+/// Two keys for get_item: the first applies positions and ranges, the second applies lists to the
+/// result.
 struct Keys {
   List basic, picking;
   bool has_basic = false, has_picking = false;
@@ -79,8 +80,8 @@ Value read(const Value& x, const Selectors& selectors, const Shape& shape) {
   return keys.has_picking ? get_item(left, std::move(keys.picking)) : left;
 }
 
-/// A view of positions and at most one range behind them: such elements lie side by side. No tensor
-/// where it would be none.
+/// A view for positions followed by at most one range: such elements are contiguous. Returns an
+/// empty Tensor for other keys.
 Tensor view_of(const Tensor& tensor, const Selectors& selectors) {
   Tensor view = tensor;
   size_t axis = 0;
@@ -114,13 +115,13 @@ Tensor read(const Tensor& tensor, const Selectors& selectors) {
   fail(type->name(), ": no attribute '", name, "'", did_you_mean(name, names));
 }
 
-/// ipairs() ends at the first nil, one past the last position.
+/// Whether the key is one past the last position, where ipairs() expects nil.
 bool is_one_past_end(lua_State* L, const Shape& shape) {
   return lua_isinteger(L, 2) && shape.rank() > 0 && shape[0] >= 0 &&
          lua_tointeger(L, 2) == shape[0] + 1;
 }
 
-/// The first axis of a symbol is the batch.
+/// The metamethod __index of symbols, whose first axis is the batch.
 int index_symbol(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) fail_no_attribute(L);
   const Symbol symbol = Read<Symbol>::from(L, 1);

@@ -4,14 +4,14 @@
 
 namespace crescent::lua {
 
-/// tensor, key -> what is there: a number where that is a single element, unless a gradient or a
-/// program follows it.
+/// Reads tensor[key]: a number where the key selects a single element, unless a gradient or a
+/// program must follow it.
 int index_tensor(lua_State* L);
-/// tensor or variable, key, value. A variable is assigned a new value: tensors that were read from
-/// it stay as they are.
+/// Assigns value to the elements tensor[key] or variable[key]. A variable gets a new tensor:
+/// tensors that were read from it before do not change.
 int assign_elements(lua_State* L);
 
-/// Adds what is read and written by keys that are no names.
+/// Adds reading and assignment by keys that are not names.
 void add_tensor_positions(Type& type);
 void add_symbol_positions(Type& type);
 

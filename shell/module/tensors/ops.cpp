@@ -52,7 +52,7 @@ class OperationFunction final : public Callable {
   }
 
  private:
-  /// f("ij,jk->ik", a, b) as f("ij,jk->ik", {a, b}).
+  /// Replaces f("ij,jk->ik", a, b) by f("ij,jk->ik", {a, b}).
   static void collect_variadic(lua_State* L, const Operation& operation) {
     const auto& parameters = operation.row().signature.parameters;
     for (size_t i = 0; i < parameters.size(); ++i) {
@@ -77,7 +77,7 @@ FunctionPtr make_function(const std::string& name) {
   return std::make_unique<const OperationFunction>(name, registry().traits(Operation::kKind, name));
 }
 
-/// Those that the index of plugins knows, without loading any.
+/// The functions of the operations in the index of plugins; no plugin is loaded for them.
 const std::vector<FunctionPtr>& functions() {
   static const std::vector<FunctionPtr> all = [] {
     std::vector<FunctionPtr> made;
@@ -91,7 +91,7 @@ const std::vector<FunctionPtr>& functions() {
   return all;
 }
 
-/// Of an operation that was registered later; lives as long as the process.
+/// The function of an operation that was registered later; it lives as long as the process.
 const Callable& later_function(const std::string& name) {
   static std::mutex mutex;
   static std::vector<FunctionPtr> later;
@@ -100,7 +100,7 @@ const Callable& later_function(const std::string& name) {
   return *later.back();
 }
 
-/// cr.ops.NAME of an operation that was registered later; others are not there.
+/// The metamethod __index of cr.ops: finds operations that were registered later.
 int index_ops(lua_State* L) {
   const std::string name = text_of(L, 2);
   if (!registry().find(Operation::kKind, name)) {
@@ -174,7 +174,8 @@ bool is_boolean(lua_State* L, int index) {
   return tensor && tensor->dtype() == DType::boolean;
 }
 
-/// Symbols make layers, and booleans have operations of their own; else it is a function of core.
+/// An operator. With symbols it makes a layer, with booleans it calls the operation, otherwise it
+/// calls the function of core.
 class Operator final : public Callable {
  public:
   Operator(const char* operation, CallablePtr direct)
@@ -190,7 +191,8 @@ class Operator final : public Callable {
   CallablePtr direct_;
 };
 
-/// Of Lua's operators; those that compare must give true or false there.
+/// The arithmetic operators of symbols. Comparisons are missing: Lua converts their results to
+/// booleans.
 struct SymbolOperator {
   const char* key;
   Raw::Body body;
@@ -215,7 +217,7 @@ Value get_item(const Symbol& symbol, Value key) {
       {{"x", Value(std::make_shared<BoxedSymbol>(symbol))}, {"key", std::move(key)}});
 }
 
-/// symbol:slice(first, last): positions as those of a tensor's slice.
+/// symbol:slice(first, last), with positions as in slices of tensors.
 Value slice_symbol(const Symbol& symbol, const std::vector<int64_t>& first,
                    const std::vector<int64_t>& last) {
   if (first.size() != last.size() && !last.empty())

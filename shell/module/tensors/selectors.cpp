@@ -16,7 +16,8 @@ Selector list_or_mask(const Tensor& tensor) {
   return {.kind = Selector::Kind::list, .tensor = tensor};
 }
 
-/// {}: the whole axis, {a}: one position, {a, b}, {a, b, step}.
+/// The selector in a table: {} is the whole axis, {a} one position, {a, b} and {a, b, step} are
+/// ranges.
 Selector range_at(lua_State* L, int index) {
   const std::vector<int64_t> ends = to_integers(L, index);
   if (ends.size() > 3)

@@ -1,4 +1,4 @@
-// What stands in t[...]: positions from 1, ranges with both ends, lists of positions, masks.
+// The keys in t[...]: positions from 1, ranges that include both ends, lists of positions, masks.
 #pragma once
 #include <lua.hpp>
 
@@ -6,7 +6,7 @@
 
 namespace crescent::lua {
 
-/// What a key says of an axis, or a mask of one or more of them; the numbers are those of the key.
+/// The part of a key for one axis, or a mask over one or more axes; numbers are as in the key.
 struct Selector {
   enum class Kind : uint8_t { position, range, list, mask };
   Kind kind = Kind::range;
@@ -17,15 +17,17 @@ struct Selector {
 };
 using Selectors = std::vector<Selector>;
 
-/// The key at `index` of a tensor of this shape, with the whole of the axes that it leaves out.
+/// The selectors in the key at `index` for a tensor of this shape; axes that the key leaves out are
+/// selected as a whole.
 Selectors selectors_at(lua_State* L, int index, const Shape& shape);
 
-/// Ends messages about positions that are not there.
+/// The end of errors about positions out of range.
 inline constexpr const char* kFromOne = "; positions count from 1, negative ones from the end";
 
-/// A position from 0, where the length of the axis is known; fails where it is not there.
+/// The position counted from 0. Fails for a position outside of the axis, if its length is known.
 int64_t place_of(int64_t position, const Shape& shape, int axis);
-/// The positions of a list from 0. Those that have no values yet are checked when they have.
+/// The positions of a list counted from 0. In abstract tensors they are checked when the program
+/// runs.
 Tensor places_of(const Tensor& list, const Shape& shape, int axis);
 void expect_mask_fits(const Tensor& mask, const Shape& shape, int axis);
 
@@ -33,8 +35,8 @@ void expect_mask_fits(const Tensor& mask, const Shape& shape, int axis);
 struct AxisRange {
   int64_t first, count, step;
 };
-/// Positions from 1, both ends included, negative ones from the end, as a range of an axis whose
-/// length is known; fails for positions that are not there.
+/// The range from position `first` to `last`, both included, counted from 1 or, if negative, from
+/// the end, of an axis of known length; fails for positions outside of it.
 AxisRange range_of(int64_t first, int64_t last, int64_t step, const Shape& shape, int axis);
 
 }  // namespace crescent::lua

@@ -1,11 +1,11 @@
-// Nested tables of tensors: taken apart, and put together from other tensors.
+// Nested tables of tensors: extracts their tensors, and replaces them.
 #pragma once
 #include "crescent/base/mapped.h"
 #include "crescent/layer/layer.h"
 
 namespace crescent::lua {
 
-/// A tensor, a variable, a number or nested lists of numbers.
+/// The tensor in a value: that of a variable, or one made of a number or nested lists of numbers.
 inline Tensor tensor_in(const Value& value) {
   const auto variable = value.object_as<BoxedVariable>();
   return variable ? variable->variable.value() : Codec<Tensor>::decode(value);
@@ -22,7 +22,7 @@ inline Tensors tensors_in(const Value& structure) {
   return tensors;
 }
 
-/// The value with these tensors in place of its own.
+/// The value with its tensors replaced by these.
 inline Value with_tensors(const Value& structure, std::span<const Tensor> tensors) {
   size_t next = 0;
   return mapped(structure, [&](const Value& value) -> std::optional<Value> {

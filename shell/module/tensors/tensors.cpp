@@ -14,8 +14,8 @@
 namespace crescent::lua {
 namespace {
 
-/// Of an axis whose length is not known yet, as in the graph of a model: how long the part is,
-/// where both ends are counted from the same one.
+/// The slice of an axis of unknown length, as in the graph of a model. Its length is known if both
+/// ends are counted from the same end of the axis.
 Tensor slice_unknown(const Tensor& tensor, int axis, int64_t first, int64_t last) {
   if (first == 1 && last == -1) return tensor;
   const bool known = (first > 0) == (last > 0);
@@ -49,8 +49,8 @@ Tensor slice(const Tensor& tensor, const std::vector<int64_t>& first,
   return result;
 }
 
-/// `x:transpose(1, 0)` and `x:reshape(2, 3)` take numbers as well as a table, which `of_table`
-/// reads.
+/// Calls a method that takes a table of numbers, such as x:reshape({2, 3}), with numbers as
+/// separate arguments as well: x:reshape(2, 3). `of_table` reads the table.
 template <class OfTable, class F>
 int with_numbers_as_table(lua_State* L, OfTable of_table, F f) {
   const Tensor tensor = to_tensor(L, 1);
@@ -90,7 +90,7 @@ std::string text_of_variable(const Variable& v) {
                 ">\n", to_text(v.value()));
 }
 
-/// From memory at once; reading a file can be stopped.
+/// Copies a tensor; if its values are in a file, the user can interrupt that.
 Tensor clone(const Tensor& tensor) {
   if (tensor.in_memory()) return tensor.clone();
   Interruptible interruptible;
@@ -105,13 +105,14 @@ OnStack item(const Tensor& tensor) {
 }
 int64_t length(const Tensor& tensor) { return tensor.rank() ? tensor.dim(0) : 0; }
 
-/// Lua makes true or false of whatever a comparison gives, and asks for a > b as b < a.
+/// Refuses a < b: Lua converts the result of a comparison to a boolean, so it cannot be a tensor.
 int refuse_tensor_comparison(lua_State*) {
   fail("comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater, ",
        "greater_equal, equal or not_equal, or compare numbers (t:item(), t[1])");
 }
 
-/// The same tensor or variable is equal to itself; of others Lua would make true or false.
+/// The metamethod __eq: true for the same tensor or variable. Other tensors are refused, since Lua
+/// would convert the result to a boolean.
 int compare_equal(lua_State* L) {
   auto *a = to_handle<Tensor>(L, 1), *b = to_handle<Tensor>(L, 2);
   auto *v = to_handle<Variable>(L, 1), *w = to_handle<Variable>(L, 2);
@@ -211,7 +212,7 @@ Tensor linspace(double start, double stop, int64_t num) {
   return elements;
 }
 
-/// Its memory is its own, so that elements of the tensor can still be assigned.
+/// Creates a variable. It owns its memory, so that elements of `initial` can still be assigned.
 Variable make_variable(const Tensor& initial, std::optional<std::string> name, bool trainable,
                        std::optional<DType> dtype) {
   Variable::Options options;

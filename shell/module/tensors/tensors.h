@@ -6,7 +6,7 @@ namespace crescent::lua {
 
 const Type& tensor_type();
 const Type& variable_type();
-/// tensor, zeros, ones, ...: functions of `cr` itself.
+/// The functions of `cr` itself: tensor, zeros, ones, ...
 const std::vector<CallablePtr>& tensor_functions();
 
 }  // namespace crescent::lua

@@ -11,8 +11,8 @@ namespace {
 
 // ---- custom_gradient
 
-/// (inputs..., results...) -> the results, whose gradients by the inputs a function of Lua gives.
-/// They are computed alike whatever the function is, so all of them are one op for who runs it.
+/// (inputs..., results...) -> results, with the gradients that a function of Lua computes. For
+/// devices all of them are one op, since the values do not depend on that function.
 class CustomGradient final : public Op {
  public:
   CustomGradient(size_t results, ValueFunction gradient)
@@ -99,8 +99,9 @@ OnStack custom_gradient(Any f) {
 
 // ---- jvp
 
-/// The gradient of sum(results . u) by the primals is linear in u: its derivative by u, in the
-/// direction of the tangents, is that of the results by the primals.
+/// The gradient g(u) of sum(results * u) with respect to the primals is linear in u; the gradient
+/// of sum(g(u) * tangents) with respect to u is therefore the directional derivative of the
+/// results.
 Tensors pushed_forward(GradientTape& tape, const Tensors& results, const Tensors& primals,
                        const Tensors& tangents) {
   Tensors weights;

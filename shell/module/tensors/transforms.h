@@ -1,4 +1,4 @@
-// Functions of cr.ops that make functions of others: custom_gradient, jvp, vectorize.
+// Functions of cr.ops that return transformed functions: custom_gradient, jvp, vectorize.
 #pragma once
 #include "values/callable.h"
 

@@ -9,7 +9,7 @@
 namespace crescent::lua {
 namespace {
 
-/// "(n),(m)->(k)" -> how many axes each argument has in the function: {1, 1}.
+/// The number of axes of each argument of the function in a signature: {1, 1} for "(n),(m)->(k)".
 std::vector<int> core_ranks(const std::string& signature) {
   const std::string arguments = signature.substr(0, signature.find("->"));
   std::vector<int> ranks;
@@ -26,10 +26,11 @@ std::vector<int> core_ranks(const std::string& signature) {
   return ranks;
 }
 
-/// What vectorize was asked for.
+/// The options of vectorize.
 struct Vectorized {
   std::vector<int64_t> excluded;  ///< positions from 1
-  std::vector<int> ranks;         ///< of the other arguments in the function; empty: scalars
+  /// number of axes of the other arguments in the function; empty: scalars
+  std::vector<int> ranks;
   int rank(size_t i) const { return ranks.empty() ? 0 : ranks[i]; }
 };
 
@@ -41,7 +42,7 @@ Shape leading(const Tensor& x, int core) {
 
 int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
 
-/// f of each part of the arguments, broadcast against each other; results as they are in a scan.
+/// Calls f for each part of the arguments, which are broadcast against each other, as a scan.
 Value vectorized(const ValueFunction& f, const Vectorized& asked, List arguments) {
   std::vector<size_t> places;
   Tensors rows;

@@ -1,4 +1,4 @@
-// cr.ops.vectorize: functions of single elements, or of parts, applied to whole tensors.
+// cr.ops.vectorize: applies functions of elements or of parts of tensors to whole tensors.
 #pragma once
 #include "values/callable.h"
 

@@ -1,5 +1,5 @@
-// A run of fit_async: a thread that locks the Lua state, processes one batch and unlocks it again,
-// so whoever else holds the lock finds the model between two batches.
+// A run of fit_async: a thread that repeatedly locks the Lua state, processes one batch and unlocks
+// the state, so any other holder of the lock finds the model between two batches.
 #pragma once
 #include <atomic>
 #include <thread>
@@ -19,7 +19,7 @@ class AsyncRun final : public Object {
   std::string class_name() const override { return "AsyncRun"; }
   void start();
 
-  // What follows is for holders of the lock.
+  // The functions below may only be called by the holder of the lock.
   TrainingRun& run() const { return *run_; }
   const TrainingRunPtr& shared_run() const { return run_; }
   State state() const { return state_; }
@@ -28,10 +28,11 @@ class AsyncRun final : public Object {
   bool is_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
   const std::string& error() const { return error_; }
   double seconds() const { return seconds_; }
-  /// Says that the user knows of the error; true when that is new.
+  /// Marks the error as told to the user; returns true if it was not yet.
   bool tell_error() { return !std::exchange(told_, true); }
 
-  /// Says that the user knows of its epoch and state; true when one is new.
+  /// Marks the current epoch and state as told to the user; returns true if one of them was not
+  /// yet.
   bool tell_place() {
     const std::pair place(state_.load(), run_->epoch());
     return std::exchange(told_place_, place) != place;
@@ -39,9 +40,9 @@ class AsyncRun final : public Object {
 
   void pause();
   void resume();
-  /// Returns after so many batches of a paused run.
+  /// Lets a paused run process this many batches, and returns then.
   void step(int64_t batches);
-  /// Ends it as stop_training does.
+  /// Ends the run as stop_training does.
   void stop();
   void wait();
   /// Lets the thread end without another batch.
@@ -68,16 +69,16 @@ class AsyncRun final : public Object {
 };
 using AsyncRunPtr = std::shared_ptr<AsyncRun>;
 
-/// The runs that are not over, or of whose error nobody knows.
+/// The runs that are not over, and those whose error the user was not told yet.
 std::vector<AsyncRunPtr>& async_runs();
 
-/// Fails when a thread in the background trains the model, unless this is that thread.
+/// Fails if a thread in the background trains the model, unless that thread is the calling one.
 void expect_not_in_training(const Model& model, const char* what);
 
-/// "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
+/// The state as text: "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
 std::string status_text(AsyncRun& run);
 
-/// "epoch 2 of 3, batch 5 of 63", counted from 1.
+/// The position as text, counted from 1: "epoch 2 of 3, batch 5 of 63".
 std::string place_of(const TrainingRun& run);
 
 }  // namespace crescent::lua

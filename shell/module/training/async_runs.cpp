@@ -26,7 +26,7 @@ void forget_ended() {
                 [](const AsyncRunPtr& run) { return run->state() == AsyncRun::State::ended; });
 }
 
-/// The finalizer of the Lua state: threads end before what they use goes.
+/// The finalizer of the Lua state: ends the threads before what they use is destroyed.
 extern "C" int crescent_abandon_runs(lua_State*) {
   for (const AsyncRunPtr& run : async_runs()) run->abandon();
   StateLock::instance().unlock();
@@ -109,7 +109,7 @@ std::string state_of(AsyncRun& run) {
   return name_of(run.state());
 }
 
-/// The history; an error of the run is raised.
+/// Waits for the end of the run and returns its history; raises an error of the run.
 std::shared_ptr<History> wait(AsyncRun& run) {
   if (!run.is_over()) run.wait();
   run.tell_error();
@@ -137,7 +137,7 @@ ModelPtr model_of(AsyncRun& run) {
 
 TrainingRunPtr training_run(AsyncRun& run) { return run.shared_run(); }
 
-/// Sleeps while runs in the background go on.
+/// Sleeps while runs in the background continue.
 void sleep_seconds(double seconds) {
   if (!(seconds >= 0)) fail("expected a number of seconds, got ", seconds);
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(

@@ -10,7 +10,7 @@ namespace crescent::lua {
 void add_async_runs(ObjectTypes& types, const Type& object);
 void add_fit_async(Type& model);
 
-/// cr.sleep.
+/// The function cr.sleep.
 const std::vector<CallablePtr>& async_functions();
 
 }  // namespace crescent::lua

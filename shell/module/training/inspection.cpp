@@ -35,7 +35,7 @@ Value profile_value(const Profile& profile) {
               {"cores", List(kProfiledCores.begin(), kProfiledCores.end())}};
 }
 
-/// A number, or nil in place of one that is not there.
+/// A number; nil for NaN, which means that there is none.
 Value number_or_nil(double x) { return std::isnan(x) ? Value() : Value(x); }
 
 Value traced_value(const TracedOutput& output) {
@@ -58,8 +58,8 @@ Value traced_value(const TracedOutput& output) {
   return row;
 }
 
-/// The function __index of a trace: the outputs of a layer, from a call of the model again. Its
-/// upvalues from the second on are the model, the data and whether the model is called as in
+/// The metamethod __index of a trace: the outputs of a layer, for which the model is called again.
+/// Its upvalues from the second on are the model, the data and whether the model is called as in
 /// training.
 int traced_outputs(lua_State* L) {
   if (lua_type(L, 2) != LUA_TSTRING) return 0;

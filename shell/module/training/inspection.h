@@ -1,4 +1,4 @@
-// The methods of models in Lua that look inside: trace, gradient_norms, find_learning_rate,
+// Methods of models in Lua that inspect a model: trace, gradient_norms, find_learning_rate,
 // profile, validate.
 #pragma once
 #include "classes/object_types.h"

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "classes/building.h"
+#include "classes/lua_dataset.h"
 #include "classes/options.h"
 #include "crescent/base/mapped.h"
 #include "crescent/model/training_run.h"
@@ -47,7 +48,7 @@ const char losses_key = 0;
 
 void push_losses(lua_State* L) { push_weak_table(L, &losses_key, "k"); }
 
-/// The loss with the functions of Lua that were given in place of the objects made of them.
+/// The loss with objects that were made of Lua functions replaced by these functions.
 Value with_functions(const Value& loss) {
   return mapped(loss, [](const Value& value) -> std::optional<Value> {
     const auto made = value.object_as<LuaLoss>();
@@ -96,7 +97,8 @@ void set_loss(Model& model, Any) {
   set_attribute(L);
 }
 
-/// The class weights by label; {1, 5} is {[1] = 1, [2] = 5} in Lua: weights of the labels 1 and 2.
+/// The class weights by label. A list {1, 5} is {[1] = 1, [2] = 5} in Lua, so it has the weights of
+/// the labels 1 and 2.
 Value by_label(const Value& weights) {
   Dict labelled;
   if (weights.is_dict()) {
@@ -126,7 +128,17 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
     warn(function, ": batch_size is not used: a dataset gives batches of its own");
 }
 
-/// Calls train with the data and the options of fit, beside those given by `also`.
+/// The dataset to train on; null for arrays. The batches of a Lua class are shuffled unless
+/// `shuffle` is false.
+DatasetPtr training_data(lua_State* L, const Model& model, const Dict& options) {
+  const int64_t steps = integer_option(options, "steps_per_epoch");
+  const Value* shuffle = options.find("shuffle");
+  auto batches = object_as<LuaDataset>(L, 2);
+  if (!batches || (shuffle && *shuffle == Value(false))) return dataset_at(L, 2, model, steps);
+  return for_model(shuffled(std::move(batches)), model, steps);
+}
+
+/// Calls `train` with the data and with the options of fit, besides those in `also`.
 template <class Train>
 auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
   const int first = first_option(L, model, 2);
@@ -143,7 +155,7 @@ auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
       *validation = for_model(data, model, integer_option(options, "validation_steps"));
     }
   }
-  const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
+  const DatasetPtr data = training_data(L, model, options);
   if (data) check_call_on_dataset(L, "fit", options);
   if (data) return train(data, options);
   const Tensors x = to_inputs(L, 2, model);

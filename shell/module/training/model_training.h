@@ -6,11 +6,11 @@
 namespace crescent::lua {
 
 void add_training(Type& model);
-/// The run that the arguments of fit on the stack describe; a quiet one shows no progress unless
-/// they say so.
+/// The run that the arguments of fit on the stack describe. With `quiet` it shows no progress
+/// unless the arguments ask for that.
 TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet = false);
 
-/// ", loss 0.25", as objects tell of what they have logged.
+/// The text ", loss 0.25" of a log, as objects print it.
 std::string log_text(const std::string& name, double value);
 
 }  // namespace crescent::lua

@@ -1,4 +1,4 @@
-// Methods that draw: history:plot, model:plot. What they draw is gathered in Lua (shell/lua).
+// Methods that draw: history:plot, model:plot. Scripts in Lua (shell/lua) collect what is drawn.
 #pragma once
 #include <lua.hpp>
 #include <optional>

@@ -1,4 +1,4 @@
-// Reports: lines that are printed, and tables that are shown as a text of their own.
+// Reports: printed lines, and tables that are printed as a text.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace crescent::lua {
 
-/// Prints lines by print_fn or print.
+/// Prints lines by the function print_fn, if given, or by print.
 void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn);
-/// Pushes a table of these fields, which print and the prompt show as the text.
+/// Pushes a table with these fields; print and the prompt show it as this text.
 void push_report(lua_State* L, const Value& fields, const std::string& text);
 
 }  // namespace crescent::lua

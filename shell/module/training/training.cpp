@@ -13,7 +13,7 @@
 namespace crescent::lua {
 namespace {
 
-/// apply_gradients(gradients, variables), or a table of pairs as in Keras.
+/// Takes apply_gradients(gradients, variables), or a table of pairs as in Keras.
 void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   lua_State* L = current();
   if (!lua_isnil(L, variables.index))
@@ -62,7 +62,7 @@ struct UpdateRule : Optimizer {
                         const Variable& variable) {
     return (optimizer.*&UpdateRule::initial_slot)(slot, variable);
   }
-  /// `state` is the table of LuaOptimizer::update.
+  /// Calls the update rule. `state` is the table that LuaOptimizer::update makes.
   static void run(Optimizer& optimizer, const Tensor& gradient, const Variable& variable,
                   const Tensor& rate, Any state) {
     lua_State* L = current();
@@ -231,11 +231,12 @@ void add_hooks(Type& callback, std::index_sequence<I...>) {
   (add_older(std::integral_constant<size_t, I>()), ...);
 }
 
-/// For a callback that another one calls: what fit does before the first hook.
+/// Prepares a callback that another callback calls, as fit does before the first hook.
 void attach_run(Callback& callback, const std::shared_ptr<Model>& model, Any params) {
   callback.attach_run(model.get(), to_dict(current(), params.index));
 }
-/// What get_state has and the table lacks is null, which a table of Lua cannot hold.
+/// Restores the state of a callback. Entries that are null in get_state are missing in the table,
+/// which cannot hold nil, and are added.
 void set_state(Callback& callback, Any state) {
   Dict given = to_dict(current(), state.index);
   for (const DictEntry& entry : callback.get_state())

@@ -29,7 +29,8 @@ std::shared_ptr<Object> snapshot(TrainingRun& run) {
   return std::make_shared<Snapshot>(run.snapshot());
 }
 
-/// What the argument stands for: a snapshot, or without one the state in the model's file.
+/// The state that the argument stands for: that of a snapshot or, without an argument, the one in
+/// the model's file.
 Value state_from(const TrainingRun& run, Any from) {
   lua_State* L = current();
   if (lua_isnil(L, from.index)) return run.model().run_state();
@@ -38,7 +39,7 @@ Value state_from(const TrainingRun& run, Any from) {
   return taken->value;
 }
 
-/// The run that a method was called of, so that another call can follow.
+/// Returns the run on which a method was called, so that calls can be chained.
 OnStack run_itself() {
   lua_pushvalue(current(), 1);
   return {};

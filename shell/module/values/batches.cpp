@@ -198,7 +198,8 @@ bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
   return (parts == 2 || parts == 3) && holds_tensors(L, index);
 }
 
-/// Replaces the three values on top of the stack by the parts of such a table, the third from the
+/// Replaces the three values on top of the stack by x, y and sample_weight in the table that is the
+/// third of them from the top.
 /// top.
 void spread_batch(lua_State* L) {
   const int first = lua_gettop(L) - 2;
@@ -219,7 +220,8 @@ bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataN
   return true;
 }
 
-/// The error of a function of coroutine.wrap that has ended; Lua cannot tell it from other
+/// Raises the error of calling a function of coroutine.wrap that has ended; Lua cannot tell such a
+/// function from others.
 /// functions.
 [[noreturn]] void fail_at_end() {
   fail(

@@ -208,13 +208,14 @@ const Callable* to_callable(lua_State* L, int index) {
 
 namespace {
 
-/// Pushes a default; for a list nil, since the function has the default from the same signature.
+/// Pushes the default of a parameter. For a list it pushes nil, which the C++ function replaces by
+/// the same default.
 void push_default(lua_State* L, const Value& value) {
   value.is_list() ? lua_pushnil(L) : push_value(L, value);
 }
 
-/// "; called with ':', as object:add(layer)" behind what a method lacks: its first argument may be
-/// in the object's place.
+/// The hint "; called with ':', as object:add(layer)" for a method that lacks an argument: its
+/// first argument may have taken the place of the object.
 std::string method_hint(const Callable& callable) {
   const std::vector<Parameter>& parameters = callable.parameters();
   if (parameters.front().name != "self") return "";
@@ -279,7 +280,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   };
   const bool empty =
       given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
-  // whether the table has names beside a list, which are options
+  // whether the table has names, which are options, besides a list
   const auto mixed = [&] {
     return given == 1 && wanted > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   };

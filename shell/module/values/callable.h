@@ -2,8 +2,9 @@
 //
 //   bound("sum", &ops::sum, {"x", "axis=nil", "keepdims=false"})
 //
-// C++ types say what parameters and the result are; where a function takes or gives any value of
-// Lua, texts do: bound("get -> a layer", &get, {"identifier: a name or a configuration"}).
+// C++ types determine the types of parameters and the result in help texts; where a function takes
+// or returns any Lua value, texts do: bound("get -> a layer", &get, {"identifier: a name or a
+// configuration"}).
 // Arguments are positional, then in a table of keywords. read.h and push.h convert C++ types from
 // and to Lua.
 #pragma once
@@ -60,7 +61,8 @@ class Callable {
   const std::vector<Parameter>& parameters() const { return signature_.parameters; }
   /// The signature including the parts that are known only after its plugin was loaded.
   virtual Signature full_signature() const { return signature_; }
-  /// The schema of its options, beside or instead of parameters; null without options.
+  /// The schema of the function's options, which it takes besides or instead of parameters; null
+  /// without options.
   virtual const SchemaData* options() const;
   /// The text of the signature: "sum(x, axis=nil, keepdims=false)"
   std::string text() const;
@@ -71,7 +73,7 @@ class Callable {
   /// takes_lists the same for a list. If the first parameter takes lists, f{a, b, axis=1} means
   /// f({a, b}, {axis=1}).
   void arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const;
-  /// Adds the argument to a message: "sum: argument 'axis': ..."
+  /// Adds the name of an argument to the message of an error: "sum: argument 'axis': ..."
   void name_argument(Error& error, int index) const;
 
  private:
@@ -82,7 +84,8 @@ using CallablePtr = std::unique_ptr<const Callable>;
 /// Collects garbage if tensors use much memory, then calls the function; for an exception pushes
 /// the error and returns -1.
 int run(lua_State* L, const Callable& callable);
-/// Raises the error of a failed run; the last action of a shim.
+/// Raises the error of a failed call. Must be the last action of a C function, since lua_error
+/// skips destructors.
 int finish(lua_State* L, int count);
 /// The C function of every Callable in Lua; its first upvalue is the Callable.
 extern "C" int crescent_invoke(lua_State* L);
@@ -116,7 +119,7 @@ class Bound final : public Callable {
 CallablePtr make_bound(std::string_view name, const void* function, size_t bytes,
                        const Caller& caller, Parameters parameters, std::string_view doc);
 
-/// A function that uses the stack directly.
+/// A function that reads its arguments from the stack of Lua and pushes its results itself.
 class Raw final : public Callable {
  public:
   using Body = int (*)(lua_State*);
@@ -229,7 +232,7 @@ CallablePtr bound(std::string_view name, F f, Parameters parameters,
 CallablePtr raw(std::string_view name, Raw::Body body, Parameters parameters = {},
                 std::string_view doc = "", const SchemaData* options = nullptr);
 
-/// Another name for a function, which must live as long as the process.
+/// A Callable that calls `target` under another name; `target` must live as long as the process.
 CallablePtr alias(const Callable& target);
 
 /// Pushes the Callable, which must live as long as the process, as a Lua function.

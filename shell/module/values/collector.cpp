@@ -17,10 +17,11 @@ constexpr int64_t kNew = 256 << 10;
 // key in the registry, for a generational collector: the limit of the heap in bytes
 const char heap_key = 0;
 
-std::atomic<int64_t> live{0};  // bytes of tensors since the watch began
+std::atomic<int64_t> live{0};  // bytes of living tensors that were allocated since the watch began
 std::atomic<int64_t> limit{kFloor};
 std::atomic<int64_t> limit_of_new{std::numeric_limits<int64_t>::max()};
-thread_local bool collecting = false;  // finalizers call this too
+// whether this thread is collecting, since finalizers call collect() too
+thread_local bool collecting = false;
 void (*prepare_collection)(lua_State*) = nullptr;
 
 int64_t heap_of(lua_State* L) { return int64_t{1024} * lua_gc(L, LUA_GCCOUNT); }

@@ -124,7 +124,7 @@ Value value_at(lua_State* L, int index, int depth) {
   }
 }
 
-/// What people look up by its position: layers, metrics, weights.
+/// Whether users access such items by their position: layers, metrics, weights.
 bool is_looked_up(const Value& item) {
   return item.object_as<Configurable>() || item.object_as<BoxedVariable>();
 }

@@ -25,9 +25,9 @@ class LuaFunction final : public Object {
 
 /// Whether the value is a table that is neither a handle nor a class made by subclass().
 bool is_plain_table(lua_State* L, int index);
-/// Pushes a number; NaN has no sign, which would only be in the way where it is printed.
+/// Pushes a number. NaN loses its sign, so that it is printed as "nan".
 void push_float(lua_State* L, double number);
-/// Fails for a table with keys beside 1..n, which a list would lose.
+/// Fails for a table with keys other than 1..n, which a list would lose.
 void check_list(lua_State* L, int index);
 
 Value to_value(lua_State* L, int index);

@@ -11,12 +11,13 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-// the handler before the outermost Interruptible, of each signal
+// for each signal, the handler from before the outermost Interruptible
 struct sigaction before[std::size(kSignals)];
 volatile std::sig_atomic_t caught = 0;  // the signal that stopped the run
 int running = 0;
-Interruption* volatile asked = nullptr;  // of the thread with the outermost Interruptible
-bool answerable = false;                 // whether the command had no Ctrl-C yet
+// the interruption of the thread with the outermost Interruptible
+Interruption* volatile asked = nullptr;
+bool answerable = false;  // whether the current command may still answer its first Ctrl-C
 bool at_prompt = false;
 volatile std::sig_atomic_t ending = 0;  // the signal with which the process will end
 thread_local int elsewhere = 0;         // number of SignalsElsewhere on this thread

@@ -15,8 +15,8 @@ class Interruptible {
   Interruptible();
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
-  /// Says that the stopped run has a result, so the first Ctrl-C of a command needs no further
-  /// action.
+  /// Declares that the stopped run has returned a result, so the first Ctrl-C of a command needs no
+  /// further action.
   void answer();
 
  private:
@@ -37,8 +37,8 @@ class SignalsElsewhere {
 void end_soon(int signal);
 void take_back_end();
 
-/// Says that the prompt begins a command, which may continue after an answered Ctrl-C; a script
-/// ends.
+/// Declares that the prompt begins a command, which may continue after an answered Ctrl-C; a script
+/// would end.
 void begin_command();
 
 }  // namespace crescent::lua

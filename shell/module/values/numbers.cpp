@@ -107,7 +107,7 @@ class Elements {
   std::vector<int64_t> dims_;
   std::vector<double> values_;
   std::vector<int64_t> integers_;
-  std::vector<std::string> texts_;  ///< the texts of tables of strings
+  std::vector<std::string> texts_;  ///< the strings in the tables
   bool all_boolean_ = true, has_tensors_ = false;
 };
 

@@ -48,7 +48,7 @@ void push(lua_State* L, const std::shared_ptr<T>& object) {
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value);
-/// What people look up by its position: layers, metrics, weights.
+/// Items that users access by their position: layers, metrics, weights.
 template <class T>
 concept LookedUp = std::same_as<T, Variable> || std::convertible_to<T, ObjectPtr>;
 template <class T>

@@ -10,13 +10,13 @@
 
 namespace crescent::lua {
 
-/// Any value, which the function reads itself.
+/// A parameter of any type: the function reads the value at `index` itself.
 struct Any {
   int index;
 };
-/// The shape of a new tensor.
+/// A parameter that is the shape of a new tensor.
 struct NewShape : Shape {};
-/// A table with names, or nil, that is an argument and not keywords of the call.
+/// A parameter that is a table with names, or nil, and not keywords of the call.
 struct Names {
   Dict dict;
 };
@@ -27,7 +27,7 @@ struct ReadBase {
   static T& pass(T& value) { return value; }
 };
 
-/// A handle or an object.
+/// Reads a handle or an object.
 template <class T>
 struct Read : ReadBase<T> {
   static T from(lua_State* L, int index) requires(!std::derived_from<T, Object>) {
@@ -182,7 +182,7 @@ struct Read<Value> : ReadBase<Value> {
   static constexpr bool takes_names = true;
   static Value from(lua_State* L, int index) { return to_value(L, index); }
 };
-/// A table of handles or objects, or a single one.
+/// Reads a table of handles or objects, or a single one.
 template <class T>
 struct Read<std::vector<T>> : ReadBase<std::vector<T>> {
   static constexpr bool is_list = true;

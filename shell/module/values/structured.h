@@ -17,9 +17,9 @@ bool is_nested(lua_State* L, int index);
 bool is_deep_table(lua_State* L, int index);
 /// Whether the table has cr.null in place of a tensor.
 bool lacks_parts(lua_State* L, int index);
-/// Whether it contains only tensors.
+/// Whether the structure contains only tensors.
 bool holds_tensors(const Value& nested);
-/// The tensors, or the symbols, in it; fails if there are both.
+/// The tensors, or the symbols, in the structure; fails if it contains both.
 Tensors tensors_of(const Value& nested);
 std::vector<Symbol> symbols_of(const Value& nested);
 

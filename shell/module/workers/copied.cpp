@@ -163,7 +163,8 @@ class Copied::Reader {
     return place;
   }
 
-  /// Functions and tables in the one on top of the stack; of the module's own those below, too.
+  /// Records the functions and tables in the table on top of the stack; in the module's tables also
+  /// those in nested tables.
   void find_members(const std::string& path, bool is_globals_table) {
     reserve(L_, 4);
     const int table = lua_gettop(L_);
@@ -176,7 +177,8 @@ class Copied::Reader {
     }
   }
 
-  /// What `require` finds in another state too: modules, and the functions and tables in them.
+  /// Records the values that `require` returns in any other state too: modules, and the functions
+  /// and tables in them.
   void find_libraries() {
     const Height height(L_);
     reserve(L_, 10);
@@ -260,7 +262,7 @@ class Copied::Maker {
       lua_setupvalue(L_, -2, static_cast<int>(i) + 1);
     }
   }
-  /// "module.name.name", or a module.
+  /// Pushes the value at a path "module.name.name", or a module.
   void push_library(const std::string& path) {
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     const auto find = [&](const std::string& module) {
@@ -282,12 +284,13 @@ class Copied::Maker {
 
   lua_State* L_;
   const Copied& copied_;
-  int made_;  ///< the table of values by number of the node
+  int made_;  ///< index on the stack of the table of values that were made, by number of the node
 };
 
 namespace {
 
-/// The metamethod __index of the globals, which explains why a name was not copied.
+/// The metamethod __index of the globals: fails with the reason why the global variable was not
+/// copied.
 extern "C" int tell_unavailable(lua_State* L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TSTRING)

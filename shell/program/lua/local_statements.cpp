@@ -13,7 +13,7 @@ bool is_code(const LuaToken& token) {
   return token.kind != Kind::blank && token.kind != Kind::comment;
 }
 
-/// Goes through the tokens that are code; behind the last one stands an empty word.
+/// Iterates over the tokens of code, without blanks and comments; at the end the word is empty.
 class CodeReader {
  public:
   explicit CodeReader(std::string_view text) : text_(text) { find_code(0); }
@@ -26,7 +26,7 @@ class CodeReader {
   bool is(std::string_view word) const {
     return this->word() == word && kind() != Kind::string && !at_end();
   }
-  /// Whether these symbols follow each other here with nothing in between.
+  /// Whether these symbols follow here without blanks between them.
   bool are(std::string_view symbols) const {
     return kind() == Kind::symbol && text_.substr(token_.begin).starts_with(symbols);
   }
@@ -51,7 +51,7 @@ class CodeReader {
   size_t last_end_ = 0;
 };
 
-/// Goes behind the block or the bracket that begins here.
+/// Skips the block or the bracket that begins here.
 void skip_balanced(CodeReader& code) {
   int depth = 0;
   do {
@@ -60,7 +60,7 @@ void skip_balanced(CodeReader& code) {
   } while (depth > 0 && !code.at_end());
 }
 
-/// Fields, positions, and arguments of calls behind a value.
+/// Skips what may follow a value: fields, indices, and arguments of calls.
 void skip_suffixes(CodeReader& code) {
   while (!code.at_end()) {
     const bool is_method = code.is(":") && !code.are("::");
@@ -89,7 +89,7 @@ void skip_operand(CodeReader& code) {
   if (has_suffixes) skip_suffixes(code);
 }
 
-/// The number of tokens of the operator between two operands that stands here.
+/// The number of tokens of the binary operator that begins here.
 size_t operator_size(const CodeReader& code) {
   for (const char* two : {"..", "==", "~=", "<=", ">=", "<<", ">>", "//"})
     if (code.are(two)) return 2;
@@ -131,7 +131,7 @@ LocalStatement local_function(CodeReader& code) {
   return statement;
 }
 
-/// The statement whose `local` was read.
+/// Reads the statement after its `local`.
 LocalStatement local_statement(CodeReader& code) {
   if (code.is("function")) return local_function(code);
   LocalStatement statement;

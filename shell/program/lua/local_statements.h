@@ -7,21 +7,21 @@
 
 namespace crescent::program {
 
-/// `local a <const>, b = 1, 2` or `local function f() end`.
+/// The statement `local a <const>, b = 1, 2` or `local function f() end`.
 struct LocalStatement {
   struct Variable {
     std::string name;
     std::string attribute;       ///< "const", "close" or nothing
-    size_t attribute_begin = 0;  ///< where it stands in the text
+    size_t attribute_begin = 0;  ///< its offset in the text
   };
   std::vector<Variable> variables;
-  size_t end = 0;  ///< behind its last token
+  size_t end = 0;  ///< the offset after its last token
 };
 
-/// Of a text that compiles: its statements of this kind that stand in no block, in order.
+/// The local statements outside of all blocks, in order, of a text that compiles.
 std::vector<LocalStatement> local_statements(std::string_view text);
 
-/// The names in a text, of fields and labels too.
+/// All names in a text, also those of fields and labels.
 std::set<std::string, std::less<>> names_in(std::string_view text);
 
 }  // namespace crescent::program

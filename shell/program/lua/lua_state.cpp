@@ -14,9 +14,9 @@
 namespace crescent::program {
 namespace {
 
-const char main_key = 0;  // in the registry: the function that call() calls
+const char main_key = 0;  // key in the registry: the function that call() calls
 
-/// Pushes a function of the module, nil before there is one.
+/// Pushes a function of the module; nil if the module is not loaded yet.
 void push_of_module(lua_State* L, const char* name) {
   const int base = lua_gettop(L);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
@@ -28,7 +28,7 @@ void push_of_module(lua_State* L, const char* name) {
   lua_settop(L, base + 1);
 }
 
-/// The error object, which is no text, as a message.
+/// Pushes a message for an error object that is not a string.
 void push_object_text(lua_State* L) {
   push_of_module(L, "show");
   lua_pushvalue(L, 1);
@@ -45,7 +45,8 @@ int add_traceback(lua_State* L) {
     lua_settop(L, 1);
   }
   size_t length = 0;
-  const char* message = lua_tolstring(L, 1, &length);  // whole, whatever bytes it has
+  // by its length, since it may contain zero bytes
+  const char* message = lua_tolstring(L, 1, &length);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &main_key);
   const std::string calls = traceback(L, 1, -1, {message, length});
   lua_pop(L, 1);
@@ -69,7 +70,7 @@ std::string text_at_top(lua_State* L) {
   return text ? std::string(text, length) : "(error without a message)";
 }
 
-/// The message on top with the hint that the module has for it.
+/// Replaces the message on top of the stack by one with the module's hint for it, if it has one.
 void explain(lua_State* L, const std::string& source) {
   if (!lua_isstring(L, -1)) return;
   push_of_module(L, "explained");
@@ -79,7 +80,7 @@ void explain(lua_State* L, const std::string& source) {
   lua_remove(L, explained ? -2 : -1);
 }
 
-/// The message on top with the line that it is about behind it, in front of the traceback.
+/// The message on top of the stack, with the source line at fault between message and traceback.
 std::string with_line(lua_State* L) {
   const std::string plain = text_at_top(L);
   const SourceLocation location = location_of(plain);
@@ -89,7 +90,7 @@ std::string with_line(lua_State* L) {
                         offending_line(plain, location));
 }
 
-/// Loads a text; what it declares outside of blocks is kept by the variables, if there are any.
+/// Loads a text as a function. With `variables`, its local variables outside of blocks are kept.
 int load(lua_State* L, const std::string& text, const std::string& chunk, Variables* variables) {
   const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
   if (status != LUA_OK || !variables) return status;
@@ -97,7 +98,8 @@ int load(lua_State* L, const std::string& text, const std::string& chunk, Variab
   return variables->load(text, chunk);
 }
 
-/// The text without what Lua skips at the start of a file: a mark of UTF-8, and a line with '#'.
+/// The text without what Lua skips at the start of a file: a byte order mark, and a line that
+/// starts with '#'.
 std::string without_first_comment(std::string text) {
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   if (text.starts_with('#')) text.erase(0, text.find('\n'));
@@ -120,8 +122,8 @@ int load_input(lua_State* L, Variables* variables) {
   return load(L, text, "=stdin", variables);
 }
 
-/// Calls the function in the first upvalue, with "t" for its argument `mode`, whose place is in the
-/// second, unless the caller gives one.
+/// Calls the function in the first upvalue. Its argument `mode`, whose index is the second upvalue,
+/// is "t" unless the caller gives it.
 int with_text_mode(lua_State* L) {
   const auto place = static_cast<int>(lua_tointeger(L, lua_upvalueindex(2)));
   if (lua_gettop(L) < place) lua_settop(L, place);
@@ -158,7 +160,7 @@ void refuse_compiled_chunks(lua_State* L) {
   lua_setglobal(L, "dofile");
 }
 
-/// Prints the values on the stack from this index on, as the prompt's print does.
+/// Prints the values on the stack from this index on, in the format of the prompt.
 int print_values(lua_State* L, int first) {
   const int count = lua_gettop(L) - first + 1;
   if (count == 0) return LUA_OK;
@@ -211,8 +213,8 @@ int call(lua_State* L, int arguments, int results) {
   return status;
 }
 
-/// Nothing is collected meanwhile: an object that waits for its workers would hold the message
-/// back.
+/// The garbage collector is stopped meanwhile: a finalizer that waits for worker threads would
+/// delay the message.
 void report(lua_State* L) {
   lua_gc(L, LUA_GCSTOP);
   const std::string message = with_line(L);
@@ -230,7 +232,7 @@ bool run_text(lua_State* L, const std::string& code, const char* name, Variables
   return finish(L, status);
 }
 
-/// -l name: require it into a global of that name.
+/// The option -l name: requires a module into a global variable of that name.
 bool require(lua_State* L, const std::string& name) {
   lua_getglobal(L, "require");
   lua_pushstring(L, name.c_str());

@@ -11,22 +11,23 @@ class Variables;
 /// Opens the libraries, makes `require "crescent"` find the module inside of the program, and sets
 /// `cr` and `help`.
 void open_libraries(lua_State* L);
-/// arg[0] is the script, arg[1] ... its arguments, negative positions what came before.
+/// Sets the table `arg`: arg[0] is the script, arg[1] ... its arguments; negative indices have what
+/// precedes the script.
 void set_arguments(lua_State* L, char** argv, int count, int script);
-/// Calls the function below the arguments; an error is replaced by its text with a traceback.
+/// Calls the function below the arguments. An error is replaced by its message with a traceback;
 /// Ctrl-C raises an error.
 int call(lua_State* L, int arguments, int results);
-/// The error message on top of the stack, to stderr: with a hint where there is one, and the line
-/// that it is about.
+/// Prints the error message on top of the stack to stderr, with a hint if there is one, and with
+/// the source line at fault.
 void report(lua_State* L);
 
-/// True when it ran without error; the error is reported. With variables, those are kept that it
-/// declares outside of blocks. What the code returns is printed. The caller has remembered the text
-/// of this name that the user wrote.
+/// Runs Lua code and prints the values that it returns; an error is reported, and the result false.
+/// With `variables`, local variables outside of blocks are kept. The caller has registered the
+/// source of this name (remember_source).
 bool run_text(lua_State* L, const std::string& code, const char* name,
               Variables* variables = nullptr);
 bool require(lua_State* L, const std::string& name);
-/// Null path: standard input. The arguments of the script are those of `arg`.
+/// Runs a script, with the arguments in `arg`; a null path means standard input.
 bool run_file(lua_State* L, const char* path, Variables* variables = nullptr);
 
 }  // namespace crescent::program

@@ -38,7 +38,7 @@ LuaToken long_token(Kind kind, std::string_view text, size_t begin, size_t brack
   return {kind, begin, end + closing.size()};
 }
 
-/// The end of a line, or blanks up to it.
+/// A token of a newline, or of blanks within a line.
 LuaToken blank_at(std::string_view text, size_t at) {
   size_t end = at + 1;
   while (text[at] != '\n' && end < text.size() && text[end] != '\n' && is_space(text[end])) ++end;
@@ -51,7 +51,8 @@ LuaToken comment_at(std::string_view text, size_t at) {
   return {Kind::comment, at, std::min(text.find('\n', at), text.size())};
 }
 
-/// A string in quotes ends with its line, unless the end of the line is escaped.
+/// A quoted string; without its closing quote it ends at the end of the line, unless that is
+/// escaped.
 LuaToken string_at(std::string_view text, size_t at) {
   size_t end = at + 1;
   while (end < text.size() && text[end] != text[at] && text[end] != '\n') {
@@ -63,7 +64,8 @@ LuaToken string_at(std::string_view text, size_t at) {
   return {Kind::string, at, closed ? end + 1 : end, closed};
 }
 
-/// A point behind another one joins texts: `x..5`.
+/// Whether a number begins here. The second point of `x..5` begins none: it belongs to the
+/// operator.
 bool begins_number(std::string_view text, size_t at) {
   if (is_digit(text[at])) return true;
   return text[at] == '.' && is_digit(at_or_zero(text, at + 1)) && (at == 0 || text[at - 1] != '.');
@@ -119,7 +121,7 @@ bool may_end_statement(std::string_view text, const LuaToken& token) {
   return word == "end" || word == "true" || word == "false" || word == "nil" || word == "break";
 }
 
-/// Pairs the brackets of a text, and marks them.
+/// Matches the brackets of a text and sets their styles.
 class Brackets {
  public:
   Brackets(std::string_view text, size_t cursor, std::vector<Style>& styles)
@@ -220,7 +222,7 @@ std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
 
 namespace {
 
-/// The words of a text, each a name, a keyword, a number, a string or a letter.
+/// The tokens of a text without blanks and comments, and their kinds.
 std::vector<std::string_view> words_of(std::string_view text, std::vector<Kind>& kinds) {
   std::vector<std::string_view> words;
   for (size_t at = 0; at < text.size();) {
@@ -269,7 +271,8 @@ bool lua_ends_with(std::string_view text, char symbol) {
   return ends;
 }
 
-/// Takes what is new of the text; its last token may become another one as it grows.
+/// Processes the new part of the text. The last token is not final: it may become another one as
+/// the text grows.
 LuaToken OpenLua::take(std::string_view text) {
   if (!text.starts_with(seen_)) seen_.clear(), at_ = 0, depth_ = 0, last_ = {Kind::blank, 0, 0};
   seen_.append(text.substr(seen_.size()));

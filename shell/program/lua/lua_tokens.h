@@ -1,4 +1,4 @@
-// A text in Lua as its words, also one that is not complete: for colours, and for what is open.
+// The tokens of a Lua text, complete or not: for colours, and to find what is still open.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,34 +12,34 @@ struct LuaToken {
   enum class Kind { name, keyword, number, string, comment, symbol, blank };
   Kind kind;
   size_t begin, end;
-  bool closed = true;  ///< false for strings and comments that the text ends in
+  bool closed = true;  ///< false for a string or comment whose end is missing
 };
 
 /// The token that begins at `at`.
 LuaToken lua_token_at(std::string_view text, size_t at);
 
-/// By how many the token makes the blocks and brackets that are open more or fewer.
+/// The change of the nesting depth of blocks and brackets by the token.
 int lua_depth_change(std::string_view text, const LuaToken& token);
 
-/// A style for each byte; brackets without a partner, and the pair at the cursor, have their own.
+/// A style for each byte; unmatched brackets and the pair of brackets at the cursor have their own.
 std::vector<editor::Style> lua_styles(std::string_view text, size_t cursor);
 
-/// Where the contents of the string begin that the text ends in; npos when it ends in none.
+/// The offset of the contents of the unclosed string at the end of the text; npos without one.
 size_t open_lua_string(std::string_view text);
 
-/// Where statements of the text begin that stand in no block, the last one first. Of one that
-/// compiles they are known: behind a semicolon, and where a name follows what can end a statement.
-/// Of another one they are guessed: behind a semicolon, and in lines of their own.
+/// The offsets at which statements outside of all blocks begin, the last one first. In a text that
+/// compiles they are exact: after a semicolon, and where a name follows a token that can end a
+/// statement. Otherwise they are guesses: after a semicolon, and at the starts of lines.
 std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 
-/// The names in `name == 3`, `name ~= 3` and the other way round, which are no fields of anything.
+/// The names in `name == 3`, `name ~= 3` and `3 == name`, except names of fields.
 std::vector<std::string> lua_names_compared_with_numbers(std::string_view text);
 
-/// Whether the last thing in a text that is neither blank nor comment is this symbol.
+/// Whether the last token of a text, except blanks and comments, is this symbol.
 bool lua_ends_with(std::string_view text, char symbol);
 
-/// Follows a text that grows, and says whether something in it is open: a block, a bracket, a long
-/// string or comment, an operation. What it has seen it does not look at again.
+/// Follows a growing text and tells whether it is incomplete: a block, a bracket, a long string or
+/// comment, or an operation is open. Text that was processed is not read again.
 class OpenLua {
  public:
   bool is_open(std::string_view text);
@@ -48,7 +48,7 @@ class OpenLua {
   LuaToken take(std::string_view text);
 
   std::string seen_;
-  size_t at_ = 0;  // the tokens before it are counted
+  size_t at_ = 0;  // tokens that end before this offset have been processed
   int depth_ = 0;
   LuaToken last_{LuaToken::Kind::blank, 0, 0};
 };

@@ -1,16 +1,16 @@
-// What Ctrl-C, SIGTERM and SIGHUP do to Lua code of the program.
+// The handling of Ctrl-C, SIGTERM and SIGHUP while the program runs Lua code.
 #pragma once
 #include <csignal>
 #include <lua.hpp>
 
 namespace crescent::program {
 
-/// While it lives, a signal raises an error in the Lua code at its next instruction, and in C++ at
-/// the next look at the interruption. Code that catches the error can go on after a first Ctrl-C; a
-/// second one, SIGTERM and SIGHUP raise it again and again until the outermost call has ended. A
-/// call that has not ended two seconds after the second signal is ended with the program; at the
-/// prompt Ctrl-C needs a third, which ends it at once. Without Lua code (null) signals are only
-/// noted, and what waits for input wakes up. Signals that are ignored stay ignored.
+/// While an object of this class lives, a signal raises an error in Lua code at its next
+/// instruction, and in C++ at the next check of the interruption. Code that catches the error can
+/// continue after a first Ctrl-C; a second one, SIGTERM and SIGHUP raise it again and again until
+/// the outermost call has ended. If that takes more than two seconds after the second signal, the
+/// program is ended; at the prompt only a third Ctrl-C does that, at once. Without Lua code (null)
+/// signals are only recorded, and a wait for input ends. Ignored signals stay ignored.
 class StopSignals {
  public:
   explicit StopSignals(lua_State* L);
@@ -22,16 +22,16 @@ class StopSignals {
   struct sigaction before_[3];
 };
 
-/// From now on Ctrl-C is of a command of the prompt.
+/// From now on Ctrl-C interrupts a command of the prompt and not the program.
 void begin_prompt();
 
-/// Waits until there is something to read; false when a signal came, also one that came before.
+/// Waits until the file is readable; returns false if a signal arrives or has arrived.
 bool await_input(int file);
 
-/// The last signal since the latest StopSignals began, or SIGTERM or SIGHUP since ever; 0 when none
-/// came.
+/// The last signal since the latest StopSignals began, or SIGTERM or SIGHUP if one has ever
+/// arrived; 0 if none has.
 int stop_signal();
-/// True once the program is to end.
+/// True once the program has been told to end.
 bool told_to_end();
 
 }  // namespace crescent::program

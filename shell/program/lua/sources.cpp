@@ -38,7 +38,7 @@ std::string source_named(const std::string& name) {
   return found != sources().rend() ? found->text : contents_of_file(name);
 }
 
-/// The text of the chunk whose name ends the words in front of a colon; of several the longest.
+/// The source of the chunk whose name is the longest that ends these words, which precede a colon.
 std::string source_before(std::string_view words) {
   for (;;) {
     std::string found = source_named(std::string(words));
@@ -62,7 +62,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(begin, text.find(behind, begin) - begin);
 }
 
-/// The word that a message of Lua is about.
+/// The name that a message of Lua quotes.
 std::string_view word_in(std::string_view message) {
   for (const char* kind : {"global", "local", "upvalue", "field", "method", "constant"})
     if (const auto word = between(message, concat("(", kind, " '"), "')"); !word.empty())
@@ -70,7 +70,7 @@ std::string_view word_in(std::string_view message) {
   return between(message, " near '", "'");
 }
 
-/// Where the line has the word as a token of its own; npos unless that is one location.
+/// The column of the word in the line, as a token of its own; npos unless it occurs exactly once.
 size_t column_of(std::string_view line, std::string_view word) {
   size_t found = line.npos;
   for (size_t at = 0; at < line.size();) {
@@ -83,7 +83,7 @@ size_t column_of(std::string_view line, std::string_view word) {
   return found;
 }
 
-/// The last place that is named in a line: what it says was raised there.
+/// The last source location in a line; the line's error was raised there.
 SourceLocation location_in(std::string_view message) {
   SourceLocation found;
   size_t begin = 0;

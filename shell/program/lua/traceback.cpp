@@ -9,7 +9,7 @@
 namespace crescent::program {
 namespace {
 
-constexpr size_t kMostAtEnd = 6;  // calls that are told of each end
+constexpr size_t kMostAtEnd = 6;  // the number of calls to show at each end of a long traceback
 
 bool is_of_user(const lua_Debug& frame) {
   return *frame.what != 'C' && !std::string_view(frame.source).starts_with("=crescent/");
@@ -25,12 +25,12 @@ std::string function_text(lua_State* L, lua_Debug& frame, int main) {
   return concat("in function <", frame.short_src, ":", frame.linedefined, ">");
 }
 
-/// Looks at calls one after another and keeps the texts of those that are the user's.
+/// Collects the texts of those calls that are in code of the user.
 class Calls {
  public:
   Calls(lua_State* L, int main) : L_(L), main_(main) {}
 
-  /// False when there is no such level.
+  /// Reads the call at a level of the stack; returns false if there is no such level.
   bool take(int level) {
     lua_Debug frame;
     if (!lua_getstack(L_, level, &frame)) return false;
@@ -70,13 +70,13 @@ bool is_full() {
   return wish && std::strcmp(wish, "full") == 0;
 }
 
-/// Whether the message begins with the only place that there is.
+/// Whether the message already begins with the only location in the traceback.
 bool says_as_much(const std::vector<std::string>& texts, std::string_view message) {
   const std::string_view place = texts[0];
   return texts.size() == 1 && message.starts_with(place.substr(2, place.rfind(": in ") - 1));
 }
 
-/// Leaves the calls of both ends; `unseen` calls in the middle were not even looked at.
+/// Removes calls in the middle of a long traceback; `unseen` of these were not read at all.
 void shorten(std::vector<std::string>& texts, int unseen) {
   if (texts.size() <= 2 * kMostAtEnd) return;
   const auto first = texts.begin() + kMostAtEnd, last = texts.end() - kMostAtEnd;

@@ -1,4 +1,4 @@
-// Where an error was raised, as its user sees it.
+// The traceback of an error, without the program's own functions.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace crescent::program {
 
-/// What a traceback begins with.
+/// The text with which a traceback begins.
 inline constexpr std::string_view kTraceback = "\nstack traceback:";
 
-/// The calls in code of the user from `level` on, the innermost first; of many the first and the
-/// last. `main` is the index of the function that is the chunk. With CRESCENT_TRACEBACK=full in the
-/// environment all calls are told, those in this program's own code too. Empty where the message
-/// says as much.
+/// The calls in code of the user from `level` on, the innermost first; of many, only the first and
+/// the last ones. `main` is the stack index of the main chunk's function. With
+/// CRESCENT_TRACEBACK=full in the environment all calls are listed, also those in the program's own
+/// code. Empty if the message already has the only location.
 std::string traceback(lua_State* L, int level, int main, std::string_view message);
 
 }  // namespace crescent::program

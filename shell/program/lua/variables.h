@@ -1,4 +1,5 @@
-// The local variables of a session: what an entry declares outside of blocks lasts to the end.
+// The local variables of a session: those that an entry declares outside of blocks live until its
+// end.
 #pragma once
 #include <lua.hpp>
 #include <map>
@@ -7,20 +8,20 @@
 
 namespace crescent::program {
 
-/// Entries are compiled as functions whose upvalues are the variables of earlier ones, so closures
-/// of all entries share them. An entry can use 200 of them, as many as a function of Lua can have;
-/// there is no limit to how many a session has.
+/// Entries are compiled as functions whose upvalues are the variables of earlier entries, so
+/// closures of all entries share them. An entry can use up to 200 of them, Lua's limit for a
+/// function; a session can have any number.
 class Variables {
  public:
   explicit Variables(lua_State* L);
   Variables(const Variables&) = delete;
 
-  /// Loads a text that compiles by itself. What it declares is kept from the statement on that
-  /// declares it, whatever happens behind it. Pushes the function, or a message.
+  /// Loads a text that compiles by itself. A variable is kept as soon as its statement was
+  /// executed, even if a later one fails. Pushes the function, or an error message.
   int load(const std::string& text, const std::string& chunk);
-  /// Pushes the table of functions, by names, that give the values.
+  /// Pushes the table of functions that return the values, by name.
   void push_table() const { lua_rawgeti(L_, LUA_REGISTRYINDEX, table_); }
-  /// Ends variables that were declared with <close>, the last one first.
+  /// Closes the variables that were declared with <close>, the last one first.
   void close();
 
  private:
@@ -31,7 +32,7 @@ class Variables {
   void join(const std::string& keeper);
 
   lua_State* L_;
-  int table_, closing_;  // references
+  int table_, closing_;  // references in the registry
   std::map<std::string, std::string, std::less<>> attributes_;
 };
 

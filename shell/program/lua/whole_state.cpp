@@ -13,7 +13,7 @@ namespace {
 
 using Body = std::function<int(lua_State*)>;
 
-/// Runs in the background end like runs that were stopped; what went wrong in them is told.
+/// Stops runs in the background as run:stop() does, and reports their errors.
 void end_runs() try {
   lua::stop_runs();
   for (const std::string& error : lua::untold_errors_of_runs())
@@ -22,11 +22,11 @@ void end_runs() try {
   std::fprintf(stderr, "crescent: %s\n", printable(error.what()).c_str());
 }
 
-/// The protected part: its argument is the body.
+/// The part of the work that runs in a protected call; the argument on the stack is the body.
 int run_protected(lua_State* L) {
   const auto& body = *static_cast<const Body*>(lua_touserdata(L, 1));
   lua_settop(L, 0);
-  lua_gc(L, LUA_GCSTOP);  // nothing of the libraries is garbage
+  lua_gc(L, LUA_GCSTOP);  // the libraries make no garbage
   open_libraries(L);
   lua_gc(L, LUA_GCRESTART);
   const int status = body(L);
@@ -40,14 +40,14 @@ int run_protected(lua_State* L) {
 int run_in_lua(const Body& body) {
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
-  lua_gc(L, LUA_GCGEN, 0, 0);  // temporary tensors go at once
+  lua_gc(L, LUA_GCGEN, 0, 0);  // generational mode, so that temporary tensors are freed soon
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, const_cast<Body*>(&body));
   const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;
   if (!ended) report(L);
   const int status = ended ? static_cast<int>(lua_tointeger(L, -1)) : 1;
   const bool is_stopped = status != 0 && stop_signal() != 0;
-  if (is_stopped) lua::end_soon(stop_signal());  // threads may not come to an end
+  if (is_stopped) lua::end_soon(stop_signal());  // threads may never end
   lua_close(L);
   return is_stopped ? 128 + stop_signal() : status;
 }

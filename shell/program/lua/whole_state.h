@@ -1,13 +1,13 @@
-// A Lua state for as long as the program has something to do in it.
+// A Lua state for the time in which the program runs something in it.
 #pragma once
 #include <functional>
 #include <lua.hpp>
 
 namespace crescent::program {
 
-/// Runs `body` in a new state with all libraries, then ends runs in the background. The exit
-/// status: what the body gives, or 128 + the signal where one stopped it. An error that leaves the
-/// body is reported, and the status is 1.
+/// Runs `body` in a new state with all libraries, then stops runs in the background. Returns the
+/// exit status: the result of the body, or 128 + the signal that stopped it; 1, after a report, if
+/// the body raises an error.
 int run_in_lua(const std::function<int(lua_State*)>& body);
 
 }  // namespace crescent::program

@@ -11,7 +11,7 @@
 namespace crescent::program {
 namespace {
 
-/// A text as roff has it: no dash, quote or backslash of it is a command.
+/// Escapes a text for roff: dashes, quotes and backslashes in it have no special meaning.
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -43,7 +43,7 @@ std::string options_section() {
   return text;
 }
 
-/// The rows of a table as in --help: "  NAME  text"; other lines are left out.
+/// The rows "  NAME  text" of a table in --help; other lines are left out.
 std::string variables_section() {
   std::string text = section("ENVIRONMENT");
   std::istringstream lines(variables_text());
@@ -64,7 +64,7 @@ std::string man_page() {
                 ".BR lua (1)\n.br\n.B crescent manual FOLDER\nwrites the whole manual.\n");
 }
 
-/// The words in the usage of a command that begin with two dashes.
+/// The options, words with two dashes, in the usage of a command.
 std::string flags_of(const Command& command) {
   std::string flags;
   std::istringstream words(command.arguments);
@@ -74,7 +74,7 @@ std::string flags_of(const Command& command) {
   return flags;
 }
 
-/// describe and plugins take names that the program knows.
+/// Shell code that lists the names that a command takes as arguments; "" if it takes none.
 std::string words_of(const Command& command) {
   const std::string_view name = command.name;
   if (name == "describe") return "$(\"$1\" describe 2>/dev/null | sed 's/(.*//')";

@@ -1,5 +1,5 @@
-// crescent manual and crescent editor: what writes them is Lua (shell/manual); it is given the
-// folder, texts, the table of commands and what Lua lacks.
+// crescent manual and crescent editor. Scripts in Lua (shell/manual) write the files; they are
+// given the folder, texts, the table of commands and functions that Lua lacks.
 #include "manual_texts.h"
 
 #include <md4c-html.h>
@@ -36,14 +36,14 @@ int markdown(lua_State* L) {
   return good ? 1 : luaL_error(L, "this is no Markdown");
 }
 
-/// The text of the manual's part with this name.
+/// The text of a part of the manual, by its name.
 int text(lua_State* L) {
   const ManualText& part = manual_text(luaL_checkstring(L, 1));
   lua_pushlstring(L, part.text.data(), part.text.size());
   return 1;
 }
 
-/// Sets the field of the table on top.
+/// Sets a field of the table on top of the stack.
 void set(lua_State* L, const char* name, const std::string& value) {
   lua_pushlstring(L, value.data(), value.size());
   lua_setfield(L, -2, name);
@@ -75,7 +75,8 @@ std::vector<std::string> files_in(const fs::path& folder, const char* ending) {
   return files;
 }
 
-/// Sets the field of the table on top to the texts of the files, in the order of their names.
+/// Sets a field of the table on top of the stack to the texts of the files, in the order of their
+/// names.
 void set_files(lua_State* L, const char* field, const std::vector<std::string>& files) {
   lua_newtable(L);
   for (const std::string& path : files) {
@@ -93,17 +94,18 @@ std::vector<std::string> notes() {
   return files;
 }
 
-/// Of the tree that the program belongs to: guide and plugins have the same root.
+/// The folder of the guide in the build or installation of this program, relative to that of the
+/// plugins.
 fs::path guide_folder() {
   return fs::path(plugin_search_path().back()) / "../../../share/doc/crescent/guide";
 }
 
 struct ManualRequest {
-  const char* part;  ///< which text writes it
+  const char* part;  ///< the name of the script that writes it
   std::string folder;
 };
 
-/// The protected part: the argument is a ManualRequest.
+/// Writes the files in a protected call; the argument on the stack is a ManualRequest.
 int write_in_lua(lua_State* L) {
   const auto& request = *static_cast<const ManualRequest*>(lua_touserdata(L, 1));
   open_libraries(L);

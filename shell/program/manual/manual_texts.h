@@ -1,4 +1,4 @@
-// The texts that write the manual and the files for editors (shell/manual).
+// The scripts (shell/manual) that write the manual and the files for editors, as texts.
 #pragma once
 #include <string_view>
 

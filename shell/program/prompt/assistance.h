@@ -1,4 +1,4 @@
-// What the prompt helps with while an entry is typed.
+// Hints and completions while an entry is typed.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace crescent::program {
 
-/// Pushes the field of the module's table; the prompt's own functions live there.
+/// Pushes a field of the module's table, in which the prompt's own functions are.
 void push_module_function(lua_State* L, const char* name);
 
-/// How the call is made that is being typed in front of the cursor.
+/// The signature of the call at the cursor.
 std::string hint(lua_State* L, const std::string& text, size_t cursor);
 
-/// Names, options and their values; in strings that are none, names of files.
+/// Completions for names, options and values of options; in other strings, for names of files.
 editor::Completions completions(lua_State* L, const std::string& text, size_t cursor);
 
 }  // namespace crescent::program

@@ -5,32 +5,34 @@
 namespace crescent::program {
 namespace {
 
-constexpr size_t kQuick = 4096;   // bytes that the compiler reads again after each line
-constexpr size_t kMostTries = 8;  // lines at the end of a block that may begin an expression
+// up to this size in bytes the whole entry is compiled again after each line
+constexpr size_t kQuick = 4096;
+// the most statements, from the end of the entry, that are tried as the expression
+constexpr size_t kMostTries = 8;
 
-/// Leaves a message on the stack when it is false.
+/// Whether the text compiles; if not, an error message is left on the stack.
 bool compiles(lua_State* L, const std::string& text, const char* chunk) {
   if (luaL_loadbufferx(L, text.data(), text.size(), chunk, "t") != LUA_OK) return false;
   lua_pop(L, 1);
   return true;
 }
 
-/// The same without a message.
+/// The same, without an error message.
 bool is_right(lua_State* L, const std::string& text) {
   if (compiles(L, text, "=entry")) return true;
   lua_pop(L, 1);
   return false;
 }
 
-/// Code that gives the values of the expressions. No call among them is in tail position, so that
-/// tracebacks have the entry; behind a semicolon nobody looks.
+/// Code that returns the values of the expressions. No call among them is a tail call, so that
+/// tracebacks include the entry; with a semicolon at the end the values are not shown.
 std::string giving(const std::string& expressions) {
   if (lua_ends_with(expressions, ';')) return "return " + expressions;
   return "return (function(...) return ... end)(" + expressions + "\n)";
 }
 
-/// Reads the entry as statements before an expression, which is a call where it compiles as
-/// statements alone.
+/// Reads the entry as statements followed by an expression; if it compiles as statements alone, the
+/// expression is a call.
 bool read_with_expression(lua_State* L, const std::string& text, bool compiles, Entry& entry) {
   const std::vector<size_t> starts = lua_statements(text, compiles);
   for (size_t i = 0; i < std::min(starts.size(), kMostTries); ++i) {
@@ -43,7 +45,7 @@ bool read_with_expression(lua_State* L, const std::string& text, bool compiles, 
   return false;
 }
 
-/// A string that goes on in the next line: its end is escaped.
+/// Whether the string at the end of the text continues in the next line: the newline is escaped.
 bool escapes_line_end(const std::string& text) {
   size_t end = text.find_last_not_of(" \t\r\n");
   if (end == text.npos) return false;
@@ -53,14 +55,14 @@ bool escapes_line_end(const std::string& text) {
   return count % 2 == 1;
 }
 
-/// The message of a text that only lacks its end.
+/// Whether the error message on the stack means that the text is only incomplete.
 bool lacks_end(lua_State* L, const std::string& text) {
   const std::string_view message = lua_tostring(L, -1);
   if (!message.ends_with("<eof>")) return false;
   return message.find("unfinished string") == message.npos || escapes_line_end(text);
 }
 
-/// Whether the text is an expression that only lacks its end: a table, a list of values.
+/// Whether the text is an incomplete expression, such as a table or a list of values.
 bool begins_expression(lua_State* L, const std::string& text) {
   if (compiles(L, "return " + text, "=entry")) return false;
   const bool begins = lacks_end(L, text);

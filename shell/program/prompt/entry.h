@@ -1,4 +1,4 @@
-// Entries of the prompt as Lua understands them.
+// Entries of the prompt as Lua code.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -8,22 +8,22 @@
 namespace crescent::program {
 
 struct Entry {
-  std::string code;        ///< what is compiled
-  std::string shown;       ///< the part whose values are to be seen
-  bool is_silent = false;  ///< it ends in a semicolon: nothing is to be seen
+  std::string code;        ///< the code to compile
+  std::string shown;       ///< the part whose values are shown
+  bool is_silent = false;  ///< whether it ends in a semicolon, so that no values are shown
 };
 
-/// Reads an entry as an expression, else as statements before an expression (`x = 5; x`), else as
-/// statements; with `shows_calls`, a call is such an expression too (`x = 5; f(x)`). False: the
-/// error of the statements is left on the stack, as one of that chunk.
+/// Reads an entry as an expression, else as statements followed by an expression (`x = 5; x`), else
+/// as statements; with `shows_calls`, a call counts as such an expression too (`x = 5; f(x)`).
+/// Returns false with the error of the statements, in a chunk of this name, on the stack.
 bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
                 Entry& entry);
 
-/// Of `:time x`: where `x` begins; 0 of an entry that is no command of the prompt.
+/// The offset of `x` in an entry `:time x`; 0 for an entry that is no command of the prompt.
 size_t command_end(std::string_view text);
 
-/// Says whether entries are whole. One that can never become right counts as whole, so that its
-/// error is seen at once.
+/// Tells whether entries are complete. An entry that no further text can make valid counts as
+/// complete, so that its error is shown at once.
 class EntryChecker {
  public:
   explicit EntryChecker(lua_State* L) : L_(L) {}

@@ -15,9 +15,10 @@
 namespace crescent::program {
 namespace {
 
-constexpr int kNotFound = 126;  // the first status by which a shell says that there is no program
+// the least exit status by which a shell says that it cannot run a program
+constexpr int kNotFound = 126;
 
-/// Signals that are the pager's while it lives, and a pipe that it may close.
+/// While an object of this class lives, signals meant for the pager, and SIGPIPE, are ignored.
 class IgnoredSignals {
  public:
   IgnoredSignals() {
@@ -33,7 +34,7 @@ class IgnoredSignals {
   sighandler_t before_[std::size(kIgnored)];
 };
 
-/// Whether the text has at least as many rows as the terminal, which needs one for the prompt.
+/// Whether the text and the next prompt do not fit on the terminal.
 bool is_higher(std::string_view text, editor::Size size) {
   int rows = 1, column = 0;
   for (size_t at = 0; at < text.size() && rows < size.rows;) {
@@ -46,7 +47,8 @@ bool is_higher(std::string_view text, editor::Size size) {
   return rows >= size.rows;
 }
 
-/// less ends at once when the text fits, and leaves it on the screen.
+/// The pager's command; `less` is told to quit at once if the text fits, and to leave it on the
+/// screen.
 std::string command() {
   const char* pager = std::getenv("PAGER");
   return std::string("LESS=\"${LESS-FRX}\"; export LESS; ") + (pager && *pager ? pager : "less");

@@ -1,4 +1,4 @@
-// Texts that are longer than the screen.
+// Shows texts that are longer than the screen.
 #pragma once
 #include <string>
 

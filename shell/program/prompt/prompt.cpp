@@ -12,6 +12,7 @@
 #include "assistance.h"
 #include "crescent/base/error.h"
 #include "crescent/base/export.h"
+#include "crescent/system/user_folder.h"
 #include "editor/editor.h"
 #include "entry.h"
 #include "module/lua/state_lock.h"
@@ -24,18 +25,10 @@
 namespace crescent::program {
 namespace {
 
-/// The folder that the variable names, else the one in the user's home; empty without a home.
-std::string in_home(const char* variable, const char* otherwise) {
-  const char *folder = std::getenv(variable), *home = std::getenv("HOME");
-  if (folder && *folder == '/') return folder;
-  return home && *home == '/' ? std::string(home) + otherwise : "";
-}
-
-/// $XDG_STATE_HOME/crescent/history; empty without a home.
+/// The path $XDG_STATE_HOME/crescent/history; empty without a home.
 std::string history_path() {
-  std::string folder = in_home("XDG_STATE_HOME", "/.local/state");
+  const std::string folder = user_folder(UserFolder::state);
   if (folder.empty()) return "";
-  folder += "/crescent";
   for (size_t slash = folder.find('/', 1);; slash = folder.find('/', slash + 1)) {
     mkdir(folder.substr(0, slash).c_str(), 0700);
     if (slash == std::string::npos) break;
@@ -43,15 +36,14 @@ std::string history_path() {
   return folder + "/history";
 }
 
-/// $XDG_CONFIG_HOME/crescent/init.lua, or what CRESCENT_INIT names; empty without one.
+/// The path $XDG_CONFIG_HOME/crescent/init.lua, or that in CRESCENT_INIT; empty without one.
 std::string startup_path() {
   if (const char* path = std::getenv("CRESCENT_INIT")) return path;
-  const std::string path = in_home("XDG_CONFIG_HOME", "/.config") + "/crescent/init.lua";
-  return access(path.c_str(), F_OK) == 0 ? path : "";
+  const std::string folder = user_folder(UserFolder::config), path = folder + "/init.lua";
+  return !folder.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
-/// Calls f when the Lua state is free soon; a run in the background may be in the middle of a
-/// batch.
+/// Calls f if the Lua state becomes free soon; a run in the background may hold it for a batch.
 template <class F>
 auto unless_busy(F f) -> decltype(f()) {
   constexpr std::chrono::milliseconds kSoon{20};
@@ -78,7 +70,7 @@ void tell_of_failed_runs() {
     std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
 }
 
-/// What is shown above the next prompt.
+/// The text above the next prompt: errors and progress of runs in the background.
 std::string news() {
   std::string text;
   for (const std::string& line : lua::news_of_runs()) text += printable(line) + "\n";
@@ -92,14 +84,15 @@ editor::Settings settings() {
   return settings;
 }
 
-/// Signals end the reading, and do nothing to Lua, which is left to runs in the background.
+/// Reads an entry. Signals end the reading and do not affect Lua code, which runs in the background
+/// may execute.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
   const StopSignals signals(nullptr);
   const lua::UnlockedState unlocked;
   return editor.read(text);
 }
 
-/// Input that is no terminal gets no prompts.
+/// Reads and runs entries. Without a terminal no prompts are shown.
 void read_entries(editor::Editor& editor, Session& session) {
   using Result = editor::Editor::Result;
   const bool is_asked = isatty(STDIN_FILENO);

@@ -7,7 +7,7 @@
 
 namespace crescent::program {
 
-/// The number of the entry stands in front of it; other lines begin in the same column.
+/// The prompts of an entry: its number, and blanks of the same width for further lines.
 editor::Prompts prompts(int number);
 
 /// Runs the prompt and returns the exit status of the program; a signal may end the program

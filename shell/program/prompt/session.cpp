@@ -20,7 +20,7 @@
 namespace crescent::program {
 namespace {
 
-/// A name or a path of names: what is asked for there is worth an answer, even nil.
+/// Whether the text is a name or a path of names, whose value is shown even if it is nil.
 bool is_path(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '.' || c == ' ' || c == '=';
@@ -33,7 +33,7 @@ std::string text_at(lua_State* L, int index) {
   return text ? std::string(text, length) : "";
 }
 
-/// A text, and whether it may be paged.
+/// Prints a text, the first argument; the second one says whether it may be shown in a pager.
 int print_text(lua_State* L) {
   print_paged(printable(text_at(L, 1)), lua_toboolean(L, 2));
   return 0;
@@ -46,7 +46,7 @@ std::string without_blanks(std::string_view text) {
   return found;
 }
 
-/// The time on the clock, the time of the processor in all threads, and bytes of tensors.
+/// The elapsed time, the processor time of all threads, and the bytes of tensors.
 struct Measure {
   std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
   std::clock_t processor = std::clock();
@@ -122,7 +122,8 @@ bool Session::is_defined(const std::string& name) const {
   return is_local || is_global;
 }
 
-/// `exit` and `quit`, with brackets or without, unless somebody gave the name to something else.
+/// Whether the words are `exit` or `quit`, with brackets or without, and the user has not redefined
+/// the name.
 bool Session::is_end(std::string_view words) const {
   const std::string name(words.substr(0, words.find_first_of("(;")));
   const std::string_view rest = words.substr(name.size());
@@ -130,7 +131,7 @@ bool Session::is_end(std::string_view words) const {
   return (name == "exit" || name == "quit") && is_call && !is_defined(name);
 }
 
-/// Ends the session with the status in the brackets, which means what os.exit takes it for.
+/// Ends the session with the status in the brackets, which is interpreted as by os.exit.
 void Session::end(const std::string& brackets) {
   const std::string code = "return (function(...) return ... end)" + brackets;
   if (variables_.load(code, concat("=[", number_, "]")) != LUA_OK || call(L_, 0, 1) != LUA_OK)
@@ -144,7 +145,7 @@ void Session::end(const std::string& brackets) {
   has_ended_ = true;
 }
 
-/// `?name`, `name?` and `??word`; false when the entry is no question.
+/// Answers `?name`, `name?` and `??word`; returns false for an entry that is no question.
 bool Session::answer(const std::string& text) const {
   if (text.find('?') == text.npos) return false;
   push("answer");
@@ -176,7 +177,7 @@ void Session::obey(const std::string& text) {
                printable(name).c_str(), did_you_mean(name, names).c_str());
 }
 
-/// Leaves the function on the stack, or a message.
+/// Pushes the entry as a function, or an error message; returns whether it compiles.
 bool Session::load(const std::string& text, Entry& entry) const {
   const std::string chunk = concat("=[", number_, "]");
   return read_entry(L_, text, chunk.c_str(), true, entry) &&
@@ -208,7 +209,7 @@ void Session::warn_of_comparisons(const std::string& text) const {
   }
 }
 
-/// Hands the results on, with what the prompt knows of the entry before them.
+/// Passes the results to the script that shows them, with what the prompt knows of the entry.
 void Session::show(int first, const Entry& entry) const {
   const int count = lua_gettop(L_) - first + 1;
   push("show");
@@ -231,7 +232,7 @@ void Session::time(const std::string& text) {
               bytes_text(bytes).c_str());
 }
 
-/// Says at a terminal how long a command took that was worth waiting for.
+/// At a terminal, prints how long a command took if that was long.
 void Session::tell_time(double seconds) const {
   push("is_long");
   lua_pushnumber(L_, seconds);

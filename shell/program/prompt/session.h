@@ -1,4 +1,4 @@
-// What the prompt does with an entry.
+// Evaluates the entries of the prompt.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -11,12 +11,12 @@ namespace crescent::program {
 /// Entries are numbered from 1; their chunks are named [1], [2], ...
 class Session {
  public:
-  /// From now on `print` shows what tables hold, and results have names.
+  /// From then on `print` shows the contents of tables, and results are available by names.
   Session(lua_State* L, Variables& variables);
 
   void evaluate(const std::string& text);
   bool has_ended() const { return has_ended_; }
-  /// The status that `exit(3)` asks for.
+  /// The exit status that `exit(3)` asked for.
   int status() const { return status_; }
   int number() const { return number_; }
   Variables& variables() const { return variables_; }
@@ -42,7 +42,7 @@ class Session {
 
   lua_State* L_;
   Variables& variables_;
-  int functions_;  // a reference: what is written in Lua of the prompt
+  int functions_;  // reference in the registry: the prompt's functions that are written in Lua
   int number_ = 1;
   bool has_ended_ = false;
   int status_ = 0;

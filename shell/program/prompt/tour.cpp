@@ -25,26 +25,27 @@ namespace fs = std::filesystem;
 
 constexpr int kLetter = 20, kBeforeTyping = 1200, kAfterResult = 4000;  // milliseconds
 
-struct Step {
-  std::string why, entry;
+/// An entry of the prompt that the tour types, and what is said before it.
+struct TourEntry {
+  std::string explanation, code;
 };
 
-/// The tour of shell/lua/tour.lua.
-std::vector<Step> steps_of_tour(lua_State* L) {
+/// The entries of the tour in shell/lua/tour.lua.
+std::vector<TourEntry> tour_entries(lua_State* L) {
   const std::string_view text = lua::lua_source("tour").text;
   if (luaL_loadbuffer(L, text.data(), text.size(), "=tour") != LUA_OK) lua_error(L);
   lua_call(L, 0, 1);
-  std::vector<Step> steps;
+  std::vector<TourEntry> entries;
   for (lua_Integer i = 1; lua_geti(L, -1, i) == LUA_TTABLE; ++i, lua_settop(L, 1)) {
     lua_geti(L, -1, 1);
     lua_geti(L, -2, 2);
-    steps.push_back({lua_tostring(L, -2), lua_tostring(L, -1)});
+    entries.push_back({lua_tostring(L, -2), lua_tostring(L, -1)});
   }
   lua_settop(L, 0);
-  return steps;
+  return entries;
 }
 
-/// A temporary folder that is the current one while it lives.
+/// Creates a temporary folder, which is the current folder during the lifetime of this object.
 class TemporaryFolder {
  public:
   TemporaryFolder() : before_(fs::current_path()) {
@@ -70,7 +71,8 @@ void print_plain(const std::string& entry, const editor::Prompts& prompts) {
   std::fflush(stdout);
 }
 
-/// Where the tour is shown. Somebody at a terminal watches the typing; a key cuts a pause short.
+/// The terminal on which the tour is shown. A user at a terminal sees the entries being typed; a
+/// key ends a pause.
 class Stage {
  public:
   explicit Stage(bool is_fast) : is_slow_(!is_fast && terminal_.can_edit()) {}
@@ -94,11 +96,10 @@ class Stage {
   bool is_slow_, has_ended_ = false;
 };
 
-/// Whether a key was pressed meanwhile; runs in the background go on. Ctrl-C may have come before,
-/// while the terminal made a signal of it.
+/// Waits for a key; runs in the background continue meanwhile. Ctrl-C may have arrived before as a
+/// signal, when the terminal was in its normal mode.
 bool Stage::has_key(int milliseconds) {
   if (stop_signal()) return has_ended_ = true;
-  const StopSignals signals(nullptr);
   const lua::UnlockedState unlocked;
   pollfd input{terminal_.input(), POLLIN, 0};
   if (poll(&input, 1, milliseconds) <= 0) return false;
@@ -136,19 +137,19 @@ void Stage::type(const std::string& entry, const editor::Prompts& prompts) {
   terminal_.leave(false);
 }
 
-/// Says why, types the entry and runs it.
-void show_step(const Step& step, Session& session, Stage& stage) {
-  stage.say(step.why);
+/// Prints the explanation of an entry, types the entry and runs it.
+void show_entry(const TourEntry& entry, Session& session, Stage& stage) {
+  stage.say(entry.explanation);
   stage.pause(kBeforeTyping);
   if (stage.has_ended()) return;
-  stage.type(step.entry, prompts(session.number()));
+  stage.type(entry.code, prompts(session.number()));
   if (stage.has_ended()) return;
-  session.evaluate(step.entry);
+  session.evaluate(entry.code);
   std::printf("\n");
   std::fflush(stdout);
 }
 
-/// Nothing is shown in a pager, which would wait for somebody.
+/// Switches the pager off, which would wait for the user.
 void prepare(lua_State* L) {
   if (luaL_dostring(L, "cr.config.print { pager = false }") != LUA_OK) lua_error(L);
   begin_prompt();
@@ -157,18 +158,18 @@ void prepare(lua_State* L) {
 }  // namespace
 
 bool run_tour(lua_State* L, bool is_fast) {
-  const std::vector<Step> steps = steps_of_tour(L);
+  const std::vector<TourEntry> entries = tour_entries(L);
   const TemporaryFolder folder;
   prepare(L);
   Variables variables(L);
   Session session(L, variables);
-  const StopSignals signals(nullptr);  // also between two keys and entries
+  const StopSignals signals(nullptr);  // signals are also recorded between keys and between entries
   Stage stage(is_fast);
   stage.say(stage.is_slow() ? "A tour of the prompt. A key goes on, q ends.\n"
                             : "A tour of the prompt.\n");
-  for (size_t i = 0; i < steps.size() && !stage.has_ended() && !stop_signal(); ++i) {
+  for (size_t i = 0; i < entries.size() && !stage.has_ended() && !stop_signal(); ++i) {
     if (i > 0) stage.pause(kAfterResult);
-    if (!stage.has_ended()) show_step(steps[i], session, stage);
+    if (!stage.has_ended()) show_entry(entries[i], session, stage);
   }
   stage.say("That was the tour: `crescent` is the prompt, help() tells of the rest.");
   variables.close();

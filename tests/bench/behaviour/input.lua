@@ -27,8 +27,8 @@ local model = cr.Sequential {
 model:compile { optimizer = "adam",
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
---- Trains epochs on all sources in turn for `measure.total_seconds`; returns the seconds per epoch
---- of each source, in the order of the rounds.
+--- Epochs of all sources, alternating until `measure.total_seconds` have passed; the seconds per
+--- epoch of each source, in the order of the rounds.
 local function rounds(shuffle)
   local seconds, begin = {}, cr.utils.clock()
   repeat

@@ -8,7 +8,7 @@ local kWords, kLength, kEpochs = 8000, 40, 4
 local positive, negative, seeds = arg[1], arg[2], tonumber(arg[3] or 3)
 if not negative then error("expected two files of sentences", 0) end
 
---- Sentences of both files in turn, as lists of words.
+--- The sentences of both files, alternating, as lists of words.
 local function read()
   local texts = {}
   for label, path in ipairs { negative, positive } do
@@ -23,7 +23,7 @@ local function read()
   return texts
 end
 
---- Converts words to numbers: the most frequent ones from 2 on, 1 for all others.
+--- Numbers words by frequency: the most frequent ones from 2 on, 1 for all others.
 local function numbered(texts)
   local count, words, number = {}, {}, {}
   for _, text in ipairs(texts) do

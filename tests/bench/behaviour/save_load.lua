@@ -1,5 +1,5 @@
--- Saving and loading 400 MB of weights, compared with the disk itself: writing and syncing a file,
--- and reading it again from the page cache.
+-- Saves and loads 400 MB of weights, beside the limit of the disk: writing and syncing a file of
+-- that size, and reading it again from the page cache.
 --   crescent tests/bench/behaviour/save_load.lua [--seconds S]     less than a second: 4 MB
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
@@ -14,7 +14,7 @@ local model = cr.Sequential { cr.layers.Dense(2 * width, { input_shape = { width
   cr.layers.Dense(width) }
 local megabytes = model:count_params() * 4 / 1e6
 
---- The shortest of five runs, in seconds; the first runs also wait for memory from the system.
+--- The shortest of five times in seconds: the first ones include page faults of fresh memory.
 local function best(f)
   local seconds = math.huge
   for _ = 1, 5 do

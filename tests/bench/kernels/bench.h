@@ -1,6 +1,6 @@
-// Micro-benchmarks of kernels: a function is compiled as in a step and run by the device on random
-// arrays. Each benchmark reports GFLOP/s or GB/s and the fraction of the machine's peak; more than
-// 100 % of the memory bandwidth means that the data was in caches.
+// Micro-benchmarks of kernels: a function is compiled as part of a step and run by the device on
+// random arrays. Each reports GFLOP/s or GB/s and its share of the machine's limit; more than 100 %
+// of the memory bandwidth means that the data was in caches.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace crescent::bench {
 
 struct Input {
   TensorSpec spec;
-  double low = 0, high = 1;  ///< values are uniform in [low, high)
+  double low = 0, high = 1;  ///< bounds of the uniform values
 };
 inline Input floats(const Shape& shape) { return {{DType::float32, shape}}; }
 inline Input bfloats(const Shape& shape) { return {{DType::bfloat16, shape}}; }
@@ -20,8 +20,8 @@ inline Input integers(const Shape& shape, int64_t below) {
   return {{DType::int32, shape}, 0, static_cast<double>(below)};
 }
 
-/// The machine limit that a benchmark is compared with. Arithmetic: the peak for the first input's
-/// dtype.
+/// The limit of the machine that a benchmark is compared with. For arithmetic it is the peak of the
+/// first input's dtype.
 enum class Limit { arithmetic, memory };
 
 void add(const std::string& name, const std::vector<Input>& inputs, const Function::Body& body,
@@ -30,7 +30,7 @@ void add(const std::string& name, const std::vector<Input>& inputs, const Functi
 /// The number of threads of the device.
 int threads();
 
-// One function per family; each adds the benchmarks of its family.
+// Each function adds the benchmarks of one family of kernels.
 void add_products();
 void add_convolutions();
 void add_elementwise();

@@ -1,4 +1,4 @@
-// Convolutions of the workloads, each with its two gradients, in float32 and bfloat16.
+// The convolutions of the workloads, each forward and with both gradients, in float32 and bfloat16.
 #include "bench.h"
 
 namespace crescent::bench {
@@ -7,7 +7,7 @@ namespace {
 struct Convolution {
   const char* name;
   Shape x, kernel;
-  int64_t stride, pad;  ///< pad: the sum of both sides; an odd element is added at the end
+  int64_t stride, pad;  ///< pad: both sides together; the end gets the larger half
 };
 
 const Convolution kConvolutions[] = {

@@ -1,5 +1,5 @@
-// Kernels limited by memory bandwidth: elementwise ops and fused chains, reductions, moving
-// elements, softmax, random numbers.
+// Kernels that are limited by memory bandwidth: elementwise ops and fused chains, reductions, data
+// movement, softmax, random numbers.
 #include "bench.h"
 #include "crescent/layer/training.h"
 
@@ -43,7 +43,7 @@ void add_chains() {
       of_one([](const Tensor& x) { return ops::cast(x, DType::bfloat16); }), Limit::memory);
 }
 
-/// A whole weight update: reads gradients, updates weights and slots in place.
+/// A whole weight update of an optimizer: reads gradients, changes weights and slots in place.
 void add_optimizer(const char* name, const Shape& shape) {
   auto optimizer = make<Optimizer>(name);
   const Variable variable(Tensor::full(shape, 0.1));

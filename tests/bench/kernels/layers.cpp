@@ -7,7 +7,7 @@ namespace {
 
 using Body = Function::Body;
 
-/// Adds two benchmarks: the forward pass, and the forward pass with the gradients of all inputs.
+/// Adds two benchmarks: forward, and forward with the gradients of all inputs.
 void add_both(const std::string& name, const std::vector<Input>& inputs, const Body& body,
               Limit limit) {
   add(name + "/forward", inputs, body, limit);

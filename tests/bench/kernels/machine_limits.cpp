@@ -20,11 +20,11 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The number of independent chains of additions: enough for two FMA units with a latency of four
-/// cycles, few enough to stay in registers.
+/// The number of independent chains of additions: enough to fill two units with a latency of four
+/// cycles, few enough for registers.
 constexpr int kChains = 12;
 
-/// Returns the number of floating-point operations.
+/// Returns the number of floating-point operations done.
 double multiply_add(int64_t rounds, float* result) {
   const hn::ScalableTag<float> d;
   const auto factor = hn::Set(d, 0.999f), term = hn::Set(d, 0.001f);
@@ -38,7 +38,7 @@ double multiply_add(int64_t rounds, float* result) {
   return 2.0 * kChains * static_cast<double>(hn::Lanes(d)) * static_cast<double>(rounds);
 }
 
-/// a = b + 0.5 c, with stores that bypass the caches.
+/// a = b + 0.5 c on arrays larger than the caches.
 void triad(float* HWY_RESTRICT a, const float* HWY_RESTRICT b, const float* HWY_RESTRICT c,
            size_t count) {
   const hn::ScalableTag<float> d;
@@ -71,8 +71,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Runs `work(thread)` on all threads at once, several times; returns the best rate: the work of
-/// all threads per second of the slowest one.
+/// The best rate of several repetitions of `work(thread)` on all threads at once: the work of all
+/// threads per second of the slowest.
 double best_rate(int threads, const std::function<double(int thread)>& work) {
   double best = 0;
   for (int r = 0; r < kRepetitions; ++r) {
@@ -109,7 +109,7 @@ bool has_amx() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-/// The operand of ldtilecfg: all eight tiles have full size.
+/// The operand of ldtilecfg: all eight tiles at full size.
 struct alignas(64) TileShapes {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
   uint16_t row_bytes[16] = {};
@@ -119,7 +119,7 @@ struct alignas(64) TileShapes {
   }
 };
 
-/// Accumulates four products of two by two tiles; returns the number of floating-point operations.
+/// Multiplies two by two tiles into four sums and returns the number of floating-point operations.
 __attribute__((target("amx-tile,amx-bf16"))) double multiply_tiles(int64_t rounds) {
   static constexpr TileShapes
       kShapes;  // static: GCC 12 does not see that these instructions read memory

@@ -1,11 +1,11 @@
-// Measures the peak performance of the machine, with which benchmark results are compared.
+// The measured limits of the machine, which benchmarks are compared with.
 #pragma once
 
 namespace crescent::bench {
 
-/// Fused multiply-adds in registers on this number of threads at once, in GFLOP/s.
+/// The rate of fused multiply-adds in registers on this many threads at once, in GFLOP/s.
 double fma_peak(int threads);
-/// bfloat16 products on AMX tiles, in GFLOP/s; 0 without AMX.
+/// The rate of bfloat16 products on AMX tiles in GFLOP/s; 0 without AMX.
 double bf16_peak(int threads);
 /// The memory bandwidth of STREAM's triad (two arrays read and one written, larger than the
 /// caches), in GB/s.

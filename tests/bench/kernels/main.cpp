@@ -19,7 +19,7 @@ Tensor random_array(const Input& input) {
   return ops::cast(uniform, input.spec.dtype);
 }
 
-/// The limit in GFLOP/s or GB/s, measured on first use. A float32 product on AMX tiles takes six
+/// The limit in GFLOP/s or GB/s; measured at the first call. A float32 product on tiles takes six
 /// bfloat16 products.
 double limit_of(Limit limit, DType dtype, const std::string& kernel) {
   static const double memory = memory_bandwidth(threads()), fma = fma_peak(threads()),
@@ -29,7 +29,7 @@ double limit_of(Limit limit, DType dtype, const std::string& kernel) {
   return dtype == DType::bfloat16 && bf16 > 0 ? bf16 : fma;
 }
 
-/// Profiles a run: its operations and bytes, how its work is divided, and the kernel that takes
+/// Profiles one run: what it computes and moves, how its work is divided, and the kernel that takes
 /// most of the time.
 ProfileRow look_into(const Function& f, const Tensors& inputs) {
   constexpr double kRuns = 5;
@@ -50,7 +50,7 @@ ProfileRow look_into(const Function& f, const Tensors& inputs) {
   return all;
 }
 
-/// Reports the speed-up that the division of the work permits on more cores.
+/// Reports the largest speedup that the division of the work allows on several cores.
 void tell_cut(benchmark::State& state, const ProfileRow& row) {
   state.counters["parts"] = static_cast<double>(row.parts);
   state.counters["largest_%"] = 100 * row.largest_part;

@@ -1,5 +1,5 @@
-// Fixed costs: a region of the thread pool, a compiled call, an eager op. The reported figure is
-// their time.
+// Fixed costs: a parallel region of the thread pool, a compiled call, an eager op, each with no
+// work to do. The time itself is the figure.
 #include <benchmark/benchmark.h>
 
 #include "bench.h"

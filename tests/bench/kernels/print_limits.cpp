@@ -1,5 +1,5 @@
-// bench_limits [THREADS]: prints the machine's limits as "name value unit", for THREADS threads
-// (default: all cores) and for one.
+// bench_limits [THREADS]: prints the limits of the machine as "name value unit", for this many
+// threads (by default all cores) and for one.
 #include <cstdio>
 #include <cstdlib>
 

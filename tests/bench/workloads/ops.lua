@@ -1,4 +1,4 @@
--- Single functions of cr.ops on four million numbers; the bytes are those that they must read and
+-- Single functions of cr.ops on four million numbers, measured in the bytes that they must read and
 -- write.
 local here = arg[0]:match "^(.*)/" or "."
 package.path = here .. "/../?.lua;" .. package.path
@@ -24,7 +24,7 @@ local function positive()
   return ops.matmul(x, x:transpose { 0, 2, 1 }) + ops.eye(16)
 end
 
--- name, bytes, function, function that creates its arguments
+-- name, bytes moved, function, functions that make its arguments
 local rows = {
   { "copy", 32, function(x) return ops.add(x, 0.5) end, plane },
   { "sqrt", 32, ops.sqrt, function() return ops.abs(plane()) end },

@@ -1,4 +1,4 @@
--- A model so small that the time of a step is the overhead of the step itself.
+-- A network so small that its time is the fixed cost of a step.
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"

@@ -1,4 +1,5 @@
-// Products a'b that also sum the rows of b: the gradients of a weight and of its bias.
+// Products a'b that also sum the rows of b: the gradients of a weight and of the bias of the same
+// layer.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -17,8 +18,8 @@ struct Gradients {
   size_t steps;
 };
 
-/// The gradients for inputs (k,m) and upstream gradients (k,n). If `updated`, the weight is updated
-/// by its gradient, as by an optimizer.
+/// Gradients from inputs x (k,m) and the upstream gradient dy (k,n). With `updated` the weight is
+/// updated from its gradient, as by an optimizer.
 Gradients gradients(const Tensor& x, const Tensor& dy, bool updated) {
   const Variable w(Tensor::full({x.dim(1), dy.dim(1)}, 1.0));
   const Program program = optimize(trace(

@@ -1,4 +1,5 @@
-// Elementwise steps fused into the reductions that read their results, also through slices.
+// Elementwise steps that are fused with the reductions that read their results, or that read slices
+// directly from the sliced array.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -20,7 +21,7 @@ struct Result {
   size_t steps;
 };
 
-/// The result of `read` on the results of `make`; with `whole`, these are outputs, too.
+/// The result of `read` on the result of `make`; with `whole` the latter is an output too.
 Result run(const Body& make, const Body& read, const Tensors& inputs, bool whole) {
   TensorSpecs specs;
   for (const Tensor& x : inputs) specs.push_back(x.spec());
@@ -40,7 +41,7 @@ Result run(const Body& make, const Body& read, const Tensors& inputs, bool whole
   return result;
 }
 
-/// Checks that the bits are the same whether intermediate results are stored or fused, for any
+/// Checks that results are bit-identical whether or not the result of `make` is stored, for any
 /// number of threads.
 void check(const Body& make, const Body& read, const Tensors& inputs, size_t steps) {
   const Result want = run(make, read, inputs, true);
@@ -50,7 +51,7 @@ void check(const Body& make, const Body& read, const Tensors& inputs, size_t ste
     const Result got = run(make, read, inputs, false);
     CHECK(got.steps == steps);
     for (size_t i = 0; i < got.values.size(); ++i) {
-      // A single flag, so that a failure does not print many numbers.
+      // A boolean, so that a failure does not print many numbers.
       const bool is_same = got.values[i] == want.values[i];
       CHECK(is_same);
     }
@@ -188,7 +189,8 @@ TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu]
       whole.append(extent), cut.append(kept), size.push_back(kept);
       start.push_back(below(extent - kept + 1));
     }
-    Shape other_shape = cut;  // the other operand determines how the slice is broadcast
+    // The shape of the other operand determines how the slice is broadcast.
+    Shape other_shape = cut;
     for (int axis = 0; axis < cut.rank(); ++axis)
       if (cut[axis] == 1 && other_shape.size() < 1000 && below(2) == 0)
         other_shape.set(axis, 1 + below(300));

@@ -30,7 +30,7 @@ Tensors run_program(const Program& program, const Tensors& inputs, Tensors varia
   Tensors outputs = outputs_of(program);
   executable->run(inputs, variables, outputs);
   executable->run(inputs, variables,
-                  outputs);  // the second run sees the arena as the first run left it
+                  outputs);  // the second run starts with the arena contents of the first
   return outputs;
 }
 
@@ -46,7 +46,7 @@ OpPtr unary(UnaryKind kind) {
   return op;
 }
 
-/// Builds a program by hand; all values have one shape.
+/// Builds a program whose values all have one shape.
 struct Builder {
   explicit Builder(Shape shape = {100}) : spec{DType::float32, shape} {}
   int value() { return program.add_value(spec); }
@@ -67,7 +67,7 @@ struct Builder {
 
 }  // namespace
 
-// Not inline: otherwise GCC 12 warns that malloc is paired with delete.
+// Not inline, because GCC 12 warns about memory of malloc that is deleted.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   ++allocations;
   if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
@@ -123,7 +123,7 @@ TEST_CASE("a variable is written in place, after its last read") {
   int v = b.variable(memory), x = b.input();
   int next = b.add(binary(BinaryKind::add), {v, x});
   int late = b.add(binary(BinaryKind::multiply),
-                   {v, v});  // reads the old value after the new one is known
+                   {v, v});  // reads the old value after the new one is computed
   b.program.variables[0].result = next;
   b.program.outputs = {late, v};
   Tensor x_value = numbers({100}, 2);
@@ -216,7 +216,7 @@ TEST_CASE("a chain of temporaries lives in two buffers") {
 }
 
 TEST_CASE("a value lends its memory to none of another size", "[cpu][plan]") {
-  // Large enough that threads would overwrite numbers that others have not read yet.
+  // Large enough that a thread could overwrite numbers that others still have to read.
   const int64_t n = 1 << 18;
   const auto f = [](const Tensors& in) {
     const Tensor wide = ops::cumsum(in[0], 0);
@@ -362,7 +362,7 @@ TEST_CASE("the device describes itself") {
 }
 
 TEST_CASE("what is too small for a normal number becomes 0, on every thread", "[cpu][plan]") {
-  const int64_t size = 300000;  // enough for all threads
+  const int64_t size = 300000;  // enough elements for all threads
   const TensorSpec spec{DType::float32, {size}};
   const Program program = trace([](const Tensors& in) { return Tensors{in[0] * 0.5f}; }, {{spec}});
   const Tensor halves =
@@ -370,7 +370,7 @@ TEST_CASE("what is too small for a normal number becomes 0, on every thread", "[
   CHECK(std::all_of(halves.data<float>(), halves.data<float>() + size,
                     [](float x) { return x == 0; }));
   volatile float smallest = std::numeric_limits<float>::min();
-  CHECK(smallest * 0.5f > 0);  // the caller's floating-point mode (subnormals) is unchanged
+  CHECK(smallest * 0.5f > 0);  // the caller's thread does not flush denormals
 }
 
 TEST_CASE("the number of threads can change") {

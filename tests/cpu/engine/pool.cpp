@@ -71,7 +71,7 @@ TEST_CASE("several callers share a pool") {
 
 namespace {
 
-/// Waits long enough for sleeping workers to wake up.
+/// Waits long enough for sleeping workers to join.
 void work_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
 }  // namespace
@@ -101,7 +101,7 @@ TEST_CASE("a pool that another thread resizes keeps to the workers that were cou
     std::thread resizer([&] {
       pool.resize(threads);
       while (!begun) std::this_thread::yield();
-      pool.resize(threads + 1);  // waits for the region
+      pool.resize(threads + 1);  // waits for the end of the region
     });
     while (pool.threads() != threads) std::this_thread::yield();
     std::atomic<int> count{0}, beyond{0};
@@ -171,7 +171,7 @@ TEST_CASE("a step in lockstep sees all of the step before, whenever threads join
   for (int round = 0; round < 200; ++round) {
     std::vector<int64_t> now(kCount), before(kCount, 1);
     if (round % 20 == 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the workers fall asleep
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // lets the workers fall asleep
     lockstep(pool, kSteps, kCount, round % 5, [&](int64_t step, int64_t first, int64_t last) {
       auto &from = step % 2 ? now : before, &to = step % 2 ? before : now;
       for (int64_t i = first; i < last; ++i)

@@ -1,5 +1,5 @@
-// Which programs are executed by groups of batch rows, also if other axes are as long as the batch,
-// and that a part of the rows gives the same numbers.
+// Programs that can be split by rows of the batch: their detection, also where other axes are as
+// long as the batch, and their results for some of the rows.
 #include "tiling/rows.h"
 
 #include <catch2/catch.hpp>
@@ -21,8 +21,8 @@ constexpr int64_t kBatch = 4, kRows = 2;
 
 using Body = std::function<Tensor(const Tensors&)>;
 
-/// A rank-3 tensor whose first axis is the batch, a square matrix and a vector, all axes of equal
-/// length.
+/// A cube whose first axis is the batch, a square matrix with or without a batch axis, and a vector
+/// of the same length.
 Tensors operands() {
   return {sines({kBatch, kBatch, kBatch}, 1), sines({kBatch, kBatch}, 2), sines({kBatch}, 3)};
 }

@@ -1,4 +1,4 @@
-// Scans executed by parts of the batch give the same numbers as all rows together.
+// Scans that process parts of the batch separately give the same numbers as for the whole batch.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kSteps = 5, kUnits = 48;
 
-/// The body of a scan: state h (b, u), step inputs x (b, u) and keep (b,), and captured tensors: a
-/// matrix (u, u), factors (b, u) and a bias (u).
+/// A step with the state h (b, u), inputs x (b, u) and keep (b,), and captured values: a matrix (u,
+/// u), factors (b, u) and a bias (u).
 using Step = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& keep,
                         const Tensors& around);
 
@@ -37,7 +37,7 @@ Tensor in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors&
   return ops::reshape(ops::transpose(rows, {0, 2, 1}), h.shape()) * ops::matmul(h, around[0]) +
          ops::mean(x, {1}, true);
 }
-/// A body in which rows depend on each other.
+/// A step in which rows depend on other rows.
 Tensor mixed(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   return ops::tanh(ops::matmul(h - ops::mean(h, {0}, true), around[0]) + x);
 }
@@ -66,7 +66,7 @@ Program lowered(const std::function<Tensors(const Tensors&)>& f, const Tensors& 
   return lower(optimize(trace(f, specs), options), test_device());
 }
 
-/// A program that outputs the last state and twice the state after every step, in reverse order.
+/// A program with a reverse scan: it returns the last state, and twice the state after every step.
 Program loop(Step step, const Tensors& inputs) {
   return lowered(
       [&](const Tensors& in) {
@@ -82,7 +82,7 @@ Program loop(Step step, const Tensors& inputs) {
       inputs);
 }
 
-/// Runs the program after a run on other numbers, of which nothing may remain.
+/// Runs the program with other numbers first, which must not influence the results.
 Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t* parts = nullptr) {
   test_device().set_threads(threads);
   auto executable = test_device().compile(program);
@@ -98,7 +98,7 @@ Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t*
   return outputs;
 }
 
-/// The state after every step, where each step is a separate program.
+/// The state after every step, where each step is run as a separate program.
 Tensors step_by_step(Step step, Tensors in) {
   Tensors states;
   for (int64_t t = kSteps; t-- > 0;) {

@@ -1,4 +1,4 @@
-// Memory that programs of one device share: arenas, prepacked weights, scratch memory of threads.
+// Memory that programs of one device share: arenas, prepared weights, scratch memory of threads.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -15,7 +15,7 @@ using cpu::test::test_device;
 
 namespace {
 
-/// y = a chain of ops on x whose intermediate values are as large as x.
+/// A program that applies a chain of functions to x, whose intermediate values are as large as x.
 Program chain(const Shape& shape) {
   return optimize(trace(
       [](const Tensors& in) {
@@ -173,7 +173,7 @@ TEST_CASE("a weight is prepared once for all programs that want it in one form")
     CHECK((i % 2 ? first : second).is_right());
     CHECK((i % 2 ? second : first).is_right());
   }
-  CHECK(second.rows()[0].calls == 2);  // the other one prepared it as often
+  CHECK(second.rows()[0].calls == 2);  // the first program prepared the weight the other times
 }
 
 TEST_CASE("what another program prepared of other numbers is prepared again") {
@@ -210,7 +210,7 @@ TEST_CASE("what is prepared of one weight in several shapes is not taken for eac
 
 TEST_CASE("prepared weights go with the last program that wants them") {
   const Variable w(sines({512, 512}, 3));
-  Predicting(w, 1).run(), Predicting(w, 200).run();  // allocates what is allocated only once
+  Predicting(w, 1).run(), Predicting(w, 200).run();  // everything else that is allocated only once
   const int64_t before = allocated_bytes();
   {
     Predicting first(w, 200);
@@ -228,7 +228,7 @@ TEST_CASE("weights are prepared while other threads predict with them") {
   std::vector<std::thread> threads;
   for (int64_t id = 0; id < 3; ++id) {
     threads.emplace_back([&, id] {
-      for (int64_t i = 0; i < 20; ++i) {  // new programs reuse what others have allocated
+      for (int64_t i = 0; i < 20; ++i) {  // new programs reuse prepared values of earlier ones
         Predicting one(w, 40 + 8 * ((i + id) % 4)), two(other, 40 + 8 * (i % 3));
         wrong += !one.is_right() + !two.is_right();
       }

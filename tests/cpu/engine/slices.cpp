@@ -1,5 +1,4 @@
-// Programs executed slice by slice through the batch compute the same as instruction by
-// instruction.
+// Sliced regions compute the same as their instructions one by one.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
@@ -20,8 +19,8 @@ using cpu::test::test_device;
 
 namespace {
 
-/// Depthwise and pointwise convolutions with batch normalization, relus and optionally a residual
-/// connection: outputs the loss, the result, and all gradients.
+/// A network of depthwise and pointwise convolutions with batch normalization, relus and optionally
+/// a residual: returns the loss, the result, and all gradients.
 Tensors network(const Tensors& in, int64_t stride, bool residual) {
   GradientTape tape;
   for (const Tensor& x : in) tape.watch(x);
@@ -98,7 +97,8 @@ std::vector<double> numbers(const Tensor& t) {
   return {values, values + t.shape().size()};
 }
 
-/// Relative to whole arrays, since a relu near 0 may switch by rounding.
+/// The relative distance of two arrays as vectors: single elements may differ, where a relu near 0
+/// is open in only one of them.
 double relative_distance(const Tensor& got, const Tensor& want) {
   const std::vector<double> a = numbers(got), b = numbers(want);
   double apart = 0, size = 0;
@@ -113,7 +113,7 @@ int64_t regions(const Program& program) {
                        [](const auto& i) { return i.op->name() == "sliced"; });
 }
 
-/// How many instructions with this name are within slices.
+/// The number of instructions of this name in all sliced regions.
 int64_t count_in_slices(const Program& program, std::string_view name) {
   int64_t count = 0;
   const auto in_slices = cpu::by_slices(program);
@@ -151,7 +151,7 @@ TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
 TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
   const int64_t stride = GENERATE(1, 2);
   Shape shape = GENERATE(Shape{40, 33, 36, 25}, Shape{40, 36, 33, 24}, Shape{560, 5, 1, 400});
-  shape.set(0, shape[0] * stride * stride);  // results are large, too
+  shape.set(0, shape[0] * stride * stride);  // the results are large, too
   const cpu::test::Simd simd =
       GENERATE(cpu::test::kNative, cpu::test::kNoAvx512, cpu::test::kNoAvx2);
   CAPTURE(to_text(shape), stride, simd);
@@ -213,7 +213,8 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
     CHECK(row.seconds_on[1] <= row.seconds_on[0]);
     flops += row.flops;
   }
-  CHECK(flops >= kRuns * 3 * 2.0 * 16 * 32 * 32 * 64 * 64);  // pointwise, and its gradients
+  // The pointwise convolution and its gradients.
+  CHECK(flops >= kRuns * 3 * 2.0 * 16 * 32 * 32 * 64 * 64);
   for (size_t i = 0; i < program.code.size(); ++i) {
     const std::string label = program.code[i].op->label(), scope = program.scopes[i + 1];
     if (label.find("conv") == label.npos && label.find("fused") == label.npos) continue;

@@ -1,4 +1,4 @@
-// Helpers that compile programs by a device that belongs to the tests.
+// Helpers that compile programs on a device of the test.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -31,7 +31,7 @@ inline Tensors outputs_of(const Program& program) {
   return outputs;
 }
 
-/// The results of a program without variables.
+/// Runs a program without variables; returns its outputs.
 inline Tensors results_of(const Program& program, const Tensors& inputs) {
   Tensors none, outputs = outputs_of(program);
   compile(program, test_device())->run(inputs, none, outputs);

@@ -1,4 +1,4 @@
-// How profiles describe the division of work.
+// Profiles of how work is split into parts.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -23,7 +23,7 @@ TEST_CASE("a trace tells what more cores would take, whoever is free taking the 
   }
   CHECK(trace.parts() == 4);
   CHECK(trace.largest_part() == Approx(0.4));
-  CHECK(trace.seconds_on(1) == Approx(10).margin(0.5));  // plus the time between begin and end
+  CHECK(trace.seconds_on(1) == Approx(10).margin(0.5));  // includes the time between begin and end
   CHECK(trace.seconds_on(2) == Approx(6).margin(0.5));
   CHECK(trace.seconds_on(16) == Approx(4).margin(0.5));
 }

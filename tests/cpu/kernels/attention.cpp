@@ -13,7 +13,7 @@ struct Sizes {
   int64_t batch, queries, keys, heads, width, value_width;
 };
 
-/// Weights (b,h,t,s) of q, k and the mask (b or 1, h or 1, t or 1, s or 1), and statistics
+/// The weights (b,h,t,s) for q, k and a mask (each axis has its size or 1), and the statistics
 /// (b,h,t,2).
 struct Weights {
   Array weights, statistics;
@@ -73,14 +73,14 @@ std::vector<Array> operands(const Sizes& z, DType dtype) {
           random({z.batch, z.keys, z.heads, z.value_width}, dtype, 3)};
 }
 
-/// A random mask in which each query may attend at least to key 0.
+/// A random mask in which each query attends at least to key 0.
 Array some(const Shape& shape) {
   Array mask = random(shape, DType::boolean, 5, 0, 2);
   for (int64_t i = 0; i < shape.size(); i += shape[3]) mask.values[static_cast<size_t>(i)] = 1;
   return mask;
 }
 
-/// A mask by which query i attends to the keys from i - before to i + after.
+/// A mask in which query i attends to the keys from i - before to i + after.
 Array band(int64_t queries, int64_t keys, int64_t before, int64_t after) {
   Array mask = zeros({1, 1, queries, keys}, DType::boolean);
   for (int64_t i = 0; i < queries; ++i)
@@ -89,7 +89,7 @@ Array band(int64_t queries, int64_t keys, int64_t before, int64_t after) {
   return mask;
 }
 
-/// A mask by which sample b attends to the keys from 7 b to 40 + b.
+/// A mask in which sample b attends to the keys from 7 b to 40 + b.
 Array padding(int64_t batch, int64_t keys) {
   Array mask = zeros({batch, 1, 1, keys}, DType::boolean);
   for (int64_t b = 0; b < batch; ++b)
@@ -169,7 +169,7 @@ TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
     check_forward(z, dtype, &mask);
     check_gradient(z, dtype, &mask);
   }
-  // masks all keys of one of several queries
+  // One of several queries attends to no key.
   mask = some({1, 1, 3, 5});
   for (size_t j = 0; j < 5; ++j) mask.values[5 + j] = 0;
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {

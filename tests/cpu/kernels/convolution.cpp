@@ -28,7 +28,7 @@ Shape output_shape(const Case& c) {
   return y;
 }
 
-/// Calls f(index into x, into the kernel, into y) for every product that a convolution sums.
+/// Calls f(index in x, index in the kernel, index in y) for every product of a convolution.
 template <class F>
 void each_product(const Case& c, F&& f) {
   const int axes = c.x.rank() - 2;
@@ -135,18 +135,18 @@ TEST_CASE("convolution of bfloat16, with tiles and without", "[cpu][conv]") {
 
 TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
   // Winograd's error relative to the largest value is up to 3.1e-6 (gradient of the kernel 1.4e-6),
-  // oneDNN's 1.2e-6 (0.6e-6).
+  // that of oneDNN up to 1.2e-6 (0.6e-6).
   const Case cases[] = {
       {{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
       {{3, 13, 11, 12},
        {3, 3, 12, 21},
-       spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},  // tiles reach over every border
+       spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},  // tiles extend beyond all borders
       {{2, 15, 17, 19},
        {3, 3, 19, 70},
        spec({1, 1}, {1, 1}, {2, 0}, {2, 0})},  // two panels of columns
       {{1, 25, 24, 70},
        {3, 3, 70, 13},
-       spec({1, 1}, {1, 1}, {3, 1}, {0, 1})},  // a row of nothing but padding
+       spec({1, 1}, {1, 1}, {3, 1}, {0, 1})},  // a row that consists of padding
       {{1, 23, 24, 150},
        {3, 3, 150, 96},
        spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // a kernel shared by all threads
@@ -219,7 +219,7 @@ TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
     const int64_t channels = shape[3], rows = shape[1] / 2, columns = shape[2] / 2;
     Array sums = zeros(shape), y = zeros({shape[0], rows, columns, channels});
     each_product(c, [&](int64_t i, int64_t w, int64_t o) { sums.values[o] += x[i] * kernel[w]; });
-    /// The index of the input element `number` of the window of which `out` is the maximum.
+    /// The element of x with index `number` in the window of output `out`.
     auto element = [&](int64_t out, int64_t number) {
       const int64_t channel = out % channels, column = out / channels % columns,
                     row = out / channels / columns;
@@ -290,7 +290,8 @@ TEST_CASE("strides wider than the image, in memory that holds anything", "[cpu][
   mallopt(M_PERTURB, 0);
 }
 
-// Winograd's error is relative to the largest sum, not to its tanh: it has a test of its own.
+// Winograd's algorithm is tested separately: its error is relative to the largest sum, not to the
+// tanh of it.
 TEST_CASE("convolution adds the bias and applies the epilogue", "[cpu][conv]") {
   for (auto e : {ActivationKind::none, ActivationKind::relu, ActivationKind::sigmoid,
                  ActivationKind::tanh}) {

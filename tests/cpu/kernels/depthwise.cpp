@@ -1,5 +1,5 @@
-// Depthwise convolutions executed row by row, with normalization before and after them, compared
-// with plain loops in double.
+// Depthwise convolutions row by row, fused with the normalizations before and after them, against
+// plain loops in double.
 #include "convolution/depthwise.h"
 
 #include "convolution/convolution.h"
@@ -15,7 +15,7 @@ struct Geometry {
   int64_t rows, columns, channels, step, before, after, column_before, column_after;
 };
 
-/// Calls f(pixel of x, tap, pixel of y) for all taps inside the image.
+/// Calls f(pixel of x, tap, pixel of y) for all taps inside of the image.
 template <class F>
 void each_tap(const Geometry& g, const Shape& y, F&& f) {
   for (int64_t n = 0; n < y[0]; ++n)
@@ -44,7 +44,7 @@ void check_geometry(const Geometry& g) {
   const Array x = random(x_shape, f32, 1), mean = random({c}, f32, 2),
               rstd = random({c}, f32, 3, 0.5, 2), gamma = random({c}, f32, 4, 0.5, 1.5),
               beta = random({c}, f32, 5), kernel = random({3, 3, 1, c}, f32, 6);
-  if (y_shape[1] < 1 || y_shape[2] < 1 || !goes_by_rows(spec, x.spec, kernel.spec, {f32, y_shape}))
+  if (y_shape[1] < 1 || y_shape[2] < 1 || !has_row_loops(spec, x.spec, kernel.spec, {f32, y_shape}))
     return;
   CAPTURE(to_text(x_shape), to_text(y_shape), to_text(spec));
   Array normal = x, shut = x;

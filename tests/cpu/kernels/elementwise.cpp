@@ -121,7 +121,7 @@ double exact(BinaryKind kind, double a, double b) {
   return 0;
 }
 
-/// Worst error relative to each value itself (or `floor`, when that is larger).
+/// The largest error relative to each value, or to `floor` if that is larger.
 double relative_error(const Array& got, const Array& want, double floor) {
   double worst = 0;
   for (size_t i = 0; i < want.values.size(); ++i) {
@@ -188,7 +188,8 @@ TEST_CASE("unary functions answer like IEEE at the edges") {
                 want.values[i]);
         Array g = zeros({1}, dtype), w = zeros({1}, dtype);
         g.values[0] = got.outputs[0].values[i], w.values[0] = want.values[i];
-        const bool huge_angle = std::abs(x.values[i]) > 1e6;  // their own rounding decides
+        // The result depends on the rounding of the angle.
+        const bool huge_angle = std::abs(x.values[i]) > 1e6;
         if (!huge_angle) CHECK(relative_error(g, w, 1e-37) <= 1e-6);
       }
     }
@@ -322,7 +323,8 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const std::vector<double> numbers = {0,     1,      2,    100.75,  3.5,    65504, 65519, 65520,
                                        70000, 6.1e-5, 1e-6, 5.96e-8, 2.9e-8, 1e-8,  0.333, 250};
-  constexpr int kDTypes = static_cast<int>(DType::boolean) + 1;  // the others: shell/dtypes.lua
+  // Other dtypes are tested by shell/dtypes.lua.
+  constexpr int kDTypes = static_cast<int>(DType::boolean) + 1;
   for (int f = 0; f < kDTypes; ++f) {
     for (int t = 0; t < kDTypes; ++t) {
       const DType from = static_cast<DType>(f), to = static_cast<DType>(t);

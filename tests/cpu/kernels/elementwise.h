@@ -1,4 +1,4 @@
-// Elementwise ops and their kernels, by kind.
+// Elementwise ops by kind, and the kernels that compute them.
 #pragma once
 #include "support.h"
 

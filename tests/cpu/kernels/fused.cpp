@@ -114,7 +114,7 @@ TEST_CASE("steps compiled as one give the bits of single steps") {
                 binary(B::add, 17, 5),      binary(B::multiply, 12, 6),  binary(B::divide, 19, 18),
                 binary(B::subtract, 7, 20)};
   adam.outputs = {12, 16, 21};
-  Fused seen = adam;  // a step in between is an output: each runs on its own
+  Fused seen = adam;  // an intermediate result is an output, so the steps are not fused
   seen.outputs.push_back(13);
   std::vector<Array> in;
   for (int i = 0; i < 9; ++i) {
@@ -195,7 +195,7 @@ size_t operands_of(const FusedStep& step) {
   return step.kind == Kind::select ? 3 : step.kind == Kind::binary ? 2 : 1;
 }
 
-/// The results of all steps, each computed as a single-step op, so that none is fused with others.
+/// The results of all steps, each of which is an output, so that none of them is fused with others.
 Outcome step_by_step(const Fused& op, const std::vector<Array>& inputs, const TensorSpecs& in) {
   Fused single = op;
   single.outputs.clear();
@@ -207,7 +207,7 @@ Outcome step_by_step(const Fused& op, const std::vector<Array>& inputs, const Te
   return run(*kernel, inputs, out, 2);
 }
 
-/// Checks that the outputs of the op equal the results of its steps.
+/// Checks the outputs of the op against its single steps.
 void check_outputs(const Fused& op, const std::vector<Array>& inputs, const TensorSpecs& in,
                    const Outcome& got) {
   const Outcome want = step_by_step(op, inputs, in);
@@ -218,7 +218,7 @@ void check_outputs(const Fused& op, const std::vector<Array>& inputs, const Tens
 TEST_CASE("what is compiled as one loop gives the bits of its steps") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Chain& chain : chains()) {
-    // A flat array, and matrices in which operands that are not full-size repeat per row or column.
+    // Shapes of one row, and of several rows, in which inputs that are not streams repeat.
     for (const Shape& shape : {Shape{7}, Shape{19}, Shape{5000}, Shape{9, 7}, Shape{3, 50, 33},
                                Shape{400, 96}, Shape{40, 512}}) {
       CAPTURE(chain.steps.size(), chain.scalar.size(), shape);
@@ -240,7 +240,7 @@ TEST_CASE("what is compiled as one loop gives the bits of its steps") {
       const Options options;
       TensorSpecs out(op.outputs.size(), {DType::float32, op.shape});
       const auto one = make_kernel({op, in, out, options});
-      CHECK(one->flops() == static_cast<double>(shape.size()));  // one operation per element
+      CHECK(one->flops() == static_cast<double>(shape.size()));  // one step per element
       const Outcome got = run(*one, inputs, out, 2);
       check_outputs(op, inputs, in, got);
     }
@@ -262,7 +262,7 @@ TEST_CASE("steps that read their own results are no loop that reads inputs in th
       in.push_back(inputs.back().spec);
     }
     for (int input = 0; input < static_cast<int>(count); ++input) {
-      // Steps that read the input read instead the result of the step before the first of them.
+      // The input is replaced by the result of the previous step, from its first reader on.
       const auto reads = [&](const FusedStep& step) {
         const auto end = step.args.begin() + operands_of(step);
         return std::find(step.args.begin(), end, input) != end;

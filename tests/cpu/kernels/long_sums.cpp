@@ -1,4 +1,4 @@
-// Sums of many products stay accurate because they are split into partial sums.
+// Sums of many products are accurate, because they consist of partial sums.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,7 +11,7 @@ using namespace crescent;
 
 namespace {
 
-/// The largest relative error; all terms have the same sign, so nothing cancels.
+/// The largest relative error; all terms have the same sign, so they cannot cancel.
 double error_of(const Tensor& result, const Tensor& exact) {
   const std::vector<double> got = result.to_vector(), wanted = exact.to_vector();
   double most = 0;

@@ -35,7 +35,7 @@ int64_t broadcast_offset(const Shape& shape, const Shape& leading, int64_t item)
   return at;
 }
 
-/// The attributes of a product.
+/// The operands and post-ops of a product.
 struct Product {
   bool transpose_a = false, transpose_b = false, bias = false;
   Combine combine = Combine::none;
@@ -312,7 +312,7 @@ TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
       const Request request{lowered, specs, {&out, 1}, options};
       for (bool prepared : {false, true}) {
         auto few = make(request), many = make(request);
-        if (!few) continue;  // no tiles on this processor, or not worth them
+        if (!few) continue;  // the processor has no AMX, or the product is too small for it
         CAPTURE(m, n, k, form, prepared, few->name());
         CHECK(run(*few, in, {out}, 1, prepared).bits == run(*many, in, {out}, 9, prepared).bits);
       }
@@ -338,7 +338,7 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
       const AmxCut one(shape, true, form, AmxCut::For::few_threads),
           other(shape, true, form, AmxCut::For::many_threads);
       const int64_t parts = other.row_blocks * other.column_blocks * other.sums;
-      CHECK(parts >= 12 * pieces(parts, 16));  // 12 of 16 cores are always busy
+      CHECK(parts >= 12 * pieces(parts, 16));  // on 16 cores at least 12 are always busy
       CHECK((other.sums == one.sums && other.depth == one.depth));
     }
   }
@@ -398,8 +398,8 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
       std::vector<Array> in = {random({m, k}, DType::float32, 1),
                                random({k, n}, DType::float32, 2)};
       for (Array& x : in) {
-        for (double& v : x.values)
-          v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;  // 17 orders of magnitude
+        // Values over 17 orders of magnitude.
+        for (double& v : x.values) v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;
       }
       const Product op = matmul(false, false);
       const Array wanted = reference(op, in, {m, n});

@@ -1,4 +1,4 @@
-// What oneDNN refuses is an error that names the primitive.
+// oneDNN's errors name the primitive.
 #include <catch2/catch.hpp>
 
 #include "matmul/onednn.h"

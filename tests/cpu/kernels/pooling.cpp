@@ -22,7 +22,7 @@ Shape pooled_shape(const PoolCase& c) {
   return y;
 }
 
-/// f(index into y, indices into x under its window).
+/// Calls f(index in y, indices in x under its window).
 template <class F>
 void each_window(const PoolCase& c, F&& f) {
   const int axes = c.x.rank() - 2;
@@ -49,7 +49,7 @@ void each_window(const PoolCase& c, F&& f) {
 
 void check_case(const PoolCase& c, DType dtype, bool max) {
   Array x = random(c.x, dtype, 1);
-  for (auto& value : x.values) value = std::round(value * 4) / 4;  // many equals
+  for (auto& value : x.values) value = std::round(value * 4) / 4;  // many equal values
   const Array dy = random(pooled_shape(c), dtype, 2);
   Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype),
         argmax_indices = zeros(dy.spec.shape, DType::uint8);

@@ -63,7 +63,7 @@ TEST_CASE("uniform numbers are the words of Philox, for any number of threads") 
 
 TEST_CASE("every number of a long draw is that of its own word") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  const int64_t count = 300001;  // of blocks too, which are of four, more than 65,536
+  const int64_t count = 300001;  // more than 65,536 blocks of four numbers
   const Array uniform =
                   sample(draw(RandomKind::uniform, {count}, DType::float32), 9, 1, 3).outputs[0],
               bits = sample(draw(RandomKind::bits, {count}, DType::int32), 9, 1, 3).outputs[0];
@@ -208,7 +208,8 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
 TEST_CASE("what large logits share is no part of what is left of them") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
-    // 1 more than the others, which are as large as their distance of 1 is exact.
+    // One logit is larger by 1 than the others, whose magnitude is the largest at which a
+    // difference of 1 is exact.
     const double large = dtype == DType::bfloat16 ? 255 : dtype == DType::float32 ? 0x1p23 : 0x1p50;
     const int64_t n = 4;
     const double rest = std::log(std::exp(1) + static_cast<double>(n - 1));
@@ -235,7 +236,7 @@ TEST_CASE("what large logits share is no part of what is left of them") {
 
 TEST_CASE("cross entropy of a label that is none of the classes is no number") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  const int64_t n = 3;  // behind each row but the last there is another
+  const int64_t n = 3;  // another row follows each row except the last
   Array z = random({5, n}, DType::float32, 1), labels = zeros({5}, DType::int64),
         up = random({5}, DType::float32, 2);
   labels.values = {-1, 3, 2, 4, 3};

@@ -10,7 +10,7 @@ namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// The dot product of `row` and column j of a matrix (rows, width).
+/// The product of a row and column j of a matrix (rows, width).
 double dot(const std::vector<double>& row, const Array& matrix, int64_t width, int64_t j) {
   double sum = 0;
   for (size_t i = 0; i < row.size(); ++i)
@@ -25,7 +25,7 @@ void put_row(Array& a, int64_t row, const std::vector<double>& values) {
             a.values.begin() + row * static_cast<int64_t>(values.size()));
 }
 
-/// The states that a step reads: h times the factors (batch, units) in input `place`, if present.
+/// The states after dropout: times the factors (batch, units), which are input `place`, if any.
 std::vector<double> seen(std::vector<double> h, const std::vector<Array>& in, size_t place,
                          int64_t sample) {
   for (size_t j = 0; in.size() > place && j < h.size(); ++j)
@@ -97,7 +97,7 @@ std::vector<Array> gru_operands(int64_t b, int64_t t, int64_t f, int64_t u, DTyp
           random({u, 3 * u}, dtype, 4), random({2, 3 * u}, dtype, 5)};
 }
 
-/// Factors 0 or 2, as of dropout with rate 0.5.
+/// Random dropout factors of 0 or 2, for a rate of 1/2.
 Array factors(int64_t b, int64_t u, DType dtype) {
   Array drawn = random({b, u}, dtype, 10);
   for (double& value : drawn.values) value = value < 0 ? 0 : 2;
@@ -107,7 +107,7 @@ Array factors(int64_t b, int64_t u, DType dtype) {
 constexpr int64_t kSizes[][4] = {{1, 1, 1, 1},  {3, 4, 5, 7},     {17, 6, 3, 16}, {2, 9, 17, 33},
                                  {1, 30, 3, 4}, {1, 3, 150, 130}, {40, 3, 5, 20}};
 
-/// Ops of the plugin of layers; kernels find them by their names.
+/// Ops with the names of those in the layers plugin, by which the device finds its kernels.
 struct LstmGates final : OpOf<LstmGates> {
   static constexpr const char* kName = "lstm_gates";
   auto fields() const { return std::tie(); }
@@ -119,7 +119,7 @@ struct LstmGatesBackward final : OpOf<LstmGatesBackward> {
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
 };
 
-/// Contributions of x and h to the gates (rows, 4u), previous c (rows, u) -> gates, c, h.
+/// LSTM gates: (products with x and with h (rows, 4u), previous c (rows, u)) -> gates, c, h.
 std::vector<Array> lstm_gates(const std::vector<Array>& in) {
   const int64_t u = in[2].spec.shape[-1], rows = in[2].spec.shape[0];
   std::vector<Array> out{in[0], in[2], in[2]};
@@ -221,7 +221,7 @@ TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
 }
 
 TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurrent]") {
-  const std::array<int64_t, 4> size{3, 120, 2, 96};  // large enough that several threads pay off
+  const std::array<int64_t, 4> size{3, 120, 2, 96};  // a step is large enough for several threads
   const auto [b, t, f, u] = size;
   for (bool drops : {false, true}) {
     auto in = lstm_operands(b, t, f, u, DType::float64),
@@ -230,7 +230,7 @@ TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurr
       for (double& w : in[weights].values) w *= 0.2;
     for (size_t weights : {2u, 3u})
       for (double& w : gru_in[weights].values) w *= 0.2;
-    if (drops) {  // a state that is kept and doubled at every step would grow without bound
+    if (drops) {  // states that are kept and doubled at every step would grow without limit
       in.push_back(factors(b, u, DType::float64));
       for (double& factor : in.back().values) factor *= 0.5;
       gru_in.push_back(in.back());

@@ -1,5 +1,5 @@
-// Kernels that process rows in blocks, at lengths around every block size: the last element counts,
-// wherever the last block ends.
+// Kernels that process rows in pieces, at lengths around every size of a piece: they must not miss
+// the last element.
 #include <algorithm>
 #include <numeric>
 
@@ -11,13 +11,13 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-/// SIMD vectors and groups of them, block sizes of threads and caches, and a little more or less.
+/// Lengths around the sizes of vectors, groups of vectors, and pieces for a thread or a cache.
 const std::vector<int64_t> kLengths = {1,    17,   63,   64,   65,   255,  257,  259,  1023,
                                        1025, 1027, 2047, 2048, 2049, 2050, 2051, 4097, 6147};
-/// Adjacent columns are processed by other loops, whose blocks have fewer rows.
+/// Adjacent columns have loops of their own, with pieces of fewer rows.
 constexpr int64_t kLongestColumn = 300;
 
-/// Positions at which one element differs from the others: first, middle and the last three.
+/// The indices at which one element differs from the others: first, middle and the last three.
 std::vector<int64_t> places(int64_t n) {
   std::vector<int64_t> at{0, n / 2, n - 3, n - 2, n - 1};
   std::erase_if(at, [&](int64_t i) { return i < 0 || i >= n; });
@@ -25,7 +25,7 @@ std::vector<int64_t> places(int64_t n) {
   return at;
 }
 
-/// One row of `n` elements in [low, high] for each position, with `special` at that position.
+/// Rows of `n` elements from `low` to `high`, one row for each index, at which it has `special`.
 Array rows_with(int64_t n, DType dtype, double low, double high, double special) {
   const auto at = places(n);
   const auto rows = static_cast<int64_t>(at.size());
@@ -35,7 +35,7 @@ Array rows_with(int64_t n, DType dtype, double low, double high, double special)
   return x;
 }
 
-/// f(row) for each row.
+/// Computes a number for each row.
 template <class F>
 Array of_rows(const Array& x, DType dtype, F&& f) {
   const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
@@ -72,7 +72,7 @@ constexpr Reduction kReductions[] = {
     {ReduceKind::prod, 0.999, 1.001, 3}, {ReduceKind::any, 0, 0, 1},
     {ReduceKind::all, 1, 1, 0}};
 
-/// The transposed array, with the reduced axis first.
+/// Transposes the array, so that the reduced axis comes first.
 Array turned(const Array& x) {
   const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
   Array y = zeros({n, rows}, x.spec.dtype);
@@ -93,7 +93,8 @@ TEST_CASE("reductions of rows of any length take in the last element", "[cpu][le
                         DType::uint8, DType::boolean}) {
       if (logical != (dtype == DType::boolean) || (divides && !is_floating(dtype))) continue;
       if (dtype == DType::uint8 && (row.low < 0 || row.special < 0)) continue;
-      if (product && size_of(dtype) < 4) continue;  // the factors are all 1, or round
+      // All factors are 1, because others would be rounded.
+      if (product && size_of(dtype) < 4) continue;
       for (int64_t n : kLengths) {
         const Array x = rows_with(n, dtype, row.low, row.high, row.special);
         Array want = of_rows(x, dtype, [&](auto a, auto b) { return reduced(row.kind, a, b); });
@@ -129,7 +130,7 @@ TEST_CASE("reductions over the rows of arrays of any width", "[cpu][lengths]") {
 TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu][lengths]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
-    // The exponential of this value overflows unless the maximum is subtracted first.
+    // exp overflows unless the maximum, the special element, is found and subtracted.
     const double largest = dtype == DType::float64 ? 900 : 200;
     for (int64_t n : kLengths) {
       for (double special : {largest, 1.0}) {
@@ -175,13 +176,13 @@ TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu
 TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[cpu][lengths]") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   std::vector<int64_t> lengths = kLengths;
-  lengths.insert(lengths.end(), {65537, 131075});  // divided among threads
+  lengths.insert(lengths.end(), {65537, 131075});  // lengths that are split into pieces
   for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::uint8}) {
     for (int64_t n : lengths) {
       if (n > 10000 && size_of(dtype) != 4) continue;
       for (bool max : {true, false}) {
-        for (bool equals :
-             {false, true}) {  // the maximum once, or repeated from its position to the end
+        // The extreme occurs once, or at all indices from there to the end.
+        for (bool equals : {false, true}) {
           Array x = rows_with(n, dtype, 1, 4, max ? 7 : 0);
           const auto at = places(n);
           for (size_t r = 0; equals && r < at.size(); ++r)
@@ -210,7 +211,7 @@ TEST_CASE("argmax and argmin of rows of any length give the first that is no num
       for (bool max : {true, false}) {
         Array x = rows_with(n, dtype, 1, 4, NAN);
         const auto at = places(n);
-        for (size_t r = 0; r < at.size(); ++r)  // not the last one either, which comes later
+        for (size_t r = 0; r < at.size(); ++r)  // nor at the last index, which comes later
           x.values[r * static_cast<size_t>(n) + static_cast<size_t>(n - 1)] = NAN;
         Array want = zeros({static_cast<int64_t>(at.size())}, DType::int64);
         std::copy(at.begin(), at.end(), want.values.begin());

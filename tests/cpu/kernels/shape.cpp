@@ -146,7 +146,7 @@ TEST_CASE("rows of any length are joined and repeated") {
         });
         CHECK(check(shape_kernels, concat, parts, {want}) == 2);
       }
-      BroadcastTo broadcast;  // rows, then elements
+      BroadcastTo broadcast;  // repeats rows, then elements
       broadcast.shape = {rows, width, 3};
       Array row = random({rows, 1, 3}, dtype, 1, 0, 100), each = random({rows, 1, 1}, dtype, 2);
       check(shape_kernels, broadcast, {row},

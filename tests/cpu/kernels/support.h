@@ -58,7 +58,7 @@ inline void write(DType dtype, double value, std::byte* at) {
   }
 }
 
-/// Values as doubles that are exactly representable in the dtype.
+/// An array of values that its dtype represents exactly, as doubles.
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
@@ -86,7 +86,7 @@ struct Memory {
   explicit Memory(size_t count) : bytes(count + 64) {
     start = bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64;
     std::memset(bytes.data(), 0xff,
-                bytes.size());  // NaN, so that reading memory that was never written is detected
+                bytes.size());  // NaN, so that reads of unwritten memory are detected
   }
   std::vector<std::byte> bytes;
   std::byte* start;
@@ -98,7 +98,8 @@ struct Outcome {
   std::vector<Array> outputs;
 };
 
-/// Runs a kernel twice (the second run must not depend on the first), on plain or prepacked inputs.
+/// Runs a kernel twice (the second run must not depend on the first), with inputs as they are or
+/// prepared.
 inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs,
                    int threads, bool prepared = false) {
   std::vector<Memory> memory;
@@ -180,8 +181,8 @@ WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKin
 using Family = std::span<const KernelRow> (*)();
 
 /// Checks every kernel of the family that supports the op, with oneDNN and without: correct values,
-/// and identical bits for 1, 2 and 3 threads. `slack` widens the tolerance of the dtype. Returns
-/// the number of kernels.
+/// bit-identical for 1, 2 and 3 threads. `slack` multiplies the tolerance of the dtype. Returns the
+/// number of kernels.
 inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
                  const std::vector<Array>& wanted, double slack = 1) {
   TensorSpecs in, out;
@@ -215,10 +216,10 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
   return kernels;
 }
 
-/// The instruction sets of loops: all of the machine, without AVX-512, also without AVX2.
+/// The limit of instruction sets: none, without AVX-512, without AVX2.
 enum Simd { kNative, kNoAvx512, kNoAvx2 };
 
-/// While alive, loops use this instruction set.
+/// Limits the instruction sets of loops while alive.
 class SimdLimit {
  public:
   explicit SimdLimit(Simd simd) {
@@ -228,7 +229,8 @@ class SimdLimit {
   ~SimdLimit() { hwy::DisableTargets(0); }
 };
 
-/// The gradient of sum(weights . f(inputs)) by input `which`, by central differences in double.
+/// The gradient of sum(weights . f(inputs)) with respect to input `which`, by central differences
+/// in double.
 using Function = std::function<std::vector<Array>(const std::vector<Array>&)>;
 inline Array numeric_gradient(const Function& f, std::vector<Array> inputs, size_t which,
                               const std::vector<Array>& weights) {

@@ -12,7 +12,7 @@ size_t bytes_of(const TensorSpec& spec) {
   return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
 }
 
-/// Rounds up, so that the next block is aligned.
+/// Rounds up to 64 bytes, so that the next block is aligned.
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
@@ -21,7 +21,7 @@ TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
   return specs;
 }
 
-/// A kernel that copies the inputs to the host, computes there and copies the outputs back.
+/// A kernel that copies the inputs to the host, runs the op there and copies the results back.
 Kernel host_kernel(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out, Traffic& traffic,
                    Facts& facts) {
   return [=, &traffic, &facts](const std::byte* const* x, std::byte* const* y) {
@@ -40,8 +40,8 @@ Kernel host_kernel(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& ou
   };
 }
 
-/// Runs the body of a scan, which is compiled separately, once per step; the last output holds its
-/// block and two sets of states.
+/// A scan: the body is compiled to code of its own, which runs once per step. The last output holds
+/// its block of memory and two sets of states.
 class ScanKernel {
  public:
   ScanKernel(const Scan& scan, const TensorSpecs& in, const TensorSpecs& out, Traffic& traffic,
@@ -153,7 +153,7 @@ void Code::add_step(const Program& program, const Program::Instruction& i, Traff
   steps_.push_back(std::move(step));
 }
 
-/// A variable that receives the value of another variable is copied before that one is overwritten.
+/// A variable that takes the value of another one is written before the other one is.
 void Code::add_results(const Program& program) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const size_t value = static_cast<size_t>(program.outputs[i]);

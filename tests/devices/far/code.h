@@ -1,5 +1,5 @@
-// A lowered program as a list of kernels on addresses: memory of the caller, or one block for
-// constants and intermediate values.
+// A lowered program as a list of kernels on memory locations: memory of the caller, or one block
+// for constants and intermediate values.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace crescent::far {
 
-/// The counters in the information of the device.
+/// The counters that the device reports about itself.
 struct Facts {
   std::atomic<int64_t> programs{0}, host_calls{0};
 };
@@ -23,7 +23,7 @@ class Code {
   struct Memory {
     std::vector<std::byte*> inputs, variables, outputs;
   };
-  /// The size of the block that run() needs; constants are written into it once before.
+  /// The size of the block that run() needs; constants are written into it once.
   size_t block_bytes() const { return block_bytes_; }
   void put_constants(std::byte* block) const;
   void run(const Memory& memory, std::byte* block);
@@ -34,7 +34,7 @@ class Code {
  private:
   struct Place {
     enum class Kind { input, variable, block } kind = Kind::block;
-    size_t at = 0;  ///< index of the input or variable, or offset in the block
+    size_t at = 0;  ///< the number of the input or variable, or the offset in the block
   };
   struct Step {
     Kernel kernel;

@@ -1,6 +1,6 @@
 // far: a test device whose memory the host cannot read. It runs asynchronously on its own thread,
-// has few kernels, and counts transfers between host and device. What works for it should work for
-// a GPU or a remote device.
+// has kernels for few ops, and counts transfers between host and device. It stands for a GPU or a
+// device on another machine.
 #include <chrono>
 
 #include "code.h"

@@ -81,7 +81,7 @@ double (*real_binary(BinaryKind kind))(double, double) {
   }
 }
 
-/// Integer functions that wrap around on overflow.
+/// Integer arithmetic that wraps around.
 int64_t (*whole_binary(BinaryKind kind))(int64_t, int64_t) {
   using F = int64_t (*)(int64_t, int64_t);
   switch (kind) {

@@ -1,4 +1,5 @@
-// The kernels of the device, in plain loops; core lowers everything else to these.
+// The ops that the device has kernels for, as plain loops. All others are lowered to these, or run
+// on the host.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace crescent::far {
 
-/// A kernel, called with the bytes of the inputs and the outputs.
+/// A kernel: reads the bytes of the inputs and writes those of the outputs.
 using Kernel = std::function<void(const std::byte* const* in, std::byte* const* out)>;
 
 struct Request {
@@ -18,10 +19,10 @@ struct Request {
   std::span<const TensorSpec> in, out;
 };
 
-/// Makes the kernel for an op; empty if the device has none.
+/// The kernel for the request; empty if the device has none.
 Kernel make_kernel(const Request& request);
 
-// One function per family of ops.
+// The kernels of each family of ops.
 Kernel elementwise_kernel(const Request& r);  // unary binary select cast check_indices
 Kernel shape_kernel(const Request& r);        // broadcast_to transpose slice concat pad
 Kernel index_kernel(const Request& r);        // gather scatter_add take_along one_hot
@@ -50,7 +51,7 @@ using Strides = std::array<int64_t, Shape::kMaxRank>;
 template <size_t n>
 using Operands = std::array<Strides, n>;
 
-/// The distance between neighbouring elements along each axis; 0 along broadcast axes.
+/// The strides of `shape` broadcast to `to`, in elements; 0 along broadcast axes.
 Strides strides_of(const Shape& shape, const Shape& to);
 inline Strides strides_of(const Shape& shape) { return strides_of(shape, shape); }
 
@@ -73,7 +74,7 @@ void each(const Shape& shape, const Operands<n>& operands, F f) {
   }
 }
 
-/// A shape seen from one of its axes: (outer, length, inner).
+/// A shape split at one of its axes: (outer, length, inner).
 struct AxisView {
   AxisView(const Shape& shape, int axis)
       : outer(shape.slice(0, shape.axis(axis)).size()),

@@ -1,5 +1,5 @@
-// Memory that the host cannot read: pages without access rights, unlocked only while the device's
-// thread uses them.
+// Memory that the host cannot read: pages without access rights, which are readable and writable
+// only while the device's thread works on them.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace crescent::far {
 
-/// Pages that are freed when no tensor and no task refers to them.
+/// Pages that are freed when no tensor and no task refers to them any more.
 class Pages {
  public:
   explicit Pages(size_t bytes);
   ~Pages();
   Pages(const Pages&) = delete;
 
-  /// Unlocks the bytes while it lives; used by the device's thread only.
+  /// While alive, the pages are accessible; created by the device's thread alone.
   class Open {
    public:
     explicit Open(std::shared_ptr<Pages> pages);
@@ -31,10 +31,10 @@ class Pages {
  private:
   std::byte* start_;
   size_t bytes_;
-  int open_ = 0;  ///< number of living Open objects
+  int open_ = 0;  ///< the number of live Open objects
 };
 
-/// Counters of transfers between host and device.
+/// Counters of the transfers between host and device.
 struct Traffic {
   std::atomic<int64_t> uploads{0}, uploaded_bytes{0}, downloads{0}, downloaded_bytes{0};
   void count_upload(size_t bytes) { ++uploads, uploaded_bytes += static_cast<int64_t>(bytes); }
@@ -67,7 +67,7 @@ class FarStorage final : public DeviceStorage {
   std::shared_ptr<Pages> pages_;
 };
 
-/// The location of a tensor's bytes in this memory.
+/// Where the bytes of a tensor are in this memory.
 struct Place {
   explicit Place(const Tensor& tensor)
       : pages(static_cast<const FarStorage&>(*tensor.storage()).pages()), offset(tensor.offset()) {}

@@ -1,4 +1,4 @@
-// Matrix products, convolutions and pooling, in float32 and float64, summed in double.
+// Matrix products, convolutions and pooling in float32 and float64, with sums in double.
 #include <algorithm>
 #include <limits>
 
@@ -7,7 +7,7 @@
 namespace crescent::far {
 namespace {
 
-/// Calls f(T) for float32 and float64; there is no kernel for other dtypes.
+/// Returns f(T) for float32 and float64, and no kernel for other dtypes.
 template <class F>
 Kernel for_reals(const Request& r, F f) {
   const DType dtype = r.out[0].dtype;
@@ -26,7 +26,7 @@ T* output(std::byte* to) {
   return reinterpret_cast<T*>(to);
 }
 
-/// y (m, n) = a . b, with each operand possibly transposed.
+/// y (m, n) = a . b, where each operand may be transposed.
 struct Product {
   int64_t m, n, k, a_row, a_column, b_row, b_column;
   template <class T>
@@ -64,7 +64,7 @@ Kernel matmul(const Matmul& op, const Request& r) {
   });
 }
 
-/// A window that moves over 1 to 3 axes, represented with 3 axes.
+/// A sliding window over 1 to 3 axes, extended to 3.
 struct Windows {
   struct Axis {
     int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, pad = 0;
@@ -82,7 +82,8 @@ struct Windows {
     }
   }
 
-  /// Calls f(input index, window index, output index) wherever the input index is inside.
+  /// Calls f(input position, window position, output position) wherever the input position is
+  /// inside the input.
   template <class F>
   void each_tap(F f) const {
     const auto& [d, h, w] = axes;
@@ -109,8 +110,8 @@ struct Windows {
 struct Channels {
   Channels(const ConvSpec& spec, const Shape& kernel)
       : in(kernel[-2]), out(kernel[-1]), groups(spec.groups) {}
-  int64_t in, out, groups;  ///< in: input channels per group; out: all output channels
-  /// f(input channel, offset in the kernel, output channel)
+  int64_t in, out, groups;  ///< inputs of a group, all outputs
+  /// Calls f(input channel, offset in the kernel, output channel) for all pairs in the same group.
   template <class F>
   void each(int64_t tap, F f) const {
     const int64_t outs = out / groups;
@@ -123,7 +124,7 @@ struct Channels {
   }
 };
 
-/// Runs add(sums, inputs...) on zero-initialized sums, one per element of the result.
+/// Runs add(sums, inputs...), where sums starts as zeros in the size of the result.
 template <class T, class Add>
 Kernel summed(const Request& r, Add add) {
   return [=, size = r.out[0].shape.size()](const std::byte* const* x, std::byte* const* y) {
@@ -184,15 +185,15 @@ Kernel conv_backward_kernel(const ConvBackwardKernel& op, const Request& r) {
   });
 }
 
-/// The number of input elements that each window covers.
+/// The number of input elements inside each window.
 std::vector<double> covered(const Windows& windows, int64_t places) {
   std::vector<double> counts(static_cast<size_t>(places));
   windows.each_tap([&](int64_t, int64_t, int64_t out) { ++counts[static_cast<size_t>(out)]; });
   return counts;
 }
 
-/// For each element of the result, the input index of the maximum: the first one; NaN counts as
-/// maximum.
+/// For each channel and output position, the input element that is the maximum: the first one, or a
+/// NaN.
 template <class T>
 std::vector<int64_t> argmax_indices(const Windows& windows, const T* x, int64_t size,
                                     int64_t channels) {

@@ -41,7 +41,7 @@ double joined(ReduceKind kind, double a, double x) {
   }
 }
 
-/// The strides of `in` in the result; 0 along reduced axes.
+/// The strides of the result along the axes of `in`; 0 along reduced axes.
 Strides targets(const Shape& in, const std::vector<int>& axes) {
   Strides strides{};
   int64_t step = 1;
@@ -53,7 +53,7 @@ Strides targets(const Shape& in, const std::vector<int>& axes) {
   return strides;
 }
 
-/// Large integers are left to the host, because double cannot represent them.
+/// Large integers are left to the host, because a double cannot represent them.
 Kernel reduce(const Reduce& op, const Request& r) {
   const Elements in(r.in[0].dtype), out(r.out[0].dtype);
   if (in.bytes == 8 && !in.floating) return {};

@@ -1,4 +1,4 @@
-// Ops that move, repeat, select or add up elements.
+// Ops that only move elements: transpose, slice, broadcast, gather, scatter.
 #include <algorithm>
 #include <cstring>
 

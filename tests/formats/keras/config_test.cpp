@@ -1,4 +1,4 @@
-// Configurations between generations of Keras, without any file.
+// Conversion of configurations between the versions of Keras, without files.
 #include "keras/configs/config_in.h"
 
 #include "keras/configs/config_out.h"
@@ -240,7 +240,7 @@ TEST_CASE("compile arguments of every generation") {
   CHECK(to_json(tf.at("metrics")) ==
         R"([{"class_name": "BinaryAccuracy", "config": {"name": "accuracy"}}])");
 
-  // From 2.9 on classes have the function beside their options.
+  // From Keras 2.9 on, configurations contain the function beside the options of the class.
   Dict logits =
       ConfigIn({"2.14.0", "tensorflow"})
           .compile_options(parse_json(

@@ -1,5 +1,5 @@
-// Archives of a FeatureSpace as Keras 3 writes them: its columns in config.json, what they have
-// learned in the weights and in assets.
+// Archives of a FeatureSpace as Keras 3 writes them: features in config.json, their learned state
+// in weights and assets.
 #include "archives.h"
 #include "image.h"
 #include "keras_file.h"

@@ -1,5 +1,5 @@
-// Explicit masks in graphs of Keras 3: a mask that the inputs carry anyway is left to the layers;
-// any other mask is an input of the call.
+// Masks as call arguments in graphs of Keras 3: a mask that comes with the input anyway is dropped,
+// any other one becomes an input of the call.
 #include "crescent/model/model.h"
 #include "keras/configs/config_in.h"
 #include "keras/vocabulary/objects.h"
@@ -26,7 +26,7 @@ std::string entry(const std::string& module, const std::string& class_name, cons
 
 std::string given(const std::string& layer) { return R"("mask": )" + tensor(layer); }
 
-/// Numbers, an Embedding of them, `between`, and an LSTM that gets the mask `kwargs`.
+/// A graph: numbers, an Embedding, the layers `between`, and an LSTM with the mask `kwargs`.
 ModelPtr model_with(const std::string& mask_zero, const std::string& between,
                     const std::string& into_lstm, const std::string& kwargs) {
   const std::string layers = "keras.layers";
@@ -45,7 +45,7 @@ ModelPtr model_with(const std::string& mask_zero, const std::string& between,
   return model_from_config(ConfigIn({"3.15.1", "jax"}).model(parse_json(config)));
 }
 
-/// The number of tensors that the LSTM is called on, including a mask.
+/// The number of tensors that the LSTM is called on, including its mask.
 size_t inputs_of(const ModelPtr& model) {
   return model->get_layer("r")->inbound_nodes().front()->inputs.size();
 }

@@ -1,4 +1,4 @@
-// Incompatibilities with files of Keras that were found and fixed, one test for each cause: the
+// Causes for which models changed their meaning between Keras and Crescent, one test each; the
 // table in tests/golden/README.md names the test of every cause.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"

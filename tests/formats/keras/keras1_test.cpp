@@ -1,4 +1,4 @@
-// Files of Keras 1: different names of options and classes, one array per gate, transposed kernels.
+// Files of Keras 1: other names, other classes, an array for each gate, kernels with other axes.
 #include "crescent/system/file.h"
 #include "image.h"
 #include "keras/configs/config_in.h"
@@ -15,7 +15,7 @@ Dict layer1(const char* class_name, const Dict& options) {
   return {{"class_name", class_name}, {"config", options}};
 }
 
-/// A layer of Keras 1 with the option names of Keras 2.
+/// The configuration of a Keras 1 layer in the names of Keras 2.
 Dict in_keras2(const char* class_name, const char* options) {
   return keras::from_keras1(layer1(class_name, parse_json(options).as_dict())).as_dict();
 }

@@ -1,4 +1,4 @@
-// Weights by name in safetensors and npz files.
+// Weights by name in files of other formats: safetensors and npz.
 #include "files/zip/image.h"
 #include "models.h"
 

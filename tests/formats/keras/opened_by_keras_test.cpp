@@ -1,5 +1,5 @@
-// What Keras 3.15.1 requires of a file, verified with Keras itself. The comments quote its errors
-// for the forms that it rejected or misread.
+// What Keras 3.15.1 needs in order to open a file, as measured with it. The comments quote the
+// errors of forms that it refused, or say what it misread.
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/incompatibilities.h"
@@ -44,7 +44,7 @@ std::vector<std::string> paths_of_weights(Model& model) {
   return paths;
 }
 
-/// The weight names that an .h5 file lists for the last layer.
+/// The weight names that an .h5 lists for the last layer.
 std::vector<std::string> names_in_h5(Model& model) {
   Entries entries;
   write_weights(entries, model, "w", "keras3");

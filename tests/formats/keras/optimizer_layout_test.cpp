@@ -1,4 +1,5 @@
-// Optimizer states in the order of each version of Keras: assignment to slots, and errors.
+// The order of optimizer state in each version of Keras: which slot each array belongs to, and what
+// is refused.
 #include "keras/model/optimizer_layout.h"
 
 #include "keras/vocabulary/origin.h"
@@ -10,7 +11,7 @@ namespace {
 
 using hdf5::contains;
 
-/// A kernel and a bias of one shape, so that numbers in the wrong order would fit.
+/// A kernel and a bias of the same shape, so that arrays in the wrong order would fit.
 Variables two_alike() {
   Variables variables;
   for (const char* path : {"dense/kernel", "dense_1/kernel"}) {

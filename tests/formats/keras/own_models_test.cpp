@@ -1,5 +1,5 @@
-// Models that are C++ classes without a graph: files contain the build shapes, and layers are
-// stored under the names that Keras gives to attributes.
+// Models that are C++ classes: their build shapes are in the file, and their layers are saved under
+// the paths that Keras derives from attributes.
 #include "keras_file.h"
 #include "models.h"
 

@@ -14,8 +14,8 @@ using namespace crescent::golden;
 
 namespace {
 
-/// The error relative to the largest output. Both Keras' float32 and ours differ from float64 by
-/// that much: rounding errors of hundreds of layers add up in all outputs.
+/// The tolerance, relative to the largest output: Keras' float32 results are that far from float64
+/// too, because roundings of hundreds of layers spread over all outputs.
 constexpr double kShare = 1e-5;
 
 void check_numbers(Model& model, const Recording& io) {
@@ -32,7 +32,7 @@ void check_from_json(const std::string& json, const Recording& io) {
   check_numbers(*model, io);
 }
 
-/// The arguments name the application too.
+/// Builds the application in Lua and compares it; `name` is also the key of its arguments.
 void check_from_lua(std::string name, const std::string& json, const Recording& io) {
   const Dict given = io.json("/", "arguments").as_dict();
   Dict arguments;

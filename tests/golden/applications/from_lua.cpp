@@ -8,7 +8,7 @@
 namespace crescent::golden {
 namespace {
 
-/// A Lua state with the module in the global variable cr, for the whole run.
+/// A Lua state that lives as long as the process, with the module in the global variable cr.
 lua_State* state() {
   static lua_State* const L = [] {
     lua_State* fresh = luaL_newstate();

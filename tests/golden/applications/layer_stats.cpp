@@ -14,7 +14,7 @@ Stats stats_of(const Tensor& x) {
   return {ops::mean(wide).item(), std::sqrt(ops::mean(wide * wide).item())};
 }
 
-/// Tolerance of float32 after hundreds of layers.
+/// The tolerance is that of float32 over hundreds of layers.
 bool near(const Stats& got, const Stats& wanted) {
   const double reach = 1e-4 * wanted.root_mean_square + 1e-6;
   return std::abs(got.mean - wanted.mean) <= reach &&

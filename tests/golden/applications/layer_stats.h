@@ -1,4 +1,5 @@
-// Mean and root mean square of each layer's output, recorded to find the first layer that differs.
+// The mean and root mean square of each layer's output, recorded in order to find the first layer
+// that differs.
 #pragma once
 #include <string>
 
@@ -6,9 +7,9 @@
 
 namespace crescent::golden {
 
-/// Empty if every layer of the model, given x, has the recorded statistics ([layer, node, shape,
-/// mean, root mean square] each), else a description of the first layer that differs. Nested layers
-/// are not compared.
+/// Empty if every layer of the model gives the recorded statistics for x ([layer, node, shape,
+/// mean, root mean square] each), else those of the first layer that differs. Layers inside other
+/// layers are not compared.
 std::string first_difference(const Model& model, const Tensor& x, const List& recorded);
 
 }  // namespace crescent::golden

@@ -9,7 +9,7 @@
 namespace crescent::golden {
 namespace {
 
-/// A pseudo-random number in [0, 1) for element i of weight n.
+/// A number in [0, 1) for element i of weight number n.
 double hashed(uint32_t n, uint32_t i) {
   uint32_t h = i * 2654435761u + n * 40503u + 12345u;
   h ^= h >> 16, h *= 0x85EBCA6Bu;
@@ -29,8 +29,7 @@ double fan_in(const Shape& shape, bool of_channels) {
   return double(of_channels ? shape[0] * shape[1] : shape.slice(0, -1).size());
 }
 
-/// The value that the rule gives weight n; an empty Tensor for weights that keep their initial
-/// values.
+/// The values of weight number n by the rule; undefined for weights that keep their initial values.
 Tensor ruled(uint32_t n, const Variable& weight, const Layer& layer, const std::string& leaf) {
   const Shape& shape = weight.shape();
   const std::set<std::string> kept{"count", "iterations", "seeds"};

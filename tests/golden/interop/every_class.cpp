@@ -1,6 +1,6 @@
 // Every registered class that files can contain, with its default options and with each option
-// changed, is written for Keras 3 and for Keras 2.3.1 and read again: nothing is lost, and the
-// constructors of Keras 3 accept every option that is written for them.
+// changed, is written for Keras 3 and for Keras 2.3.1 and read again: nothing is lost, and Keras
+// 3's constructors accept every option that is written for them.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -29,7 +29,7 @@ Dict object(const std::string& class_name, const Dict& config) {
 
 // ---- the tables
 
-/// Required options of a class for which not every value of the right type is valid.
+/// Options that a class requires and for which an arbitrary value of the type is not valid.
 struct Needed {
   const char *kind, *class_name;
   Dict options;
@@ -65,19 +65,19 @@ const std::vector<Needed>& needed() {
   return rows;
 }
 
-/// Classes that cannot be tested by themselves, because they need other objects.
+/// Registered classes that models do not contain on their own, or that need other objects.
 const std::set<std::string> kNotAlone = {"Sequential",    "Functional",   "Model",
                                          "Wrapper",       "OptimizerMap", "MultiOptimizer",
                                          "ActivityKeras2"};
 
-/// Arguments of all constructors of a namespace in Keras 3, besides those that each one names.
+/// Arguments that all constructors of a kind in Keras 3 accept beside the named ones.
 const std::map<std::string, std::set<std::string>> kCommon = {
     {"layers", {"name", "trainable", "dtype", "activity_regularizer", "autocast"}},
     {"optimizers",
      {"name", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
       "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps"}}};
 
-/// Arguments that constructors pass on to a base class and that Keras' own files contain.
+/// Arguments that constructors pass on to a base class, as Keras' own files have them.
 const std::map<std::string, std::set<std::string>> kHandedOn = {
     {"layers.AdditiveAttention", {"seed"}},
     {"layers.AutoContrast", {"data_format"}},
@@ -112,7 +112,7 @@ List candidates(const Field& field, const Value& now) {
   return values;
 }
 
-/// The configuration of an object with these options; nullopt if the class rejects them.
+/// The configuration of an object with these options; nullopt if the class refuses them.
 std::optional<Dict> config_with(const std::string& kind, const std::string& name,
                                 const Dict& options) {
   try {
@@ -182,7 +182,7 @@ Value sequential(const Dict& layer) {
   return object("Sequential", {{"name", "s"}, {"layers", List{layer}}});
 }
 
-/// The configuration of the only layer of a Sequential.
+/// The configuration of the only layer of the Sequential that was read.
 Dict only_layer(const Value& model) {
   const Dict entry = config_of(model.as_dict()).at("layers").as_list().back().as_dict();
   return make_object("layer", class_of(entry), config_of(entry))->get_config();
@@ -196,8 +196,8 @@ Dict sorted(const Dict& config) {
   return result;
 }
 
-/// The configuration as text for comparisons: equivalent spellings are unified, and parts that
-/// files do not store are removed.
+/// The configuration as text for comparisons: in one form where versions of Keras have several,
+/// without what files never contain.
 std::string text(const Dict& config) {
   Dict plain = config;
   plain.erase(kCarryMask);
@@ -214,7 +214,7 @@ std::string text(const Dict& config) {
   }));
 }
 
-/// "(units, activation=None, *, name='x', **kwargs)" -> names.
+/// The parameter names of "(units, activation=None, *, name='x', **kwargs)".
 std::set<std::string> parameters_of(const std::string& signature) {
   std::set<std::string> names;
   std::string name;
@@ -235,7 +235,8 @@ std::set<std::string> parameters_of(const std::string& signature) {
   return names;
 }
 
-/// "layers.Dense" -> its parameters; empty if the list of Keras' names is not available.
+/// The parameters of each class, such as "layers.Dense"; empty where the list of Keras' names is
+/// not available.
 using Signatures = std::map<std::string, std::set<std::string>>;
 const Signatures& signatures() {
   static const Signatures all = [] {
@@ -253,7 +254,7 @@ const Signatures& signatures() {
   return all;
 }
 
-/// Reports options that were written for Keras 3 but that its constructors do not accept.
+/// Checks that Keras 3's constructors accept all options that were written.
 void check_constructors(const Value& written) {
   mapped(written, [&](const Value& part) -> std::optional<Value> {
     if (!is_object(part)) return std::nullopt;
@@ -289,8 +290,8 @@ void check_layer_config(const std::string& name, const Dict& config) {
     CHECK(read_again("3.15.1", keras3) == text(config));
     CHECK(read_again("3.15.1", keras_model_config(model, "keras3")) == text(config));
   }
-  // Any correction of the moving variance is read as the one that Keras 2.3.1 has, and so are the
-  // masks of a Concatenate, which has none here, and those beside states, which no call here gives.
+  // Three options that Keras 2.3.1 does not have: the correction of the moving variance, and masks
+  // of Concatenate and beside states, which no call here passes.
   const Value *ddof = config.find("moving_variance_ddof"),
               *with_states = config.find("mask_with_states");
   const bool read_otherwise = (ddof && ddof->as_float() > 0) || name == "Concatenate" ||
@@ -299,7 +300,7 @@ void check_layer_config(const std::string& name, const Dict& config) {
     CHECK(read_again("2.3.1", keras_model_config(model, "keras2")) == text(config));
 }
 
-/// Tests optimizers, losses and metrics as the argument `option` of compile.
+/// Checks an optimizer, loss or metric as the argument `option` of compile.
 void check_compiled(const std::string& option, const std::string& name, const Dict& config) {
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}})});
   Dict compile{{"optimizer", "sgd"}, {"loss", "mean_squared_error"}};

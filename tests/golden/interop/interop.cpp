@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr Tolerance kPredictions{1e-5, 1e-5}, kTrained{1e-3, 1e-3};
 constexpr int64_t kBatch = 8;
 
-/// A kind of file that Keras wrote for a model; its name is `base` and an extension.
+/// One form in which Keras saved a model; the file is `base` and an ending.
 struct Form {
   const char* ending;  ///< of the file that holds the configuration
   bool compiled;       ///< whether it contains the state of training
@@ -31,7 +31,7 @@ ModelPtr load_json(const std::string& base) {
   return model;
 }
 
-/// Loads the weights into the model of the .h5, whose own weights are set to other values first.
+/// Loads .weights.h5 into the model of the .h5, whose own numbers are erased before.
 ModelPtr load_keras3_weights(const std::string& base) {
   const ModelPtr model = load_model(base + ".h5");
   Variables all = model->weights_in_keras_order();
@@ -49,7 +49,7 @@ const Form kForms[] = {
     {".json", false, load_json},
 };
 
-/// Keras 3.15 does not store options of optimizers in these archives.
+/// Keras 3.15 does not write the options of optimizers into these archives.
 constexpr const char* kNoOptions = "but not its options";
 
 /// Files that cannot be loaded yet, and why.
@@ -77,7 +77,8 @@ Tensors first_batch(const Tensors& tensors) {
   return rows;
 }
 
-/// The iterations of Keras 3; batches whose gradients are only accumulated do not count.
+/// The value of Keras 3's `iterations`, which does not count batches whose gradients are only
+/// accumulated.
 double updates(const Optimizer& optimizer) {
   const Dict config = optimizer.get_config();
   const Value* steps = config.find("gradient_accumulation_steps");
@@ -101,7 +102,7 @@ void check_training(Model& model, const Recording& io, const Tensors& x, bool op
   check_near(model.predict(x), numbered(io, "q"), kTrained);
 }
 
-/// The class or layer named by the message, else the message itself.
+/// The class or layer that the message names, else the message itself.
 std::string reason(const std::string& message) {
   for (const char* start :
        {"Unknown layer: ", "Unknown class or function: ", "Unknown optimizer: ",
@@ -116,7 +117,7 @@ std::string reason(const std::string& message) {
 
 std::string warned;  // NOLINT: set by the warning handler
 
-/// The model, or the reason why it cannot be loaded or compiled.
+/// The model, or the message of the error in loading or compiling it.
 std::pair<ModelPtr, std::string> load(const Form& form, const std::string& base) {
   warned.clear();
   set_warning_handler([](std::string_view text) { warned += text; });
@@ -150,8 +151,8 @@ void check_model(const Form& form, const std::string& base, const std::string& p
   }
 }
 
-/// Checks a file without recorded numbers, which may contain code: there must be an error that says
-/// so, or a model that is not compiled, with a warning.
+/// Checks a file that Keras recorded no numbers for and that may contain code: loading is an error,
+/// or gives an uncompiled model and a warning.
 void check_refusal(const Form& form, const std::string& base, const std::string& place) {
   INFO(place);
   const auto [model, problem] = load(form, base);
@@ -160,7 +161,7 @@ void check_refusal(const Form& form, const std::string& base, const std::string&
     CHECK_THAT(problem, Catch::Contains("the model was not compiled"));
 }
 
-/// The names of all models with a configuration: "a01_sgdmom" of "a01_sgdmom.json".
+/// The names of all models with a configuration in the folder.
 std::set<std::string> models_in(const std::string& folder) {
   std::set<std::string> names;
   for (const std::string& file : files_ending(folder, ".json"))

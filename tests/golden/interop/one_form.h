@@ -1,5 +1,5 @@
-// Objects that Keras 2.3.1 knows only as options of another class, which all versions read:
-// comparisons convert them to that form.
+// Brings options that Keras 2.3.1 expresses as settings of another class into one form, so that
+// configurations can be compared.
 #pragma once
 #include "crescent/base/value.h"
 

@@ -1,6 +1,6 @@
-// What Keras wrote is loaded and written again for the same generation, and compared with the
-// original: attributes, groups, arrays, names, order, and the configurations word for word, up to
-// the differences that the tables here give reasons for.
+// Loads what Keras wrote, writes it again for the same version and compares it with the original:
+// attributes, groups, arrays, names, order and configurations, except for differences that the
+// tables here justify.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 // ---- the tables
 
-/// Options that Keras writes and Crescent does not, with the reason.
+/// Keys that Keras writes and Crescent does not, with the reason.
 const std::map<std::string, const char*> kLeftOut = {
     {"build_config", "follows from the graph"},
     {"build_input_shape", "follows from the input layer"},
@@ -46,14 +46,14 @@ const std::map<std::string, const char*> kLeftOut = {
     {"use_gate", "of MultiHeadAttention, false"},
     {"seed_generator", "state"}};
 
-/// Options that Crescent writes and this version of Keras does not, with the reason.
+/// Keys that Crescent writes and this version of Keras does not, with the reason.
 const std::map<std::string, const char*> kAdded = {
     {"sample_weight_mode", "2.3.1 needs it"},
     {"weighted_metrics", "2.3.1 needs it"},
     {"dtype", "of a layer; 2.2 and earlier do not write it"},
     {"name", "of a Sequential; before 2.2.3 it is a bare list of layers"}};
 
-/// Synonyms.
+/// Names with the same meaning.
 const std::map<std::string, std::string> kSameName = {
     {"Functional", "Model"},
     {"batch_shape", "batch_input_shape"},  // Keras 3 reads both, the others the second
@@ -64,7 +64,7 @@ const std::map<std::string, std::string> kSameName = {
     {"mse", "mean_squared_error"},         // Keras 3 writes short names and cannot read them
     {"mae", "mean_absolute_error"}};
 
-/// Options that may be missing while they have these default values.
+/// Keys that may be missing if they have this default value.
 const std::map<std::string, Value> kNeutral = {{"amsgrad", false},
                                                {"ema_momentum", 0.99},
                                                {"groups", 1},
@@ -85,15 +85,13 @@ bool neutral(const DictEntry& entry, const std::string& place) {
   return row != kNeutral.end() && row->second == entry.value;
 }
 
-/// Files with operations that only compute a mask; Crescent passes masks along with tensors
-/// instead.
+/// Files with operations that only compute a mask, which Crescent passes on automatically.
 const std::set<std::string> kMaskOperations = {"interop/k3/c16_masked_mha.h5",
                                                "interop/k3/d01_emb_lstm_functional.h5"};
 
 // ---- configurations
 
-/// Collects the edges of a call or of the inputs and outputs of a graph in order, and arguments
-/// that are not edges.
+/// Collects in order the edges of a call or of the graph's ends, and arguments that are not edges.
 void collect_edges(const Value& value, List& edges) {
   if (is_object(value) && class_of(value) == "__keras_tensor__")
     return edges.push_back(config_of(value.as_dict()).at("keras_history"));
@@ -116,8 +114,8 @@ void collect_edges(const Value& value, List& edges) {
   }
 }
 
-/// 2.3.1 gives the first layer of a Sequential the shape, before 2.2.3 as a bare list; Keras 3 has
-/// an input layer, and so do we always.
+/// Adds an input layer, as Crescent and Keras 3 write it. Keras 2.3.1 gives the shape to the first
+/// layer of a Sequential, whose configuration is a bare list before 2.2.3.
 Dict with_input_layer(const Value& config) {
   Dict result = config.is_list() ? Dict{{"layers", config}} : config.as_dict();
   List& layers = result["layers"].as_list();
@@ -134,7 +132,7 @@ Dict with_input_layer(const Value& config) {
   return result;
 }
 
-/// An object in the form that we write, where forms differ for a reason.
+/// The object in the form that Crescent writes, where the forms differ for a reason.
 Dict as_we_write(const Dict& object) {
   const std::string name = class_of(object);
   Dict result = object;
@@ -157,7 +155,7 @@ Dict as_we_write(const Dict& object) {
   return result;
 }
 
-/// Unwraps a list with one element: tf.keras writes such lists for axis and metrics.
+/// A list of one element as that element, for axis and metrics of tf.keras.
 Value single(const std::string& key, const Value& value) {
   const bool one = value.is_list() && value.as_list().size() == 1;
   const bool wrapped = one && (key == "axis" || value.as_list().front().is_list());
@@ -184,7 +182,7 @@ Value without_modules(const Value& value) {
   return result;
 }
 
-/// Normalizes one side of a comparison: synonyms are unified and defaults removed.
+/// Either side of a comparison in one normal form, without keys that have no meaning.
 Value normal(const Value& value) {
   if (value.is_string()) return same_name(value.as_string());
   if (value.is_list()) {
@@ -211,15 +209,15 @@ Value normal(const Value& value) {
   return result;
 }
 
-/// Operations say where Keras has them: its own .h5 leaves that out and then takes Multiply for the
-/// layer.
+/// Whether the key tells the module of an operation: Keras' own .h5 omits it and then takes
+/// Multiply for the layer.
 bool tells_operation(const std::string& key, const Dict& ours) {
   const std::string* module = keras::text_at(ours, "module");
   return (key == "module" || key == "registered_name") && module &&
          module->starts_with("keras.src.ops.");
 }
 
-/// Adds the paths where two configurations differ, "config/layers/1/config/units".
+/// Collects the places where two configurations differ, such as "config/layers/1/config/units".
 void compare(const Value& ours, const Value& keras, const std::string& place,
              std::set<std::string>& differences) {
   if (ours.is_list() && keras.is_list() && ours.as_list().size() == keras.as_list().size()) {
@@ -253,21 +251,21 @@ Value json(KerasFile& file, const char* attribute, bool keras3) {
   return keras3 ? value : without_modules(value);
 }
 
-/// "kernel" of "dense_1/kernel:0".
+/// The last part of a name: "kernel" of "dense_1/kernel:0".
 std::string last_part(std::string name) {
   if (name.ends_with(":0")) name.resize(name.size() - 2);
   return name.substr(name.rfind('/') + 1);
 }
 
-/// Keras 3 puts the names of outer layers in front: "sequential_gru_1_gru_cell_bias"; where ours
-/// would be the same twice there is a number behind.
+/// Whether the names have the same end: Keras 3 prefixes the names of outer layers, and Crescent
+/// adds a number where two names would be equal.
 bool ends_alike(std::string ours, const std::string& keras) {
   const size_t last = ours.find_last_not_of("0123456789");
   if (last + 1 < ours.size() && ours[last] == '_' && !keras.ends_with(ours)) ours.resize(last);
   return keras == ours || keras.ends_with("_" + ours);
 }
 
-/// Compares the lists of arrays below a group: their number, last names, types and shapes.
+/// Compares a list of arrays in a group: number, last parts of names, dtypes, shapes.
 void compare_arrays(KerasFile& ours, KerasFile& keras, const std::string& group, bool names_count,
                     std::set<std::string>& differences) {
   const Names own = ours.texts(group, "weight_names").value_or(Names()),

@@ -1,6 +1,5 @@
-// What Keras 3 wrote as .keras and .weights.h5 is loaded and written again, and compared with the
-// original: every object at its place with its name, every variable with its number, type and
-// shape.
+// Loads the .keras and .weights.h5 files that Keras 3 wrote, writes them again and compares them:
+// every object has its path and name, every variable its number, dtype and shape.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -18,12 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 using hdf5::KerasFile;
 
-/// Objects of Keras' layers that have no variables, and that ours do not have.
+/// Whether the path is that of an object without variables in Keras' layers that Crescent does not
+/// have.
 bool is_left_out(const std::string& place) {
   return place.ends_with("/_dropout_layer/vars") || place.ends_with("/_softmax/vars");
 }
 
-/// Operations on tensors that were layers when they were read; Keras keeps nothing of them.
+/// Operations on tensors that Crescent reads as layers; Keras saves nothing for them.
 const std::map<std::string, std::string> kOperations = {
     {"interop/k3/d05_ops_concat", "layers/concatenate/vars"},
     {"interop/k3/d09_ops_sub", "layers/subtract/vars"},

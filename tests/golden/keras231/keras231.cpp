@@ -1,6 +1,6 @@
-// Layers and activations as Keras 2.3.1 computed them (keras231.json): its configurations, read
-// with the meaning that they had then. Inputs and weights are not recorded but follow the rule of
-// its `note`.
+// Layers and activations as Keras 2.3.1 computed them (keras231.json): its configurations have the
+// meaning of that version. Inputs and weights are not recorded but computed by the rule in the
+// file's `note`.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -55,7 +55,7 @@ Tensor weight_of(const Variable& weight, size_t j) {
   return Tensor::from(values, weight.shape());
 }
 
-/// Theano, which computed this, turns the kernels of single channels around.
+/// Theano, which computed the recording, flips the kernels of depthwise convolutions.
 Tensor in_our_order(const Layer& layer, const Variable& weight, const Tensor& value) {
   const bool single = layer.class_name() == "DepthwiseConv2D" && weight.name() == "kernel";
   return single || weight.name() == "depthwise_kernel" ? ops::flip(value, {0, 1}) : value;
@@ -78,8 +78,8 @@ void check_layer(Layer& layer, const Dict& recorded) {
   }
 }
 
-/// The recorded configuration; of a Bidirectional_LSTM that of the layer inside is not recorded but
-/// shows in the weights and outputs.
+/// The recorded configuration. That of the layer inside Bidirectional_LSTM is not recorded but can
+/// be inferred from weights and outputs.
 Value config_of(const std::string& name, const Dict& recorded) {
   Value config = recorded.at("config");
   const std::string wrapper = "Bidirectional_";
@@ -155,7 +155,7 @@ TEST_CASE("losses give what they gave in Keras 2.3.1") {
 TEST_CASE("optimizers with the options of Keras 2.3.1 take its steps") {
   const Dict recorded = part("opt");
   if (recorded.empty()) return;
-  // Its defaults of that time; decay divides the rate by 1 + decay * steps done.
+  // Defaults of that version; decay divides the rate by 1 + decay * steps.
   auto decayed = [](double rate, double decay) {
     return Dict{{"class_name", "InverseTimeDecay"},
                 {"config",
@@ -208,7 +208,7 @@ TEST_CASE("batch normalization trains as in Keras 2.3.1") {
   layer->set_weights(weights("weights_before"));
   (*layer)(input_of({kRows, kColumns}), {.training = true});
   Tensors want = weights("weights_after");
-  // Theano's operation, by which these were recorded, counts epsilon to the variance.
+  // The recording was computed by Theano, whose variance includes epsilon.
   constexpr double kEpsilon = 1e-3;
   const double share = 1 - recorded.at("momentum").as_float();
   want.back() = want.back() - share * kEpsilon * kRows / (kRows - 1 - kEpsilon);

@@ -43,7 +43,7 @@ struct Results {
     all.insert(all.end(), grad_weights.begin(), grad_weights.end());
     return all;
   }
-  /// The same results with the tensors replaced, in the order of all().
+  /// The same results with the tensors of all() replaced.
   Results with(const Tensors& all) const {
     Results other = *this;
     auto next = all.begin();
@@ -79,8 +79,8 @@ Results run(const Case& c, const Tensors& inputs) {
   return {outputs, tape.gradient(outputs, watched, c.upstream), weight_gradients(tape, outputs, c)};
 }
 
-/// Compares each dataset of the group with its result, and fails for results without dataset.
-/// Compares nothing if the group was not recorded.
+/// Compares every dataset of the group with a result, and requires that their numbers are equal; 0
+/// if the group is not recorded.
 int compare(const Case& c, const Tensors& got, const char* part, const char* mode,
             Tolerance tolerance) {
   if (!c.file.has(c.place(part))) return 0;
@@ -94,7 +94,7 @@ int compare(const Case& c, const Tensors& got, const char* part, const char* mod
   return static_cast<int>(wanted.size());
 }
 
-/// Returns the number of compared tensors.
+/// Compares all results and returns the number of tensors compared.
 int compare(const Case& c, const Results& results, const char* mode) {
   return compare(c, results.outputs, "outputs", mode, kValues) +
          compare(c, results.grad_inputs, "grad_inputs", mode, kGradients) +
@@ -102,7 +102,7 @@ int compare(const Case& c, const Results& results, const char* mode) {
          compare(c, c.layer->get_weights(), "weights_after", mode, kValues);
 }
 
-/// Masks are attached to the first input.
+/// Reads the inputs; a mask is attached to the first one.
 void read_inputs(Case& c) {
   c.inputs = c.file.tensors(c.place("inputs"));
   c.upstream = c.file.tensors(c.place("upstream"));

@@ -1,5 +1,5 @@
-// How each layer handles masks (masks.json): supports_masking, compute_mask, and the masks of its
-// outputs after a call.
+// How each layer handles a mask (masks.json): whether it supports masking, its compute_mask, and
+// the masks of its outputs.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -18,7 +18,7 @@ Dict object(const char* name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
 }
 
-/// Options that give the recorded shapes; options that belong to a case are part of its name.
+/// The options that give the recorded shapes.
 struct Options {
   const char* name;
   Dict options;
@@ -89,7 +89,7 @@ Tensor mask_tensor(const Value& rows) {
                    DType::boolean);
 }
 
-/// A mask, or null; for several outputs a list of them.
+/// Whether the value is a mask, null, or a list of these for several outputs.
 bool is_mask(const Value& value) {
   return value.is_list() && value.as_list().front().is_list() &&
          value.as_list().front().as_list().front().is_number();
@@ -114,8 +114,8 @@ void compare_masks(Tensors got, const Value& recorded, const char* what) {
   }
 }
 
-/// Two equal inputs if the layer needs two, each with the mask. Masked steps are zeros if the input
-/// consists of ids.
+/// Inputs of this shape with the mask: two equal ones for layers that need two. Masked steps are
+/// zeros for layers that look numbers up.
 Tensors inputs_for(const Layer& layer, const std::string& shape, const Tensor& mask) {
   const size_t count = layer.class_name() == "Concatenate" ? 2 : layer.input_count().min;
   Tensor x =
@@ -124,7 +124,7 @@ Tensors inputs_for(const Layer& layer, const std::string& shape, const Tensor& m
   return Tensors(count, x);
 }
 
-/// Where Keras loses a mask, a layer may return one; its shape must then fit the output.
+/// Where Keras loses a mask, Crescent may keep it; then the mask must fit the output.
 void check_masks(Layer& layer, const Dict& recorded, const Tensor& mask) {
   const bool supports = recorded.at("supports_masking").as_bool(),
              beyond = !supports && layer.supports_masking();

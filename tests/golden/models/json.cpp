@@ -1,4 +1,4 @@
-// Parses the JSON of every model that Keras wrote by model_from_json, if its classes exist.
+// model_from_json reads the JSON of every model that Keras wrote, if its classes exist.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Models that cannot be read, and why: a missing layer, or code, which files must not contain.
+/// Configurations that cannot be read: a class is missing, or they contain code, which is never
+/// run.
 const std::set<std::string> kMissingConfigs = {"interop/k3/c20_lambda.h5: Lambda",
                                                "interop/k3/c20_lambda.json: Lambda"};
 
@@ -30,7 +31,7 @@ std::optional<std::string> json_in(const std::string& path) {
   return to_json(json);
 }
 
-/// "SeparableConv2D" for an unknown layer, else the message itself.
+/// The name of the missing layer, such as "SeparableConv2D", else the message itself.
 std::string reason(const std::string& message) {
   const std::string unknown = "Unknown layer: ";
   const size_t start = message.find(unknown);
@@ -46,7 +47,7 @@ std::vector<std::string> weights_of(const Model& model) {
   return weights;
 }
 
-/// Checks that the model can be written, and that reading that again gives the same weights and the
+/// Checks that the model can be written, and that reading it again gives the same weights and the
 /// same text.
 void check_writing(const Model& model, const std::string& target) {
   INFO(target);
@@ -56,7 +57,7 @@ void check_writing(const Model& model, const std::string& target) {
   CHECK(model_from_json(json)->to_json({{"target", target}}) == json);
 }
 
-/// Checks that exactly the features that a version of Keras lacks are rejected when writing for it.
+/// Checks that writing for a version of Keras refuses exactly the models that it cannot express.
 void check_writing_for_keras(const Model& model, const std::string& target) {
   try {
     check_writing(model, target);
@@ -102,7 +103,7 @@ TEST_CASE("the JSON of every model that Keras wrote becomes a model") {
 
 // ---- comparing written models with those of Keras
 
-/// Files with operations that only make a mask, which travels by itself.
+/// Files with operations that only compute a mask, which Crescent passes on automatically.
 const std::set<std::string> kReadOtherwise = {"c16_masked_mha.json",
                                               "d01_emb_lstm_functional.json"};
 

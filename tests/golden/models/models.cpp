@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Collects the class names of unknown layers in a configuration.
+/// Collects the class names in a configuration that no plugin has.
 void collect_unknown(const Value& value, std::vector<std::string>& missing) {
   if (value.is_list())
     for (const Value& item : value.as_list()) collect_unknown(item, missing);
@@ -91,7 +91,8 @@ void check_values(const std::vector<double>& got, const std::vector<double>& wan
   }
 }
 
-/// A metric of several numbers is there as NAME[0], NAME[1], ...
+/// Compares the history; the elements of a metric with several values are recorded as NAME[0],
+/// NAME[1], ...
 void check_history(const History& history, const Recording& file) {
   for (const std::string& name : file.names("history")) {
     const Tensor wanted = file.tensor("history/" + name);
@@ -104,7 +105,7 @@ void check_history(const History& history, const Recording& file) {
   }
 }
 
-/// The options of the recorded fit, with sample and class weights.
+/// The recorded options of fit, with the weights of samples and classes.
 Dict fit_options(const Recording& file) {
   Dict fit = file.json("/", "fit").as_dict();
   fit.set("shuffle", false);

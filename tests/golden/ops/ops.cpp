@@ -14,7 +14,7 @@ namespace {
 /// Functions that are not implemented yet.
 const std::set<std::string> kMissing = {};
 
-/// Functions whose output shape depends on values; they run only on tensors with values.
+/// Functions whose output size depends on values: they run only eagerly.
 const std::set<std::string> kEagerOnly = {"bincount", "nonzero", "repeat", "unique"};
 
 struct Case {
@@ -27,7 +27,7 @@ struct Case {
   std::string place(const char* part) const { return name + "/" + part; }
 };
 
-/// Replaces references to inputs and indices in recorded arguments.
+/// The argument with placeholders replaced by the inputs and indices that they stand for.
 std::optional<Value> argument(const Value& value, const List& inputs) {
   if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
   const auto& [key, what] = *value.as_dict().begin();
@@ -72,7 +72,7 @@ Tensors outputs(const Case& c, const Tensors& inputs) {
   return results;
 }
 
-/// Outputs, then gradients of sum(outputs . upstream) where the recording has them.
+/// The outputs, and the gradients of sum(outputs * upstream) if they are recorded.
 struct Results {
   Tensors outputs, grad_inputs;
 };
@@ -98,7 +98,7 @@ Results run(const Case& c, const Tensors& inputs, F f) {
   return {results, gradients};
 }
 
-/// The results through a graph; nothing for cases without inputs, which are no graph.
+/// Calls the function on symbols; a function without inputs has no graph to run.
 Tensors through_symbols(const Case& c, const Tensors& inputs) {
   std::vector<Symbol> symbols;
   for (const Tensor& x : inputs) {
@@ -114,8 +114,7 @@ Tensors through_symbols(const Case& c, const Tensors& inputs) {
   return (*Functional::make(symbols, ends))(inputs);
 }
 
-/// Converts complex numbers to pairs and removes what the case's note declares arbitrary, such as
-/// signs.
+/// The tensor for comparison: complex numbers as pairs, without parts that the note declares free.
 Tensor comparable(const Case& c, const Tensor& given) {
   const Tensor x = given.dtype() == DType::complex64 ? ops::view_as_real(given) : given;
   return c.note.find("up to sign") == std::string::npos ? x : ops::abs(x);
@@ -140,8 +139,8 @@ void compare(const Case& c, const Results& results, const char* mode) {
   compare(c, results.grad_inputs, "grad_inputs", mode, kGradients);
 }
 
-/// Checks that elements before the k-th are not above it, those after it not below it, and that
-/// each index occurs once.
+/// Checks a partition: elements before the kth are not larger, those after it not smaller, and each
+/// index occurs once.
 void check_partition(const Case& c, const Tensors& results) {
   const Tensor& x = c.inputs.front();
   const Tensor places = results.front();

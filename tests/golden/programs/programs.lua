@@ -1,7 +1,8 @@
--- crescent programs.lua   models of the real Keras with classes of people's own, which the folder
--- `programs` of the recorded cases has in Lua beside a script that loads, evaluates, trains and
--- saves each. The files that do not agree are those of differing.lua, no more and no less; archives
--- that were saved again have their arrays where Keras had them.
+-- Models of the real Keras with custom classes: the folder `programs` of the recorded cases has
+-- these classes in Lua, beside a script that loads, evaluates, trains and saves each model. Exactly
+-- the files listed in differing.lua may disagree; archives that are saved again have their arrays
+-- under Keras' paths.
+--   crescent programs.lua
 local cases = os.getenv "CRESCENT_GOLDEN" .. "/programs"
 if not io.open(cases .. "/check.lua") then
   print("skipped: " .. cases .. "/check.lua is not there")
@@ -14,7 +15,7 @@ local program = arg[-1]
 local scratch = os.tmpname()
 os.remove(scratch)
 local found, total = {}, nil
--- The script prints a line for each file that differs, at last how many of them agree, and exits.
+-- The script prints one line for each file that differs, then the number of files that agree.
 function print(file, problem)
   if problem then found[file] = problem else total = tonumber(file:match "^%d+/(%d+)$") end
 end

@@ -20,7 +20,7 @@ struct Case {
   Tensor tensor_if_any(const std::string& name) const {
     return file.has(place + "/" + name) ? tensor(name) : Tensor();
   }
-  /// Compares with the recorded dataset `name`.
+  /// Compares a result with the recorded one, if there is one.
   void check(const Tensor& got, const std::string& name, Tolerance tolerance = kValues) {
     INFO(place << "/" << name);
     if (!file.has(place + "/" + name)) return;

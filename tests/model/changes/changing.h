@@ -24,7 +24,7 @@ inline void compile(Model& model, const char* optimizer = "sgd") {
   model.compile({{"optimizer", optimizer}, {"loss", "mse"}});
 }
 
-/// Calls another layer, which can be replaced.
+/// A layer that contains another layer, which can be exchanged.
 class Holder final : public UnaryLayer {
  public:
   explicit Holder(LayerPtr head) { set_head(std::move(head)); }
@@ -39,7 +39,7 @@ class Holder final : public UnaryLayer {
   LayerPtr head_;
 };
 
-/// The same as a model that is not a graph.
+/// The same as a subclassed model.
 class HolderModel final : public Model {
  public:
   explicit HolderModel(LayerPtr head) { set_head(std::move(head)); }

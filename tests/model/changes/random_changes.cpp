@@ -1,4 +1,4 @@
-// A model after random changes equals a model that is made with the final structure.
+// A model after random changes equals a model built in that form from the start.
 #include <map>
 #include <random>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Flags = std::map<const Layer*, bool>;
 
-/// A model of layers of one width, which can be combined in any order, and random changes of it.
+/// A model of layers of one width that can be in any order, and the operations that change it.
 class Surgery {
  public:
   explicit Surgery(unsigned seed, bool functional) : dice_(seed) {
@@ -61,7 +61,7 @@ class Surgery {
                    : "nothing";
     }
   }
-  /// Records the trainable flags of layers that were added.
+  /// Records the `trainable` flags that new layers have now.
   void notice() {
     for (const Layer* layer : model_->flatten_layers()) flags_.emplace(layer, layer->trainable());
   }
@@ -72,7 +72,7 @@ class Surgery {
     made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
     return made_.back();
   }
-  /// Replaces the model by one whose last layer is different or followed by another one.
+  /// Replaces the model by one with another last layer, or with one more layer.
   void exchange_top() {
     const LayerPtr top = model_->layers().back(), made = any_layer();
     const Symbol output = model_->outputs().front();
@@ -95,7 +95,7 @@ class Surgery {
   Flags flags_;
 };
 
-/// Makes the same structure from new layers; `flags` are those at compile.
+/// A new layer of the same structure with the flags of the last compile.
 LayerPtr made_anew(const Layer& layer, const Flags& flags) {
   LayerPtr made;
   std::vector<std::pair<LayerPtr, bool>> own;
@@ -119,7 +119,7 @@ LayerPtr made_anew(const Layer& layer, const Flags& flags) {
   return made;
 }
 
-/// Sets the flags of the layers of `to` to those of the corresponding layers of `from`.
+/// Copies flags from the layers of `from` to those at the same positions of `to`.
 void set_flags(Layer& to, const Layer& from, const Flags& flags) {
   to.set_trainable(flags.at(&from));
   auto parts = [](const Layer& layer) {

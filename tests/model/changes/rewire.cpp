@@ -1,4 +1,4 @@
-// Models made from the layers of others.
+// Models made of the layers of other models.
 #include "crescent/model/rewire.h"
 
 #include "changing.h"
@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Two branches that are added up.
+/// A model of two branches whose outputs are added.
 struct Branches {
   Branches() {
     set_random_seed(4);

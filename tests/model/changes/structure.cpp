@@ -1,5 +1,5 @@
-// Models whose layers change: every enclosing model notices, and trains the weights that it was
-// compiled for.
+// Models whose layers change: every model that contains them follows, and trains the weights that
+// it was compiled for.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Surgery: inserting, replacing and removing layers, parts of models, and other inputs.
+// Insertion, replacement and removal of layers, parts of models, and new inputs.
 #include "crescent/model/surgery.h"
 
 #include <functional>
@@ -17,8 +17,8 @@ LayerPtr identity(const std::string& kind, const std::string& name) {
   return make<Layer>("Activation", {{"activation", "linear"}, {"name", name}});
 }
 
-/// A Sequential, or the same as a Functional, with or without a layer "same", which computes the
-/// identity.
+/// A Sequential, or the same layers as a graph; `kind` says whether an identity layer "same" is
+/// included.
 std::shared_ptr<Functional> stack(bool functional, const std::string& kind) {
   set_random_seed(3);
   std::vector<LayerPtr> layers{dense(6, {{"name", "first"}})};
@@ -277,7 +277,7 @@ TEST_CASE("what cannot be operated on is told with names and shapes") {
 
 namespace {
 
-/// A random graph as plain data: calls of layers on values, of which the first one is the input.
+/// A random graph as plain data: calls of layers on values; the first value is the input.
 struct PlainGraph {
   struct Call {
     LayerPtr layer;

@@ -147,7 +147,7 @@ return {
     { "wrong epilogue", "store(hn::IfThenElseZero(hn::Gt(load(x), hn::Zero(d)), load(c)), c);", "store(hn::IfThenElseZero(hn::Ge(load(x), hn::Zero(d)), load(c)), c);" },
   },
   { file = "plugins/cpu/matmul/matmul_packed.cpp", tests = { "cpu/matmul", "cpu/column_sums" },
-    { "wrong epilogue", "Ends<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};", "Ends<T> ends{nullptr, p.c + j, nullptr, p.relu};" },
+    { "wrong epilogue", "TilePostOps<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};", "TilePostOps<T> ends{nullptr, p.c + j, nullptr, p.relu};" },
     { "wrong epilogue", "if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;", "if (is_first && p.combine == Combine::mask) ends.mask = p.other + j;" },
     { "dropped term", "if (is_first) std::fill_n(p.column_sums + j, columns.count, T{0});", "std::fill_n(p.column_sums + j, columns.count, T{0});" },
     { "wrong tail", "for (; q < b.depth; ++q) s0 = hn::Add(s0, row(q));", "" },

@@ -1,4 +1,4 @@
--- Lowering, memory, prepared weights, joined steps and slices.
+-- Lowering, memory, prepacked weights, steps joined to kernels, slices.
 return {
   { file = "core/src/compile/lowering/last_uses.cpp", tests = { "program" },
     { "overwritten too early", "if (b.result >= 0) use(b.result, end);", "" },

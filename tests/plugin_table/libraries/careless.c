@@ -1,4 +1,4 @@
-// Layers that violate the interface: the result must be an error, not a crash.
+// Layers and ops that break the rules of the interface: each is an error, never a crash.
 #include "common.h"
 
 static crescent_error* give_null(void* self, crescent_layer* layer,
@@ -37,6 +37,70 @@ static crescent_error* use_missing_weight(void* self, crescent_layer* layer,
   return host->weight(layer, 3, results);
 }
 
+/// Adds a weight too late.
+static crescent_error* add_weight_in_call(void* self, crescent_layer* layer,
+                                          const crescent_tensor* const* inputs, size_t count,
+                                          int training, crescent_tensor** results,
+                                          size_t* result_count) {
+  const int64_t shape[] = {3};
+  crescent_error* error = host->add_weight(layer, "late", shape, 1, NULL, 1);
+  if (error) return error;
+  return pass_on(self, layer, inputs, count, training, results, result_count);
+}
+
+/// The spec of the input, with the first size and the dtype that are given.
+static void change_spec(const crescent_spec* input, crescent_spec* result, int64_t size,
+                        int32_t dtype) {
+  result->rank = input->rank;
+  result->dtype = dtype;
+  for (int i = 0; i < input->rank; ++i) result->shape[i] = i == 0 ? size : input->shape[i];
+}
+
+static crescent_error* infer_unknown(const char* attributes, const crescent_spec* const* inputs,
+                                     size_t count, crescent_spec* const* results,
+                                     size_t* result_count) {
+  (void)attributes, (void)count;
+  change_spec(inputs[0], results[0], -1, CRESCENT_FLOAT32);
+  *result_count = 1;
+  return NULL;
+}
+
+static crescent_error* infer_strings(const char* attributes, const crescent_spec* const* inputs,
+                                     size_t count, crescent_spec* const* results,
+                                     size_t* result_count) {
+  (void)attributes, (void)count;
+  change_spec(inputs[0], results[0], inputs[0]->shape[0], CRESCENT_STRING);
+  *result_count = 1;
+  return NULL;
+}
+
+static crescent_error* infer_nothing(const char* attributes, const crescent_spec* const* inputs,
+                                     size_t count, crescent_spec* const* results,
+                                     size_t* result_count) {
+  (void)attributes, (void)inputs, (void)count, (void)results;
+  *result_count = 0;
+  return NULL;
+}
+
+static crescent_error* compute_nothing(const char* attributes, const crescent_buffer* const* inputs,
+                                       size_t count, crescent_buffer* const* results,
+                                       size_t result_count) {
+  (void)attributes, (void)inputs, (void)count, (void)results, (void)result_count;
+  return NULL;
+}
+
+#define OP(variable, given_name, given_infer)                                \
+  static const crescent_op_class variable = {.struct_size = sizeof variable, \
+                                             .name = given_name,             \
+                                             .parameters = "x",              \
+                                             .input_count = 1,               \
+                                             .infer = given_infer,           \
+                                             .compute = compute_nothing}
+OP(unknown_op, "table_unknown", infer_unknown);
+OP(strings_op, "table_strings", infer_strings);
+OP(nothing_op, "table_nothing", infer_nothing);
+static const crescent_op_class* const ops[] = {&unknown_op, &strings_op, &nothing_op};
+
 #define LAYER(variable, given_name, given_call)  \
   static const crescent_layer_class variable = { \
       .struct_size = sizeof variable, .name = given_name, .call = given_call}
@@ -44,8 +108,9 @@ LAYER(null_layer, "TableNull", give_null);
 LAYER(many_layer, "TableMany", give_too_many);
 LAYER(kept_layer, "TableKept", use_kept);
 LAYER(weight_layer, "TableNoWeight", use_missing_weight);
+LAYER(late_layer, "TableLate", add_weight_in_call);
 static const crescent_layer_class* const layers[] = {&null_layer, &many_layer, &kept_layer,
-                                                     &weight_layer};
+                                                     &weight_layer, &late_layer};
 
 CRESCENT_EXPORT_TABLE = {
-    CRESCENT_TABLE_HEAD("table.careless", "1"), start, layers, 4, NULL, 0, NULL};
+    CRESCENT_TABLE_HEAD("table.careless", "1"), start, layers, 5, ops, 3, NULL};

@@ -1,4 +1,4 @@
-// Helpers of the plugins in this folder: the host that start received, and forwarding of errors.
+// Shared by the plugins of this folder: the host that start() received, and passing on of errors.
 #ifndef COMMON_H
 #define COMMON_H
 
@@ -19,7 +19,7 @@ static inline crescent_error* call_two(const char* function, const crescent_tens
   return host->call(function, inputs, 2, NULL, result, &count);
 }
 
-/// y = x: a layer without options and weights.
+/// y = x, the call of a layer without options and weights.
 static inline crescent_error* pass_on(void* self, crescent_layer* layer,
                                       const crescent_tensor* const* inputs, size_t count,
                                       int training, crescent_tensor** results,

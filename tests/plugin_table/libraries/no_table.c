@@ -1,3 +1,3 @@
-// The section of the table contains something else.
+// A library whose section .crescent.table contains no table.
 __attribute__((visibility("default"), used, section(".crescent.table")))
 const char crescent_plugin_table[] = "this is no table";

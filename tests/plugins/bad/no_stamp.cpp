@@ -1,4 +1,4 @@
-// A shared library that has nothing to do with Crescent.
+// A shared library that is not a plugin.
 #include <cstdlib>
 
 __attribute__((constructor)) static void run_at_load() { std::abort(); }

@@ -1,4 +1,4 @@
-// Uses a name that is reserved for built-in plugins.
+// A plugin with the name of a built-in one.
 #include "../sample.h"
 
 CRESCENT_PLUGIN("losses", "9.9.9") { registry.add<Sample>("Reserved"); }

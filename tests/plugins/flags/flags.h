@@ -1,4 +1,4 @@
-// A valid plugin that is compiled with an incompatible compiler flag (CMakeLists.txt).
+// A plugin that is only built with a wrong compiler flag (CMakeLists.txt).
 #pragma once
 #include "../sample.h"
 

@@ -1,4 +1,4 @@
-// Ops of the reference that work on the bits of numbers.
+// Reference implementations of ops on the bits of numbers.
 #include <bit>
 
 #include "random/reference/reference.h"
@@ -6,7 +6,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// The bytes of a number of the dtype.
+/// The bits of a number in the dtype.
 uint64_t bits(double x, DType dtype) {
   const auto number = static_cast<float>(x);
   switch (dtype) {
@@ -40,7 +40,7 @@ double number_of(uint64_t bits, DType dtype) {
   }
 }
 
-/// Reinterprets bytes as another dtype, least significant first.
+/// Reinterprets bytes as numbers of another dtype (little-endian).
 void view(const Call& call) {
   const Array& x = *call.in[0];
   Array& out = call.out[0];

@@ -1,4 +1,4 @@
-// Elementwise ops of the reference.
+// Reference implementations of elementwise ops.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// The index of an input's element for each element of the broadcast result.
+/// The index of an input element for each element of the broadcast result.
 class Broadcast {
  public:
   Broadcast(const Array& in, const Shape& shape) : values_(in.values) {
@@ -105,8 +105,7 @@ double compute(UnaryKind kind, double x) {
   throw Unreliable("an unknown kind");
 }
 
-/// The error of functions of this kind in roundings; float64 functions are optimized for speed,
-/// too.
+/// The error of a function in units of rounding; float64 functions are approximations too.
 double units_of(UnaryKind kind, DType dtype) {
   using K = UnaryKind;
   switch (kind) {
@@ -279,7 +278,7 @@ void cast(const Call& call) {
       if (is_floating(from) && call.rounding.is_exact()) refuse_near(value, 0, from);
       y = value != 0;
     } else if (is_floating(to)) {
-      // An integer is exact, and so is what it is rounded to.
+      // An integer is exact, and so is the nearest number of the other dtype.
       y = is_floating(from) ? call.rounding.of_arithmetic(value, value, value, to)
                             : nearest(value, to);
     } else {
@@ -296,7 +295,8 @@ void cast(const Call& call) {
 }  // namespace
 
 void refuse_near(double a, double b, DType dtype) {
-  const double met = size_of(dtype) == 2 ? 1e-6 : 1;  // what may have met, at least
+  // The least magnitude of numbers that may have cancelled.
+  const double met = size_of(dtype) == 2 ? 1e-6 : 1;
   const double apart = std::abs(a - b), most = std::max({std::abs(a), std::abs(b), met}),
                smallest = smallest_normal(dtype) * unit_of(dtype);
   if (apart != 0 && apart <= 8 * unit_of(dtype) * most + 2 * smallest)

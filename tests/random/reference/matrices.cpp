@@ -1,4 +1,5 @@
-// Linear algebra of the reference: elimination, rotations and projections as in textbooks.
+// Reference implementations of linear algebra: elimination, rotations and projections as in
+// textbooks.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,7 +9,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// More digits than what is compared has.
+/// More digits than the results that are compared.
 using Real = long double;
 
 struct Matrix {
@@ -79,7 +80,7 @@ size_t count_of(const Array& x) {
   return static_cast<size_t>(x.spec.shape.slice(0, x.spec.shape.rank() - 2).size());
 }
 
-/// Result `which` of matrix `at`, of numbers that are off by so many roundings of `extra`.
+/// Stores result `which` of matrix `at`, with errors of `extra` roundings.
 void put(const Call& call, size_t which, size_t at, const std::vector<Real>& values, double extra) {
   Array& out = call.out[which];
   const DType dtype = out.spec.dtype == DType::complex64 ? DType::float32 : out.spec.dtype;
@@ -88,12 +89,12 @@ void put(const Call& call, size_t which, size_t at, const std::vector<Real>& val
         call.rounding(static_cast<double>(values[i]), dtype, 1, extra);
 }
 
-/// The accumulated error of n steps, in roundings.
+/// The expected number of roundings after n steps.
 double steps(size_t n) { return 2 * std::sqrt(static_cast<double>(n)); }
 
 // ---- linear systems
 
-/// Solves a x = b in place for triangular a.
+/// Solves a x = b for a triangular a, in place.
 void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
   for (size_t k = 0; k < a.rows; ++k) {
     const size_t i = lower ? k : a.rows - 1 - k;
@@ -105,7 +106,7 @@ void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
   }
 }
 
-/// The LU factors in one matrix, and the row that each row was exchanged with.
+/// An LU decomposition: both factors in one matrix, and the row that each row was exchanged with.
 struct Factors {
   Matrix lu;
   std::vector<size_t> pivots = {};
@@ -145,7 +146,8 @@ struct Factors {
   }
 };
 
-/// A bound of the condition number: how much solving with the matrix amplifies errors.
+/// The condition number: the largest factor from the relative error of a matrix to that of a
+/// solution.
 double condition(const Matrix& a, const Factors& factors) {
   return norm(a) * norm(factors.solve(identity(a.rows)));
 }
@@ -176,7 +178,8 @@ void lu_factor(const Call& call) {
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const Factors factors(a);
-    // Of a matrix that is not square what the square of its first rows or columns says.
+    // The condition number of a matrix that is not square is estimated from the square of its first
+    // rows or columns.
     const double off = steps(a.rows) * (a.rows == a.columns ? condition(a, factors) : 8);
     put(call, 0, i, factors.lu.values, off * std::max(1.0, largest_of(factors.lu)));
     std::vector<Real> pivots(factors.pivots.begin(), factors.pivots.end());
@@ -206,7 +209,7 @@ void cholesky(const Call& call) {
 
 // ---- eigenvalues and singular values
 
-/// Eigenvalues of a symmetric matrix in ascending order; eigenvectors in columns.
+/// Eigenvalues of a symmetric matrix, in ascending order, and eigenvectors in columns.
 struct Eigen {
   std::vector<Real> values = {};
   Matrix vectors;
@@ -225,7 +228,7 @@ struct Eigen {
       for (size_t i = 0; i < a.rows; ++i) vectors(i, j) = found(i, order[j]);
     }
   }
-  /// The distance of value j to the nearest other value.
+  /// The distance from eigenvalue j to the nearest other one.
   double gap(size_t j) const {
     Real least = std::max(std::abs(values.front()), std::abs(values.back()));
     for (size_t i = 0; i < values.size(); ++i)
@@ -240,7 +243,7 @@ struct Eigen {
       for (size_t j = 0; j < a.rows; ++j) (i == j ? on : beside) += a(i, j) * a(i, j);
     return beside <= 1e-38L * on;
   }
-  /// Rotates in the plane of axes p and q so that element (p, q) becomes 0.
+  /// Applies a Jacobi rotation to axes p and q, so that the element (p, q) becomes 0.
   void clear(Matrix& a, size_t p, size_t q) {
     if (a(p, q) == 0) return;
     const Real angle = std::atan2(2 * a(p, q), a(q, q) - a(p, p)) / 2, c = std::cos(angle),
@@ -265,8 +268,8 @@ void eigh(const Call& call) {
   }
 }
 
-/// Computes the eigenvalue nearest to a diagonal element, and its eigenvector of length 1, by
-/// inverse iteration.
+/// Computes the unit eigenvector whose eigenvalue is nearest to a diagonal element, by inverse
+/// iteration, and returns that eigenvalue.
 Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
   constexpr int kMostSteps = 60;
   constexpr Real kNear = 1e-18L;
@@ -287,8 +290,8 @@ Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
   return value;
 }
 
-/// Of real matrices that are nearly diagonal, as pairs of a real and an imaginary part. The largest
-/// element of an eigenvector is positive.
+/// Eigenvalues and eigenvectors of real, nearly diagonal matrices, as pairs of real and imaginary
+/// parts. The largest element of an eigenvector is positive.
 void eig(const Call& call) {
   const Shape& pairs = call.in[0]->spec.shape;
   const auto n = static_cast<size_t>(pairs[-2]);
@@ -311,8 +314,8 @@ void eig(const Call& call) {
   }
 }
 
-/// Of the squares a a' or a' a, whichever is smaller: what is lost there these numbers have to
-/// spare. Columns of u that belong to a value of 0 are 0.
+/// Singular values by the eigenvalues of a a' or a' a, whichever is smaller: long double has enough
+/// digits for the ones that are lost. Columns of u that belong to a singular value of 0 are 0.
 void svd(const Call& call) {
   constexpr Real kNothing = 1e-9L;
   for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
@@ -341,7 +344,7 @@ void svd(const Call& call) {
   }
 }
 
-/// Subtracts from a column its projection on the first `count` columns of q; returns the remaining
+/// Subtracts from a column its projection on the first `count` columns of q; returns its remaining
 /// length.
 Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
   for (int again = 0; again < 2; ++again)
@@ -355,7 +358,7 @@ Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
   return std::sqrt(square);
 }
 
-/// Completes the columns of a to as many orthonormal columns as q has room for.
+/// Orthonormal columns: those of a, then arbitrary ones up to `count`.
 Matrix orthonormal(const Matrix& a, size_t count) {
   Matrix q{a.rows, count};
   size_t unit = 0;
@@ -373,7 +376,7 @@ Matrix orthonormal(const Matrix& a, size_t count) {
   return q;
 }
 
-/// The diagonal of r is positive.
+/// QR decomposition, with a positive diagonal of r.
 void qr(const Call& call) {
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);

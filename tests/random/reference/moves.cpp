@@ -1,4 +1,4 @@
-// Ops of the reference that move elements.
+// Reference implementations of ops that move elements.
 #include <algorithm>
 #include <cmath>
 
@@ -92,7 +92,7 @@ void concat(const Concat& op, const Call& call) {
   }
 }
 
-/// Indices of x along an axis: those that are out of range are clamped.
+/// Gathers elements of x along an axis; indices out of range are clamped.
 void gather(const Gather& op, const Call& call) {
   const Array& indices = *call.in[1];
   const Shape& x = call.in[0]->spec.shape;

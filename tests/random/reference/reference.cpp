@@ -18,14 +18,15 @@ double limited(double value, DType dtype) {
   throw Unreliable("near the largest number");
 }
 
-/// The array as a tensor, in float64 if it is floating.
+/// The array as a float64 tensor if it is floating, else in its own dtype.
 Tensor wide_tensor(const Array& array) {
   const Tensor values = Tensor::from(array.values, array.spec.shape);
   return is_floating(array.spec.dtype) ? values : ops::cast(values, array.spec.dtype);
 }
 
-/// What nothing here computes runs on the device in float64. Results that are all numbers of an
-/// input were chosen, not computed; 0 or an infinity may be the value of what has no inputs.
+/// Runs ops that have no reference implementation on the device in float64. If all results are
+/// elements of an input (or 0 or an infinity), they were selected and not computed, so they are
+/// exact.
 void run_on_device(const OpPtr& op, const Call& call) {
   constexpr double kUnits = 4;
   Tensors inputs;
@@ -58,7 +59,7 @@ Arrays pointers_to(const std::vector<Array>& arrays) {
   return pointers;
 }
 
-/// Values that are read by a multiplication, directly or through additions and casts.
+/// The values that a multiplication reads, directly or through additions and casts.
 std::unordered_set<int> scaled_values(const Program& program) {
   std::unordered_set<int> scaled;
   for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
@@ -123,7 +124,8 @@ class Interpreter {
     for (Array& result : out) finish(result);
   }
 
-  /// Complex numbers are seen as pairs of others, and not computed with.
+  /// Throws Unreliable for ops that compute on complex numbers; here these are only viewed as
+  /// pairs.
   static void refuse_complex(const Call& call) {
     const std::string_view name = call.op.name();
     if (name == Bitcast::kName || name == Reshape::kName || name == "eig") return;
@@ -133,8 +135,8 @@ class Interpreter {
     if (is_complex) throw Unreliable("complex numbers");
   }
 
-  /// Kernels of compound ops may have numbers that their parts' dtype does not hold, and fused ones
-  /// of half widths what float32 does.
+  /// A constant of the program; throws Unreliable for an infinite one where a kernel may use a
+  /// wider dtype: in compound ops, and in fused ops of half width, which compute in float32.
   Array constant_of(const Tensor& tensor) const {
     Array constant = array_of(tensor);
     const bool may_be_wider = inside_ || size_of(tensor.dtype()) == 2;
@@ -143,7 +145,8 @@ class Interpreter {
     return constant;
   }
 
-  /// Kernels of compound ops have no parts whose range counts.
+  /// Runs the decomposition of a compound op, whose intermediate values are not limited to the
+  /// range of their dtype.
   bool run_parts(const OpPtr& op, const Call& call) {
     TensorSpecs specs;
     for (const Array* in : call.in) specs.push_back(in->spec);
@@ -219,7 +222,7 @@ double unit_of(DType dtype) {
   switch (dtype) {
     case DType::float32:
       return 0x1p-24;
-    case DType::float64:  // the reference is off as well
+    case DType::float64:  // the reference has rounding errors too
       return 0x1p-50;
     case DType::float16:
       return 0x1p-11;
@@ -274,10 +277,11 @@ double Rounding::operator()(double result, DType dtype, double units, double ext
   if (!is_on_ || units == 0 || !is_floating(dtype) || !std::isfinite(result)) return result;
   if (rounds_) --units;
   const double unit = unit_of(dtype), normal = smallest_normal(dtype);
-  // Halves are added up in float32.
+  // Half-width numbers are summed in float32.
   const double of_parts = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
   double moved = result + random() * (unit * units * std::abs(result) + of_parts * extra);
-  if (std::abs(result) < normal && result != 0)  // may become 0, and has fewer digits
+  // Subnormal numbers may be flushed to 0, and have fewer digits.
+  if (std::abs(result) < normal && result != 0)
     moved = dtype == DType::float16 ? moved + random() * unit * normal : random() > 0 ? 0 : moved;
   return rounds_ ? nearest(moved, dtype) : moved;
 }

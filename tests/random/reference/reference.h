@@ -1,8 +1,8 @@
-// The reference: programs as they were recorded, instruction by instruction, by plain loops over
-// float64. In repetitions every result is moved, by chance, as far as arithmetic of its dtype is
-// off (Rounding): how far repetitions lie from what is exact tells how far results of another order
-// of additions, or with fewer roundings, may be off, element by element. Where rounding decides (a
-// comparison, a floor) repetitions differ by all that hangs on it.
+// The reference: interprets a recorded program, instruction by instruction, by plain loops in
+// float64. In repetitions, every result is randomly perturbed within the rounding error of its
+// dtype (Rounding). The spread of the repetitions tells, element by element, what errors another
+// order of additions or fewer roundings may cause. Where rounding decides a result (a comparison, a
+// floor), the spread includes all consequences.
 #pragma once
 #include <cmath>
 #include <optional>
@@ -12,29 +12,29 @@
 
 namespace crescent::random_programs {
 
-/// Values of a tensor, whatever its dtype is; of complex numbers the real and the imaginary parts.
+/// The values of a tensor of any dtype; of complex numbers the real and the imaginary parts.
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
-  std::optional<DType> half = {};  ///< the half width that it was cast from
+  std::optional<DType> half = {};  ///< the half-width dtype from which it was cast, if any
 
   DType read_as() const { return half.value_or(spec.dtype); }
 };
 Array array_of(const Tensor& tensor);
 
-/// The program computes what float64 says little about: it comes near the largest number of a
-/// dtype, compares NaN, or has integers that do not fit a float64.
+/// Thrown for a program that the reference cannot check: it comes near the largest number of a
+/// dtype, compares NaN, or has integers that float64 cannot represent.
 class Unreliable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a result of a dtype is off.
+/// Perturbs results by the rounding error of their dtype.
 class Rounding {
  public:
-  Rounding() = default;  ///< by nothing
-  /// Every other seed gives numbers of the dtype, which meet where others only come near; 1 gives
-  /// the nearest, so that equal numbers stay equal, and half of them move numbers by little, so
-  /// that nearly equal ones change places.
+  Rounding() = default;  ///< no perturbation
+  /// Odd seeds round results to numbers of the dtype, so that nearly equal results become equal;
+  /// seed 1 rounds to the nearest, so that equal numbers stay equal. Half of the seeds perturb
+  /// little, so that only nearly equal numbers change their order.
   explicit Rounding(uint64_t seed)
       : state_(seed * 2654435761u + 12345),
         is_on_(true),
@@ -46,17 +46,17 @@ class Rounding {
 
   bool is_exact() const { return !is_on_; }
 
-  /// The result of an operation that is off by `units` roundings of itself, and by one of `extra`
-  /// in the precision that sums are made in. Without units it is exact.
+  /// The result of an operation with an error of `units` roundings of itself, plus one rounding of
+  /// `extra` in the precision of sums. Without units it is exact.
   double operator()(double result, DType dtype, double units, double extra = 0);
-  /// The same of an operation on a and b that is exact for short numbers: multiples of 1/4 that are
-  /// not large. Others may be exact in one order and not in another.
+  /// The result of an operation on a and b that is exact for short numbers, i.e. small multiples of
+  /// 1/4. Other results may be exact in one order of operations and not in another.
   double of_arithmetic(double a, double b, double result, DType dtype);
-  /// The same of a + b, which may be off by what each of them is where a factor is multiplied in
-  /// before: (a + b) * c as a * c + b * c.
+  /// The sum a + b. Its error may be that of each term, because a factor may be multiplied into the
+  /// terms: (a + b) * c as a * c + b * c.
   double of_sum(double a, double b, DType dtype);
-  /// A number where it is read: one of a half width may have been rounded there, and not elsewhere,
-  /// as steps that run as one keep what is between them in float32.
+  /// A number as an operation reads it: a half-width number may have been rounded before, or not,
+  /// because fused steps keep intermediate values in float32.
   double of_reading(double x, DType dtype);
 
  private:
@@ -67,30 +67,33 @@ class Rounding {
   double scale_ = 1;
 };
 
-/// Roundings of the sum of magnitudes that a sum is off: a long one is made of parts, each of which
-/// is off by some more.
+/// The error of a sum, in roundings of the sum of magnitudes. Long sums consist of partial sums,
+/// whose errors add.
 inline double roundings_of_sum(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 16;
 }
-/// The same of a sum whose terms are added one by one, as those of a place that many indices name.
+/// The same for a sum whose terms are added one by one, such as an element that many indices of a
+/// scatter name.
 inline double roundings_one_by_one(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 4;
 }
 
-/// Outputs of the program. Inputs follow Program::inputs, then come its variables.
+/// The outputs of the program. `inputs` are those of Program::inputs, then the values of its
+/// variables.
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
                              Rounding rounding = {});
 
-/// Results of one instruction. Null functions: see `kernels`.
+/// One instruction, with its inputs and results.
 using Arrays = std::vector<const Array*>;
 struct Call {
   const Op& op;
   Arrays in;
-  std::vector<Array>& out;  ///< with specs, and values of 0
+  std::vector<Array>& out;  ///< specs are set, all values are 0
   Rounding& rounding;
-  bool is_scaled = false;  ///< the result is multiplied: the factor may go into an input
+  /// The result is multiplied later, and the factor may be moved to an input.
+  bool is_scaled = false;
 };
-/// Computes the call if it is of such a kind.
+/// Computes the call if its op is elementwise; else returns false.
 bool interpret_elementwise(const Call& call);
 bool interpret_moves(const Call& call);
 bool interpret_sums(const Call& call);
@@ -99,17 +102,17 @@ bool interpret_matrices(const Call& call);
 bool interpret_signals(const Call& call);
 bool interpret_bits(const Call& call);
 
-/// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is
-/// nearly 0 after larger numbers have met: throws Unreliable.
+/// Throws Unreliable if a and b are so nearly equal that rounding decides a comparison, or nearly 0
+/// by the cancellation of larger numbers.
 void refuse_near(double a, double b, DType dtype);
 
 double smallest_normal(DType dtype);
 double largest(DType dtype);
-double unit_of(DType dtype);  ///< of rounding; 0 for integers
-/// The number of the dtype that is nearest; integers wrap around.
+double unit_of(DType dtype);  ///< unit roundoff; 0 for integers
+/// The nearest number of the dtype; integers wrap around.
 double nearest(double value, DType dtype);
 
-/// Counts through the places of a shape, the last axis first.
+/// Iterates over the indices of a shape, the last axis fastest.
 class Places {
  public:
   explicit Places(const Shape& shape) : shape_(shape), at_(static_cast<size_t>(shape.rank())) {}

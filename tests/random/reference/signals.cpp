@@ -1,4 +1,4 @@
-// Fourier transforms of the reference, by their sums.
+// Reference implementations of Fourier transforms, by their defining sums.
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -10,7 +10,7 @@ namespace {
 
 using Row = std::vector<std::complex<double>>;
 
-/// sum x_k exp(sign 2 pi i j k / n) for the first places j of `to`.
+/// sum x_k exp(sign 2 pi i j k / n) for the first elements j of `to`.
 void transform(const Row& x, int sign, Row& to) {
   const size_t n = x.size();
   Row turns(n);
@@ -29,8 +29,8 @@ void transform(const Row& x, int sign, Row& to) {
   }
 }
 
-/// Rows of the last axis: from real and imaginary parts, or real ones only, to the same. `whole`
-/// makes the row that is transformed of what is given.
+/// Transforms rows along the last axis, complex or real. `whole` returns element k of the complete
+/// row, by the elements that are given.
 template <class Whole>
 void transform_rows(const Call& call, size_t n, int sign, double scale, Whole whole) {
   const Array& re = *call.in[0];
@@ -45,11 +45,11 @@ void transform_rows(const Call& call, size_t n, int sign, double scale, Whole wh
     }
     if (!std::isfinite(square)) throw Unreliable("a row that is not finite");
     transform(x, sign, y);
-    // Every stage rounds numbers that are as long as the row.
+    // Every stage of a fast transform rounds numbers as large as the norm of the row.
     const double extra = std::sqrt(square) * std::log2(static_cast<double>(n)) * scale;
     const auto put = [&](size_t which, size_t j, double value) {
       Array& out = call.out[which];
-      // Half widths were equal or not by how they were rounded, where so little is left of them.
+      // A nearly cancelled sum of half-width numbers consists of their rounding errors.
       const DType read = call.in[0]->read_as();
       if (size_of(read) == 2 && call.rounding.is_exact() && value != 0 &&
           std::abs(value * scale) < 4 * unit_of(read) * extra)
@@ -78,7 +78,8 @@ void real_fourier(const Call& call) {
   });
 }
 
-/// The second half is the first mirrored; what stays where it is has no imaginary part.
+/// The inverse real transform: the second half of the spectrum is the mirrored conjugate of the
+/// first, and elements that are their own mirror images have no imaginary part.
 void real_of_fourier(const Call& call) {
   const auto n = static_cast<size_t>(call.out[0].spec.shape[-1]);
   transform_rows(call, n, 1, 1 / static_cast<double>(n), [&](size_t row, size_t k) {

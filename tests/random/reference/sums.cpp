@@ -1,4 +1,4 @@
-// Ops of the reference that make one number of many, and products.
+// Reference implementations of reductions and products.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,8 +9,8 @@
 namespace crescent::random_programs {
 namespace {
 
-/// A sum, and what its order may change. It has more digits than float64, of which sums are checked
-/// as well: equal terms are all rounded the same way.
+/// A sum, and the error that its order may cause. It has more digits than float64, whose results
+/// are checked too.
 struct Sum {
   long double value = 0;
   double magnitude = 0, last = 0;
@@ -23,12 +23,13 @@ struct Sum {
     alike += x != 0 && std::abs(x - last) <= std::abs(x) / 1024;
     last = x;
   }
-  /// What roundings are of. Terms that are alike are all rounded the same way, by as much as a half
-  /// in the end.
+  /// The magnitude of rounding errors. Equal terms are all rounded in the same direction, by up to
+  /// half a unit at the end.
   double parts(double roundings) const {
     return magnitude * (roundings + static_cast<double>(alike) / 24);
   }
-  /// As a result of the dtype. Terms that are scaled before they are added up are not exact.
+  /// The sum as a result of the dtype, perturbed unless it is exact. Terms that are scaled before
+  /// the addition are not exact.
   double rounded(DType dtype, Rounding& rounding, bool is_scaled = false) const {
     return rounded(dtype, rounding, roundings_of_sum(terms), is_scaled);
   }
@@ -39,8 +40,8 @@ struct Sum {
   }
 };
 
-/// For each place of the result, of the axes kept, the place in x where its line begins; and the
-/// lines' elements, relative to that.
+/// For each element of the result, which has the kept axes, the offset in x of its line; and the
+/// offsets of a line's elements relative to that.
 struct Lines {
   std::vector<size_t> begins, elements;
 
@@ -97,7 +98,7 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
     case ReduceKind::sum:
       return sum.rounded(dtype, rounding);
     case ReduceKind::mean: {
-      // Parts have means of their own, which are no round numbers.
+      // Partial means are not short numbers, so a mean is never exact.
       const double count = static_cast<double>(elements.size());
       return rounding(static_cast<double>(sum.value) / count, dtype, 2,
                       2 * sum.parts(roundings_of_sum(sum.terms)) / count);
@@ -197,7 +198,7 @@ void matmul(const Matmul& op, const Call& call) {
   const Shape &sa = a.spec.shape, &sb = b.spec.shape, &so = out.spec.shape;
   const std::vector<int64_t> ta = strides_of(sa), tb = strides_of(sb);
   const int64_t depth = sa[op.transpose_a ? -2 : -1];
-  // Strides of rows, columns and depth.
+  // The strides of rows, columns and the summed axis.
   const int64_t last_a = ta.back(), row_a = ta[ta.size() - 2], last_b = tb.back(),
                 row_b = tb[tb.size() - 2];
   const int64_t a_m = op.transpose_a ? last_a : row_a, a_k = op.transpose_a ? row_a : last_a;

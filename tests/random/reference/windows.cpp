@@ -1,13 +1,14 @@
-// Convolutions and pooling of the reference.
+// Reference implementations of convolutions and pooling.
 #include <cmath>
 
+#include "crescent/program/array_op_types.h"
 #include "crescent/program/op_types.h"
 #include "random/reference/reference.h"
 
 namespace crescent::random_programs {
 namespace {
 
-/// Sums of products where each is a tap of a window: f(element of x, of the kernel, of y).
+/// Calls f(element of x, of the kernel, of y) for every product of a convolution.
 template <class F>
 void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, const Shape& y, F f) {
   const std::vector<int64_t> tx = strides_of(x), tk = strides_of(kernel);
@@ -37,7 +38,8 @@ void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, con
   }
 }
 
-/// Sums, and what their order may change: fast ways to convolve transform, and are off by more.
+/// The sums of a convolution, and their errors: fast algorithms (Winograd) transform their
+/// operands, and are less accurate.
 class Sums {
  public:
   explicit Sums(Array& out) : out_(out), magnitudes_(out.values.size()) {}
@@ -48,7 +50,7 @@ class Sums {
     const double roundings = std::max(kLeastRoundings, roundings_of_sum(terms_ / results));
     double most = 0;
     for (double m : magnitudes_) most = std::max(most, m);
-    // What is transformed together is off by what is largest there.
+    // The error of elements that are transformed together is that of the largest one.
     for (size_t i = 0; i < magnitudes_.size(); ++i)
       out_.values[i] = rounding(out_.values[i], out_.spec.dtype, 1, roundings * most);
   }
@@ -56,7 +58,7 @@ class Sums {
  private:
   Array& out_;
   std::vector<double> magnitudes_;
-  int64_t terms_ = 0;  ///< of all results
+  int64_t terms_ = 0;  ///< terms of all results together
 };
 
 void conv(const Conv& op, const Call& call) {
@@ -83,7 +85,7 @@ void conv_kernel(const ConvBackwardKernel& op, const Call& call) {
   sums.round(call.rounding);
 }
 
-/// f(element of x) for each element under the window of a place of y.
+/// Calls f(element of x) for each element under the window of an element of y.
 template <class F>
 void for_each_under(const ConvSpec& spec, const std::vector<int64_t>& window, const Shape& x,
                     const std::vector<int64_t>& at, F f) {
@@ -136,17 +138,29 @@ void pool_backward(const PoolBackward& op, const Call& call) {
                      [&](size_t i) { dx.values[i] += share, magnitudes[i] += std::abs(share); });
     at.next();
   }
-  // Halves are added up as such: windows that overlap are few.
+  // Sums of half-width numbers are rounded to half width after each addition, because few windows
+  // overlap.
   const double of_halves = unit_of(dx.spec.dtype) / unit_of(DType::float32) / 8;
   const double factor = size_of(dx.spec.dtype) == 2 ? of_halves : 1;
   for (size_t i = 0; i < magnitudes.size(); ++i)
     dx.values[i] = call.rounding(dx.values[i], dx.spec.dtype, 1, 2 * factor * magnitudes[i]);
 }
 
+/// Whether an infinity meets a weight of 0 depends on how the op is computed: a kernel may multiply
+/// the padding of a window, or the zeros beside a band, or skip them.
+void refuse_infinite(const Call& call) {
+  for (const Array* x : call.in)
+    for (double v : x->values)
+      if (!std::isfinite(v)) throw Unreliable("a sum with weights that is not finite");
+}
+
 }  // namespace
 
 bool interpret_windows(const Call& call) {
   const std::string_view name = call.op.name();
+  if (name == Conv::kName || name == ConvBackwardData::kName || name == ConvBackwardKernel::kName ||
+      name == BandedMatmul::kName)
+    refuse_infinite(call);
   const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
     f(static_cast<const T&>(call.op), call);
   };

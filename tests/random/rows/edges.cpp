@@ -1,5 +1,6 @@
-// What kernels and passes decide by: ties and zeros, integers that floats do not hold, functions
-// both ways round, square matrices that are turned, rows about as long as those that are cut.
+// Edge cases by which kernels and passes choose algorithms: ties and zeros, integers that floats
+// cannot represent, both orders of operands, transposed square matrices, rows about as long as the
+// pieces that kernels process.
 #include "crescent/error.h"
 #include "random/draft.h"
 
@@ -12,7 +13,7 @@ Value some_name(Draft& d) {
   return d.choices.of(kNames);
 }
 
-/// f(a, b) beside f(b, a), which few functions have equal.
+/// f(a, b) and f(b, a) in one program, which are equal for few functions only.
 int both_orders(Draft& d) {
   constexpr const char* kFunctions[] = {"subtract", "arctan2", "power",   "divide",
                                         "less",     "maximum", "mod",     "greater_equal",
@@ -24,13 +25,13 @@ int both_orders(Draft& d) {
     const int result = d.call(function, {{"x1", x}, {"x2", y}});
     return d.dtype(result) == DType::boolean
                ? d.call("cast", {{"x", result}, {"dtype", Value("float32")}})
-               : d.tame(result);
+               : d.damped(result);
   };
   const int first = call(a, b), second = call(b, a);
-  return d.call("subtract", {{"x1", first}, {"x2", d.tame(second)}});
+  return d.call("subtract", {{"x1", first}, {"x2", d.damped(second)}});
 }
 
-/// Numbers that some dtypes on the way do not hold.
+/// A chain of casts through dtypes that cannot represent some of the numbers.
 int cast_chain(Draft& d) {
   int x = d.choices.one_in(2) ? d.number() : d.whole();
   if (d.dtype(x) == DType::int32) x = d.call("multiply", {{"x1", x}, {"x2", Value(16777217)}});
@@ -39,7 +40,7 @@ int cast_chain(Draft& d) {
   return x;
 }
 
-/// Integers of more digits than floats have, there and back.
+/// Integers with more digits than floats have, cast to another dtype and back.
 int large_integers(Draft& d) {
   constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::int16};
   constexpr const char* kBetween[] = {"float32", "float64", "float16", "bfloat16"};
@@ -54,7 +55,7 @@ int large_integers(Draft& d) {
   return beside.empty() ? back : d.call(beside, {{"x1", back}, {"x2", x}});
 }
 
-/// Rows or columns of a few numbers with many equal ones, and what that decides.
+/// A function whose result depends on ties, on rows or columns with many equal numbers.
 int ties(Draft& d) {
   struct Function {
     const char* name;
@@ -73,8 +74,8 @@ int ties(Draft& d) {
   return d.call(function.name, arguments);
 }
 
-/// A product with a square matrix, turned or not and perhaps there twice, scaled along rows or
-/// columns, before or behind.
+/// A product with a square matrix, transposed or not and perhaps twice, with rows or columns scaled
+/// before or after.
 int square_product(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 16, 17, 33};
   const int64_t n = d.choices.of(kSizes), rows = d.choices.one_in(2) ? n * 4 : n;
@@ -99,7 +100,7 @@ int square_product(Draft& d) {
                                                          : y;
 }
 
-/// Functions of an axis about as long as the pieces in which kernels take it.
+/// A function along an axis about as long as the pieces that kernels process.
 int long_rows(Draft& d) {
   constexpr int64_t kLong[] = {1023, 1024, 1025, 2047, 2048, 2049, 2051, 4095, 4096, 4097, 6147};
   constexpr int64_t kLonger[] = {8193, 16385, 32769, 65535, 65536, 65537, 65600, 131073};
@@ -126,7 +127,7 @@ int long_rows(Draft& d) {
   return d.call(function, {{"x", x}, {"axis", Value(is_last ? 1 : 0)}});
 }
 
-/// Values of each dtype, bool too, through views, put together again.
+/// Concatenates views of values of one dtype; all dtypes including bool.
 int views_of_all(Draft& d) {
   constexpr DType kDTypes[] = {DType::float16, DType::bfloat16, DType::int8,    DType::uint8,
                                DType::boolean, DType::int16,    DType::float64, DType::int64};
@@ -147,7 +148,7 @@ int views_of_all(Draft& d) {
   return d.call("tile", {{"x", x}, {"repeats", Value(repeats)}});
 }
 
-/// The bytes of numbers that nothing has rounded, there and by chance back; they have no gradient.
+/// A bitcast of unrounded numbers, and at random back again; bitcasts have no gradient.
 int bytes_of(Draft& d) {
   constexpr DType kDTypes[] = {DType::float32, DType::int32,    DType::int16, DType::uint8,
                                DType::float16, DType::bfloat16, DType::int8,  DType::float64};
@@ -161,13 +162,14 @@ int bytes_of(Draft& d) {
   return d.call("view", {{"x", y}, {"dtype", Value(name_of(d.dtype(x)))}});
 }
 
-/// A result that meets itself, as y + y: what kernels read in two places is one value.
+/// A function with the same value as both operands, such as y + y: kernels may read one value in
+/// two places.
 int with_itself(Draft& d) {
   const int64_t which = d.choices.below(3);
   const int x = which == 0 && d.values() > 0 ? d.values() - 1 : d.fraction();
   if (!is_floating(d.dtype(x)) || d.is_inner(x)) fail("a fraction");
   constexpr const char* kFunctions[] = {"add", "multiply", "maximum", "subtract", "minimum"};
-  return d.tame(d.call(d.choices.of(kFunctions), {{"x1", x}, {"x2", x}}));
+  return d.damped(d.call(d.choices.of(kFunctions), {{"x1", x}, {"x2", x}}));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ constexpr int64_t kMostProducts = 3'000'000;
 constexpr int64_t kSides[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17};
 constexpr int64_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33};
 
-/// An existing or a new value (batch, spatial..., channels).
+/// Images (batch, spatial..., channels): an earlier value or a new input.
 int images(Draft& d, int spatial) {
   const auto accepts = [&](const TensorSpec& s) {
     bool fits = is_floating(s.dtype) && s.shape.rank() == spatial + 2 && s.shape[-1] <= 64;
@@ -32,7 +32,7 @@ int spatial_axes(Draft& d) {
   return d.choices.of(kAxes);
 }
 
-/// Adds a bias, a residual, normalization and activation at random.
+/// Adds at random a bias, a residual, a normalization and an activation to y.
 int finished(Draft& d, int y) {
   y = d.call("multiply", {{"x1", y}, {"x2", Value(0.25)}});
   const TensorSpec channel{d.dtype(y), {d.shape(y)[-1]}};
@@ -133,7 +133,7 @@ int blocks(Draft& d, const char* function) {
   return d.call(function, {{"x", images(d, 2)}, {"block_size", Value(2)}});
 }
 
-/// An image with three channels.
+/// A function on images with three channels.
 int coloured(Draft& d, const char* function) {
   const int64_t height = d.choices.of(kSides), width = d.choices.of(kSides);
   const int x = d.input({d.floating(), {2, height, width, 3}});

@@ -1,11 +1,11 @@
-// Functions that read and write by index.
+// Functions that read and write at indices.
 #include "crescent/ops/ops.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {
 namespace {
 
-/// Indices of 0..size-1 with this shape.
+/// Indices from 0 to size - 1, of this shape.
 int indices(Draft& d, const Shape& shape, int64_t size) {
   constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::uint8};
   const DType dtype = size > 200 ? DType::int32 : d.choices.of(kDTypes);
@@ -45,7 +45,7 @@ int one_hot(Draft& d) {
 
 int segment(Draft& d, const char* function) {
   int x = d.fraction(1);
-  // Whether a product leaves its dtype on the way is a matter of order.
+  // Whether a partial product overflows the dtype depends on the order.
   if (std::string_view(function) == "segment_prod")
     x = d.call("clip", {{"x", x}, {"x_min", Value(-1)}, {"x_max", Value(1)}});
   constexpr int64_t kSegments = 4;
@@ -108,7 +108,7 @@ int select(Draft& d) {
                 {{"condlist", std::vector<int>{a, b}}, {"choicelist", std::vector<int>{y, x}}});
 }
 
-/// Segments without rows are infinite, and targets of 0 make 0 or NaN of that.
+/// Logits that are finite: empty segments are infinite, which becomes 0 or NaN with targets of 0.
 int logits(Draft& d) {
   return d.call("clip", {{"x", d.fraction(1)}, {"x_min", Value(-1e30)}, {"x_max", Value(1e30)}});
 }
@@ -132,7 +132,7 @@ int binary_crossentropy(Draft& d) {
                 {{"target", y}, {"output", x}, {"from_logits", Value(true)}});
 }
 
-/// The same for the last axis, under Crescent's own names.
+/// Cross-entropy along the last axis, under Crescent's own function names.
 int own_cross_entropy(Draft& d, bool sparse) {
   const int x = logits(d);
   const Shape shape = d.shape(x);
@@ -151,7 +151,7 @@ int scatter(Draft& d) {
       {{"indices", at}, {"values", values}, {"shape", Value(List{Value(rows), Value(width)})}});
 }
 
-/// A table whose rows are read repeatedly.
+/// An embedding, which reads some rows of its table several times.
 int embedding(Draft& d) {
   const int64_t words = d.length();
   const int table = d.input({d.floating(), {words, d.length()}});
@@ -160,12 +160,12 @@ int embedding(Draft& d) {
   return d.call("take", {{"x", table}, {"indices", at}, {"axis", Value(0)}});
 }
 
-/// `count` consecutive integers from `first` on.
+/// Integers from `first` to first + count - 1.
 int counted(Draft& d, const Shape& shape, int64_t first, int64_t count) {
   return d.call("add", {{"x1", indices(d, shape, count)}, {"x2", Value(first)}});
 }
 
-/// Draws sequences that are long enough for each label with a blank in between.
+/// CTC loss of sequences that are long enough for every label with a blank after it.
 int ctc_loss(Draft& d) {
   const int64_t batch = 1 + d.choices.below(3), most = 1 + d.choices.below(3),
                 classes = 2 + d.choices.below(4), time = 2 * most + 1 + d.choices.below(3);

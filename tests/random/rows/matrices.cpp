@@ -1,6 +1,6 @@
-// Linear algebra of matrices that rounding does little to, by the way they are made. What is one of
-// several right results, as eigenvectors that may be turned around, is made the only one before
-// others see it.
+// Linear algebra of matrices that are well conditioned by construction. A result that is one of
+// several correct ones, such as eigenvectors up to sign, is made unique before other functions use
+// it.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -12,7 +12,7 @@ int multiplied(Draft& d, int x, const decltype(Argument::value)& by) {
 }
 int with(Draft& d, const char* function, int x) { return d.call(function, {{"x", x}}); }
 
-/// Some elements of an axis, which follow each other.
+/// `count` consecutive elements of an axis, at a random position.
 int cut(Draft& d, int x, int axis, int64_t count) {
   const int64_t n = d.shape(x)[axis];
   if (n <= count) return x;
@@ -22,14 +22,15 @@ int cut(Draft& d, int x, int axis, int64_t count) {
       {{"x", x}, {"axis", Value(axis)}, {"first", Value(first)}, {"last", Value(first + count)}});
 }
 
-/// Rows and columns of matrices: around what the loops, LAPACK and threads are for.
+/// The most rows and columns of a matrix: around the limits at which own loops, LAPACK or threads
+/// are used.
 int64_t most_rows(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 9, 17, 3, 4, 5, 6, 25, 33};
   if (d.most_elements() > 20'000 && d.choices.one_in(10)) return d.choices.one_in(5) ? 130 : 50;
   return d.choices.of(kSizes);
 }
 
-/// Matrices of numbers between -1 and 1: parts of a value that is there, mostly, and few of them.
+/// Matrices of numbers between -1 and 1, mostly parts of an earlier value.
 int matrices(Draft& d, bool square) {
   constexpr int64_t kMostProducts = 40'000;
   const int64_t most = most_rows(d);
@@ -57,22 +58,22 @@ int eye_like(Draft& d, int x) {
                         {"M", Value(d.shape(x)[-1])},
                         {"dtype", Value(name_of(d.dtype(x)))}});
 }
-/// Matrices made so small that they turn nothing of the identity by more than `share`.
+/// Scales matrices so that adding them changes the identity by at most `share` (in norm).
 int small(Draft& d, int x, double share) {
   const int64_t most = std::max(d.shape(x)[-1], d.shape(x)[-2]);
   return multiplied(d, x, Value(share / static_cast<double>(most)));
 }
 int sum(Draft& d, int x, int y) { return d.call("add", {{"x1", x}, {"x2", y}}); }
 
-/// Near the identity, so that all of their singular values are between 1/2 and 3/2; their rows in
-/// reverse order, by chance, so that elimination has something to exchange.
+/// Matrices near the identity, with singular values between 1/2 and 3/2; at random with the rows in
+/// reverse order, so that elimination has to exchange rows.
 int near_identity(Draft& d, bool square) {
   const int x = matrices(d, square);
   const int result = sum(d, small(d, x, 0.5), eye_like(d, x));
   return d.choices.one_in(2) ? d.call("flip", {{"x", result}, {"axis", Value(-2)}}) : result;
 }
 
-/// Near a diagonal of whole numbers, so that eigenvalues or singular values lie apart.
+/// Matrices near a diagonal of integers, so that eigenvalues or singular values are well separated.
 int near_diagonal(Draft& d, bool square, bool descending) {
   const int x = matrices(d, square);
   const int64_t n = d.shape(x)[-1];
@@ -83,7 +84,7 @@ int near_diagonal(Draft& d, bool square, bool descending) {
   return sum(d, small(d, x, 0.25), multiplied(d, eye_like(d, x), numbers));
 }
 
-/// Symmetric, with eigenvalues between 1 and 2.
+/// Symmetric matrices with eigenvalues between 1 and 2.
 int positive_definite(Draft& d) {
   const int x = small(d, matrices(d, true), 1);
   const int square =
@@ -93,7 +94,7 @@ int positive_definite(Draft& d) {
   return sum(d, square, eye_like(d, x));
 }
 
-/// What is beside the matrices a system: a vector or a matrix for each, or one for all.
+/// The right side of linear systems with matrices a: a vector or a matrix for each, or one for all.
 int right_side(Draft& d, int a, bool vectors) {
   Shape shape = d.shape(a).slice(0, d.shape(a).rank() - 1);
   if (!vectors) {
@@ -109,7 +110,7 @@ int solve(Draft& d) {
   return d.call("solve", {{"a", a}, {"b", right_side(d, a, d.choices.one_in(3))}});
 }
 
-/// Only one triangle of the matrices is read.
+/// Solves with triangular matrices; the other triangle is not read.
 int solve_triangular(Draft& d) {
   const int x = matrices(d, true), a = sum(d, small(d, x, 0.5), eye_like(d, x));
   const bool lower = d.choices.one_in(2);
@@ -134,7 +135,7 @@ int slogdet(Draft& d) {
                 static_cast<size_t>(d.choices.below(2)));
 }
 
-/// Factors have no gradient.
+/// LU factors, which have no gradient.
 int lu_factor(Draft& d) {
   const int a = d.call("stop_gradient", {{"variable", near_identity(d, !d.choices.one_in(4))}});
   return d.call("lu_factor", {{"x", a}}, static_cast<size_t>(d.choices.below(2)));
@@ -149,7 +150,8 @@ int cholesky_inverse(Draft& d) {
   return d.call("cholesky_inverse", {{"x", a}, {"upper", Value(d.choices.one_in(2))}});
 }
 
-/// Singular values that are 0, as some columns are sums of others, and others that are not nearly.
+/// The rank of matrices some of whose columns are sums of others, so that singular values are
+/// either 0 or far from 0.
 int matrix_rank(Draft& d) {
   const int a = near_identity(d, false);
   const int64_t rows = d.shape(a)[-1];
@@ -158,7 +160,7 @@ int matrix_rank(Draft& d) {
   return with(d, "matrix_rank", d.call("matmul", {{"x1", a}, {"x2", b}}));
 }
 
-/// Which way round the columns of a factor are, by their diagonal.
+/// The signs of the columns of a factor, by its diagonal.
 int signs(Draft& d, int factor) {
   const int diagonal =
       d.inner(d.call("diagonal", {{"x", factor}, {"axis1", Value(-2)}, {"axis2", Value(-1)}}));
@@ -175,8 +177,8 @@ int eigh(Draft& d) {
   return multiplied(d, vectors, along(d, signs(d, vectors), -2));
 }
 
-/// Eigenvalues of matrices that are not symmetric come in any order. Discs around the diagonal hold
-/// one each, so that they are real.
+/// Eigenvalues of non-symmetric matrices come in any order. The Gershgorin discs are disjoint, so
+/// all eigenvalues are real.
 int eig(Draft& d) {
   const int a = near_diagonal(d, true, false);
   if (d.shape(a)[-1] > 8) fail("too large");
@@ -195,7 +197,7 @@ int svd(Draft& d) {
   return multiplied(d, d.inner(d.call("svd", arguments, 2)), along(d, s, -1));
 }
 
-/// All columns of q span what the matrices leave out, too: any that do.
+/// QR with all columns of q: those beyond the columns of the matrices are arbitrary.
 int qr(Draft& d) {
   int a = near_identity(d, false);
   const bool complete = d.choices.one_in(3), more_rows = d.shape(a)[-2] > d.shape(a)[-1];

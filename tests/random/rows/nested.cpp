@@ -1,4 +1,4 @@
-// Programs within programs: scans whose bodies are drawn too.
+// Nested programs: scans whose bodies are drawn too.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kMostSteps = 9;
 
-/// A value that broadcasts into the shape of the carry.
+/// Whether a value broadcasts to the shape of the carry.
 bool fits(const Shape& carry, const Shape& x) {
   if (x.rank() > carry.rank()) return false;
   for (int i = 1; i <= x.rank(); ++i)
@@ -15,7 +15,7 @@ bool fits(const Shape& carry, const Shape& x) {
   return true;
 }
 
-/// Something of the body's values, of the carry's shape and dtype.
+/// A new value of the body, with the shape and dtype of the carry.
 int step(Draft& body, const TensorSpec& carry) {
   const auto is_beside = [&](const TensorSpec& s) {
     return s.dtype == carry.dtype && fits(carry.shape, s.shape);
@@ -43,7 +43,7 @@ int step(Draft& body, const TensorSpec& carry) {
       const int x = body.call("mean", {{"x", a}, {"axis", Value(-1)}, {"keepdims", Value(true)}});
       return body.call("subtract", {{"x1", b}, {"x2", x}});
     }
-    case 4: {  // a product with a square matrix, of which there may be one
+    case 4: {  // a product with a square matrix, if there is one
       for (int w = 0; w < body.values(); ++w) {
         const Shape& square = body.shape(w);
         const int64_t n = carry.shape[-1];
@@ -81,7 +81,7 @@ int scan(Draft& d) {
   for (int64_t more = 1 + d.choices.below(4); more > 0; --more) last = step(body, carry);
   Node node;
   node.stacks = d.choices.one_in(2) && body.values() > static_cast<int>(locals.size());
-  // The next carry is the last value, and has its spec.
+  // The last value is the next carry, so it needs the same spec.
   const int next = body.call("add", {{"x1", last}, {"x2", 0}});
   const int carried = body.call("multiply", {{"x1", next}, {"x2", Value(0.5)}});
   if (!(body.spec(carried) == carry)) fail("another carry");

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMostProducts = 3'000'000;
 
-/// So that sums of n products stay about as large as they were.
+/// Scales x so that sums of n products have about the same magnitude.
 int scaled(Draft& d, int x, int64_t n) {
   if (n < 3) return x;
   const double factor = std::exp2(-std::round(std::log2(static_cast<double>(n)) / 2));
@@ -20,7 +20,7 @@ void refuse_many(int64_t products) {
   if (products > kMostProducts) fail("too many products");
 }
 
-/// A bias and an activation, by chance: what kernels do to results before they store them.
+/// Adds at random a bias and an activation, which kernels apply before they store a result.
 int finished(Draft& d, int x) {
   if (d.choices.one_in(2)) {
     const int bias = d.input({d.dtype(x), {d.shape(x)[-1]}});
@@ -121,7 +121,8 @@ int einsum(Draft& d) {
   struct Equation {
     const char* text;
     int rank;
-    std::vector<int> other;  ///< axes of the first that the other has; -1: one of its own
+    /// Per axis of the second operand: the equal axis of the first one; -1: an axis of its own.
+    std::vector<int> other;
     int summed;
   };
   static const Equation kEquations[] = {
@@ -161,7 +162,7 @@ int layer_normalization(Draft& d) {
                 {{"x", x}, {"gamma", gamma}, {"beta", beta}, {"epsilon", Value(0.01)}});
 }
 
-/// With moments of the batch, as in training, or given ones.
+/// Batch normalization with the moments of the batch, as in training, or with given ones.
 int batch_normalization(Draft& d) {
   const int x = d.fraction(2);
   const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};

@@ -10,7 +10,7 @@ namespace crescent::random_programs {
 namespace {
 
 constexpr const char* kLines[] = {
-    // Arithmetic.
+    // arithmetic
     "add(x1=n, x2=y)",
     "subtract(x1=n, x2=y)",
     "multiply(x1=n, x2=y)!",
@@ -89,14 +89,14 @@ constexpr const char* kLines[] = {
     "erfinv(x=u)",
     "i0(x=u)",
     "signbit(x=f)",
-    // Real numbers as complex ones.
+    // complex functions of real numbers
     "real(x=n)",
     "imag(x=f)",
     "conj(x=f)",
     "conjugate(x=n)",
     "angle(x=f)",
     "isreal(x=f)",
-    // Comparisons.
+    // comparisons
     "equal(x1=n, x2=y)",
     "not_equal(x1=n, x2=y)",
     "less(x1=n, x2=y)",
@@ -115,7 +115,7 @@ constexpr const char* kLines[] = {
     "isclose(x1=f, x2=y)",
     "where(condition=b, x1=n, x2=n)",
     "where(condition=b, x1=n, x2=0)",
-    // Whole numbers.
+    // integers
     "bitwise_and(x=w, y=y)",
     "bitwise_or(x=w, y=y)",
     "bitwise_xor(x=w, y=y)",
@@ -123,7 +123,7 @@ constexpr const char* kLines[] = {
     "gcd(x1=w, x2=y)",
     "left_shift(x=w, y=2)",
     "right_shift(x=w, y=1)",
-    // Activations.
+    // activations
     "relu(x=f)",
     "relu6(x=f)",
     "sigmoid(x=f)",
@@ -177,7 +177,7 @@ constexpr const char* kLines[] = {
     "nanpercentile(x=f, q=30, axis=axis)",
     "convert_to_tensor(x=n)",
     "array(x=n)",
-    // Constants.
+    // constants
     "arange(start=0, stop=7)",
     "linspace(start=0, stop=1, num=5)",
     "logspace(start=0, stop=1, num=4)",
@@ -197,7 +197,7 @@ constexpr const char* kLines[] = {
     "softmax(x=f, axis=axis)",
     "log_softmax(x=f, axis=axis)",
     "sparsemax(x=f, axis=axis)",
-    // Reductions.
+    // reductions
     "sum(x=n, axis=axes, keepdims=flag)!",
     "mean(x=f, axis=axes, keepdims=flag)",
     "max(x=n, axis=axes, keepdims=flag)",
@@ -237,7 +237,7 @@ constexpr const char* kLines[] = {
     "layer_normalization(x=f, axis=axis, epsilon=0.01)",
     "trace(x=f)!",
     "moments(x=f, axes=axis)",
-    // Dtypes.
+    // dtypes
     "cast(x=n, dtype=dtype)",
     "cast(x=b, dtype=dtype)",
     "saturate_cast(x=w, dtype=dtype)",
@@ -247,11 +247,11 @@ constexpr const char* kLines[] = {
     "ones_like(x=n)",
     "full_like(x=n, fill_value=2)",
     "copy(x=n)",
-    // Order.
+    // sorting
     "sort(x=n, axis=axis)",
     "argsort(x=n, axis=axis)",
     "top_k(x=f, k=1)",
-    // Triangles and diagonals.
+    // triangles and diagonals
     "tril(x=n)",
     "triu(x=n)",
     "tril(x=n, k=1)",
@@ -260,7 +260,7 @@ constexpr const char* kLines[] = {
     "diag(x=n)",
 };
 
-/// "name=class" of a line.
+/// An argument in a line: "name=class".
 struct Part {
   std::string name, what;
 };
@@ -291,7 +291,7 @@ Value some_dtype(Choices& choices) {
   return choices.of(kNames);
 }
 
-/// Operands are drawn before options, which are about the first.
+/// Draws a call. Operands are drawn before options, which depend on the first operand.
 int draw(Draft& d, const std::string& function, const std::vector<Part>& parts, bool grows) {
   std::vector<Argument> arguments;
   int first = -1;
@@ -321,7 +321,7 @@ int draw(Draft& d, const std::string& function, const std::vector<Part>& parts, 
     }
   }
   const int result = d.call(function, std::move(arguments));
-  return grows ? d.tame(result) : result;
+  return grows ? d.damped(result) : result;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Images read between their pixels, and compared.
+// Functions that interpolate or compare images.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -16,7 +16,7 @@ int plus(Draft& d, int x, const Value& number) {
   return d.call("add", {{"x1", x}, {"x2", number}});
 }
 
-/// (batch, height, width, channels).
+/// Images (batch, height, width, channels).
 int photographs(Draft& d, DType dtype) {
   constexpr int64_t kChannels[] = {1, 3, 2, 4, 5};
   const int64_t batch = 1 + d.choices.below(3), height = d.choices.of(kShortSides),
@@ -24,7 +24,7 @@ int photographs(Draft& d, DType dtype) {
   return d.input({dtype, {batch, height, width, channels}});
 }
 
-/// Numbers around the middle of an axis, some of them beyond its ends.
+/// Coordinates around the middle of an axis, some of them outside.
 int places(Draft& d, const Shape& shape, DType dtype, int64_t n) {
   const int x = d.call("tanh", {{"x", d.input({dtype, shape})}});
   return plus(d, times(d, x, 0.73 * static_cast<double>(n)), Value(0.49 * static_cast<double>(n)));
@@ -62,8 +62,8 @@ int map_coordinates(Draft& d) {
                                           {"fill_mode", Value(d.choices.of(kFills))}});
 }
 
-/// Near the identity: turned, sheared and moved a little; channels apart from each other, by
-/// chance.
+/// Affine transforms near the identity: small rotations, shears and shifts, at random one per
+/// channel.
 int affine_transform(Draft& d) {
   const int x = photographs(d, d.floating());
   const int64_t count = d.choices.one_in(2) ? 1 : d.shape(x)[0];
@@ -78,7 +78,7 @@ int affine_transform(Draft& d) {
   return d.call("image.affine_transform", arguments);
 }
 
-/// Corners of a square, each moved a little.
+/// The corners of a square, each shifted a little.
 int corners(Draft& d, int64_t batch, double side) {
   const int moved =
       times(d, d.call("tanh", {{"x", d.input({DType::float32, {batch, 4, 2}})}}), 0.2 * side);
@@ -118,7 +118,7 @@ int scale_and_translate(Draft& d) {
                                               {"antialias", Value(d.choices.one_in(2))}});
 }
 
-/// Half widths lose the differences of squares.
+/// Comparisons of images, not in half width, where differences of squares lose all digits.
 int compared(Draft& d, const char* function) {
   const DType dtype = d.choices.one_in(2) ? DType::float64 : DType::float32;
   const int x = photographs(d, dtype), y = d.same_shape(x);

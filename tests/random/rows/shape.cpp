@@ -1,4 +1,5 @@
-// Functions that move elements: slices that meet each other, concatenations, repetitions, indices.
+// Functions that move elements: operations on two slices of a value, concatenations, repetitions,
+// indices.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 Value list_of(const std::vector<int64_t>& numbers) { return List(numbers.begin(), numbers.end()); }
 
-/// A part of one axis, of so many elements.
+/// `count` elements of one axis.
 int part(Draft& d, int x, int axis, int64_t start, int64_t count, int64_t step = 1) {
   return d.call("slice_axis", {{"x", x},
                                {"axis", Value(axis)},
@@ -21,7 +22,7 @@ int axis_from_0(Draft& d, int x) {
   return static_cast<int>(d.choices.below(d.shape(x).rank()));
 }
 
-/// Two slices of one value meet, as in x[:, 0] * x[:, 1].
+/// A function of two slices of one value, such as x[:, 0] * x[:, 1].
 int slices_meet(Draft& d) {
   const int x = d.fraction(1);
   const int axis = d.choices.one_in(2) ? axis_from_0(d, x) : d.shape(x).rank() - 1;
@@ -210,7 +211,7 @@ constexpr std::pair<const char*, Make> kRows[] = {
 
 std::vector<Row> shape_rows() {
   std::vector<Row> rows;
-  // What views meet is where most of an engine's work is.
+  // Rows whose operands are views, which exercise most of the engine.
   for (const auto& [function, make] : kRows) rows.push_back({function, make});
   for (size_t i = 0; i < std::size(kRows) / 2; ++i) {
     rows.push_back({"get_item", views});

@@ -1,5 +1,5 @@
-// Fourier transforms, whose complex numbers are pairs of tensors, and complex numbers of their own,
-// which none but their row sees.
+// Fourier transforms, whose complex numbers are pairs of tensors, and functions of complex tensors,
+// which only the rows here use.
 #include <cmath>
 
 #include "crescent/base/error.h"
@@ -8,14 +8,14 @@
 namespace crescent::random_programs {
 namespace {
 
-/// So that sums of n numbers stay about as large as those were.
+/// Scales x so that sums of n numbers have about the same magnitude.
 int shrunk(Draft& d, int x, int64_t n) {
   const double factor = std::exp2(-std::round(std::log2(static_cast<double>(n)) / 2));
   return d.call("multiply", {{"x1", x}, {"x2", Value(factor)}});
 }
 
-/// A part of the value, whose last axes have at most so many elements and the others in all what is
-/// left of the products.
+/// A part of the value: each of the last `axes` axes has at most `most` elements, and the other
+/// axes together have as many as the limit of multiplications allows.
 int portion(Draft& d, int x, int axes, int64_t most, int64_t products) {
   List start, size;
   for (int i = d.shape(x).rank() - 1; i >= 0; --i) {
@@ -29,7 +29,8 @@ int portion(Draft& d, int x, int axes, int64_t most, int64_t products) {
   return d.call("slice", {{"inputs", x}, {"start_indices", Value(start)}, {"shape", Value(size)}});
 }
 
-/// Rows of every kind of length: those of small factors, large primes, one and two lanes.
+/// Signals of lengths with small prime factors or large ones, and in numbers that do or do not fill
+/// the lanes.
 int signals(Draft& d) {
   constexpr int64_t kLengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   11,  12,  13,  15,  16,
                                   17, 23, 30, 31, 32, 33, 37, 60, 64,  65,  77,  96,  97,  100,
@@ -56,7 +57,7 @@ int fourier_of_planes(Draft& d, const char* function) {
   return function[0] == 'i' ? y : shrunk(d, y, d.shape(re)[-1] * d.shape(re)[-2]);
 }
 
-/// What is not given follows from the last axis.
+/// Adds at random the length argument; without it, the length of the last axis is used.
 void give_length(Draft& d, std::vector<Argument>& arguments, int64_t n) {
   if (d.choices.one_in(2))
     arguments.push_back({"fft_length", Value(std::max<int64_t>(1, n + d.choices.below(5) - 2))});
@@ -113,7 +114,7 @@ int istft(Draft& d) {
   std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
   all.give(arguments);
   const int y = d.call("istft", arguments);
-  // At the ends of windows little is divided by little.
+  // Limits the result: at the ends of windows, small numbers are divided by small ones.
   return d.call("tanh", {{"x", y}});
 }
 
@@ -128,7 +129,7 @@ int pairs(Draft& d) {
                 {{"x", x}, {"axis", Value(-1)}, {"first", Value(0)}, {"last", Value(2)}});
 }
 
-/// At least 1/2 from 0, where angles and quotients are.
+/// Complex numbers at least 1/2 from 0, so that angles and quotients are well conditioned.
 int away_from_zero(Draft& d) {
   const int length = d.positive();
   const int angle = d.call("tanh", {{"x", d.same_shape(length)}});
@@ -145,13 +146,13 @@ int complex_unary(Draft& d) {
   const std::string function = d.choices.of(kFunctions);
   const int z = complex(d, pairs(d));
   if (function == "real") return part_of(d, z);
-  return d.tame(part_of(d, d.inner(d.call(function, {{"x", z}}))));
+  return d.damped(part_of(d, d.inner(d.call(function, {{"x", z}}))));
 }
 
 int complex_binary(Draft& d) {
   constexpr const char* kFunctions[] = {"add", "subtract", "multiply"};
   const int x = pairs(d), z = complex(d, x), w = complex(d, d.same_shape(x));
-  return d.tame(part_of(d, d.inner(d.call(d.choices.of(kFunctions), {{"x1", z}, {"x2", w}}))));
+  return d.damped(part_of(d, d.inner(d.call(d.choices.of(kFunctions), {{"x1", z}, {"x2", w}}))));
 }
 
 int complex_quotient(Draft& d) {
@@ -160,7 +161,7 @@ int complex_quotient(Draft& d) {
   const TensorSpec wanted{DType::float32, shape};
   const int x = d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
   const int y = d.inner(d.call("divide", {{"x1", complex(d, x)}, {"x2", z}}));
-  return d.tame(part_of(d, y));
+  return d.damped(part_of(d, y));
 }
 
 int of_polar(Draft& d) {

@@ -38,7 +38,7 @@ local function pick()
   return junk[i]
 end
 
--- Left out: what ends, waits, writes files, or changes settings for the rest of the run.
+-- Left out: functions that exit, wait, write files, or change settings for the rest of the run.
 local skipped = { sleep = true, help = true, summary = true, profile = true, validate = true,
   load = true, save = true, save_weights = true, save_model = true, write_npy = true, write_hdf5 = true,
   set_threads = true, set_device = true, enable_op_determinism = true, set_dtype_policy = true,

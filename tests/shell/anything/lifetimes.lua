@@ -1,9 +1,9 @@
--- Parts outlive what they were parts of, in coroutines and finalizers too, to the end [L04].
+-- Parts of objects stay valid after the objects are gone, in coroutines and finalizers too [L04].
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 
--- weights, values, layers and symbols of a model that is gone
+-- weights, values, layers and symbols of a collected model
 local weight, value, layer, output
 do
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 }, name = "d" }) }
@@ -17,7 +17,7 @@ check.same(value.shape, { 3, 2 })
 check.same({ weight.path, layer.units, output.shape[2] }, { "d/kernel", 2, 2 })
 check.same(layer(cr.ones { 1, 3 }).shape, { 1, 2 })
 
--- tensors cross the borders of coroutines, and errors in one leave the others
+-- tensors pass between coroutines, and an error in one does not affect the others
 local steps = coroutine.wrap(function(x)
   while true do x = coroutine.yield(x * 2) end
 end)
@@ -28,7 +28,7 @@ local ok, why = coroutine.resume(failing)
 assert(not ok and tostring(why):find "reshape")
 check.near(steps(cr.ones { 1 }), { 2 })
 
--- what finalizers and closers do at the end of the process, in any order
+-- finalizers and closers use objects at the end of the process, in any order
 local ended, text = check.run [[
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
   kept = setmetatable({ model = model }, { __gc = function(self)

@@ -1,11 +1,11 @@
--- The listing of everything that can be called: complete, described, and true.
+-- The listing of everything that can be called is complete, documented, and correct.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 cr = require "crescent"
 
 local listing = cr.listing()
 
--- ---- what completion offers is in it
+-- ---- it contains everything that completion offers
 
 local paths, members, parents = {}, {}, {}
 for _, section in ipairs { "functions", "namespaces", "values" } do
@@ -71,7 +71,7 @@ for name, object in pairs(objects) do
 end
 assert(offered > 2000, offered)
 
--- ---- every entry says what it is
+-- ---- every entry has a description
 
 local function check_doc(row, place)
   assert(type(row.doc) == "string" and row.doc ~= "", place .. " has no doc")
@@ -99,7 +99,7 @@ for _, type in ipairs(listing.types) do
   for _, row in ipairs(type.methods) do check_types(row, type.name .. ":" .. row.name) end
 end
 
--- ---- it is in order
+-- ---- it is sorted
 
 for _, section in ipairs { "functions", "namespaces", "values" } do
   for i = 2, #listing[section] do
@@ -107,7 +107,7 @@ for _, section in ipairs { "functions", "namespaces", "values" } do
   end
 end
 
--- ---- a call with its defaults spelled out is the call without
+-- ---- a call with explicit defaults equals the call without arguments
 
 -- Functions of one tensor, such as sum, softmax and sort.
 local x = cr.tensor { { 0.3, 0.7, 0.2 }, { 0.9, 0.1, 0.4 } }

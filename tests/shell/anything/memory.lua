@@ -1,7 +1,7 @@
 -- Temporary tensors are collected in time, and errors leave nothing behind [L02].
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local memory = require "memory"
-collectgarbage "generational"                        -- as the program has it
+collectgarbage "generational"  -- the mode that the program uses
 local cr = require "crescent"
 
 -- A sanitizer keeps freed memory for a while.
@@ -17,7 +17,7 @@ end
 assert(sanitized or most < before + 32,
   string.format("memory went from %.0f to %.0f MiB", before, most))
 
--- what a call made is free when the next but one begins, however much lives
+-- results of a call are freed before the next but one begins, however much memory is alive
 local results, most_alive = setmetatable({}, { __mode = "v" }), 0
 for i = 1, 100 do
   results[i] = live[1] + i -- 4 MiB
@@ -27,7 +27,7 @@ for i = 1, 100 do
 end
 assert(most_alive <= 3, most_alive .. " temporary results at a time")
 
--- what has grown old among tensors goes, too
+-- tensors in the old generation are collected too
 local ring, most_heap = {}, 0
 for i = 1, 5000 do
   ring[i % 8] = ("x"):rep(4096) .. i
@@ -129,7 +129,7 @@ end
 left = count_alive()
 assert(left == 0, left .. " layers and graphs that refer to each other are left")
 
--- what C++ alone owns keeps its attributes
+-- objects that only C++ owns keep their attributes
 local function churn()
   for _ = 1, 6 do
     collectgarbage()

@@ -1,5 +1,5 @@
--- What somebody types who comes from Python, and the message that comes: what was expected, what
--- came, and the right way to write it.
+-- Mistakes of users who come from Python, each with its message: what was expected, what was given,
+-- and the right way to write it.
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
 
@@ -188,7 +188,7 @@ local rows = {
     "No such layer: dens (did you mean 'dense'?). Existing layers are: [dense]." },
 }
 
--- What is right or no mistake of this kind is told as Lua tells it.
+-- Correct code, and mistakes of other kinds, get Lua's own messages.
 local plain = {
   { "5 5", "unexpected symbol near '5'" },
   { "error 'on purpose'", "on purpose" },
@@ -199,7 +199,7 @@ local plain = {
   { "x = = 1", "unexpected symbol near '='" },
 }
 
---- What the prompt shows for a line.
+--- The message that the prompt shows for a line.
 local function message_of(code)
   local chunk, message = load(code, "=prompt")
   if chunk then

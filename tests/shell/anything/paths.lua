@@ -1,4 +1,5 @@
--- A path with a zero byte in it is refused by whatever takes a path: the system would cut it there.
+-- A path with a zero byte is refused by every function that takes a path: the system would truncate
+-- it there.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

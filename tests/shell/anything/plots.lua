@@ -1,4 +1,4 @@
--- cr.plot and what else draws figures: what is drawn of what is given, and into which files.
+-- cr.plot and the other figures: what is drawn for which data, and the kinds of files.
 local cr = require "crescent"
 local folder = arg[0]:match "(.*/)"
 local check = dofile(folder .. "../support/check.lua")
@@ -11,7 +11,7 @@ local function content(path)
   return bytes
 end
 
---- What `draw(path)` writes into a file with this ending.
+--- The content of the file with this ending that `draw(path)` writes.
 local function written(ending, draw)
   local path = check.temporary(ending)
   assert(draw(path) == path)
@@ -35,7 +35,7 @@ local function plotted(...)
   end)
 end
 
--- ---- what counts as a series
+-- ---- data that is accepted as a series
 local x, y = cr.ops.linspace(0, 1, 20), cr.random.normal { 20 }
 assert(polylines(plotted(y, {})) == 1)
 assert(polylines(plotted(x, y, {})) == 1)
@@ -50,7 +50,7 @@ for _, text in ipairs { ">loss<", ">val_loss<", ">a &amp; b<", ">epoch<" } do
   assert(svg:find(text, 1, true), text)
 end
 
--- ---- in letters, the legend has the signs of the curves
+-- ---- in text, the legend has the characters of the curves
 local letters = written(".txt", function(path)
   return cr.plot({ a = { 1, 2 }, b = { 2, 1 }, val_a = { 3, 3 } }, { file = path, width = 60 })
 end)
@@ -115,7 +115,7 @@ says("hist: ", cr.hist, { 1 }, { bins = 0 })
 says("plot: ", cr.plot, { 1 }, { style = "dots" })
 says("sparkline: ", cr.sparkline, { 1 }, { width = -1 })
 
--- ---- names are as many as what they name
+-- ---- there must be as many labels as series
 says("plot: label: expected 2 texts, got 1", cr.plot, { { 1, 2 }, { 3, 4 } }, { label = "a" })
 says("plot: label: expected 1 texts, got 2", cr.plot, { 1, 2 }, { label = { "a", "b" } })
 says("plot: label: expected 0 texts, got 1", cr.plot, { a = { 1, 2 } }, { label = { "b" } })
@@ -181,13 +181,13 @@ local numbers = 0
 for _ in text:gmatch ">[01]</text>" do numbers = numbers + 1 end
 assert(numbers == 9)
 
--- ---- lines of one letter each
+-- ---- sparklines
 assert(cr.sparkline { 0, 1, 2, 3, 4, 5, 6, 7 } == "▁▂▃▄▅▆▇█")
 assert(cr.sparkline { 0, nan, 7 } == "▁ █")
 assert(cr.sparkline(cr.tensor { 7, 0 }) == "█▁")
 assert(cr.sparkline({ 0, 0, 7, 7 }, { width = 2 }) == "▁█")
 
--- ---- the logs of training
+-- ---- history:plot
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
 model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
 local history = model:fit(cr.random.normal { 20, 3 }, cr.random.normal { 20, 1 },
@@ -206,7 +206,7 @@ assert(polylines(both) == 4 and both:find ">mae<" and both:find ">of both<")
 assert(drawn({}):find("stroke-dasharray", 1, true))
 check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
 
--- ---- graphs of models: every layer is a box, every edge a line, models inside of models frames
+-- ---- graphs of models: every layer is a box, every edge a line, nested models are frames
 local inner_input, input = cr.Input { shape = { 8 } }, cr.Input { shape = { 8 } }
 local inner = cr.Model { inputs = inner_input, name = "block",
   outputs = cr.layers.Add() { cr.layers.Dense(8, { name = "within" })(inner_input), inner_input } }
@@ -229,7 +229,7 @@ text = written(".txt", function(file) return graph:plot(file, { expand_nested = 
 assert(select(2, text:gsub("▼", "")) == 5)
 check.fails(function() graph:plot("a.svg", { rankdir = "XY" }) end, "rankdir")
 
--- ---- without a file what is drawn is printed; colours only for a terminal
+-- ---- without a file the figure is printed, with colours only at a terminal
 local ok, out = check.run("cr.plot({ 1, 2, 3 }, { title = 'rising' })", "LC_ALL=C.UTF-8 TERM=xterm")
 assert(ok and out:find "rising" and out:find "⠤" and not out:find "\27")
 ok, out = check.run("cr.plot { 1, 2, 3 }", "LC_ALL=C.UTF-8 TERM=dumb")

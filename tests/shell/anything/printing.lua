@@ -1,4 +1,5 @@
--- How values look at the prompt: cr.show, cr.print, cr.config.print, and tostring of objects.
+-- How values are printed at the prompt: cr.show, cr.print, cr.config.print, and tostring of
+-- objects.
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
 
@@ -9,7 +10,7 @@ shows({ "a", b = "c\n" }, [[{ "a", b = "c\n" }]])
 shows("plain", "plain")
 shows({ ("x"):rep(500) }, '{ "' .. ("x"):rep(70) .. '"... (500 bytes) }')
 
--- Lists of numbers go across, long ones end.
+-- Lists of numbers are printed on one line and shortened.
 local numbers = {}
 for i = 1, 60 do numbers[i] = i * 100 end
 local shown = cr.show(numbers)
@@ -21,7 +22,8 @@ assert(shown:find "... 9900 more\n}$" and not shown:find "101", shown)
 shows({ 0.1 + 0.2, 1 / 3, 1e-9 / 3, 2.0, -0.5, 1 / 0 },
   "{ 0.3, 0.33333333, 3.3333333e-10, 2.0, -0.5, inf }")
 
--- Tensors: aligned in tables, not more than a few lines, dtype and shape below one that is alone.
+-- Tensors: aligned in tables and shortened there; a tensor on its own is followed by dtype and
+-- shape.
 shows({ a = cr.tensor { { 1, 20 }, { 300, 4 } } },
   "{\n  a = [[  1.  20.]\n       [300.   4.]]\n}")
 shows({ cr.zeros { 2, 64, 64, 3 }, cr.zeros({ 100 }, "int32") },
@@ -54,7 +56,7 @@ do
   os.remove(path)
 end
 
--- What cr.config.print says counts for tensors and for tables.
+-- The settings of cr.config.print apply to tensors and tables.
 cr.config.print { precision = 3, threshold = 5, width = 20 }
 shows({ 1 / 3 }, "{ 0.333 }")
 check.same(tostring(cr.tensor { 1 / 3, 1 }), "[0.333 1.   ]")
@@ -73,7 +75,7 @@ cr.config.print {}
 shows({ 1 / 3 }, "{ 0.33333333 }")
 check.same(tostring(cr.arange(7)), "[0 1 2 3 4 5 6]")
 
--- Objects say in a line what they are.
+-- tostring describes an object in one line.
 local function says(value, text) check.same(tostring(value), text) end
 says(cr.optimizers.Adam(0.01), "<Adam learning_rate=0.01>")
 says(cr.metrics.MeanSquaredError { name = "error" }, "<MeanSquaredError name=error>")
@@ -92,7 +94,7 @@ says(cr.data.from_tensor_slices(cr.zeros { 100, 3 }):take(7),
 says(cr.utils.FeatureSpace { features = { age = "float" } },
   "<FeatureSpace: 1 features, 0 crosses, output_mode=concat, not adapted>")
 
--- What a command printed is not shown again.
+-- A result that its command has already printed is not shown again.
 local report = model:profile(cr.zeros { 4, 3 }, { print_fn = function() end })
 assert(cr.show(report):find "^<profile of %d+ instructions>$" and #report.rows > 0, cr.show(report))
 report = model:validate(cr.zeros { 4, 3 }, { print_fn = function() end })

@@ -64,8 +64,7 @@ local stop = os.time() + (tonumber(os.getenv "CRESCENT_RANDOM_CALLS_UNTIL") or 1
 local last = assert(io.open("last.txt", "w"))
 local calls, succeeded = 0, 0
 
---- Nothing of the module ends the process by design; a name that one day does stands here:
---- ["ops.name"] = "why".
+--- Names that end the process by design, with the reason; there are none.
 local left_out = {}
 
 local function sorted(t)
@@ -106,7 +105,7 @@ assert(#functions > 100 and #classes > 100 and #bases > 5)
 local slow = { fit = true, evaluate = true, predict = true, profile = true, validate = true,
   train_on_batch = true }
 
---- Makes the call, and keeps what it gives.
+--- Makes the call and keeps its results.
 local function call(text, f, ...)
   calls = calls + 1
   last:seek "set"
@@ -128,7 +127,7 @@ local function call(text, f, ...)
   if type(b) == "userdata" then values:keep(b) end
 end
 
---- Arguments by position, sometimes followed by names that the function knows.
+--- Random arguments by position, sometimes followed by named ones.
 local function arguments(names, options, self, self_text)
   local list, texts, n = {}, {}, 0
   local function add(value, text)
@@ -167,7 +166,7 @@ local function call_function()
   call(place .. "(" .. text .. ")", f, table.unpack(list, 1, n))
 end
 
---- An object of a class: most options as the class wants them.
+--- An object of a random class, with mostly valid options.
 local function construct()
   local place, class, what = table.unpack(values:one_of(classes))
   local options, texts = {}, {}
@@ -194,7 +193,7 @@ local function construct_wildly()
   call(place .. "(" .. text .. ")", class, table.unpack(list, 1, n))
 end
 
---- What reflection says of an object; of a class it lists the options, not the members.
+--- The members of an object by reflection; for a class, reflection lists options instead.
 local function members_of(object)
   local what = cr.describe(object)
   what.methods = what.methods or { "from_config" }
@@ -278,7 +277,7 @@ local function operate()
     object, other)
 end
 
---- Metamethods as functions: with anything as self.
+--- Calls a random metamethod with any value as self.
 local function call_metamethod()
   local object, text = some_object()
   local meta = getmetatable(object)
@@ -290,7 +289,7 @@ local function call_metamethod()
     table.unpack(list, 1, n))
 end
 
---- Layers on data, objects called.
+--- Calls an object, such as a layer on data.
 local function call_object()
   local object, text, what = some_object()
   local list, n, rest = arguments({ "inputs" }, what.class and what.class.arguments)

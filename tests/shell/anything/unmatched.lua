@@ -1,5 +1,5 @@
--- What matches nothing is told, with what was probably meant: keys of tables, patterns, labels,
--- names of what is watched; and what a trace has read is looked at again when it changes.
+-- Names that match nothing are reported with a suggestion: keys of tables, patterns, labels,
+-- watched names; and attributes that a trace has read are checked when they change.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -27,7 +27,7 @@ do -- options beside the config of an object
   check.fails(function() layers.TimeDistributed { class_name = "Dense", units = 3 } end, "no option")
   check.fails(function() layers.Dense(2, { kernel_regularizer = { class_name = "L2", l2 = 3 } }) end,
     "kernel_regularizer", "'l2'")
-  -- what Keras has beside it is no mistake
+  -- keys that Keras has beside the config are accepted
   local dense = layers.Dense(2, { kernel_initializer = { module = "keras.initializers",
     class_name = "Constant", config = { value = 3 }, registered_name = cr.null } })
   check.near(dense(x):totable()[1], { 6, 6 })
@@ -44,7 +44,7 @@ do -- names among the items of a list
   check.fails(function() x:reshape { 4, 4, order = "C" } end, "'order'")
   check.fails(function() ops.concatenate({ x, x, axs = 1 }, -1) end, "axs")
   check.fails(function() fresh():predict { x, batch_siz = 3 } end, "'batch_siz'")
-  -- lists in every order in which a table can hold them, with names that are options
+  -- lists with names that are options, in every order in which a table can store them
   local long, items = cr.tensor { 1, 2, 3, dtype = "int32" }, {}
   check.same({ long.dtype, #long:totable() }, { "int32", 3 })
   for i = 100, 1, -1 do items[i] = i end

@@ -1,5 +1,5 @@
--- Arrays that cannot be: sizes, shapes, positions and operators; labels and ids out of range;
--- arrays without elements.
+-- Invalid arrays: sizes, shapes, positions and operators; labels and ids out of range; arrays
+-- without elements.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -44,7 +44,7 @@ check.fails(function() cr.ops.tile(cr.ones { 2 }, { 1 << 50 }) end, "not enough 
 check.same(layers.MaxPooling2D({ pool_size = 100000, padding = "same" })(cr.ones { 1, 2, 2,
   1 }):totable(), { { { { 1 } } } })
 
--- an empty table is no options
+-- an empty table is accepted as options
 assert(layers.Dense(256, {}).units == 256 or layers.Dense(256, {}):get_config().units == 256)
 check.near(cr.optimizers.Adam(1e-2, {}):get_config().learning_rate, 1e-2)
 check.fails(function() layers.Conv2D(3, {}) end, "kernel_size")
@@ -57,7 +57,7 @@ model:compile("sgd", "mse", {})
 model:fit(cr.ones { 4, 2 }, cr.ones { 4, 1 }, { verbose = 0 })
 check.same(model:predict(cr.ones { 4, 2 }, {}).shape, { 4, 1 })
 
--- what operators cannot do
+-- operators on operands that do not fit
 local t = cr.tensor { { 1, 2 }, { 3, 4 } }
 check.fails(function() return t[{ 1, 2, 1 }] end, "3 axes", "(2, 2)")
 check.fails(function() return t < 2 end, "cr.ops.less(")
@@ -75,7 +75,7 @@ check.fails(function() return dense < dense end, ": no order")
 check.fails(function() return cr.optimizers.SGD()(1) end, "not a function")
 check.fails(function() return #cr.Input { 2 } end, "symbol: no length")
 
--- cells are layers of one step
+-- a cell called on one step
 for name, states in pairs { SimpleRNNCell = 1, GRUCell = 1, LSTMCell = 2 } do
   local cell = layers[name](2)
   check.fails(function() cell(cr.ones { 2, 3 }) end, name, "RNN(cell)", "Got 1 inputs")
@@ -95,7 +95,7 @@ check.fails(function() layers.Dot { axes = {} } end, "expected 1 or 2 integers")
 check.same(layers.LSTM({ units = 2, bias_initializer = cr.null })(cr.ones { 2, 3, 4 }).shape,
   { 2, 2 })
 
--- labels and ids out of range: value, range, layer and batch
+-- errors for labels and ids out of range name value, range, layer and batch
 local function classifier(options)
   local m = cr.Sequential { layers.Embedding(5, 3, { input_shape = { 2 }, name = "words" }),
     layers.Flatten(),
@@ -164,7 +164,7 @@ check.fails(function() cr.utils.to_categorical(cr.tensor { 0, -1 }) end, "class 
 check.fails(function() cr.utils.to_categorical(cr.tensor { 0, 0 / 0 }) end, "nan")
 check.same(cr.utils.to_categorical(cr.tensor { 0, 2 }):totable(), { { 1, 0, 0 }, { 0, 0, 1 } })
 
--- a packed idx file is opened as one that is not, and inspect tells of it
+-- a gzipped idx file is opened like an unpacked one, and inspect describes it
 local packed = arg[0]:match "^(.*)/[^/]*$" .. "/../../../examples/data/mnist-t10k-labels-idx1-ubyte.gz"
 check.same(cr.data.open(packed):slice(1, 3):totable(),
   cr.data.read_idx(packed):slice(1, 3):totable())

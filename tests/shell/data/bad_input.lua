@@ -1,5 +1,4 @@
--- What is wrong in a file is told with the file and the place in it; what is wrong in a vocabulary
--- with the term.
+-- Errors in files name the file and the position; errors in vocabularies name the term.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -150,3 +149,12 @@ end
 
 os.execute("rm -r '" .. folder .. "'")
 print "ok"
+
+do -- the row of a validation part is that of the data
+  local model = cr.Sequential { cr.layers.Dense(3, { input_shape = { 2 }, activation = "softmax" }) }
+  model:compile { loss = "sparse_categorical_crossentropy" }
+  local labels = cr.tensor { 0, 1, 2, 0, 1, 2, 0, 1, 9, 0 }
+  check.fails(function()
+    model:fit(cr.ones { 10, 2 }, labels, { validation_split = 0.3, verbose = 0 })
+  end, "row 9 of the data", "label 9")
+end

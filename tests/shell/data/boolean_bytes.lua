@@ -1,4 +1,5 @@
--- Truth in files of others may be any byte but 0; in tensors it is 1, as kernels expect it.
+-- A true value in a foreign file may be any byte but 0; in tensors it is always 1, which kernels
+-- rely on.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -20,7 +21,7 @@ local function crc32(text)
   return crc ~ 0xFFFFFFFF
 end
 
---- An archive of one array, stored.
+--- An uncompressed npz archive with one array.
 local function npz()
   local name, data = "mask.npy", npy()
   local sizes = string.pack("<I4I4I4", crc32(data), #data, #data)
@@ -75,7 +76,7 @@ path = written(".safetensors", safetensors())
 is_clean("safetensors", cr.data.open(path, "mask"))
 os.remove(path)
 
--- bytes seen as truth
+-- bytes reinterpreted as booleans
 local seen = cr.ops.view(cr.tensor({ 0, 1, 2, 255 }):cast "uint8", "bool")
 check.same(cr.ops.sum(seen:cast "int32"):item(), 3)
 check.same(cr.ops.view(seen, "uint8"):totable(), { 0, 1, 1, 1 })

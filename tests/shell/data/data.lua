@@ -44,7 +44,7 @@ check.near(trained(in_file, answers), trained(inputs, inputs:sum(-1, true)):tota
 in_file, answers = nil, nil
 os.remove(path)
 
--- whatever a file holds, found by its first bytes or its name
+-- the format of a file is recognized by its first bytes or its name
 path = check.temporary ".csv"
 file = assert(io.open(path, "w"))
 file:write "a;b\n1;2\n"
@@ -90,7 +90,7 @@ tape = cr.GradientTape(function() y = (x * x):sum() end, x)
 check.near(tape:gradient(y, { x })[1], { 2, 4 })
 tape = cr.GradientTape(function(t)
   t:watch(x)
-  -- a slice is differentiated, a position of a vector is a number
+  -- the gradient of a slice; a position of a vector is a number
   y = x[1] * 0 + x:slice(2, 2):sum() * 5
 end)
 check.near(tape:gradient(y, { x })[1], { 0, 5 })

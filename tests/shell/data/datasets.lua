@@ -1,4 +1,4 @@
--- cr.datasets from files as Keras keeps them, and what is said where they are not there.
+-- cr.datasets reads files in Keras' cache folder, and explains which file is missing.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"

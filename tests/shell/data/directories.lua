@@ -1,4 +1,4 @@
--- Datasets of folders with a folder for each class, and windows over series.
+-- Datasets of folders with one folder per class, and windows over time series.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -132,7 +132,7 @@ do -- what is said
   fails({ label_mode = "binary" }, "exactly 2 class_names", "bright, dark, empty")
   check.fails(function() images(root .. "/empty", { labels = false, verbose = false }) end,
     "No images found in directory", ".png")
-  -- a file that is no image ends the pass and is named
+  -- a file that is not an image ends the pass with an error that names it
   run("echo nothing > '" .. root .. "/empty/broken.png'")
   check.fails(function()
     for _ in quiet(images, { shuffle = false, batch_size = 2 }):elements() do end

@@ -1,4 +1,4 @@
--- What datasets say of their elements before one is made: dtypes, shapes, how many there are.
+-- Datasets describe their elements before the first is made: dtypes, shapes, how many there are.
 local cr = require "crescent"
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -44,7 +44,7 @@ for _, row in ipairs {
   check.same(tostring(data), "<Dataset" .. of .. after .. ">")
 end
 
--- ---- chains made by chance: every element is as it was said ------------------------------------
+-- ---- random chains: every element matches the announced spec -----------------------------------
 
 local seed = os.time()
 math.randomseed(seed)

@@ -1,4 +1,4 @@
--- What fit takes as data: generators, coroutines, datasets as validation data; and rows in parts.
+-- Data that fit accepts: generators, coroutines, datasets as validation data; and splits of rows.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
 package.path = here .. "/../support/?.lua;" .. package.path

@@ -1,4 +1,4 @@
--- Chains of datasets: what they give, in which order, on which threads, and what is refused.
+-- Chains of datasets: their elements and order, threads, and arguments that are refused.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -148,11 +148,11 @@ do -- map: the same whatever the number of workers, draws too
   for _, workers in ipairs { 1, 2, 5 } do check.same(run(workers), alone) end
   check.same(collect(counted(1, 20):filter(function(x) return x % 5 == 0 end, { workers = 3 })),
     { 5, 10, 15, 20 })
-  -- after a pass that ended early, in the next one
+  -- after a pass that ended early, the next one is complete
   local data = counted(1, 100):map(function(x) return x * 2 end, { workers = 2 })
   for x in data:elements() do if x == 10 then break end end
   assert(#collect(data) == 100)
-  -- one that nobody waits for is stopped, though it would never end
+  -- an endless worker whose dataset was dropped is stopped
   local endless = counted(1, 3):map(function(x)
     while x > 1 do end
     return x

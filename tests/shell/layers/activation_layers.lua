@@ -1,4 +1,4 @@
--- Layers as activations of other layers.
+-- Layers used as activations of other layers.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -6,8 +6,8 @@ local layers = cr.layers
 
 local x = cr.random.uniform({ 2, 4, 3 }, -1, 1, { seed = 3 })
 
---- The layer with `given` as its activation computes what it does with `function_` there, in Dense,
---- in convolutions and in every step of a recurrent layer.
+--- Checks that the layer `given` as activation computes what the function does, in Dense, in
+--- convolutions and in every step of a recurrent layer.
 local function same_as(given, function_)
   for _, make in ipairs {
     function(f) return layers.Dense(5, { activation = f }) end,
@@ -29,7 +29,7 @@ same_as(layers.ReLU { max_value = 0.25 }, cr.activations.relu { max_value = 0.25
 same_as(layers.Activation "sigmoid", "sigmoid")
 same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { alpha = 0.5 })
 
--- a model trains with it as with the layer behind
+-- training with it equals training with the layer after the other one
 local function model(inner, behind)
   local list = {
     layers.Dense(4, { activation = inner, input_shape = { 3 }, kernel_initializer = "ones" }),
@@ -58,7 +58,7 @@ for _, ending in ipairs { ".keras", ".h5" } do
 end
 assert(inside:to_json():find('"module": "keras.layers", "class_name": "LeakyReLU"', 1, true))
 
--- what only its owner could see to
+-- layers that only their owner could build or update are refused
 check.fails(function() layers.Dense(2, { activation = layers.PReLU() })(rows) end,
   "PReLU has weights", "put it behind")
 check.fails(function() layers.Dense(2, { activation = layers.Dropout(0.5) })(rows) end,
@@ -68,7 +68,7 @@ check.fails(function()
 end, "ActivityRegularization has losses", "put it behind")
 check.fails(function() layers.Dense(2, { activation = "LeakyReLU" }) end, "leaky_relu")
 
--- of symbols they are layers of the graph
+-- on symbols they become layers of the graph
 local edge = cr.Input { shape = { 3 } }
 local function all(x)
   return cr.activations.sigmoid(x) * 5 + cr.activations.elu(x, 0.5) + cr.activations.get "relu"(x)

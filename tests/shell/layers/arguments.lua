@@ -1,11 +1,12 @@
--- Arguments of calls: declared by the layer, checked, handed on, part of the graph and of files.
+-- Arguments of layer calls: declared by the layer, checked, passed on, part of the graph and of
+-- files.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 local x, h, c = cr.random.normal { 2, 3, 4 }, cr.random.normal { 2, 5 }, cr.random.normal { 2, 5 }
 
--- an argument that nobody reads is an error
+-- an argument that the layer does not declare is an error
 check.fails(function()
   layers.Dense(2)(x, { nonsense = 1 })
 end, "Dense", "'nonsense'", "training, mask")
@@ -142,13 +143,13 @@ graph:save(path)
 check.near(cr.models.load_model(path):predict { one, one }, { { 3, 3 } })
 os.remove(path)
 
--- a composite hands on what it likes
+-- a composite layer passes on arguments as it likes
 local Outer = cr.Model:subclass("Outer", {}, { { "scale", 1.0 } })
 function Outer:init() self.inner = Scaled() end
 function Outer:call(inputs, args) return self.inner(inputs, { scale = args.scale }) end
 check.near(Outer()(one, { scale = 4 }), { { 4, 4 } })
 
--- help and completion know them
+-- help and completion list them
 local said = {}
 local old = print
 print = function(text) said[#said + 1] = text end

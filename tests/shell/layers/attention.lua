@@ -1,4 +1,4 @@
--- Attention: masks, windows, axes, scores, by formulas written out here.
+-- Attention: masks, windows, axes, scores, compared with formulas written in this script.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -28,7 +28,7 @@ local hidden = cr.tensor(later):reshape { 1, 4, 5 }
 check.near(layers.Attention() ({ query, value, key }, { use_causal_mask = true }),
   (mixed(scores, hidden)))
 
--- steps of the value that do not count, and steps of the query, which give zeros
+-- masked steps of the value are ignored, and masked steps of the query give zeros
 local counts = cr.tensor { { 1, 1, 1, 0, 0 }, { 1, 1, 1, 1, 1 } }
 local asks = cr.tensor { { 1, 1, 1, 0 }, { 1, 1, 0, 0 } }
 local masks = { asks:cast "bool", counts:cast "bool", counts:cast "bool" }
@@ -61,7 +61,7 @@ check.fails(function()
 end, "score_mode", "did you mean 'dot'")
 check.fails(function() layers.Attention() { query, value } end, "do not fit")
 
--- dropout: the same weights, some of them zero and the others larger
+-- dropout: some weights become zero and the others larger
 local dropping = layers.Attention { dropout = 0.5, seed = 3 }
 local dropped = dropping({ query, value, key }, { training = true, return_attention_scores = true })
 local kept = 0
@@ -114,7 +114,7 @@ flat:set_weights(rows:get_weights())
 check.near(seen:reshape { 6, 4, 5 }, flat { as_rows, as_rows })
 check.near(rows({ image, image }, { use_causal_mask = true }):reshape { 6, 4, 5 },
   flat({ as_rows, as_rows }, { use_causal_mask = true }))
--- all axes at once: the image as one sequence
+-- attention over all axes treats the image as one sequence
 local whole = attention {}
 local everywhere = whole({ image, image }, { return_attention_scores = true })
 check.same(everywhere[2].shape, { 2, 2, 3, 4, 3, 4 })
@@ -149,12 +149,12 @@ check.fails(function()
   layers.GroupQueryAttention { head_dim = 3, num_query_heads = 3, num_key_value_heads = 2 }
 end, "must be divisible")
 
--- a gate of ones halves to sigmoid(0): nothing else changes
+-- a gate with zero weights is sigmoid(0): the outputs are halved
 local gated = attention { use_gate = true, bias_initializer = "zeros" }
 gated { x, x }
 local with_gate = gated:get_weights()
 assert(#with_gate == 10)
--- which is between key and value, as in Keras
+-- the gate's weights are between those of key and value, as in Keras
 with_gate[5], with_gate[6] = cr.zeros { 4, 2, 3 }, cr.zeros { 2, 3 }
 gated:set_weights(with_gate)
 local without = { table.unpack(with_gate, 1, 4) }

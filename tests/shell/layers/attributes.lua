@@ -1,5 +1,5 @@
--- Attributes of objects from Lua that a trace has read and that are set afterwards: steps and
--- functions compute with the new value, and are not traced anew where nothing has changed.
+-- Attributes that a trace has read and that change afterwards: steps and functions use the new
+-- value, and are only traced again if a value has changed.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

@@ -1,5 +1,5 @@
--- Classes written in Lua: layers, models, losses, metrics, callbacks and the functions of one
--- tensor.
+-- Classes written in Lua: layers, models, losses, metrics, callbacks and functions of a tensor such
+-- as activations.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -27,7 +27,7 @@ check.fails(function() Scaled("five")(cr.ones { 1, 3 }) end, "five")
 assert(tostring(Scaled):find "Scaled" and tostring(scaled):find "Scaled")
 check.same(scaled:compute_output_shape { -1, 3 }, { -1, 5 })
 
--- attributes stay with the object, whatever handle there is
+-- attributes belong to the object, not to the handle
 scaled.note = { "kept" }
 local model = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, scaled }
 scaled = nil
@@ -41,7 +41,7 @@ function Child:call(inputs, args) return Child.super.call(self, inputs, args) + 
 check.near(Child { units = 1 }(cr.ones { 1, 3 }), { { 7 } })
 assert(Child(2).units == 2)
 
--- errors inside of a layer keep their text and place, and name the layer once
+-- errors inside a layer keep their text and position, and name the layer once
 local Broken = cr.Layer:subclass "Broken"
 function Broken:call() error "wrong on purpose" end
 local ok, message = pcall(Broken { name = "b" }, x)
@@ -95,7 +95,7 @@ check.near(Several()(cr.ones { 1 })[3], { 3 })
 local nothing = Several { name = "several" }
 check.fails(function() nothing(nil) end, "several", "got nil", "table.unpack(layer(x))")
 
--- build by hand goes by the layer's own, once, and builds what call uses where a class has none
+-- build called by hand runs the layer's own build once; without one it builds what call uses
 local Inner = cr.Layer:subclass "Inner"
 function Inner:build(shape)
   self.w = self:add_weight { name = "w", shape = { shape[#shape], 2 } }
@@ -276,3 +276,22 @@ do -- state of a metric with an initializer
   check.near(counter:result(), 0)
 end
 print "ok classes"
+
+do -- an option is like its default: a number, a text, true or false
+  local Typed = cr.Layer:subclass("Typed", { { "scale", 1.0 }, { "text", "a" }, { "flag", true },
+    { "any" } })
+  function Typed:call(x) return x end
+
+  local Below = Typed:subclass "Below"
+  for _, class in ipairs { Typed, Below } do
+    local name = class == Typed and "Typed" or "Below"
+    check.fails(function() class { scale = "2" } end, name .. ": option 'scale'",
+      'expected a number, got "2"')
+    check.fails(function() class { text = 3 } end, name .. ": option 'text'",
+      "expected a string, got 3")
+    check.fails(function() class { flag = 1 } end, name .. ": option 'flag'",
+      "expected a boolean, got 1")
+    class { scale = 2, text = "b", flag = false, any = { 1 } }
+    class { scale = { 2, 2 }, text = cr.null, any = "x" }
+  end
+end

@@ -1,4 +1,4 @@
--- Classes derived from built-in ones do what they do not define as the built-in class does it.
+-- Classes derived from built-in ones inherit all that they do not define.
 local cr = require "crescent"
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -53,7 +53,7 @@ for _, row in ipairs {
   end
 end
 
--- ---- what a class does itself -------------------------------------------------------------------
+-- ---- overridden methods -------------------------------------------------------------------------
 
 local Scaled = layers.Dense:subclass("Scaled", { { "scale", 2.0, "Of the result." } })
 function Scaled:call(inputs) return Scaled.super.call(self, inputs) * self.scale end
@@ -117,7 +117,7 @@ mine:fit(x, y, { shuffle = false, verbose = 0 })
 check.near(again:get_weights()[1], mine:get_weights()[1], 1e-6)
 os.remove(path)
 
--- ---- names that the base has for something else -------------------------------------------------
+-- ---- member names that the base uses for something else -----------------------------------------
 
 local ids = cr.tensor({ { 1, 2, 0 }, { 3, 1, 1 } }, "int32")
 local Table = layers.Embedding:subclass("Table", { { "scale", 2.0 } })
@@ -215,4 +215,13 @@ check.near(halved:get_weights()[1], slow:get_weights()[1], 1e-6)
 
 for _, class in ipairs { layers.TextVectorization, cr.optimizers.LossScaleOptimizer } do
   check.fails(function() class:subclass "X" end, class.name .. " is written in C++")
+end
+
+do -- errors name the class and the line that called it
+  local Mine = cr.layers.Dense:subclass "Mine"
+  check.fails(function() Mine "a" end, "derived.lua:", "Mine: option 'units'", "expected an integer")
+  local message = select(2, pcall(function() Mine(3)(cr.ones { 2 }) end))
+  assert(message:find "derived.lua:%d+: Input 0 is incompatible" and not message:find "crescent/")
+  local Saved = cr.callbacks.ModelCheckpoint:subclass "Saved"
+  Saved { filepath = "a.h5", save_freq = 10 } -- beside "epoch"
 end

@@ -1,4 +1,4 @@
--- Values of layers, losses and metrics at the edges of what they take, as Keras 3.15.1 has them.
+-- Extreme arguments of layers, losses and metrics, with the results of Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -12,7 +12,7 @@ check.near(layers.Softmax()(t { { 1, 5, 1 }, { 1, 2, 3 } }, { mask = mask }),
   { { 0.5, 0, 0.5 }, { 0, 0, 0 } })
 check.fails(function() layers.Softmax { axis = {} } end, "axis")
 
--- Nothing ahead is seen with the channels in front either.
+-- Causal padding sees no later steps, with channels first too.
 local causal = layers.Conv1D(1, 2, { padding = "causal", data_format = "channels_first",
   kernel_initializer = "ones" })
 check.near(causal(t { { { 1, 2, 3 } } }), { { { 1, 3, 5 } } })
@@ -77,7 +77,7 @@ check.near(accuracy:result(), 0.25)
 local best = cr.metrics.SparseTopKCategoricalAccuracy { k = 1 }
 best:update_state(t { { 0, 1 } }, t { { { 0.9, 0.1 }, { 0.8, 0.2 } } })
 check.near(best:result(), 0.5)
--- What is ignored counts as 0 without weights, and not at all with them.
+-- An ignored class counts as 0 without weights, and not at all with them.
 local entropy = cr.metrics.SparseCategoricalCrossentropy { ignore_class = 1 }
 entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } })
 check.near(entropy:result(), math.log(2) / 2)

@@ -1,10 +1,10 @@
--- Functions of Lua classes that nothing calls are noticed.
+-- Functions of Lua classes that look like hooks but are never called cause a warning.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }
 
--- Warnings go to stderr: what a script of its own writes there.
+-- Warnings go to stderr; this is the stderr output of a script.
 local function stderr_of(code)
   local ok, text = check.run("local x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }\n" .. code)
   assert(ok, text)
@@ -19,7 +19,7 @@ local function warns(code, ...)
   return text
 end
 
--- a class without call says so, and what it has
+-- a class without call says which hooks it has
 local Wrong = cr.Layer:subclass "Wrong"
 function Wrong:cal(inputs) return inputs end
 check.fails(function() Wrong { name = "w" }(x) end, "w", "no call()", "it defines cal")
@@ -34,7 +34,7 @@ end
 check.fails(function() cr.metrics.Metric:subclass("Hiding", { result = 1 }) end, "'result'")
 cr.losses.Loss:subclass("Free", { { "build", 1 } })
 
--- misspelt hooks are told once, when the first object is made
+-- misspelt hooks cause one warning, when the first object is made
 local once = warns([[
   local Wrong = cr.Layer:subclass "Wrong"
   function Wrong:biuld() end
@@ -80,7 +80,7 @@ warns([[
   function N:call(inputs) return self.d(inputs) end
   function N:make_train_function() end
   N()]], "make_train_function() is not called", "train_step")
--- helpers of one's own are nobody's business
+-- other functions of a class cause no warning
 assert(stderr_of [[
   local L = cr.Layer:subclass "L"
   function L:init() end
@@ -92,7 +92,7 @@ assert(stderr_of [[
   function L:norm(inputs) return inputs end
   L()(x)]] == "")
 
--- the other names of the hooks of a batch
+-- alternative names of batch hooks
 local seen = {}
 local Watch = cr.callbacks.Callback:subclass "Watch"
 function Watch:on_batch_begin(batch) seen[#seen + 1] = "begin" .. batch end

@@ -1,4 +1,4 @@
--- What every layer and model tells of itself, and small methods of Keras' that others stand on.
+-- Information that every layer and model gives about itself, and small methods of Keras.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -20,7 +20,7 @@ assert(scale.path == scale.name and scale.weights[1].name == "factor"
 check.near(scale.losses[1], 0.03)
 assert(scale.input_dtype == "float32")
 
--- ---- call is calling
+-- ---- layer:call(x) is layer(x)
 local dense = layers.Dense(4, { activation = "relu" })
 check.near(dense:call(cr.ones { 2, 3 }), dense(cr.ones { 2, 3 }))
 check.fails(function() dense:call() end, "called without inputs")

@@ -39,13 +39,13 @@ for _, row in ipairs(rows) do
   local own = #layer.trainable_weights
   layer:enable_lora(2, { lora_alpha = 3 })
   assert(layer.lora_enabled and layer.lora_rank == 2)
-  -- it starts by adding nothing; the weight is frozen, two small ones are trained
+  -- a new adapter adds nothing; the weight is frozen, two small matrices are trained
   check.near(layer(row.input), before)
   assert(#layer.trainable_weights == own + 1 and #layer.non_trainable_weights == 1)
   local a, b = layer.trainable_weights[own], layer.trainable_weights[own + 1]
   check.same({ a.name, b.name }, { "lora_" .. row.weight .. "_a", "lora_" .. row.weight .. "_b" })
   check.same({ a.shape, b.shape }, { row.a, row.b })
-  -- then (alpha / rank) a . b
+  -- later it adds (alpha / rank) a . b
   b:assign(cr.random.uniform(row.b, -1, 1, { seed = 2 }))
   local change = ops.matmul(a:reshape { -1, 2 }, b):reshape(layer.non_trainable_weights[1].shape)
     * 1.5
@@ -89,7 +89,7 @@ assert(ops.max(ops.abs(model.layers[1].weights[3])):item() > 0)
 local mixed = layers.Dense(4, { lora_rank = 2, dtype = "mixed_bfloat16" })
 assert(mixed(x).dtype == "bfloat16")
 
--- ---- files: as it is in .h5, merged in Keras 3's weights
+-- ---- files: separate in .h5, merged in Keras 3's weights
 local predicted = model:predict(x)
 local path = check.temporary ".h5"
 model:save(path)

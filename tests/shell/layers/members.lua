@@ -3,7 +3,7 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 
--- the cell of a recurrent layer is the object, not its configuration
+-- the cell of a recurrent layer is an object, not a configuration
 local cell = cr.layers.LSTMCell(3)
 local rnn = cr.layers.RNN(cell)
 assert(rawequal(rnn.cell, cell) and rnn.cell.units == 3)
@@ -13,7 +13,7 @@ assert(#stack.cell.cells == 2 and stack.cell.cells[2].units == 5)
 check.fails(function() rnn.cell = cell end, "'cell' cannot be set")
 check.fails(function() cr.layers.RNN(function() end) end, "a function cannot be used as layer")
 
--- the states of a stateful one
+-- states of a stateful layer
 local stateful = cr.layers.SimpleRNN(2, { stateful = true, batch_input_shape = { 1, 3, 1 } })
 assert(#stateful.states == 0)
 local x = cr.ones { 1, 3, 1 }
@@ -38,7 +38,7 @@ check.fails(function()
 end, "SimpleRNN.reset_states: no argument 'stats' (did you mean 'states'?)")
 check.fails(function() rnn:reset_states() end, "must be stateful to reset its states")
 
--- what a callback has to tell
+-- properties of callbacks
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 1 } }) }
 model:compile { optimizer = cr.optimizers.SGD { learning_rate = 0.0 }, loss = "mse" }
 local stopping = cr.callbacks.EarlyStopping { monitor = "loss", patience = 2 }
@@ -46,12 +46,12 @@ assert(stopping.best == nil and stopping.stopped_epoch == 0)
 model:fit(cr.ones { 4, 1 }, cr.zeros { 4, 1 }, { epochs = 9, verbose = 0, callbacks = stopping })
 assert(stopping.stopped_epoch == 2 and stopping.wait == 2 and stopping.best ~= nil)
 
--- an optimizer in an optimizer
+-- an optimizer that wraps another one
 local inner = cr.optimizers.SGD()
 local scaled = cr.optimizers.LossScaleOptimizer { inner_optimizer = inner }
 assert(rawequal(scaled.inner_optimizer, inner) and scaled.dynamic_scale.name == "dynamic_scale")
 
--- help and completion have them
+-- help and completion list them
 local what = cr.describe(cr.layers.RNN)
 local texts = {}
 for _, member in ipairs(what.members) do texts[member.name] = member.text end

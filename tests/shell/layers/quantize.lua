@@ -1,4 +1,4 @@
--- Weights in 8 bits and 4: what they become, what is trained, what is refused, what files keep.
+-- Weights in 8 and 4 bits: their values, what stays trainable, what is refused, what files contain.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -49,7 +49,7 @@ check.same(names(columns.weights), { "kernel int8", "kernel_scale float32" })
 check.same(columns.weights[1]:totable(), { { 89 }, { -105 } })
 check.near(columns.weights[2], { 10.764791, 8.531069 })
 
--- ---- what layers give stays near, compiled or not, and inputs have gradients
+-- ---- outputs stay close, compiled or not, and inputs have gradients
 local rows = {
   { layers.Dense(4, { activation = "relu" }), x },
   { layers.EinsumDense("abc,cde->abde", { -1, 3, 2 }, { bias_axes = "e" }), x:reshape { 2, 4, 6 } },
@@ -144,3 +144,10 @@ local refused = {
   end,
 }
 for words_of, call in pairs(refused) do check.fails(call, words_of) end
+
+do -- a layer takes configurations as models do
+  local layer = layers.Dense(3)
+  layer(cr.ones { 2, 8 })
+  layer:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })
+  check.same(layer.dtype_policy, "int4/4_from_float32")
+end

@@ -1,4 +1,4 @@
--- Recurrent layers: cells of one's own, options of the loop, states.
+-- Recurrent layers: custom cells, options of the loop, states.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -52,6 +52,13 @@ function KerasCell:call(inputs, states)
 end
 local keras = layers.RNN(KerasCell { units = 5 }, { return_sequences = true })
 keras(x)
+local ByPosition = KerasCell:subclass "ByPosition" -- its parameters have names of their own
+function ByPosition:call(a, before) return KerasCell.call(self, a, before) end
+
+local by_position = layers.RNN(ByPosition { units = 5 }, { return_sequences = true })
+by_position(x)
+by_position:set_weights(plain:get_weights())
+check.near(by_position(x), plain(x))
 keras:set_weights(plain:get_weights())
 check.near(keras(x), plain(x))
 local summed = layers.RNN(KerasCell { units = 3, two = true }, { return_state = true })(x)
@@ -89,7 +96,7 @@ local path = check.temporary ".h5"
 model:save(path)
 check.near(cr.models.load_model(path):predict(x), model:predict(x))
 
--- ---- several cells: as a list, one by one, in a stack
+-- ---- several cells: as a list, applied one by one, and in a StackedRNNCells
 for _, stack in ipairs { layers.RNN { layers.LSTMCell(2), layers.GRUCell(3) },
   layers.RNN { { layers.LSTMCell(2), layers.GRUCell(3) } },
   layers.RNN(layers.StackedRNNCells { layers.LSTMCell(2), layers.GRUCell(3) }) } do
@@ -181,7 +188,7 @@ for sample = 1, 2 do
 end
 check.near(dropping(x, { initial_state = start }), cr.ones { 2, 4, 40 })
 
--- ---- convolutions inside: windows of one element are an LSTM at every place
+-- ---- convolutional cells: with kernels of one element they are an LSTM at every position
 local conv = layers.ConvLSTM1D(3, 1, { return_sequences = true, return_state = true })
 local space = numbers { 2, 4, 5, 3 }
 local moved = conv(space)
@@ -203,7 +210,7 @@ last(images)
 first(swapped)
 first:set_weights(last:get_weights())
 check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), last(images))
--- the way through all steps at once gives what the cell gives step by step, gradients too
+-- the kernel over all steps gives what the cell gives step by step, with gradients
 for _, options in ipairs { {}, { data_format = "channels_first" },
   { recurrent_dropout = 0.5, dropout = 0.3 }, { go_backwards = true } } do
   options.return_sequences, options.padding, options.seed = true, "same", 3
@@ -232,7 +239,7 @@ check.fails(function()
   layers.ConvLSTM2D(3, { 1, 2, 3 })
 end, "kernel_size: expected 1 or 2 integers")
 
--- ---- states go on in the file
+-- ---- states are saved and continued
 local stateful = cr.Sequential { layers.GRU(3,
   { stateful = true, batch_input_shape = { 2, 4, 3 } }), layers.Dense(1) }
 stateful:compile { loss = "mse" }
@@ -263,7 +270,7 @@ do -- batches of what a model with states was made for, when no size is given
     model:predict(cr.ones { 3, 3, 1 })
   end, "Found: 3 samples. Batch size: 2.")
 end
--- What a cell gives in a step does not reach the loss.
+-- Losses that a cell adds in a step would not reach the loss.
 check.fails(function() layers.RNN(layers.GRUCell(2, { activity_regularizer = "l2" })) end,
   "give it to the layer around the cell")
 

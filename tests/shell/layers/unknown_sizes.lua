@@ -1,4 +1,4 @@
--- Axes of unknown length (-1): the symbolic shape leaves them open, data of any length go through.
+-- Axes of unknown length (-1): symbolic shapes keep them open, and data of any length is accepted.
 local cr = require "crescent"
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -49,7 +49,7 @@ check.fails(function()
   part({ 1, 3 }, { -1, 1 })(cr.Input { shape = steps })
 end, "positions 3 to 1 are outside of axis 1 of shape (None, None, 4)")
 
--- masks find their way through windows of unknown number
+-- masks pass through windows of unknown number
 local ids = cr.Input { shape = { -1 } }
 local x = layers.Embedding { 10, 4, mask_zero = true }(ids)
 x = layers.MaxPooling1D(2)(layers.Conv1D(5, 2)(x))
@@ -58,7 +58,7 @@ local short, long = cr.tensor { { 3, 4, 5, 6, 7, 0, 0 } },
   cr.tensor { { 3, 4, 5, 6, 7, 0, 0, 0, 0 } }
 check.near(model:predict(short), model:predict(long):totable(), 1e-6, "padding of another length")
 
--- and end where no steps are left
+-- and end where a layer has no time steps left
 local function trains(tail)
   local tokens = cr.Input { shape = { 4 } }
   local net = cr.Model { inputs = tokens,

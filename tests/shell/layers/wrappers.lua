@@ -1,4 +1,4 @@
--- Layers around other layers: TimeDistributed, Bidirectional, Wrapper.
+-- Layers that wrap other layers: TimeDistributed, Bidirectional, Wrapper.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -25,7 +25,7 @@ check.fails(function()
 end, "at least 3 dimensions", "(2, 3)")
 check.fails(function() layers.TimeDistributed(3) end, "Please initialize `TimeDistributed` layer")
 
--- a layer with moving averages sees the steps one after the other
+-- a layer with moving averages is called on the steps in order
 local norm = layers.BatchNormalization { momentum = 0.5 }
 layers.TimeDistributed(norm)(x, { training = true })
 local want = cr.zeros { 3 }
@@ -104,7 +104,7 @@ check.fails(function()
   layers.Bidirectional(layers.LSTM(3), { merge_mode = "cat" })
 end, "merge_mode")
 
--- states from batch to batch
+-- states carried from batch to batch
 local going_on = layers.Bidirectional(layers.SimpleRNN(2, { stateful = true }))
 local first, second = going_on(x), going_on(x)
 assert(going_on.stateful and ops.max(ops.abs(first - second)):item() > 0)

@@ -1,5 +1,5 @@
--- cr.applications: what there is, sizes and options, weights in files, models as parts of others,
--- pixels and classes.
+-- cr.applications: the list of models, sizes and options, weight files, models as parts of others,
+-- preprocessing of pixels, names of classes.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -172,7 +172,7 @@ end, "should be (224, 224, 3)", "(64, 64, 3)")
 
 -- ---- options
 
--- messages are of the line that the user wrote
+-- errors are reported at the user's line
 check.fails(function() apps.ResNet50 { classes = {} } end, "applications.lua:", "classes")
 check.fails(function()
   apps.ResNet50 { include_topp = true }

@@ -1,4 +1,4 @@
--- cr.check: gradients of functions and layers of one's own, in Lua.
+-- cr.check: gradients of functions and checks of layers written in Lua.
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../support/?.lua;" .. package.path
 local cr = require "crescent"
@@ -9,7 +9,7 @@ local report = cr.check.gradient(function(a, b) return cr.ops.sin(a) * b end, { 
 assert(report.ok and #report.rows == 4 and tostring(report):find "by input 2")
 assert(report.rows[3].outcome == "passed" and report.rows[3].name == "by input 1")
 
--- float64 where the function lets it, so that small mistakes show.
+-- Computed in float64 if the function allows it, so that small errors show.
 local function slightly_wrong(a) return a * a + cr.ops.stop_gradient(a) * 1e-3 end
 check.fails(function() cr.check.gradient(slightly_wrong, x) end, "the gradient is")
 report = cr.check.gradient(slightly_wrong, x, { raise = false })
@@ -19,6 +19,8 @@ local weight = cr.Variable(cr.ones { 4 })
 report = cr.check.gradient(function(a) return a * weight end, x, { variables = weight })
 assert(report.ok and #report.rows == 4)
 check.fails(function() cr.check.gradient(5, x) end, "a function")
+check.fails(function() cr.check.gradient(cr.ops.sqrt, cr.tensor { 1.0, -1.0, 2.0 }) end,
+  "result 1 is nan at {2}")
 check.fails(function() cr.check.gradient(function() end, x, { raise = true }) end, "gave nothing")
 
 local Linear = cr.Layer:subclass "CheckedLinear"

@@ -1,5 +1,5 @@
--- Functions and classes of the user's are not in files: saving says so, loading names them and how
--- to bring them.
+-- User functions and classes are not saved in files: saving warns, and loading names them and
+-- explains how to provide them.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -37,7 +37,7 @@ local model = cr.models.load_model(path, { custom_objects = { triple = function(
 end } })
 check.near(model:predict(x), { { 6 }, { 6 }, { 6 }, { 6 } })
 
--- a function that has the name of one of ours is not that one
+-- a user function with the name of a built-in one is not replaced by it
 wrote([[
   function relu(t) return t * 5 end
   cr.Sequential { cr.layers.Dense(1, { activation = relu, input_shape = { 2 } }) }:save(path)]],
@@ -82,7 +82,7 @@ function Other:call(t) return t * 2 end
 check.near(cr.models.load_model(path, { custom_objects = { TwiceInFile = Other } }):predict(x),
   { { 2, 2 }, { 2, 2 }, { 2, 2 }, { 2, 2 } })
 
--- one that is called like one of ours, and one in a package
+-- a class with the name of a built-in one, and one in a package
 local beside = [[
   local Mine = cr.Layer:subclass "StochasticDepth"
   function Mine:call(t) return t * 3 end
@@ -203,7 +203,7 @@ for _, ending in ipairs { ".keras", ".h5" } do
   os.remove(weights)
 end
 
--- what is ours needs no word
+-- built-in functions cause no warning
 local with_ours = [[
   cr.Sequential { cr.layers.Dense(1, { activation = "relu", input_shape = { 2 } }) }:save(path)]]
 assert(wrote(with_ours) == "")

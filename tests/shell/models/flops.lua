@@ -1,4 +1,4 @@
--- The floating-point operations of a forward pass, beside numbers that were found by hand.
+-- The floating-point operations of a forward pass, compared with numbers computed by hand.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -9,7 +9,7 @@ local function flops(layer, shape)
   return cr.Model { inputs = input, outputs = layer(input) }:flops()
 end
 
---- The number itself, or one that is above it by a share for what is beside the products.
+--- Checks that the number exceeds that of the products by at most this share.
 local function near(got, products, share)
   assert(got >= products and got <= products * (1 + share), got .. " beside " .. products)
 end
@@ -65,7 +65,7 @@ own(cr.zeros { 3, 7 })
 assert(own:flops() == 70)
 local open = cr.Input { shape = { -1, 7 } }
 check.fails(function() cr.Model { inputs = open, outputs = layers.Dense(5)(open) }:flops() end,
-  "known sizes", "(None, None, 7)")
+  "only the batch size may be unknown", "(None, None, 7)")
 
 -- ---- in summaries: a column, a total, and the layers of nested models
 local function lines_of(model, options)

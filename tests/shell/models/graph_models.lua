@@ -1,5 +1,5 @@
--- Classes of models that are given inputs and outputs: the graph between them with steps of their
--- own, trained, saved, loaded and part of other models.
+-- Model classes that are given inputs and outputs: the graph between them with custom steps,
+-- trained, saved, loaded and nested in other models.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
 package.path = here .. "/../support/?.lua;" .. package.path

@@ -1,4 +1,5 @@
--- What is written for Keras 2.3.1 so that it goes on with the same numbers, and what saving tells of it.
+-- What is written for Keras 2.3.1 so that training continues with the same numbers, and warnings of
+-- saving.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

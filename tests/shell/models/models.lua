@@ -23,7 +23,7 @@ check.fails(function() return layers[1] end, "cr.layers")
 check.fails(function() layers.Dense(4).unit = 1 end, "cannot be set")
 check.fails(function() return layers.Dense(4).unit end, "Dense", "did you mean 'units'?")
 
--- the same object is the same value
+-- a Lua handle equals another one of the same object
 local dense = layers.Dense(2, { input_shape = { 3 }, name = "d" })
 local model = cr.Sequential { dense }
 assert(model.layers[1] == dense and model:get_layer "d" == dense and model:get_layer(1) == dense)

@@ -1,4 +1,4 @@
--- Models whose inputs and outputs are tables with names: called, trained, saved, nested by those.
+-- Models whose inputs and outputs are tables with names: called, trained, saved and nested.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

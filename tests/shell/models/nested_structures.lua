@@ -1,5 +1,5 @@
--- Inputs and outputs nested in lists and tables, of models and of layers of one's own: called, trained,
--- saved; several inputs by position, inputs that are not there, sizes that are not known.
+-- Inputs and outputs nested in lists and tables, of models and custom layers: called, trained,
+-- saved; several inputs by position, missing inputs, unknown sizes.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

@@ -1,4 +1,4 @@
--- Weights of nested models, and of other models than those that a file was written by.
+-- Weights of nested models, and weight files of other models.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

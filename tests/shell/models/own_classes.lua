@@ -1,5 +1,5 @@
--- Files of models with classes of one's own: the weights of layers inside others stand where Keras
--- has them, and models without symbols are built again.
+-- Files of models with custom classes: weights of nested layers are saved under Keras' paths, and
+-- models without symbols are rebuilt.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -20,7 +20,7 @@ local function holds(path, ...)
   end
 end
 
---- Each path is a dataset with a bias of this width.
+--- Checks that each path is a dataset with a bias of this width.
 local function check_places(file, widths)
   for place, width in pairs(widths) do
     check.same(cr.data.read_hdf5(file, place .. "/vars/1").shape, { width }, place)
@@ -76,7 +76,7 @@ local function widths(of)
 end
 check.same(widths(model), { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 })
 
--- files that know layers inside by numbers, as ours did
+-- files of earlier versions, which number nested layers
 local numbered = {}
 local order = { "again", "blocks/dense", "blocks/dense_1", "nested/container_1/dense",
   "nested/container_1/container/dense", "nested/dense", "heads/dense", "heads/dense_1", "_hidden",

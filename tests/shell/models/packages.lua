@@ -1,4 +1,4 @@
--- Packages of one's own classes and functions in files, and what is shown of them.
+-- Packages of custom classes and functions in files, and how they are shown.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

@@ -1,4 +1,4 @@
--- Layers that a model shares with a model inside it stay one in files, JSON and clones.
+-- A layer shared by a model and a nested model stays one layer in files, JSON and clones.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -6,7 +6,7 @@ local layers = cr.layers
 cr.utils.set_random_seed(3)
 local x = cr.random.normal { 5, 3 }
 
---- The model that a file of it gives.
+--- The model after saving and loading.
 local function saved(model, ending)
   local path = check.temporary(ending)
   model:save(path)
@@ -15,7 +15,7 @@ local function saved(model, ending)
   return again
 end
 
---- Every way to have the model again, by name.
+--- All ways to copy the model, by name.
 local function copies(model)
   return {
     keras = saved(model, ".keras"), h5 = saved(model, ".h5"),

@@ -1,4 +1,4 @@
--- Layers of classes from Lua that are exchanged, shared and added after training has begun.
+-- Layers of Lua classes that are replaced, shared and added after training has begun.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -54,7 +54,7 @@ net.same = nil
 assert(moves(net.head, function() net:train_on_batch(x, y) end))
 assert(#net.weights == 4)
 
--- what is put into a table is seen by compile
+-- layers in a table are found by compile
 local block = cr.layers.Dense(5)
 table.insert(net.blocks, block)
 net:compile { optimizer = "adam", loss = "mse" }

@@ -64,7 +64,7 @@ do -- other chunks, formats with an extension, and lengths that were not known
   reads({ bits = 24, frame = 3, data = "\0\0\x40\0\0\x80" }, { { 0.5 }, { -1 } })
 end
 
-do -- files that lie
+do  -- files with contradictory headers
   local function fails(bytes, ...)
     write(bytes)
     refused(cr.data.read_wav, { path }, path, ...)
@@ -83,7 +83,8 @@ do -- files that lie
   fails("RIFF\4\0\0\0WAVEdata\0\0\0\0", "before their format")
   fails("RIFF\4\0\0\0WAVEfmt \2\0\0\0\1\0", "is cut off")
   fails("RIFF\4\0\0\0WAVEfmt \xff\xff\xff\xff\1\0", "is cut off")
-  -- every beginning of a good file, and every byte of it changed: an answer, never a crash
+  -- every truncation of a valid file and every changed byte gives an answer or an error, never a
+  -- crash
   local good = wav { before = "LIST" .. string.pack("<s4", "abcd") }
   for i = 0, #good - 1 do
     write(good:sub(1, i))

@@ -1,4 +1,4 @@
--- Layers that change images at random, by themselves, in models, on datasets and in files.
+-- Layers that change images at random: on their own, in models, on datasets and in files.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"

@@ -1,5 +1,5 @@
--- Bounding boxes: their formats, and layers that move them with images. Numbers are those of Keras
--- 3.15.1.
+-- Bounding boxes: their formats, and layers that transform them together with images. The numbers
+-- are those of Keras 3.15.1.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -122,7 +122,7 @@ do -- with images, where nothing is left to chance
   moved(layers.MaxNumBoundingBoxes(1, { bounding_box_format = xyxy }), { { 4, 5, 10, 9 } }, { 2 })
 end
 
--- A box is around what is inside of it, after the image was changed too: as masks show it.
+-- A transformed box encloses the transformed mask of what it enclosed.
 local function extent_of(mask)
   local rows, columns = table.unpack(cr.ops.nonzero(mask))
   if rows.shape[1] == 0 then return nil end

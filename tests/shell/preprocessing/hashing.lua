@@ -1,4 +1,4 @@
--- Layers that need no vocabulary: hashes as TensorFlow has them, ranges, encodings.
+-- Layers without vocabulary: hashing as TensorFlow does it, ranges, encodings.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

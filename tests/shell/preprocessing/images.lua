@@ -1,4 +1,4 @@
--- Images: files of each format, what is read from them, other sizes, and files that are damaged.
+-- Images: files of each format, what is read from them, resizing, and damaged files.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -140,7 +140,7 @@ do -- other sizes: written out for a row of four
       how):reshape { width }
   end
   check.near(smart(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
-  -- what was cut off does not reach in
+  -- pixels outside the crop have no influence
   local cut = cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 2, 4 })
   check.near(cut:reshape { 8 }, { 100, 125, 175, 200, 100, 125, 175, 200 })
   local tall = cr.preprocessing.image.smart_resize(ramp(6, 4, 3), { 2, 2 })

@@ -1,4 +1,4 @@
--- Layers with vocabularies: what they give, what they learn, models with strings, files.
+-- Layers with vocabularies: their outputs, adapt, models with strings, files.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -289,7 +289,7 @@ check.same(cr.models.load_model(place, { compile = false }):predict(x):totable()
   { { 3, 0 }, { 2, 0 }, { 0, 0 } }, "? is no word")
 assert(os.execute("rm -r " .. place))
 
--- A path in somebody's file is not followed.
+-- A path in a foreign file is not opened.
 local json = original:to_json():gsub('"vocabulary": %b[]', '"vocabulary": "/etc/passwd"')
 check.fails(function()
   cr.models.model_from_json(json)

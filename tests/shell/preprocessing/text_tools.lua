@@ -1,4 +1,4 @@
--- cr.preprocessing: texts and lists of numbers as Keras 2 prepares them.
+-- cr.preprocessing: texts and sequences prepared as in Keras 2.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

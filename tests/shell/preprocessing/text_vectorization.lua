@@ -1,4 +1,4 @@
--- TextVectorization: texts as places of words and as counts, against the rules written out.
+-- TextVectorization: texts as indices of words and as counts, compared with its documented rules.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

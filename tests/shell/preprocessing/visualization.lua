@@ -1,4 +1,4 @@
--- Boxes and masks drawn into images.
+-- Boxes and masks drawn onto images, and galleries.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -77,7 +77,7 @@ local function content(path)
   return bytes
 end
 
---- What a gallery writes into a file with this ending.
+--- The content of the file with this ending that a gallery writes.
 local function written(gallery, images, ending, options, ...)
   options.path = check.temporary(ending)
   local given = table.pack(...)

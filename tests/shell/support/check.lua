@@ -1,4 +1,4 @@
--- What the scripts of this folder share.
+-- Assertions that the scripts of this folder share.
 local check = {}
 
 function check.near(got, want, tolerance, what)
@@ -9,7 +9,7 @@ function check.near(got, want, tolerance, what)
     assert(type(got) == "table" and #got == #want, what .. ": another length")
     for i = 1, #want do check.near(got[i], want[i], tolerance, what .. "[" .. i .. "]") end
   else
-    -- an infinite bound would let everything pass
+    -- an infinite bound would accept everything
     local finite = math.abs(want) < math.huge
     assert(got == want or finite
       and math.abs(got - want) <= tolerance * math.max(1, math.abs(want)),
@@ -44,8 +44,8 @@ function check.temporary(ending)
   return name .. ending
 end
 
---- Runs a script of its own with the same interpreter, in an environment with more in it
---- ("NAME='value'"): whether it ended well, and all that it wrote.
+--- Runs a script in a new process of the same interpreter, with additional environment variables
+--- ("NAME='value'"); returns whether it succeeded, and all of its output.
 function check.run(code, environment)
   local script, out = check.temporary ".lua", check.temporary ".txt"
   local file = assert(io.open(script, "w"))

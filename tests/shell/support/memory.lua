@@ -1,7 +1,7 @@
--- What the system says of this process.
+-- Memory use of this process as the system reports it.
 local memory = {}
 
---- In MiB: "VmRSS" what it has, "VmHWM" the most that it had.
+--- In MiB: "VmRSS" is the current memory, "VmHWM" its peak.
 function memory.mib(name)
   for line in io.lines "/proc/self/status" do
     local kib = line:match("^" .. name .. ":%s*(%d+)")

@@ -1,6 +1,5 @@
--- Values of every kind that Lua can give, drawn at random, each with the text that makes it. The
--- numbers come from a generator of its own, so that a seed gives the same values whatever the calls
--- do.
+-- Random values of every kind that Lua can make, each with the text that creates it. The numbers
+-- come from a generator of its own, so that a seed gives the same values whatever the calls do.
 local cr = require "crescent"
 
 local Values = {}
@@ -33,7 +32,7 @@ end
 function Values:chance(percent) return self:below(100) < percent end
 function Values:one_of(list) return list[self:below(#list) + 1] end
 
---- Words that mean something somewhere: classes, aliases, options, parameters.
+--- Collects words with a meaning: classes, aliases, options, parameters.
 function Values:learn_names()
   local found = { "relu", "same", "valid", "causal", "mse", "adam", "float32", "int64", "bfloat16",
     "x", "y", "loss", "auto" }
@@ -43,7 +42,7 @@ function Values:learn_names()
   self.names = found
 end
 
---- Keeps a value for later draws; the oldest makes room.
+--- Keeps a value for later draws and drops the oldest.
 function Values:keep(value)
   if value == nil then return end
   if #self.kept < 48 then
@@ -98,7 +97,7 @@ function Values:symbol()
   return ok and symbol or nil, "cr.Input { shape = " .. shape_text(shape) .. " }"
 end
 
---- A tensor without values: what a layer sees while shapes are worked out. It outlives its trace.
+--- An abstract tensor, as layers see them while shapes are inferred; it outlives its trace.
 function Values:abstract()
   local seen
   pcall(function()
@@ -141,7 +140,7 @@ function Values:odd_table()
   return t, "a table that fails when looked at"
 end
 
---- Functions end sooner or later, also as generators.
+--- A function that returns nil after some calls, so that it ends as a generator too.
 function Values:func()
   local kind, calls = self:below(6), 0
   local kinds = { "returns nothing", "gives back", "fails", "yields", "gives a value", "calls" }
@@ -197,7 +196,7 @@ local kinds = {
 local total = 0
 for _, kind in ipairs(kinds) do total = total + kind[1] end
 
---- A value and its text.
+--- A random value and its text.
 function Values:any(depth)
   local place = self:below(total)
   for _, kind in ipairs(kinds) do
@@ -206,7 +205,7 @@ function Values:any(depth)
   end
 end
 
---- A value that the option is likely to accept: what its row of reflection says.
+--- A value that the option probably accepts, by its description.
 function Values:fitting(option)
   if option.choices and self:chance(80) then
     local choice = self:one_of(option.choices)

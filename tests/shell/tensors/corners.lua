@@ -1,4 +1,4 @@
--- Gradients where functions have corners, as Keras has them, of single calls and of compiled ones.
+-- Gradients where functions are not differentiable, as Keras defines them, eager and compiled.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -13,7 +13,7 @@ local function gradient(f, x)
   return tape:gradient(y, { x })[1]
 end
 
---- The gradients of the function at these places; in rows long enough for several blocks too.
+--- Checks the gradients of the function at these positions, also in rows longer than a block.
 local function row(what, f, places, want)
   for _, dtype in ipairs { "float32", "float64", "float16", "bfloat16" } do
     local x = cr.tensor(places):cast(dtype)

@@ -1,5 +1,5 @@
--- The device in use: its name, its options, which there are. Runs on whatever CRESCENT_DEVICE
--- names.
+-- The current device: its name, its options, available devices. Runs on the device that
+-- CRESCENT_DEVICE names.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

@@ -1,4 +1,4 @@
--- Fourier transforms against the sums that they are, and their gradients.
+-- Fourier transforms compared with their defining sums, and their gradients.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/tensors"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"

@@ -1,4 +1,4 @@
--- Numbers of 16 bits: what is computed from many of them stays in their range.
+-- Numbers of 16 bits: reductions of many elements stay in range.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -23,12 +23,12 @@ for name, f in pairs {
     end
   end
 end
--- of more elements than float16 counts
+-- more elements than the largest float16
 local many = ops.zeros({ 70000 }, "float16")
 check.near(ops.logsumexp(many):cast "float32", math.log(70000), 4e-3)
 check.near(ops.std(many + 1):cast "float32", 0)
 
--- gradients of means and maxima over more elements than float16 counts
+-- gradients of means and maxima over more elements than the largest float16
 local function gradient(f, x, scale)
   local y
   local tape = cr.GradientTape(function(tape)

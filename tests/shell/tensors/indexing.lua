@@ -1,5 +1,5 @@
--- t[key] and t[key] = value beside plain loops over lists: positions, ranges, lists of positions,
--- masks, views, dtypes, gradients, compiled functions, and what is refused.
+-- t[key] and t[key] = value, compared with plain loops over lists: positions, ranges, lists of
+-- positions, masks, views, dtypes, gradients, compiled functions, and refused keys.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -7,7 +7,7 @@ local cr = require "crescent"
 local random = math.random
 math.randomseed(20)
 
--- ---- plain arrays: a shape, and where in a list of values each element is ------------------------
+-- ---- plain arrays: a shape, and for each element its index in a list of values ------------------
 
 local function size_of(shape)
   local size = 1
@@ -44,7 +44,7 @@ end
 
 local function from_zero(position, n) return position > 0 and position - 1 or position + n end
 
--- What of an axis a range has, by walking along it.
+-- The positions of a range on an axis, by stepping along it.
 local function walked(range, n)
   local first, last, step = range[1] or 1, range[2] or range[1] or -1, range[3] or 1
   local list = {}
@@ -56,7 +56,7 @@ local function walked(range, n)
   return list
 end
 
--- The places of a mask's true elements among those of its axes.
+-- The positions of the true elements of a mask.
 local function true_places(mask)
   local list = {}
   for i, value in ipairs(mask.values) do
@@ -65,7 +65,7 @@ local function true_places(mask)
   return list
 end
 
--- The part that a key selects: an array of the same values.
+-- The part that a key selects, as an array that shares the values.
 local function selected(array, key)
   local strides, axis, begin, axes, picked, before = strides_of(array.shape), 1, 0, {}, nil, 0
   for _, item in ipairs(key) do
@@ -116,7 +116,8 @@ local function selected(array, key)
   return { shape = shape, places = places, values = array.values }
 end
 
--- ---- keys by chance --------------------------------------------------------------------------------
+-- ---- random keys
+-- ----------------------------------------------------------------------------------
 
 local function either(n, from_front) -- the same position from the front or from the end
   return (random(2) == 1) and from_front or from_front - n - 1
@@ -155,7 +156,7 @@ local function random_mask(shape)
   return { kind = "mask", shape = shape, values = values, tensor = tensor }
 end
 
--- A key for some leading axes: as the plain arrays take it, and as Lua writes it.
+-- A random key for some leading axes, in the form of the plain arrays and in that of Lua.
 local function random_key(shape)
   local key, written, axis, length, picks = {}, {}, 1, nil, 0
   local axes = random(#shape)
@@ -217,7 +218,7 @@ end
 
 -- ---- reads and writes, through views -------------------------------------------------------------
 
--- A row, rows side by side, or another shape: the same memory.
+-- A random view of a tensor (a row, adjacent rows, or another shape) and of its plain array.
 local function random_view(tensor, array)
   local shape, kind = array.shape, random(3)
   if kind == 1 and #shape > 1 and shape[1] > 0 then
@@ -233,7 +234,8 @@ local function random_view(tensor, array)
   return tensor:reshape(flat), { shape = flat, places = array.places, values = array.values }
 end
 
--- What is assigned: a number, a table or a tensor, of the shape or broadcast to it.
+-- A random value to assign: a number, a table or a tensor of that shape, or one that broadcasts to
+-- it.
 local function random_assigned(shape, dtype)
   if random(3) == 1 or #shape == 0 then
     local value = random_value(dtype)
@@ -275,7 +277,8 @@ for round = 1, 500 do
 end
 assert(reads > 1000 and writes > 1000, reads .. " reads, " .. writes .. " writes")
 
--- ---- gradients and programs of reads -------------------------------------------------------------
+-- ---- gradients and compiled reads
+-- ----------------------------------------------------------------
 
 local function loss_of(x, written, weights) return cr.ops.sum(weights * x[written] ^ 2) end
 
@@ -314,7 +317,8 @@ for round = 1, 60 do
 end
 TARGET = nil
 
--- ---- by hand -------------------------------------------------------------------------------------
+-- ---- written by hand
+-- -----------------------------------------------------------------------------
 
 local t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
 assert(t[{ 1, 2 }] == 2 and t[{ -1, -1 }] == 6)
@@ -405,7 +409,7 @@ own:assign { 2, 2 }
 assigned[1] = 3 -- nobody counts on it any more
 check.same(own:totable(), { 2, 2 })
 
--- a prepared weight is that of the new value
+-- a prepacked weight follows the assignment
 local dense = cr.layers.Dense(2, { use_bias = false })
 local model = cr.Sequential { cr.layers.Input { shape = { 3 } }, dense }
 local x = cr.ones { 4, 3 }
@@ -414,7 +418,8 @@ dense.kernel[{}] = 0
 dense.kernel[{ 1, 2 }] = 5
 check.same(model:predict(x, { verbose = 0 })[1]:totable(), { 0, 5 })
 
--- ---- who counts on values ------------------------------------------------------------------------
+-- ---- writes that are refused because others rely on the values
+-- -----------------------------------
 
 local constant, scale = cr.tensor { 1, 2, 3 }, cr.tensor { 10, 10, 10 }
 local run = cr.compiled(function(y) return y + constant, y * (scale * 2) end)

@@ -1,5 +1,5 @@
--- Functions of large tensors, which go other ways than those of small ones: in tiles, in pieces for
--- several threads, several ops at once.
+-- Functions of large tensors, whose kernels differ from those of small ones: tiles, blocks for
+-- several threads, several ops fused.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -11,7 +11,7 @@ local function expect_equal(a, b, what)
   assert(ops.all(ops.equal(a, b)):item() ~= 0, what)
 end
 
--- extremes are at the places that are told, the first of equals
+-- argmax and argmin return the position of the first extreme
 for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "uint8" } do
   for _, shape in ipairs { { 5, 7, 9 }, { 3, 300, 40 }, { 2, 17, 513 }, { 200001 }, { 4, 5000 } } do
     local x = cr.random.uniform(shape, 0, 100):cast(dtype)
@@ -52,7 +52,7 @@ end
 check.fails(function() ops.take(t { 1, 2 }, ops.full({ 100000 }, 2, "int32")) end, "index 2",
   "out of range")
 
--- numbers counted in parts, by themselves and between edges
+-- bincount and histograms of divided arrays
 local numbers = cr.random.uniform({ 200000 }, -3, 40)
 local counts, edges = ops.histogram(numbers, { bins = 43, range = { -2, 41 } })
 local below = ops.searchsorted(ops.sort(numbers), edges, "left")
@@ -67,7 +67,7 @@ for i = least, most do
 end
 check.same(ops.histogram(t { 1, 2, 2, 3, nan }, 2, { 1, 3 }):totable(), { 1, 3 })
 
--- what differs: whole numbers near each other, far from each other, and fractions
+-- unique: integers close together, integers far apart, and fractions
 for _, x in ipairs {
   whole, whole:cast "int64" * 1000003, whole:cast "int16", ops.greater(numbers, 0), numbers,
   ops.round(numbers):cast "float16",

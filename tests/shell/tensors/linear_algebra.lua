@@ -1,4 +1,4 @@
--- Linear algebra of few rows and of many, single matrices and batches: other loops compute each.
+-- Linear algebra of small and large, single and batched matrices, which different kernels compute.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -129,12 +129,12 @@ local u, s = ops.svd(holes)
 check.near(s:slice(1, 3), ops.broadcast_to(t { 2, 0 }, { 3, 2 }))
 assert(ops.all(ops.isnan(s:slice(4, 4))):item() and ops.all(ops.isnan(u:slice(4, 4))):item())
 
--- many rows of few columns take no more room than they need
+-- many rows of few columns take no more memory than needed
 local tall = cr.random.normal { 60000, 3 }:cast "float64"
 local q, r = ops.qr(tall)
 expect_near(ops.matmul(q, r), tall, "qr of a tall matrix")
 
--- what has no factors is not a number, large or small
+-- matrices without a factorization give NaN, small or large
 for _, n in ipairs { 2, 40 } do
   local l = ops.cholesky(-ops.eye(n))
   assert(l[1][1] ~= l[1][1], "a root of -1")

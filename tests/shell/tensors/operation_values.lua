@@ -1,4 +1,4 @@
--- Values of functions of cr.ops at the edges of what they take, as Keras 3.15.1 has them.
+-- Extreme arguments of functions of cr.ops, with the results of Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -18,7 +18,8 @@ local function flat(values, into)
   return into
 end
 
---- What it is, the tensor, its elements in a line and, where it matters, its dtype.
+--- Checks the elements of the tensor as one line and, if given, its dtype; the first argument is
+--- the name of the case.
 local function row(what, x, want, dtype)
   check.same(flat(x:totable(), {}), flat(want, {}), what)
   if dtype then check.same(x.dtype, dtype, what .. ": dtype") end

@@ -1,4 +1,4 @@
--- Functions of cr.ops on tensors, and on symbols, where each makes a layer of the graph.
+-- Functions of cr.ops on tensors, and on symbols, where each becomes a layer of the graph.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

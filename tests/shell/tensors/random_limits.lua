@@ -1,4 +1,4 @@
--- Numbers that are drawn stay within their limits, in every dtype.
+-- Random numbers stay within their limits in every dtype.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

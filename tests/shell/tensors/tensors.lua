@@ -1,4 +1,4 @@
--- Tensors from Lua: making, reading, positions, slices, operators, methods and their keywords.
+-- Tensors in Lua: creation, reading, positions, slices, operators, methods and keyword arguments.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

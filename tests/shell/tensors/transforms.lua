@@ -1,5 +1,5 @@
--- Functions of functions: scan, associative_scan, custom_gradient, jvp, vectorize, map; eager,
--- compiled and their gradients.
+-- Functions that take functions: scan, associative_scan, custom_gradient, jvp, vectorize, map;
+-- eager, compiled, and their gradients.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

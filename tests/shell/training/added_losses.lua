@@ -1,4 +1,4 @@
--- model:add_loss and model:add_metric of symbols, as Keras 2 has them: a variational autoencoder.
+-- model:add_loss and model:add_metric of symbols, as in Keras 2: a variational autoencoder.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

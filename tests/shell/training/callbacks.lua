@@ -1,4 +1,4 @@
--- Callbacks made of functions, lists of callbacks, and hooks that a loop of one's own calls.
+-- Callbacks made of functions, lists of callbacks, and hooks called by a custom training loop.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
 package.path = here .. "/../support/?.lua;" .. package.path

@@ -1,12 +1,12 @@
--- What is compiled is kept within a budget and made again when it is needed; evaluate computes with
--- folded batch norm and prepared weights, which follow every change of them.
+-- Compiled programs stay within a memory budget and are recompiled on demand; evaluate uses folded
+-- batch normalization and prepacked weights, which follow every change of the weights.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 cr.random.seed(3)
 
--- the budget holds, whatever lengths come
+-- the budget holds for any number of sequence lengths
 local budget = cr.config.memory().program_cache
 cr.config.set_program_cache(3000000)
 local reader = cr.Sequential { layers.LSTM(4, { input_shape = { -1, 3 } }), layers.Dense(1) }

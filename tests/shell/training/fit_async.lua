@@ -1,4 +1,4 @@
--- model:fit_async: training in the background, looked at, paused, stepped, stopped.
+-- model:fit_async: training in the background, inspected, paused, stepped, stopped.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -31,7 +31,7 @@ local function options(more)
   return all
 end
 
--- The bits of fit; nothing happens before the script leaves the turn to the run.
+-- The bits of fit; nothing happens before the script yields to the run.
 local fitted, model = make(), make()
 local history = fitted:fit(x, y, options()).history
 local start = weights(model)

@@ -1,4 +1,4 @@
--- Looking inside of models: model:trace, model:gradient_norms, model:find_learning_rate, watch.
+-- Inspection of models: model:trace, model:gradient_norms, model:find_learning_rate, watch.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

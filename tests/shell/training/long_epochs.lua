@@ -1,4 +1,4 @@
--- Means over epochs of many batches keep their digits.
+-- Means over epochs of many batches stay accurate.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -17,7 +17,7 @@ check.near(logs.mse or logs.mean_squared_error, 0.01, 1e-7, "mse")
 check.near(logs.root_mean_squared_error, 0.1, 1e-6, "rmse")
 check.near(logs.r2_score, 0, 1e-6, "r2")
 
--- counts go on beyond the whole numbers of float32
+-- counters exceed the largest exact integer of float32
 local function counted(metric, ...)
   metric:update_state(...)
   return metric

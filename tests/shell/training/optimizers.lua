@@ -1,4 +1,4 @@
--- Optimizers written in Lua: the rule of one variable, with state, options and schedules.
+-- Optimizers written in Lua: an update rule for one variable, with state, options and schedules.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
 package.path = here .. "/../support/?.lua;" .. package.path

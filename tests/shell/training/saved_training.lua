@@ -1,5 +1,5 @@
--- Every optimizer, loss, metric and schedule is saved with a model, and training goes on after
--- loading as if nothing had been.
+-- Every optimizer, loss, metric and schedule is saved with a model, and training continues after
+-- loading without a difference.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
 package.path = here .. "/../support/?.lua;" .. package.path

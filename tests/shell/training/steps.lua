@@ -1,5 +1,5 @@
--- Steps of one's own: train_step, test_step, predict_step, compute_loss and compute_metrics of a
--- class, compiled.
+-- Custom steps, compiled: train_step, test_step, predict_step, compute_loss and compute_metrics of
+-- a class.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
 package.path = here .. "/../support/?.lua;" .. package.path

@@ -1,4 +1,4 @@
--- Training as a script sees it: callbacks, class weights, batches.
+-- Training in scripts: callbacks, class weights, batches.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

@@ -1,4 +1,4 @@
--- Training runs: advanced, looked at, changed, kept and gone on with from Lua; datasets, shards,
+-- Training runs: advanced, inspected, changed, saved and continued from Lua; datasets, shards,
 -- surgery.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"

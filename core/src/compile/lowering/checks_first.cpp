@@ -26,7 +26,7 @@ class Values {
   std::vector<bool> has_;
 };
 
-/// Moves the chosen instructions to the front and keeps the order otherwise.
+/// Moves the chosen instructions to the front of the program; the order is otherwise unchanged.
 void put_first(Program& program, const std::vector<bool>& chosen) {
   std::vector<Program::Instruction> first, then;
   for (size_t i = 0; i < program.code.size(); ++i)
@@ -57,7 +57,7 @@ void put_checks_first(Program& program) {
   put_first(program, goes_first);
 }
 
-/// A program in which no op that may fail follows a write of a variable is unchanged.
+/// Changes nothing if no op that may fail comes after a write of a variable.
 void put_failures_before_writes(Program& program) {
   Values written(program);
   for (const Program::Binding& b : program.variables)

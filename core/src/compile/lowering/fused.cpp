@@ -36,7 +36,8 @@ std::string to_text(const FusedStep& step) {
   return step.kind == Kind::cast ? concat(text, " ", step.dtype) : text;
 }
 
-/// A long chain is labelled with its number of steps instead of their names.
+/// The name of the op in profiles. A long chain is labelled with its number of steps instead of
+/// their names.
 std::string Fused::label() const {
   const bool all = steps.size() <= kLabelSteps;
   std::string text = all ? kName : concat(kName, " ", steps.size(), ":");

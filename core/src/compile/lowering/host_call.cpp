@@ -1,4 +1,4 @@
-// HostCall: runs an op without a kernel on the device on the host.
+// HostCall: runs on the host an op for which the device has no kernel.
 #include <algorithm>
 #include <array>
 
@@ -11,10 +11,11 @@ namespace crescent {
 
 namespace {
 
-/// The memory of outputs, which compute() has to write to: what it replaced would be lost.
-class Places {
+/// The addresses of the outputs. compute() must write into this memory: if it replaced the tensors
+/// by others, their values would be lost.
+class OutputAddresses {
  public:
-  explicit Places(std::span<const Tensor> outputs) {
+  explicit OutputAddresses(std::span<const Tensor> outputs) {
     for (size_t i = 0; i < std::min(outputs.size(), places_.size()); ++i)
       places_[i] = outputs[i].raw();
   }
@@ -27,7 +28,8 @@ class Places {
   }
 
  private:
-  std::array<const void*, 8> places_;  // few ops have more
+  // few ops have more than 8 outputs; the others are not checked
+  std::array<const void*, 8> places_;
 };
 
 }  // namespace
@@ -38,7 +40,7 @@ HostCall::HostCall(OpPtr op, std::shared_ptr<Executable> on_host)
 void HostCall::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
   if (on_host_) return on_host_->run(inputs, {}, outputs);
   const Running running("op", "", op_->name(), "");
-  const Places places(outputs);
+  const OutputAddresses places(outputs);
   if (!blaming(*op_, "compute", [&] { return op_->compute(inputs, outputs); }))
     fail(described(*op_), ": compute() did not compute this");
   places.expect_kept(*op_, outputs);

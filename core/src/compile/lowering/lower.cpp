@@ -98,7 +98,7 @@ class Lowering {
     return lowered;
   }
 
-  /// Makes constants the results of the instruction.
+  /// Replaces the results of the instruction by constants.
   void replace_by_constants(const Instruction& i, const TensorSpecs& specs) {
     for (size_t o = 0; o < specs.size(); ++o)
       program_.constants.push_back({i.outputs[o], Tensor(specs[o])});
@@ -153,7 +153,7 @@ class Lowering {
       replacement(whole.outputs[o]) = replacement(here[part.outputs[o]]);
   }
 
-  /// Leaves the op to the host; an op without inputs is computed now.
+  /// Replaces the op by a HostCall, which runs on the host; an op without inputs is computed now.
   void leave_to_host(Instruction i, const TensorSpecs& in, const TensorSpecs& out) {
     i.op = lowering::leave_to_host(i.op, in, out, device_);
     if (!in.empty() || i.op->effect() != Effect::none) return keep(std::move(i));

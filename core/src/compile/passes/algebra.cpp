@@ -12,24 +12,25 @@ namespace {
 
 // ---- broadcast operands
 
-/// The operand of a broadcast, or a scalar for a tensor that is filled with one number.
-int unstretched(Rewriting& r, int value) {
+/// The operand of a broadcast; for a tensor that is filled with one number, a scalar of that
+/// number; else the value itself.
+int before_broadcast(Rewriting& r, int value) {
   if (auto* made = r.producer_as<BroadcastTo>(value)) return made->inputs[0];
   if (r.shape(value).rank() == 0) return value;
   const auto number = r.uniform(value);
   return number ? r.add_scalar(*number, r.dtype(value)) : value;
 }
 
-/// Operands of an elementwise op need not be broadcast before it. When all were, the result is
-/// broadcast instead.
-int before_stretching(Rewriting& r, const Match& m) {
+/// An elementwise op is applied to the operands before their broadcast; if all operands were
+/// broadcast, the (smaller) result is broadcast instead.
+int broadcast_result(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const TensorSpec wanted = r.result(i);
   if (!wanted.shape.is_known() || wanted.shape.rank() == 0) return kKeep;
   std::vector<int> inputs;
   Shape shape;
   for (int value : i.inputs) {
-    inputs.push_back(unstretched(r, value));
+    inputs.push_back(before_broadcast(r, value));
     shape = broadcast_shapes(shape, r.shape(inputs.back()), i.op->name());
   }
   if (inputs == i.inputs) return kKeep;
@@ -62,7 +63,7 @@ int multiply_by_reciprocal(Rewriting& r, const Match& m) {
   return r.stretched(r.add_binary(BinaryKind::multiply, m['x'], factor), r.result(m.call()));
 }
 
-/// Moves a scalar operand to the second place.
+/// Whether the first operand is a scalar and the second is not; the rule then swaps them.
 constexpr Condition kNumberFirst{"x is a single number, y is not",
                                  [](const Rewriting& r, const Match& m) {
                                    return m.call().inputs[0] == m['x'] &&
@@ -131,10 +132,10 @@ int cast_once(Rewriting& r, const Match& m) {
 constexpr Condition kStretched{"an operand was stretched, and the result is no larger for it"};
 
 constexpr RewriteRule kAlgebraRules[] = {
-    {"unary(...)", "broadcast_to(unary(...))", kStretched, before_stretching, Digits::rounded},
-    {"binary(...)", "broadcast_to(binary(...))", kStretched, before_stretching, Digits::rounded},
-    {"select(...)", "broadcast_to(select(...))", kStretched, before_stretching},
-    {"cast(...)", "broadcast_to(cast(...))", kStretched, before_stretching},
+    {"unary(...)", "broadcast_to(unary(...))", kStretched, broadcast_result, Digits::rounded},
+    {"binary(...)", "broadcast_to(binary(...))", kStretched, broadcast_result, Digits::rounded},
+    {"select(...)", "broadcast_to(select(...))", kStretched, broadcast_result},
+    {"cast(...)", "broadcast_to(cast(...))", kStretched, broadcast_result},
 
     {"negative(negative(x))", "x"},
     {"logical_not(logical_not(x))", "x"},

@@ -19,7 +19,8 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int64_t kPays = 4;  // required ratio of elements in the result to elements in the kernel
+// the result must have at least this many times the elements of the kernel
+constexpr int64_t kMinSizeRatio = 4;
 
 int scaled_kernel(Rewriting& r, int kernel, int channels, bool is_transposed) {
   const int64_t n = r.shape(channels)[0];
@@ -37,7 +38,7 @@ int scale(Rewriting& r, int product, int factor) {
   const int kernel = made->inputs[1];
   if (!r.shape(kernel).is_known() || size_of(r.dtype(factor)) < 4) return kKeep;
   const bool is_free = r.is_stable(kernel) && r.is_stable(factor);
-  if (!is_free && r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
+  if (!is_free && r.shape(kernel).size() * kMinSizeRatio > r.shape(product).size()) return kKeep;
   const int wide = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
   const int scaled =
       scaled_kernel(r, wide, as_channels(r, factor), is_transposed(*as<T>(*base_of(made->op))));
@@ -93,7 +94,8 @@ int join_offsets(Rewriting& r, const Match& m) {
   return r.add_binary(BinaryKind::add, sum->first, both);
 }
 
-/// If y is widened only for the sum with a bias, which is rounded, adds the rounded bias to y.
+/// If y is widened to float32 only to add a bias, and the sum is rounded again, adds the rounded
+/// bias to y instead.
 int round_bias(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto sum = biased(r, i.inputs[0]);

@@ -16,7 +16,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr size_t kLargestCompared = 64;  // bytes of a constant
+constexpr size_t kLargestCompared = 64;  // bytes; larger constants are not compared
 
 bool is_commutative(const Op& op) {
   auto* binary = as<Binary>(op);
@@ -34,7 +34,7 @@ bool is_commutative(const Op& op) {
   }
 }
 
-/// The key under which two instructions are equal.
+/// The hash key of an instruction: instructions with equal keys compute equal values.
 struct Expression {
   explicit Expression(const Instruction& i)
       : op(i.op.get()), inputs(i.inputs), outputs(&i.outputs), hash(op->hash()) {

@@ -46,7 +46,8 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
   return false;
 }
 
-/// Inserts a bias as the first post-op. A mask refuses that, and on a convolution an add too.
+/// Inserts a bias as the first post-op; not possible if the product already has a mask, or the
+/// convolution any post-op.
 template <class T>
 int with_bias(Rewriting& r, int value, int bias) {
   auto* made = extendable_product<T>(r, value);
@@ -98,7 +99,8 @@ int take_in_activation(Rewriting& r, const Match& m) {
   return made ? r.reshaped(add_post_op(r, *made, *activation), result.shape) : kKeep;
 }
 
-/// Half-width floats are excluded, because reading a stored mask is cheaper than reading y again.
+/// Merges the mask of a relu into the convolution. Half-width floats are excluded, because for them
+/// reading a stored mask is cheaper than reading y again.
 int mask_convolution(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int y = m['y'];
@@ -121,7 +123,8 @@ int combined(Rewriting& r, int x, int other, PostOp how) {
   return r.reshaped(y, r.shape(x));
 }
 
-/// An elementwise operand is left to fusion, which computes both in one pass, as in the update of
+/// Adds a tensor in the product that computes the other operand. An elementwise operand is left to
+/// fusion, which computes both in one pass, as in the update of an optimizer.
 /// an optimizer.
 int take_in_sum(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
@@ -147,8 +150,8 @@ int with_residual(Rewriting& r, int y, int residual) {
                                                : kKeep;
 }
 
-/// The later one of two convolutions adds the result of the other. Half-width floats are left to
-/// fusion.
+/// In a sum of the results of two convolutions, the later one adds the result of the earlier one to
+/// its own. Half-width floats are left to fusion.
 int take_in_residual(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;

@@ -52,7 +52,8 @@ FusedStep step_of(const Op& op, DType result) {
   return step;
 }
 
-/// Whether the op is a ScatterAdd that can begin a region, which reads its operands as a whole.
+/// Whether the op is a ScatterAdd that can begin a region. A ScatterAdd reads its operands as a
+/// whole and not element by element.
 bool is_scatter(const Op& op) {
   auto* scatter = as<ScatterAdd>(op);
   return scatter && scatter->axis == 0;
@@ -68,7 +69,7 @@ class Regions {
     operands_.reserve(program.code.size());
     for (int i = 0, ordered = -1; i < count; ++i) {
       const bool is_ordered = at(i).op->effect() == Effect::ordered;
-      before_.push_back(is_ordered ? std::exchange(ordered, i) : -1);
+      previous_ordered_.push_back(is_ordered ? std::exchange(ordered, i) : -1);
       for (int value : at(i).outputs) producer_[value] = i;
       operands_.push_back(find_operands(i));
       root_.push_back(i);
@@ -82,8 +83,8 @@ class Regions {
   int root(int instruction) const { return root_[instruction]; }
   /// The instructions of a region in program order.
   const std::vector<int>& members(int root) const { return members_[root]; }
-  /// The previous instruction with Effect::ordered for one that has this effect, or -1.
-  int before(int instruction) const { return before_[instruction]; }
+  /// For an instruction with Effect::ordered, the previous instruction with this effect; else -1.
+  int previous_ordered(int instruction) const { return previous_ordered_[instruction]; }
   /// The instruction that computes the value, or -1.
   int producer(int value) const { return producer_[value]; }
   /// The operands of the instruction within a region: values before a broadcast, which Fused does
@@ -117,7 +118,8 @@ class Regions {
   }
   Bits& ancestors(int root) { return ancestors_[root]; }
 
-  /// An edge from a producer to a reader, whose value (`bytes` per element) would stay within a
+  /// An edge from a producer to a reader; if it is fused, the value (`bytes` per element) is not
+  /// stored in memory.
   /// region.
   struct Edge {
     size_t bytes;
@@ -153,7 +155,7 @@ class Regions {
       mine.add(other - first_);
     };
     for (int value : at(i).inputs) come_after(producer(value));
-    come_after(before(i));
+    come_after(previous_ordered(i));
   }
 
   void add_edges(int i, std::vector<Edge>& edges) const {
@@ -166,7 +168,8 @@ class Regions {
     }
   }
 
-  /// Whether an instruction outside of both regions depends on one and is needed by the other.
+  /// Whether an instruction outside of both regions depends on one of them and is needed by the
+  /// other; such regions cannot be merged.
   bool would_surround(int a, int b) {
     for (int root_of_part : {a, b}) {
       for (int i : members(root_of_part)) {
@@ -181,8 +184,9 @@ class Regions {
     return false;
   }
 
-  /// Whether a scatter in one region would read a value of the other, which it needs as a whole.
-  bool would_scatter_own(int a, int b) const {
+  /// Whether a ScatterAdd in one region would read a value that the other one computes: it needs
+  /// that value as a whole, before it starts.
+  bool scatter_reads_other(int a, int b) const {
     for (int part : {a, b}) {
       for (int i : members(part)) {
         if (!is_scatter(*at(i).op)) continue;
@@ -198,7 +202,7 @@ class Regions {
   /// Merges region b into region a, the later one, if that is allowed.
   void merge(int a, int b) {
     const auto &in_a = members(a), &in_b = members(b);
-    if (in_a.size() + in_b.size() > kMostFused || would_surround(a, b) || would_scatter_own(a, b))
+    if (in_a.size() + in_b.size() > kMostFused || would_surround(a, b) || scatter_reads_other(a, b))
       return;
     std::vector<int> all;
     std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));
@@ -209,7 +213,8 @@ class Regions {
     join_ancestors(a, b);
   }
 
-  /// Roots that came after one region now come after both and after all ancestors of both.
+  /// The ancestors of both regions now precede the merged region and every region that depends on
+  /// it.
   void join_ancestors(int a, int b) {
     Bits& joined = ancestors(a);
     joined.add(ancestors(b));
@@ -225,7 +230,7 @@ class Regions {
 
   const Program& program_;
   std::vector<int> producer_;               ///< per value
-  std::vector<int> before_;                 ///< per instruction
+  std::vector<int> previous_ordered_;       ///< per instruction
   std::vector<std::vector<int>> operands_;  ///< per instruction
   std::vector<int> root_;                   ///< per instruction
   std::vector<std::vector<int>> members_;   ///< per root
@@ -277,7 +282,7 @@ class Emission {
     for (int value : inputs) {
       if (regions_.producer(value) >= 0) emit(regions_.root(regions_.producer(value)));
     }
-    if (regions_.before(root) >= 0) emit(regions_.before(root));
+    if (regions_.previous_ordered(root) >= 0) emit(regions_.previous_ordered(root));
     code_.push_back(is_alone ? at(root) : fused(members, inputs));
   }
 

@@ -14,7 +14,7 @@
 namespace crescent::passes {
 namespace {
 
-/// Whether the index of an element of the window fits in a byte.
+/// Whether the index of an element within the window fits in a byte.
 bool is_small(const std::vector<int64_t>& window) {
   int64_t size = 1;
   for (int64_t n : window) size *= n;
@@ -22,25 +22,26 @@ bool is_small(const std::vector<int64_t>& window) {
 }
 
 /// Whether `gradient` is the gradient of this pooling.
-bool belongs(const PoolBackward& gradient, const Op& forward) {
-  if (auto* told = as<PoolArgmax>(forward))
-    return told->window == gradient.window && told->spec == gradient.spec;
+bool is_gradient_of(const PoolBackward& gradient, const Op& forward) {
+  if (auto* argmax_op = as<PoolArgmax>(forward))
+    return argmax_op->window == gradient.window && argmax_op->spec == gradient.spec;
   auto* pool = as<Pool>(forward);
   return pool && pool->max && pool->window == gradient.window && pool->spec == gradient.spec;
 }
 
-/// The pooling whose gradient this is, or null.
+/// The pooling whose gradient the instruction computes, or null.
 Instruction* forward_of(Program& program, const Instruction& gradient) {
   for (Instruction& i : program.code) {
     if (&i == &gradient) break;
-    if (belongs(op_of<PoolBackward>(gradient), *i.op) && i.inputs[0] == gradient.inputs[0])
+    if (is_gradient_of(op_of<PoolBackward>(gradient), *i.op) && i.inputs[0] == gradient.inputs[0])
       return &i;
   }
   return nullptr;
 }
 
-/// The argmax indices, which become a second result of the pooling.
-int winners_of(Program& program, Instruction& forward) {
+/// The argmax indices of a pooling. An op without them is replaced by one that outputs them as its
+/// second result.
+int argmax_indices_of(Program& program, Instruction& forward) {
   if (auto* pool = as<Pool>(*forward.op)) {
     auto op = std::make_shared<PoolArgmax>();
     op->window = pool->window, op->spec = pool->spec;
@@ -76,7 +77,7 @@ bool pool_argmax(Program& program) {
     if (!forward) continue;
     auto op = std::make_shared<PoolArgmaxBackward>();
     op->window = gradient->window, op->spec = gradient->spec, op->input = gradient->input;
-    i.op = std::move(op), i.inputs[0] = winners_of(program, *forward);
+    i.op = std::move(op), i.inputs[0] = argmax_indices_of(program, *forward);
     changed = true;
   }
   return changed;

@@ -37,7 +37,7 @@ class Normalization {
 
   bool run() {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
-    for (const Instruction& i : code) is_apart_faster(i) ? take_apart(i) : add(i);
+    for (const Instruction& i : code) is_apart_faster(i) ? replace_by_decomposition(i) : add(i);
     return program_.code.size() > code.size();
   }
 
@@ -54,7 +54,7 @@ class Normalization {
   }
 
   /// Replaces the instruction by its decomposition.
-  void take_apart(const Instruction& whole) {
+  void replace_by_decomposition(const Instruction& whole) {
     TensorSpecs specs;
     for (int value : whole.inputs) specs.push_back(spec(value));
     const Program part = trace([&](const Tensors& in) { return whole.op->decompose(in); }, specs);

@@ -34,7 +34,7 @@ int mask_before(Rewriting& r, const Match& m) {
 }
 
 /// Whether every window overlaps the image.
-bool sees_something_everywhere(const PoolBackward& op) {
+bool all_windows_overlap_image(const PoolBackward& op) {
   for (size_t a = 0; a < op.window.size(); ++a) {
     if (op.spec.pad_before[a] >= op.window[a] || op.spec.pad_after[a] >= op.window[a]) return false;
   }
@@ -47,7 +47,7 @@ constexpr Condition kAllPixels{
       std::vector<int> all_but_channels(r.result(m.call(1)).shape.rank() - 1);
       std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
       return m.op<Reduce>().axes == all_but_channels &&
-             sees_something_everywhere(m.op<PoolBackward>(1));
+             all_windows_overlap_image(m.op<PoolBackward>(1));
     }};
 
 int sum_before(Rewriting& r, const Match& m) { return r.add(m.call().op, {m['g']}); }

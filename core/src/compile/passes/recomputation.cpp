@@ -53,15 +53,15 @@ class Recomputation {
 
  private:
   struct ValueInfo {
-    const Instruction* producer = nullptr;  ///< null when it is expensive
+    const Instruction* producer = nullptr;  ///< the instruction; null when it is expensive
     int reads = 0;
     int steps = 0;             ///< ops to recompute it; 0: it is read from memory
-    bool is_in_memory = true;  ///< whatever fusion does with its readers
+    bool is_in_memory = true;  ///< stored in memory, however its readers are fused
   };
   ValueInfo& at(int value) { return values_[value]; }
   const TensorSpec& spec(int value) const { return program_.values[value]; }
 
-  /// An elementwise result is in memory only if an op that does not fuse reads it.
+  /// An elementwise result is only stored in memory if an op that cannot be fused reads it.
   void count_reads(const Instruction& i) {
     const bool fuses = is_elementwise(*i.op);
     if (fuses) at(i.outputs[0]).is_in_memory = false;
@@ -71,7 +71,7 @@ class Recomputation {
     }
   }
 
-  /// The only operand that is not a scalar, or -1.
+  /// The operand that is not a scalar; -1 unless there is exactly one.
   int base(const Instruction& i) const {
     int found = -1;
     for (int value : i.inputs) {
@@ -97,8 +97,8 @@ class Recomputation {
     made.steps = steps;
   }
 
-  /// Replaces operands by recomputed copies when they have at least `reads` readers; fusion merges
-  /// a value with a single reader anyway.
+  /// Replaces operands that have at least `reads` readers by recomputed copies. A value with a
+  /// single reader is fused with it anyway.
   void take_copies(Instruction& i, int reads) {
     for (int& value : i.inputs) {
       if (at(value).steps > 0 && at(value).reads >= reads) value = copy(value, i.scope);

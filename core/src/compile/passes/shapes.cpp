@@ -93,7 +93,7 @@ constexpr Condition kSameAxes{"both of the same axes", [](const Rewriting&, cons
 
 // ---- reductions
 
-/// The result of reducing `count` times the same number.
+/// The result of reducing a number that is repeated `count` times.
 std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
   switch (kind) {
     case ReduceKind::sum:
@@ -107,7 +107,7 @@ std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
 
 /// Whether the number is exact. An integer must be in the range of the dtype and be exact in
 /// double; floats may be rounded.
-bool is_held(double number, DType dtype) {
+bool is_exact(double number, DType dtype) {
   if (is_floating(dtype)) return true;
   return std::abs(number) < 0x1p53 && with_element_type(dtype, [&]<class T>(T* t) {
            return number_of(element_of(number, t)) == number;
@@ -126,7 +126,7 @@ int reduce_fill(Rewriting& r, const Match& m) {
   if (!x.shape.is_known() || x.dtype != wanted.dtype) return kKeep;
   const int64_t count = count_of(op, x.shape);
   const auto result = reduced(op.kind, m.number('n'), count);
-  if (!result || count == 0 || !is_held(*result, wanted.dtype)) return kKeep;
+  if (!result || count == 0 || !is_exact(*result, wanted.dtype)) return kKeep;
   Fill fill;
   fill.shape = wanted.shape, fill.dtype = wanted.dtype, fill.value = *result;
   return r.add(fill, {});
@@ -162,7 +162,7 @@ int times(Rewriting& r, int value, double count) {
   return as_dtype(r, product, dtype);
 }
 
-/// A reduction along axes that have size 1 or were broadcast.
+/// Replaces a reduction along axes that have size 1 or were broadcast: all terms are equal.
 int reduce_repeated(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto& op = op_of<Reduce>(i);
@@ -174,7 +174,7 @@ int reduce_repeated(Rewriting& r, const Match& m) {
   const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted.dtype &&
                     count_of(op, spec.shape) > 0 && was_repeated(shape, spec.shape.rank(), op.axes);
   const auto factor = fits ? reduced(op.kind, 1, count_of(op, spec.shape)) : std::nullopt;
-  if (!factor || !is_held(*factor, spec.dtype)) return kKeep;
+  if (!factor || !is_exact(*factor, spec.dtype)) return kKeep;
   int y = r.reshaped(source, reduced_shape(shape, spec.shape.rank(), op));
   if (op.kind == ReduceKind::sum && *factor != 1) y = times(r, y, *factor);
   return r.stretched(y, wanted);

@@ -29,11 +29,11 @@ int join_logarithm(Rewriting& r, const Match& m) {
   return r.add(joined, {m['x']});
 }
 
-/// The sum of half-width probabilities differs too much from 1.
+/// Half-width floats are excluded, because their probabilities sum to 1 too inaccurately.
 bool is_precise(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-/// Whether the shape has size 1 along this axis of a result of `rank` axes.
-bool is_level(const Shape& shape, int axis, int rank) {
+/// Whether the shape, aligned to the last of `rank` axes, has size 1 along this axis or lacks it.
+bool has_size_1(const Shape& shape, int axis, int rank) {
   const int own = axis - (rank - shape.rank());
   return own < 0 || shape[own] == 1;
 }
@@ -48,7 +48,7 @@ constexpr Condition kLevel{
       return is_precise(result.dtype) && sum.keepdims && sum.axes.size() == 1 && !softmax.log &&
              result.shape.axis(softmax.axis) == sum.axes[0] && r.spec(m['x']) == result &&
              r.result(m.call(5)) == result &&
-             is_level(r.shape(m['y']), sum.axes[0], result.shape.rank());
+             has_size_1(r.shape(m['y']), sum.axes[0], result.shape.rank());
     }};
 
 int drop_level(Rewriting& r, const Match& m) {

@@ -65,7 +65,7 @@ Value label_value(int64_t label, const std::string& mode, size_t classes) {
   return std::make_shared<BoxedTensor>(Tensor::from(values, {count}));
 }
 
-/// Elements of the path of each file and, if there are labels, its label.
+/// The elements of a dataset: the path of each file and, if there are labels, its label.
 std::vector<Element> elements_of(const Files& files, const Texts& classes,
                                  const DirectoryOptions& options) {
   const bool labelled = options.label_mode && !options.labels.is_null();
@@ -112,7 +112,7 @@ std::shared_ptr<DirectoryDataset> dataset_of(const Files& files, const Texts& cl
   return std::make_shared<DirectoryDataset>(prefetch_elements(data, 2), classes, paths_of(files));
 }
 
-/// Prints the number of files with the text of Keras.
+/// Prints the number of files, in the words of Keras.
 void print_counts(const FileIndex& index, const DirectoryOptions& options) {
   if (!options.verbose) return;
   if (options.labels.is_null())

@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// Grey of a colour by ITU-R 601 in integers, as in Pillow.
+/// The grey value of a colour by ITU-R 601 in integer arithmetic, as in Pillow.
 template <class T>
 T grey_of(const T* rgb) {
   return static_cast<T>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);

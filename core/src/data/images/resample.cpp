@@ -46,8 +46,8 @@ struct Filter {
   double reach;
   double (*weight)(double);
 };
-/// The filters by name. Nearest takes the pixel under the centre, area weights all pixels under the
-/// new one by the covered area.
+/// The filters by name. Nearest takes the pixel under the centre of the new pixel; area weights
+/// every pixel that the new one covers by the covered area.
 constexpr Filter kPillow[] = {{"nearest", 0, nullptr}, {"bilinear", 1, triangle},
                               {"bicubic", 2, cubic},   {"hamming", 1, hamming},
                               {"box", 0.5, box},       {"lanczos", 3, lanczos<3>}};
@@ -73,24 +73,24 @@ const Filter& filter_named(const Filter (&filters)[N], const std::string& name) 
 
 // ---- weights for each pixel of a line
 
-/// The weights, with sum 1, of the pixels from `first` on.
-struct Mix {
+/// The weights, with sum 1, of consecutive pixels, of which the first has the index `first`.
+struct PixelWeights {
   int64_t first = 0;
   std::vector<double> weights;
 };
 
-Mix share_mix(double from, double to, int64_t size) {
-  Mix mix{static_cast<int64_t>(from), {}};
+PixelWeights share_mix(double from, double to, int64_t size) {
+  PixelWeights mix{static_cast<int64_t>(from), {}};
   for (int64_t i = mix.first; i < std::min(static_cast<int64_t>(std::ceil(to)), size); ++i)
     mix.weights.push_back((std::min(to, i + 1.0) - std::max(from, double(i))) / (to - from));
   return mix;
 }
 
-Mix filter_mix(const Filter& filter, double centre, double widening, int64_t size) {
+PixelWeights filter_mix(const Filter& filter, double centre, double widening, int64_t size) {
   const double reach = filter.reach * widening;
   const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - reach + 0.5)),
              end = std::min(size, static_cast<int64_t>(centre + reach + 0.5));
-  Mix mix{first, {}};
+  PixelWeights mix{first, {}};
   double sum = 0;
   for (int64_t i = first; i < end; ++i) {
     mix.weights.push_back(filter.weight((i - centre + 0.5) / widening));
@@ -103,10 +103,10 @@ Mix filter_mix(const Filter& filter, double centre, double widening, int64_t siz
 
 /// The weights for `count` new pixels; `start` and `length` determine the resized part of a line of
 /// `size` pixels.
-std::vector<Mix> mixes(const Filter& filter, bool widens, int64_t size, int64_t start,
-                       int64_t length, int64_t count) {
+std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens, int64_t size,
+                                        int64_t start, int64_t length, int64_t count) {
   const double scale = double(length) / double(count), widening = widens ? std::max(scale, 1.0) : 1;
-  std::vector<Mix> all;
+  std::vector<PixelWeights> all;
   for (int64_t i = 0; i < count; ++i) {
     const double from = start + i * scale, centre = start + (i + 0.5) * scale;
     if (filter.weight)
@@ -142,16 +142,17 @@ struct Fractions {
 /// Computes lines of `to` as weighted sums of lines of `from`; a line has `run` values, and there
 /// are `groups` groups of lines.
 template <class Sums>
-void mix_lines(const typename Sums::Value* from, typename Sums::Value* to, int64_t groups,
-               int64_t lines, int64_t run, const std::vector<Mix>& mixes) {
+void sum_lines(const typename Sums::Value* from, typename Sums::Value* to, int64_t groups,
+               int64_t lines, int64_t run, const std::vector<PixelWeights>& pixel_weights) {
   using Weight = decltype(Sums::weight(0));
   std::vector<Weight> sums(run);
   for (int64_t g = 0; g < groups; ++g)
-    for (size_t i = 0; i < mixes.size(); ++i, to += run) {
+    for (size_t i = 0; i < pixel_weights.size(); ++i, to += run) {
       std::fill(sums.begin(), sums.end(), Sums::kStart);
-      for (size_t k = 0; k < mixes[i].weights.size(); ++k) {
-        const auto* line = from + (g * lines + mixes[i].first + static_cast<int64_t>(k)) * run;
-        const Weight weight = Sums::weight(mixes[i].weights[k]);
+      for (size_t k = 0; k < pixel_weights[i].weights.size(); ++k) {
+        const auto* line =
+            from + (g * lines + pixel_weights[i].first + static_cast<int64_t>(k)) * run;
+        const Weight weight = Sums::weight(pixel_weights[i].weights[k]);
         for (int64_t j = 0; j < run; ++j) sums[j] += weight * line[j];
       }
       for (int64_t j = 0; j < run; ++j) to[j] = Sums::value(sums[j]);
@@ -167,13 +168,13 @@ Tensor resample(const Tensor& image, const Filter& filter, bool widens, const Im
   Tensor wide = image;
   if (region.left != 0 || region.width != columns || size.width != columns) {
     wide = Tensor({image.dtype(), {rows, size.width, channels}});
-    mix_lines<Sums>(image.data<Value>(), wide.mutable_data<Value>(), rows, columns, channels,
-                    mixes(filter, widens, columns, region.left, region.width, size.width));
+    sum_lines<Sums>(image.data<Value>(), wide.mutable_data<Value>(), rows, columns, channels,
+                    pixel_weights(filter, widens, columns, region.left, region.width, size.width));
   }
   if (region.top == 0 && region.height == rows && size.height == rows) return wide;
   Tensor all({image.dtype(), {size.height, size.width, channels}});
-  mix_lines<Sums>(wide.data<Value>(), all.mutable_data<Value>(), 1, rows, size.width * channels,
-                  mixes(filter, widens, rows, region.top, region.height, size.height));
+  sum_lines<Sums>(wide.data<Value>(), all.mutable_data<Value>(), 1, rows, size.width * channels,
+                  pixel_weights(filter, widens, rows, region.top, region.height, size.height));
   return all;
 }
 

@@ -21,7 +21,8 @@ struct Windows {
     if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
     return elements == 0 ? 0 : (elements - 1) / shift + 1;
   }
-  /// Whether all windows over `elements` elements, a number as of a stream, have the full size.
+  /// Whether all windows have the full size over `elements` elements, which may be Stream::kUnknown
+  /// or kInfinite.
   bool are_whole(int64_t elements) const {
     if (drop_remainder || elements == Stream::kInfinite) return true;
     return elements >= 0 && (count(elements) - 1) * shift + span() <= elements;

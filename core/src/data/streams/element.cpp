@@ -103,7 +103,8 @@ Value stacked_dicts(const std::vector<Value>& parts, int64_t first) {
   return Dict::from(std::move(entries));
 }
 
-/// A row; of a tensor in a file its values in memory, as code that is given elements needs them.
+/// A row of the part. Rows of tensors in files are read into memory, as functions that receive
+/// elements expect.
 Value row_of(const Value& part, int64_t row) {
   if (is_tensor_like(part)) {
     const Tensor tensor = tensor_of(part);

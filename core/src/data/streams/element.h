@@ -9,11 +9,11 @@ namespace crescent {
 /// kinds, which count as tensors.
 bool is_tensor_like(const Value& part);
 Tensor tensor_of(const Value& part);
-/// The parts of a batch: x and, where they are there, y and sample_weight.
+/// The parts of a batch: x and, if present, y and sample_weight.
 Element element_of(const Batch& batch);
 
-/// Stacks the parts of several elements along a new first axis. Fails, naming the element by its
-/// number, counted from `first`, if it differs from those before it.
+/// Stacks the same part of several elements along a new first axis. Fails if an element differs
+/// from the others; the message counts elements from `first`.
 Value stacked(const std::vector<Value>& parts, int64_t first);
 /// Stacks each part of the elements.
 Element stacked(const std::vector<Element>& elements, int64_t first);

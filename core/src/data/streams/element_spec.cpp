@@ -13,7 +13,7 @@ Value boxed_spec(TensorSpec spec) {
   return Value(std::make_shared<BoxedTensor>(Tensor::abstract(std::move(spec))));
 }
 
-/// A part with what `f` makes of the specs of its tensors.
+/// The part with each tensor replaced by an abstract tensor of the spec f(its spec).
 template <class F>
 Value with_specs(const Value& part, F f) {
   if (is_tensor_like(part)) return boxed_spec(f(tensor_of(part).spec()));
@@ -35,7 +35,8 @@ Element with_specs(const Element& element, F f) {
   return result;
 }
 
-/// Nothing if the parts are not alike.
+/// The spec that fits both parts, with -1 for sizes that differ; nullopt if structure, dtypes or
+/// ranks differ.
 std::optional<Value> common(const Value& a, const Value& b);
 
 std::optional<Value> common_tensor(const TensorSpec& a, const TensorSpec& b) {

@@ -38,7 +38,8 @@ class InterleaveCursor final : public Cursor {
     given_ = 0;
     at_ = (at_ + 1) % open_.size();
   }
-  /// Replaces the current stream, which has ended, by one of the next element.
+  /// Replaces the current stream, which has ended, by the stream made from the next element of the
+  /// source.
   void replace() {
     if (CursorPtr cursor = opened()) {
       open_[at_] = std::move(cursor);
@@ -54,7 +55,7 @@ class InterleaveCursor final : public Cursor {
   uint64_t epoch_;
   std::vector<CursorPtr> open_;
   size_t at_ = 0;
-  int64_t given_ = 0;  ///< elements of the current block so far
+  int64_t given_ = 0;  ///< elements taken so far from the current stream in its block
   bool ended_ = false;
 };
 

@@ -19,7 +19,8 @@ void reseed(Layer& layer) {
     }
 }
 
-/// The inputs of a layer in a part: a text is one tensor, a list of tensors is several inputs.
+/// The inputs of a layer in an element: a text becomes one tensor, a list of tensors is several
+/// inputs.
 Tensors inputs_of(const Value& part) {
   if (part.is_string()) return {string_tensor(std::array{part.as_string()}, {})};
   const bool several =

@@ -10,8 +10,8 @@
 namespace crescent {
 namespace {
 
-/// The mappers that no thread uses now. Threads end with their pass, but a mapper, which may own a
-/// Lua state, is used again.
+/// A pool of mappers that no thread uses now. Threads end with their pass, but a mapper, which may
+/// own a Lua state, is reused.
 class Mappers {
  public:
   explicit Mappers(std::function<Mapper()> make) : make_(std::move(make)) {}
@@ -33,7 +33,7 @@ class Mappers {
   std::vector<Mapper> idle_;
 };
 
-/// A mapper in use, which the destructor returns.
+/// A mapper in use; the destructor returns it to the pool.
 class Borrowed {
  public:
   explicit Borrowed(std::shared_ptr<Mappers> from)
@@ -98,11 +98,12 @@ class MapCursor final : public Cursor {
   int64_t place_ = 0;
 };
 
-/// A cursor over the results of workers; next() gives them elements of the source ahead.
-class WorkedCursor final : public Cursor {
+/// A cursor over the results of worker threads; next() also passes them further elements of the
+/// source.
+class ParallelMapCursor final : public Cursor {
  public:
-  WorkedCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function,
-               int64_t count)
+  ParallelMapCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function,
+                    int64_t count)
       : from_(std::move(from)),
         ahead_(2 * count),
         workers_(count, [mappers = std::move(mappers), function = std::move(function)] {
@@ -159,7 +160,7 @@ class MapStream : public DerivedStream {
     const MapFunction function{name_, random_bits(seed_, epoch)};
     CursorPtr from = source_->open(epoch);
     if (workers_ == 0) return std::make_shared<MapCursor>(std::move(from), mappers_, function);
-    return std::make_shared<WorkedCursor>(std::move(from), mappers_, function, workers_);
+    return std::make_shared<ParallelMapCursor>(std::move(from), mappers_, function, workers_);
   }
 
  protected:
@@ -176,10 +177,11 @@ class MapStream : public DerivedStream {
 
 class FilterCursor final : public Cursor {
  public:
-  explicit FilterCursor(CursorPtr judged) : judged_(std::move(judged)) {}
-  /// Skips elements for which the mapping, in the first part of the result, gave false.
+  explicit FilterCursor(CursorPtr evaluated) : evaluated_(std::move(evaluated)) {}
+  /// Skips elements for which the predicate gave false. Its result is the first part of what the
+  /// source gives.
   bool next(Element& element) override {
-    while (judged_->next(element)) {
+    while (evaluated_->next(element)) {
       check_element_interruption();
       const bool keep = element.front().as_bool();
       element.erase(element.begin());
@@ -189,7 +191,7 @@ class FilterCursor final : public Cursor {
   }
 
  private:
-  CursorPtr judged_;
+  CursorPtr evaluated_;
 };
 
 class FilterStream final : public DerivedStream {
@@ -201,7 +203,8 @@ class FilterStream final : public DerivedStream {
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<FilterCursor>(source_->open(epoch));
   }
-  /// The source is the elements with what the mapping made of them in front.
+  /// The elements of the source have the result of the predicate in front; those before the mapping
+  /// do not.
   Element element_spec() const override {
     return crescent::element_spec(*source_->sources().front());
   }

@@ -32,9 +32,9 @@ class PrefetchCursor final : public Cursor {
   bool next(Element& element) override {
     if (!started_) start();
     if (!thread_.joinable()) return from_->next(element);
-    constexpr auto kLook = std::chrono::milliseconds(20);
+    constexpr auto kPollInterval = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kLook, [&] { return ended_ || !ready_.empty(); }))
+    while (!changed_.wait_for(lock, kPollInterval, [&] { return ended_ || !ready_.empty(); }))
       check_element_interruption();
     if (ready_.empty()) {
       if (const std::exception_ptr error = std::exchange(error_, nullptr))

@@ -10,7 +10,7 @@
 namespace crescent {
 namespace {
 
-/// A stream whose elements are found by their index.
+/// A stream with random access: its elements are found by their index.
 class IndexedStream : public Stream, public SpecifiedDataset {
  public:
   virtual Element at(int64_t number) const = 0;
@@ -71,7 +71,7 @@ class Slices final : public IndexedStream {
   }
 
  private:
-  /// Whether rows of the part are items of a list, which may differ.
+  /// Whether rows of the part are items of a list, which may have different specs.
   static bool has_list(const Value& part) {
     if (is_tensor_like(part) || !part.is_dict()) return part.is_list() && !is_tensor_like(part);
     const Dict& dict = part.as_dict();
@@ -113,7 +113,7 @@ class Batches final : public Stream, public SpecifiedDataset {
  public:
   explicit Batches(DatasetPtr data) : data_(std::move(data)) {}
   int64_t elements() const override { return data_->batches(); }
-  /// A dataset without a number of samples may call a function of the script.
+  /// A dataset whose number of samples is unknown may call a function of the script.
   bool on_own_thread() const override { return data_->samples() < 0; }
   void check() const override { data_->check(); }
   Element element_spec() const override { return crescent::element_spec(*data_); }

@@ -43,17 +43,18 @@ void Workers::give(IndexedElement indexed) {
 /// Waits for a result. As a signal does not notify the condition variable, an interruption is
 /// polled.
 Element Workers::take() {
-  if (threads_.empty()) return take_unworked();
-  constexpr auto kLook = std::chrono::milliseconds(20);
+  if (threads_.empty()) return take_without_threads();
+  constexpr auto kPollInterval = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Task> task = tasks_.front();
-  while (!done_.wait_for(lock, kLook, [&] { return task->done; })) check_element_interruption();
+  while (!done_.wait_for(lock, kPollInterval, [&] { return task->done; }))
+    check_element_interruption();
   tasks_.pop_front();
   if (task->error) std::rethrow_exception(task->error);
   return std::move(task->result);
 }
 
-Element Workers::take_unworked() {
+Element Workers::take_without_threads() {
   const std::shared_ptr<Task> task = tasks_.front();
   tasks_.pop_front();
   if (!own_) own_ = begin_();

@@ -41,7 +41,7 @@ class Workers {
     std::exception_ptr error;
   };
   void run(const std::function<Transform()>& begin);
-  Element take_unworked();
+  Element take_without_threads();
   void stop();
 
   std::function<Transform()> begin_;

@@ -18,8 +18,8 @@ Tensors Fourier::vjp(const Vjp& v) const {
 
 namespace {
 
-/// How often each of the frequencies 0..n/2 occurs in the whole transform of n real numbers, n
-/// even: 0 and n/2 once, the others twice.
+/// How often each element of the half transform occurs in the full transform of n real numbers:
+/// once or twice.
 Tensor times_in_all(double n, DType dtype) {
   std::vector<float> times(static_cast<size_t>(n) / 2 + 1, 2.0f);
   times.front() = times.back() = 1;
@@ -54,7 +54,7 @@ Tensors RealOfFourier::vjp(const Vjp& v) const {
   return parts;
 }
 
-// ---- for floats of any width
+// ---- transforms of floats of any width
 
 Tensors fourier_of(const Tensor& re, const Tensor& im, int sign) {
   Fourier op;

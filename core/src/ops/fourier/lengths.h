@@ -1,10 +1,10 @@
-// A helper of the Fourier transforms of whole signals and of frames.
+// A helper of transforms of whole signals and of frames.
 #pragma once
 #include "crescent/tensor/tensor.h"
 
 namespace crescent::ops {
 
-/// x with its last axis truncated or zero-padded to `length`.
+/// x with its last axis truncated or padded with zeros to `length`.
 Tensor of_length(const Tensor& x, int64_t length);
 
 }  // namespace crescent::ops

@@ -1,4 +1,4 @@
-// Short-time Fourier transforms: stft and istft.
+// Short-time Fourier transforms: transforms of the frames of a signal.
 #include <cmath>
 #include <numbers>
 
@@ -34,7 +34,7 @@ Tensor values_of(const Window& window, int64_t length, DType dtype) {
   return values;
 }
 
-/// The window, centred in fft_length elements and zero-padded.
+/// The window, centred in fft_length numbers and padded with zeros.
 Tensor window_of(const Window& window, int64_t length, int64_t fft_length, DType dtype) {
   const int64_t before = (fft_length - length) / 2;
   return pad(values_of(window, length, dtype), {before}, {fft_length - length - before});
@@ -48,7 +48,7 @@ void check_lengths(const char* name, int64_t length, int64_t stride, int64_t fft
          length, ", ", fft_length, " and ", stride);
 }
 
-/// x with its last axis extended by `width` reflected elements on each side.
+/// x with its last axis extended by reflection at both ends.
 Tensor reflected(const Tensor& x, int64_t width) {
   const int64_t n = x.dim(-1);
   if (n <= width) fail("stft: ", n, " values are too few to center windows of ", 2 * width);
@@ -58,7 +58,7 @@ Tensor reflected(const Tensor& x, int64_t width) {
   return gather(x, Tensor::from(places, {n + 2 * width}), -1);
 }
 
-/// Overlap-add: frames (..., count, length) -> (..., length + stride * (count - 1)).
+/// Overlap-add of frames (..., count, length): (..., length + stride * (count - 1)).
 Tensor overlapped(const Tensor& frames, int64_t stride) {
   const int64_t count = frames.dim(-2), length = frames.dim(-1);
   const int64_t total = length + stride * (count - 1);
@@ -94,7 +94,7 @@ Tensor istft(std::span<const Tensor> x, int64_t length, int64_t stride, int64_t 
              std::optional<int64_t> wanted, const Window& window, bool center) {
   check_lengths("istft", length, stride, fft_length);
   const Tensor frames = irfft(x, fft_length);
-  // Without a window, whole frames are added without normalization, as in Keras.
+  // Without a window, frames are added without normalization, as in Keras.
   const bool plain = is_nothing(window);
   const Tensor weights = plain ? Tensor() : window_of(window, length, fft_length, frames.dtype());
   const Tensor sum = overlapped(plain ? frames : frames * weights, stride);

@@ -64,7 +64,7 @@ Tensor irfft(std::span<const Tensor> x, std::optional<int64_t> fft_length) {
   if (n < 1) fail("irfft: expected a length of at least 1, got ", n);
   const Tensor front_re = of_length(re, half), front_im = of_length(im, half);
   if (n % 2 == 0) return real_of_fourier(front_re, front_im);
-  // The coefficient of frequency -k is the conjugate of that of frequency k.
+  // The element of frequency -k is the conjugate of that of k.
   std::vector<int32_t> places;
   std::vector<float> signs;
   for (int64_t k = 0; k < n; ++k) {

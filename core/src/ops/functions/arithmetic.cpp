@@ -1,4 +1,4 @@
-// Unary and binary arithmetic functions.
+// Arithmetic functions of one and two arguments.
 #include "crescent/ops/elementwise.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ Tensor sign_of_zero_too(const Tensor& x) {
   return ops::logical_or(ops::less(x, 0), ops::logical_and(zero, ops::less(ops::reciprocal(x), 0)));
 }
 
-/// The extreme of a and b; where one of them is NaN, the other one.
+/// The maximum or minimum of two values, ignoring a NaN.
 template <Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor ignoring_nan(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
@@ -25,7 +25,7 @@ Tensor ignoring_nan(const Operand& a, const Operand& b) {
   return ops::where(ops::isnan(x), y, ops::where(ops::isnan(y), x, Extreme(x, y)));
 }
 
-/// Elementwise maximum and minimum. If x and y are equal, x is the maximum and y the minimum, so
+/// The larger and the smaller value of each pair. For equal values the first counts as larger, so
 /// that each gets its own gradient.
 std::pair<Tensor, Tensor> ordered(const Tensor& x, const Tensor& y) {
   const Tensor first = ops::greater_equal(x, y);
@@ -61,8 +61,7 @@ Tensor cbrt(const Tensor& given) {
 }
 
 Tensor arcsinh(const Tensor& given) {
-  // log1p is accurate for small numbers; |x| with the sign restored is accurate for negative ones
-  // of large size.
+  // log1p is accurate for small numbers, the sign handles large negative ones.
   constexpr double kHuge = 1e10;
   const Tensor x = floating(given), a = ops::abs(x);
   const Tensor small = ops::minimum(a, kHuge), square = small * small;
@@ -125,14 +124,14 @@ Tensor divide_no_nan(const Operand& a, const Operand& b) {
   return ops::where(zero, 0, ops::divide(x, ops::where(zero, 1, y)));
 }
 
-/// The remainder with the sign of the dividend, whereas mod has the sign of the divisor.
+/// The remainder with the sign of the dividend; mod has that of the divisor.
 Tensor fmod(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   const Tensor sign = 1 - ops::cast(ops::less(x, 0), x.dtype()) * 2;
   return ops::mod(x * sign, ops::abs(y)) * sign;
 }
 
-/// Infinite if a or b is infinite, even if the other one is NaN.
+/// sqrt(a^2 + b^2); infinite if either value is, even if the other is NaN.
 Tensor hypot(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   x = ops::abs(wide_floating(x)), y = ops::abs(wide_floating(y));
@@ -150,8 +149,7 @@ Tensor heaviside(const Operand& a, const Operand& b) {
   return ops::where(ops::isnan(x), x, step);
 }
 
-/// The dtype of the result is the common dtype of both; the factor 2^b is computed in float32 or
-/// wider.
+/// a * 2^b in the common dtype, with the factor computed at least in float32.
 Tensor ldexp(const Operand& a, const Operand& b) {
   const auto [x, y] = promoted(a, b);
   const Tensor result = floating(x);

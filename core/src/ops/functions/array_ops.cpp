@@ -1,4 +1,4 @@
-// Ops along one or two axes, and ops that replace a part of a tensor.
+// Ops of single functions: roll, rotations, differences, running products, patches and others.
 #include "ops/functions/array_ops.h"
 
 namespace crescent {
@@ -44,7 +44,7 @@ Tensor quarter_turned(const Tensor& x, int from, int to) {
   return apply1(op, {x});
 }
 
-// ---- differences
+// ---- differences of neighbours
 
 TensorSpecs Diff::infer(std::span<const TensorSpec> in) const {
   TensorSpec fewer = in[0];
@@ -65,7 +65,8 @@ Tensors Diff::vjp(const Vjp& v) const {
 // ---- cumulative products
 
 TensorSpecs Cumprod::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
-/// Parallel prefix by doubling: step i multiplies each element by the one 2^i positions before it.
+/// Doubles the range in each step: each element is multiplied by the product of as many elements
+/// before it.
 Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   Tensor x = in[0];
   const int64_t n = x.dim(axis);
@@ -112,7 +113,7 @@ Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>
   return apply1(op, {x, part});
 }
 
-// ---- searching and counting
+// ---- searches and counts
 
 TensorSpecs Searchsorted::infer(std::span<const TensorSpec> in) const {
   return {{DType::int32, in[1].shape}};

@@ -1,4 +1,4 @@
-// Functions with boolean results or arguments.
+// Comparisons and predicates, and functions of booleans.
 #include "crescent/ops/elementwise.h"
 #include "ops/functions/array_ops.h"
 

@@ -13,7 +13,7 @@ Tensor from_values(const std::vector<double>& values, DType dtype) {
   return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
-/// f(0), ..., f(count - 1), computed in float64; all values must lie in [least, most].
+/// f(i) of each position, computed in float64; all values lie between `least` and `most`.
 template <class F>
 Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
   const auto write = [&]<class T>(T) {
@@ -28,7 +28,7 @@ Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
   return ops::cast(from_places(count, DType::float64, least, most, f), dtype);
 }
 
-/// `num` evenly spaced doubles.
+/// Evenly spaced numbers from start to stop.
 std::vector<double> spaced(double start, double stop, int64_t num, bool endpoint) {
   std::vector<double> values(num);
   const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
@@ -43,7 +43,7 @@ Tensor spaced_numbers(double start, double stop, int64_t num, bool endpoint, DTy
                      [&](double i) { return start + (stop - start) * i / steps; });
 }
 
-/// Evenly spaced between two tensors, along a new axis.
+/// Evenly spaced values between two tensors, along a new axis.
 Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpoint, int axis) {
   const auto [first, last] = promoted(start, stop);
   const Tensor from = floating(first), to = floating(last);
@@ -55,7 +55,7 @@ Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpo
          ops::expand_dims(width, along) * share;
 }
 
-/// The dtype of results of logspace and geomspace: float32 if an integer dtype is given.
+/// The dtype of logspace and geomspace: float32 in place of integers.
 std::optional<DType> of_powers(std::optional<DType> dtype) {
   return dtype && !is_floating(*dtype) ? DType::float32 : dtype;
 }

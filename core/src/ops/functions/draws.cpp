@@ -1,4 +1,4 @@
-// Random integers and random permutations.
+// Random integers and permutations.
 #include "crescent/ops/draws.h"
 
 namespace crescent::ops {

@@ -1,4 +1,4 @@
-// einsum of any number of operands, also with a letter that occurs twice in an operand.
+// einsum of any number of operands, which may repeat a letter.
 #include "crescent/ops/creation.h"
 #include "ops/einsum_of_two.h"
 #include "ops/functions/array_ops.h"
@@ -6,7 +6,7 @@
 namespace crescent::ops {
 namespace {
 
-/// Replaces axes with the same letter by their diagonal, until each letter occurs only once.
+/// Replaces axes with the same letter by their diagonal until no letter is repeated.
 void take_diagonals(std::string& letters, Tensor& x) {
   for (size_t i = 0; i < letters.size(); ++i) {
     const size_t again = letters.find(letters[i], i + 1);
@@ -41,7 +41,7 @@ Subscripts subscripts_of(const std::string& subscripts, size_t operands) {
     equation.output = text.substr(arrow + 2);
     return equation;
   }
-  // Without an arrow, the output has the letters that occur exactly once, in alphabetical order.
+  // Without an arrow the output has the letters that occur once, in alphabetical order.
   std::string all;
   for (const std::string& input : equation.inputs) all += input;
   if (all.find("...") != std::string::npos) equation.output = "...";
@@ -59,7 +59,8 @@ Tensor einsum(const std::string& subscripts, std::span<const Tensor> given) {
   auto& inputs = equation.inputs;
   for (size_t i = 0; i < operands.size(); ++i) take_diagonals(inputs[i], operands[i]);
   while (operands.size() > 2) {
-    // Combines the first two operands; keeps the letters that the output or another operand needs.
+    // Contracts the first two operands; the result keeps the letters that others or the output
+    // need.
     std::string needed = equation.output, kept;
     for (size_t i = 2; i < inputs.size(); ++i) needed += inputs[i];
     for (char c : inputs[0] + inputs[1])

@@ -1,4 +1,4 @@
-// Indexing with NumPy keys: integers, slices, index tensors, masks.
+// Indexing with NumPy's keys: positions, slices, lists of positions, masks.
 #include <limits>
 
 #include "crescent/ops/indexing.h"
@@ -8,7 +8,7 @@
 namespace crescent::ops {
 namespace {
 
-/// A slice, {start=1, stop=3, step=2}; in files of Keras it is wrapped in a class.
+/// A slice {start=1, stop=3, step=2}, with or without Keras' class around it.
 struct Range {
   std::optional<int64_t> start, stop, step;
 };
@@ -28,7 +28,7 @@ std::optional<Range> range_in(const Value& item) {
   return Range{number_in(parts, "start"), number_in(parts, "stop"), number_in(parts, "step")};
 }
 
-/// Applies a slice to an axis; bounds out of range are clamped, as in Python.
+/// A slice of an axis; as in Python, bounds out of range are clipped.
 Tensor range_of(const Tensor& x, int axis, const Range& range) {
   const int64_t n = x.dim(axis), step = range.step.value_or(1);
   if (step == 0) fail("get_item: the step of a slice must not be 0");
@@ -55,7 +55,7 @@ bool is_ellipsis(const Value& item) {
   return name && (*name == Value("__ellipsis__") || *name == Value("Ellipsis"));
 }
 
-/// The index tensor or the mask of an item; an empty Tensor for other items.
+/// The list of positions or the mask of an item; a null tensor for other items.
 Tensor list_in(const Value& item) {
   const bool other = item.is_null() || item.is_int() || item.is_dict() || is_ellipsis(item);
   return other ? Tensor() : Codec<Tensor>::decode(item);
@@ -63,14 +63,14 @@ Tensor list_in(const Value& item) {
 
 bool is_mask(const Tensor& list) { return list.dtype() == DType::boolean; }
 
-/// The number of axes that an item of a key indexes.
+/// The number of axes that an item of a key applies to.
 int axes_taken(const Value& item) {
   if (item.is_null() || is_ellipsis(item)) return 0;
   const Tensor list = list_in(item);
   return list && is_mask(list) ? list.rank() : 1;
 }
 
-/// The items of a key with the ellipsis replaced by full slices.
+/// One item per axis; the ellipsis is replaced by full slices.
 List key_items(const Value& key, int rank) {
   const List items = key.is_list() ? key.as_list() : List{key};
   List all;
@@ -100,7 +100,7 @@ void expect_mask_fits(const Tensor& x, const Tensor& mask, int axis) {
          " from axis ", axis);
 }
 
-/// The elements selected by a mask over the axes from `axis` on, along a single axis.
+/// The elements of several axes where a mask is true, along one axis.
 Tensor chosen(const Tensor& x, const Tensor& mask, int axis) {
   expect_mask_fits(x, mask, axis);
   const Shape rest = x.shape().slice(axis + mask.rank(), x.rank());
@@ -108,14 +108,14 @@ Tensor chosen(const Tensor& x, const Tensor& mask, int axis) {
   return gather(flat, nonzero(reshape(mask, {-1})).front(), axis);
 }
 
-/// Index tensors of several axes, which are broadcast together: each of their elements selects one
-/// slice of x.
+/// Lists of positions on several axes. They broadcast against each other; each element selects one
+/// part of x.
 struct Picks {
   std::vector<int> axes;
   Tensors lists;
 };
 
-/// Adds the index tensors of an item that begins at this axis of x.
+/// Adds the lists of an item that begins at this axis of x.
 void add_picks(Picks& picks, const Value& item, const Tensor& x, int axis) {
   Tensors lists{list_in(item)};
   if (item.is_int())
@@ -129,7 +129,7 @@ void add_picks(Picks& picks, const Value& item, const Tensor& x, int axis) {
   }
 }
 
-/// Combines one index tensor per axis into indices of the flattened axes of `shape`.
+/// The lists combined into flat indices of the axes of `shape`.
 Tensor part_numbers(const Tensors& lists, const Shape& shape) {
   const bool small = shape.is_known() && shape.size() <= std::numeric_limits<int32_t>::max();
   Tensor numbers;
@@ -140,8 +140,8 @@ Tensor part_numbers(const Tensors& lists, const Shape& shape) {
   return numbers;
 }
 
-/// Applies the index tensors. As in NumPy, the axes of the result replace the indexed axes if those
-/// are adjacent, and come first otherwise.
+/// The selected parts. As in NumPy, their axes replace those of the lists, or come first if other
+/// axes lie between these.
 Tensor picked(const Tensor& x, const Picks& picks) {
   const int count = static_cast<int>(picks.axes.size()), first = picks.axes.front();
   std::vector<int> order = picks.axes;
@@ -160,8 +160,7 @@ Tensor picked(const Tensor& x, const Picks& picks) {
   return transpose(taken, back);
 }
 
-/// Whether NumPy broadcasts index tensors and integers of the key together: if there is an index
-/// tensor and besides it another one or an integer.
+/// Whether the lists are combined, as in NumPy; positions beside a list count as lists too.
 bool picks_together(const List& items) {
   const auto is_list = [](const Value& item) { return bool(list_in(item)); };
   const auto lists = std::count_if(items.begin(), items.end(), is_list);

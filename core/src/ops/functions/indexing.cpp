@@ -1,4 +1,4 @@
-// Reading and numbering elements by index.
+// Reading elements by index, and enumerating indices.
 #include "crescent/ops/indexing.h"
 
 #include "ops/functions/array_ops.h"

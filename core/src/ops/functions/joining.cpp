@@ -1,11 +1,11 @@
-// Joining tensors and splitting a tensor.
+// Functions that join tensors and split them.
 #include "crescent/ops/shapes.h"
 #include "ops/functions/array_ops.h"
 
 namespace crescent::ops {
 namespace {
 
-/// The sizes of `count` equal parts, or, if `uneven`, of parts whose sizes differ by at most 1.
+/// The sizes of equal parts; with `uneven` they may differ by one.
 std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool uneven) {
   if (n < 0) fail(what, ": the size of the axis must be known");
   if (count < 1 || (!uneven && n % count != 0))

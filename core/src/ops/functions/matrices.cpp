@@ -7,12 +7,12 @@
 namespace crescent::ops {
 namespace {
 
-/// k limited to the diagonals of the matrix and the two just outside of it.
+/// The diagonal k, limited to the first empty diagonal on either side of the matrix.
 int64_t diagonal_near(int64_t k, int64_t rows, int64_t columns) {
   return std::max(std::min(k, columns), -rows);
 }
 
-/// test(column, column of the k-th diagonal in this row) for each element of a matrix.
+/// Applies the test to each column and the column of the k-th diagonal in that row.
 template <class Test>
 Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test test) {
   k = diagonal_near(k, rows, columns);
@@ -84,7 +84,7 @@ Tensor diagflat(const Tensor& given, int64_t k) {
     fail("diagflat: expected k from ", -kFarthest, " to ", kFarthest, ", got ", k);
   const int64_t n = x.dim(0), size = n + std::abs(k);
   if (n == 0) return ops::zeros({size, size}, x.dtype());
-  // In the flattened matrix, elements of a diagonal have this distance.
+  // The distance of successive diagonal elements in row-major order.
   Pad op;
   op.inner = {size}, op.before = {k < 0 ? -k * size : k};
   op.after = {size * size - op.before[0] - ((n - 1) * (size + 1) + 1)};

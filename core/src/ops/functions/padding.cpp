@@ -1,4 +1,4 @@
-// Padding in all modes of numpy.pad.
+// Padding of arrays in all modes of NumPy.
 #include "crescent/ops/reductions.h"
 #include "crescent/ops/shapes.h"
 #include "ops/functions/array_ops.h"
@@ -19,8 +19,7 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> pad_widths(const PadWidths
   return {before, after};
 }
 
-/// For each padding mode: the index, in an axis of size n, of the element shown at position i,
-/// which may be outside of 0..n-1.
+/// The element of an axis of n elements that is shown at position i, which may be outside.
 int64_t at_edge(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
 int64_t at_wrapped(int64_t i, int64_t n) { return (i % n + n) % n; }
 int64_t at_symmetric(int64_t i, int64_t n) {
@@ -32,7 +31,7 @@ int64_t at_reflected(int64_t i, int64_t n) {
   return at < n ? at : period - at;
 }
 
-/// Pads an axis with elements of x, chosen by At.
+/// x with `before` and `after` more elements along an axis, which repeat elements of x.
 template <int64_t (*At)(int64_t i, int64_t n)>
 Tensor extended(const Tensor& x, int axis, int64_t before, int64_t after) {
   std::vector<int32_t> places;
@@ -41,7 +40,7 @@ Tensor extended(const Tensor& x, int axis, int64_t before, int64_t after) {
   return ops::gather(x, Tensor::from(places, {static_cast<int64_t>(places.size())}), axis);
 }
 
-/// Pads an axis with a statistic F of each line along it, such as its maximum.
+/// Pads with a statistic of each line, such as its maximum.
 template <Tensor (*F)(const Tensor&, const std::vector<int>&, bool)>
 Tensor surrounded(const Tensor& x, int axis, int64_t before, int64_t after) {
   Tensor number = F(x, {axis}, true);
@@ -54,7 +53,7 @@ Tensor surrounded(const Tensor& x, int axis, int64_t before, int64_t after) {
   return ops::concatenate(Tensors{repeated(before), x, repeated(after)}, axis);
 }
 
-/// Pads an axis with linear ramps from 0 at the outer ends to the edge values.
+/// Pads with a linear ramp from 0 to the edge values.
 Tensor ramped(const Tensor& x, int axis, int64_t before, int64_t after) {
   const Tensor edges = extended<at_edge>(x, axis, before, after);
   const int64_t n = x.dim(axis);

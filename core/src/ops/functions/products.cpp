@@ -27,7 +27,7 @@ Tensors Distances::decompose(std::span<const Tensor> in) const {
 namespace ops {
 namespace {
 
-/// Transposes a and b so that the axes `of_a` and `of_b` are contracted by a matrix product.
+/// The product summed over these axes, which are moved to where a matrix product sums.
 Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::vector<int> of_b) {
   const auto [x, y] = promoted(a, b);
   if (of_a.size() != of_b.size())

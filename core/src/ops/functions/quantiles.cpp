@@ -8,7 +8,7 @@
 namespace crescent::ops {
 namespace {
 
-/// Merges the axes into one at the end: (kept..., n).
+/// The axes joined into one last axis: (other axes..., n).
 Tensor with_axes_last(const Tensor& x, const Axes& axes) {
   std::vector<int> order, chosen = axes_of(x, axes);
   for (int i = 0; i < x.rank(); ++i)
@@ -22,8 +22,8 @@ Tensor with_axes_last(const Tensor& x, const Axes& axes) {
   return ops::reshape(moved, moved.shape().slice(0, kept).concat({n}));
 }
 
-/// The position of a quantile in the sorted numbers: the indices of its two neighbours, and the
-/// interpolation weight of the second one.
+/// The position of a quantile between two sorted elements: their indices and the fraction between
+/// them.
 struct QuantilePosition {
   Tensor low, high, weight;
 };
@@ -42,15 +42,14 @@ QuantilePosition quantile_position(const Tensor& position, const std::string& me
   fail("quantile: unknown method '", method, "'", did_you_mean(method, known));
 }
 
-/// The quantiles of sorted rows (kept..., n) at positions (kept..., count).
+/// The quantiles of sorted rows (..., n) at positions (..., count).
 Tensor pick(const Tensor& sorted, const Tensor& position, const std::string& method) {
   const QuantilePosition place = quantile_position(position, method);
   const auto at = [&](const Tensor& index) {
     return ops::gather_along_axis(sorted, ops::cast(index, DType::int32), -1);
   };
   const Tensor low = at(place.low), high = at(place.high);
-  // Equal neighbours are interpolated as well, so that both get a part of the gradient, unless they
-  // are infinite and have no difference.
+  // Between equal finite elements, interpolation gives each its share of the gradient.
   const Tensor infinite =
       ops::logical_and(ops::equal(ops::abs(low), kInfinity), ops::equal(low, high));
   const Tensor same = ops::logical_or(ops::equal(place.weight, 0), infinite);

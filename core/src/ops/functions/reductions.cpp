@@ -1,4 +1,4 @@
-// Reductions along axes; without axes, along all of them.
+// Reductions along axes; without axes, over all of them.
 #include "crescent/ops/reductions.h"
 
 #include <limits>
@@ -10,13 +10,13 @@
 namespace crescent::ops {
 namespace {
 
-/// Whether an axis that is reduced has no elements.
+/// Whether a reduced axis has no elements.
 bool sums_nothing(const Tensor& x, const Axes& axes) {
   const std::vector<int> all = axes_of(x, axes);
   return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
 }
 
-/// Combines the reduction F with the option `initial`.
+/// A maximum or minimum that includes an initial value.
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
           Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, double initial) {
@@ -62,7 +62,7 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, DType dtype) {
 }
 
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepdims) {
-  // Results beyond the range of float16 are clipped to its largest number, as in Keras.
+  // Values beyond float16 are clipped to its largest number, as in Keras.
   constexpr double kLargest = 65504;
   const auto moment = [&](auto of) {
     return in_wide(x, [&](const Tensor& wide) {
@@ -73,7 +73,7 @@ std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepd
   return {moment(ops::mean), moment(ops::variance)};
 }
 
-/// The weights may have the shape of the averaged axes only.
+/// A weighted average; weights may have only the averaged axes.
 Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
   const Axes axes = axes_of(x, given);
   if (!weights) return ops::mean(x, axes);
@@ -118,7 +118,7 @@ Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
     return ops::sum(ops::square(centered), axes, keepdims) / count_numbers(x, axes, keepdims);
   });
 }
-/// Where all numbers are equal, the gradient is 0, as for std.
+/// The standard deviation without NaN; its gradient is 0 where it is 0.
 Tensor nanstd(const Tensor& given, const Axes& axes, bool keepdims) {
   return in_wide(given, [&](const Tensor& x) {
     const Tensor variance = nanvar(x, axes, keepdims), zero = ops::equal(variance, 0);
@@ -139,7 +139,7 @@ Tensor nanargmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
   return nan_place<ops::argmin, false>(x, axis, keepdims);
 }
 
-/// After n differences of at most n elements, the result is empty.
+/// n-fold differences; empty if n is at least the number of elements.
 Tensor diff(const Tensor& x, int64_t n, int axis) {
   Tensor a = x;
   axis = axis_of(a, axis);

@@ -19,8 +19,7 @@ Tensor products_of(const Tensor& x, int axis) {
   return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
 }
 
-/// Applies f to x, cast to `dtype` if given; booleans and short integers are accumulated in int32.
-/// The result has the dtype of x, or int32 for booleans.
+/// Computes in the dtype of x, or in int32 for booleans and where integers are requested.
 template <class F>
 Tensor running(const Tensor& given, std::optional<DType> dtype, F f) {
   if (dtype == DType::boolean) dtype = DType::int32;

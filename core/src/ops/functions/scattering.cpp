@@ -1,4 +1,4 @@
-// Writing elements by index, and slices whose start is a tensor.
+// Writing elements by index, and slices whose position is a tensor.
 #include "crescent/ops/indexing.h"
 #include "ops/functions/array_ops.h"
 #include "ops/functions/positions.h"
@@ -13,13 +13,13 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
          start.shape());
 }
 
-/// The indices of `size` elements of an axis from `start` on; a start that is too large is clamped.
+/// `size` consecutive indices from a start, which is moved back until they fit.
 Tensor places_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
   const Tensor first = ops::slice_axis(start, 0, axis, axis + 1);
   return ops::clip(first, 0, whole - size) + ops::arange(size);
 }
 
-/// Converts indices (..., k) into the first k axes to row indices of x flattened to (rows, ...).
+/// Indices (..., k) into the first k axes of a shape, as flat row numbers.
 Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) {
   const int64_t k = indices.rank() == 0 ? 0 : indices.dim(-1);
   if (k < 1 || k > shape.rank())
@@ -105,7 +105,7 @@ Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& give
     return ops::reshape(segment(kind, rows.updates, rows.numbers, rows.count), x.shape());
   };
   if (!reduction) {
-    // Of several updates of a row, the last one wins.
+    // If a row has several updates, the last one wins.
     const Tensor order = ops::arange(rows.numbers.dim(0)) + 1;
     const Tensor last = ops::maximum(segment(SegmentKind::max, order, rows.numbers, rows.count), 0);
     const Tensor chosen = ops::gather(rows.updates, ops::maximum(last - 1, 0), 0);

@@ -1,4 +1,4 @@
-// Reductions of rows with equal ids.
+// Reductions of rows by segment id.
 #pragma once
 #include <string>
 
@@ -11,10 +11,10 @@ inline std::string to_text(SegmentKind kind) {
   return kind == SegmentKind::prod ? "prod" : kind == SegmentKind::max ? "max" : "min";
 }
 
-/// Row i of the `count` rows is the reduction of the rows of x whose id is i. An empty segment
-/// gives the neutral element: 1 for products, the lowest number for max, the largest for min.
+/// Row i of `count` is the reduction of the rows of x whose id is i. An empty segment is 1 for a
+/// product, the lowest number of the dtype for a maximum, the highest for a minimum.
 Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count);
-/// As segment(), for sums.
+/// The sums of the rows with each id.
 Tensor sum_of_segments(const Tensor& x, const Tensor& ids, int64_t count);
 
 }  // namespace crescent

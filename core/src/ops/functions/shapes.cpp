@@ -1,4 +1,4 @@
-// Reshaping, reordering and repeating elements.
+// Functions that change the shape, order or number of elements.
 #include "crescent/ops/shapes.h"
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// Sorting, searching in sorted arrays, counting.
+// Sorting, ranks, binary search, counting.
 #include "crescent/ops/sorting.h"
 
 #include <cmath>
@@ -10,8 +10,8 @@
 namespace crescent::ops {
 namespace {
 
-/// Values and indices in sorted order, by top_k over the whole axis, which runs backwards for
-/// ascending order; stable, NaN is the largest.
+/// Sorts an axis by top_k of all its elements: values and indices. The sort is stable; NaN is the
+/// largest value.
 std::pair<Tensor, Tensor> sorted(const Tensor& given, std::optional<int64_t> axis,
                                  bool descending) {
   const auto [flat, along] = flat_without(given, axis);
@@ -27,7 +27,7 @@ std::pair<Tensor, Tensor> sorted(const Tensor& given, std::optional<int64_t> axi
           placed(descending ? top[1] : ops::subtract(n - 1, top[1]))};
 }
 
-/// For each value, how many of the sorted numbers are below it, or if `right` not above it.
+/// The number of sorted elements that are less than (or, with `right`, at most) each value.
 Tensor places_of(const Tensor& sorted, const Tensor& values, bool right) {
   if (sorted.rank() != 1) fail("expected sorted numbers of one axis, got shape ", sorted.shape());
   const auto [line, each] = promoted(sorted, values);
@@ -57,7 +57,7 @@ Tensor argsort(const Tensor& x, std::optional<int64_t> axis, bool descending) {
   return sorted(x, axis, descending).second;
 }
 
-/// Sorts completely: a sorted array is partitioned at every position.
+/// Sorts completely, which is a partition at every position.
 Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis) {
   const int64_t n = flat_without(x, axis).first.dim(flat_without(x, axis).second);
   if (kth < -n || kth >= n) fail("argpartition: kth ", kth, " is out of range for ", n);
@@ -85,7 +85,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   const auto of_row = [&](const Tensor& row, const Tensor& weight) {
     if (weight) return sum_of_segments(at_least_int32(weight), row, count);
     const Tensor counts = counted(row, count);
-    // Numbers that were not counted must be negative; this is cheaper than looking for them first.
+    // If fewer elements were counted than there are, one is negative; this check is cheaper than a
+    // search.
     if (static_cast<int64_t>(ops::sum(counts).item()) != row.size()) refuse_negative();
     return counts;
   };
@@ -113,7 +114,8 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
   Tensor low = limit(0, ops::min), high = limit(1, ops::max);
   const Tensor same = ops::equal(low, high);
   low = ops::where(same, low - 0.5, low), high = ops::where(same, high + 0.5, high);
-  // As in NumPy: multiples of the step in double precision, and the last edge exactly.
+  // The edges are computed as in NumPy: multiples of the step in double precision, and the last
+  // edge exactly.
   const Tensor step = (high - low) / static_cast<double>(bins);
   const Tensor steps = low + ops::cast(ops::arange(bins), DType::float64) * step;
   const Tensor edges =

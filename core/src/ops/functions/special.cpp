@@ -1,5 +1,5 @@
-// Functions that cannot be composed from other ops: bitwise functions and divisors of integers,
-// special functions, reinterpretation of bytes.
+// Functions that are not composed of others: bits and divisors of integers, special functions, bit
+// patterns.
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -25,7 +25,7 @@ std::string to_text(Special kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 double bessel_i(double order, double x) {
-  constexpr double kLargest = 713;  // beyond it the result is infinite
+  constexpr double kLargest = 713;  // the largest argument with a finite result
   return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
 }
 
@@ -46,7 +46,7 @@ namespace {
 
 Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 
-/// nextafter of half-width floats is computed in float64 and rounded.
+/// Half-width arguments go through float64, which has room between neighbouring numbers.
 template <Pairing Kind>
 Tensor pairs(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);

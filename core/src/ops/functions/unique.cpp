@@ -1,4 +1,4 @@
-// Functions whose output shape depends on values.
+// Functions whose output size depends on values.
 #include <numeric>
 
 #include "crescent/ops/sorting.h"
@@ -19,21 +19,20 @@ Tensor int_list(const std::vector<int32_t>& values) {
   return Tensor::from(values, {static_cast<int64_t>(values.size())});
 }
 
-/// The distinct rows in ascending order: the index of the first occurrence of each, for each input
-/// row the index of its distinct row (if asked for), and the number of occurrences.
+/// The distinct rows in order, the index of the first occurrence of each and, if requested, the
+/// number of the distinct row for each row.
 struct Unique {
   std::vector<int32_t> first, inverse, counts;
 };
 
-/// Records input row `at`; rows come in sorted order, and `differs` tells whether it differs from
-/// the one before.
+/// Records that row `at` is a new distinct row, or equals the one before.
 void count_row(Unique& result, int32_t at, bool differs) {
   if (differs) result.first.push_back(at), result.counts.push_back(0);
   result.inverse[at] = static_cast<int32_t>(result.first.size()) - 1;
   ++result.counts.back();
 }
 
-/// The distinct integers of [low, low + range), found by counting.
+/// Distinct integers from `low` on by a table of `range` counters.
 template <class T>
 Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inverse) {
   constexpr int32_t kNone = -1;
@@ -55,8 +54,8 @@ Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inver
   return result;
 }
 
-/// The minimum and the size of the range of the integers, if the range is not much larger than
-/// their number.
+/// The lowest integer and the size of the range of values, if that is not much larger than their
+/// number.
 template <class T>
 std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
   const auto count = static_cast<size_t>(numbers.size());
@@ -69,7 +68,7 @@ std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
   return std::pair(low, static_cast<size_t>(range) + 1);
 }
 
-/// The distinct integers in ascending order, if their range is small.
+/// The distinct integers in order, if their range is small.
 template <class T>
 std::optional<Tensor> different_in_range(const Tensor& numbers) {
   const auto found = small_range<T>(numbers);

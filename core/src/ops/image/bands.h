@@ -1,5 +1,5 @@
-// Products with banded matrices along an axis: each element of the result is a weighted sum of a
-// few neighbouring elements.
+// Band matrices: linear maps along an axis in which each result depends on a few neighbouring
+// elements.
 #pragma once
 #include "crescent/program/array_op_types.h"
 
@@ -14,11 +14,11 @@ struct Band {
   int64_t taps() const {
     return static_cast<int64_t>(weights.size() / std::max<size_t>(first.size(), 1));
   }
-  /// The band with as few taps as possible: outer weights that are zero are dropped.
+  /// The same band with fewer taps, if every row has zeros at its ends.
   Band trimmed() const;
 };
 
-/// x multiplied by the band along one axis.
+/// x with one axis multiplied by the band matrix.
 Tensor times_band(const Tensor& x, const Band& band, int axis);
 
 }  // namespace crescent

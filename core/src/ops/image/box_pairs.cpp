@@ -1,4 +1,4 @@
-// Bounding boxes compared with others: differences from anchors, and intersection over union.
+// Bounding boxes in relation to others: deltas from anchors, intersection over union.
 #include <numbers>
 
 #include "ops/image/boxes.h"

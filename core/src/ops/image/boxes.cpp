@@ -1,4 +1,4 @@
-// Bounding boxes: conversion between formats, and transformations along with their image.
+// Conversion of bounding boxes between formats, and their transformation with the image.
 #include "ops/image/boxes.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace crescent::ops::bounding_boxes {
 namespace {
 
-/// What the last two numbers of a box format are: the opposite corner, the size with the first two
-/// as the top left corner, or the size with the first two as the centre.
+/// The meaning of the second two numbers of a box: a corner, or a size, where the first two are a
+/// corner or the centre.
 enum class Second { corner, size, size_around_middle };
 
 struct BoxFormat {

@@ -1,4 +1,4 @@
-// Bounding boxes: four numbers each, on the last axis, in one of nine formats.
+// Bounding boxes: four numbers on the last axis, in one of nine formats.
 #pragma once
 #include <array>
 
@@ -7,22 +7,22 @@
 
 namespace crescent::ops::bounding_boxes {
 
-/// Left, top, right and bottom, in pixels or relative to the image size: (..., 1) each.
+/// Left, top, right and bottom, in pixels or as fractions of the image: (..., 1) each.
 using Edges = std::array<Tensor, 4>;
 
 constexpr const char* kEdges = "xyxy";  ///< the format that corresponds to Edges
 
-/// The numbers [first, first + count) of each box.
+/// `count` numbers of each box from `first` on.
 inline Tensor part(const Tensor& boxes, int64_t first, int64_t count = 1) {
   return slice_axis(boxes, -1, first, first + count);
 }
 inline Edges edges_of(const Tensor& boxes) {
   return {part(boxes, 0), part(boxes, 1), part(boxes, 2), part(boxes, 3)};
 }
-/// Fails unless the last axis has four numbers.
+/// Fails unless the last axis has size 4.
 void check(const char* function, const Tensor& boxes);
 bool is_relative(const std::string& format);
-/// Converts boxes to another format as float32; relative formats need the image shape (height,
+/// The boxes in another format, float32; relative formats refer to an image of this shape (height,
 /// width, channels).
 Tensor converted(const Tensor& boxes, const std::string& source, const std::string& target,
                  const std::vector<int64_t>& image_shape);

@@ -1,4 +1,4 @@
-// Conversions of colours: grayscale and HSV.
+// Functions of colours: brightness, and conversion to and from HSV.
 #include "crescent/ops/arguments.h"
 #include "crescent/ops/image.h"
 #include "ops/image/on_images.h"

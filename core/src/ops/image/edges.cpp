@@ -5,7 +5,7 @@
 namespace crescent::ops::image {
 namespace {
 
-/// The widths before and after, from two of three: width before, width after, target size.
+/// The padding before and after; one of before, after and the size follows from the other two.
 std::pair<int64_t, int64_t> borders(const char* name, int64_t n, std::optional<int64_t> before,
                                     std::optional<int64_t> after, std::optional<int64_t> target,
                                     int sign) {

@@ -1,4 +1,4 @@
-// Filters that are applied to each channel separately.
+// Image filters that are applied to each channel.
 #include <cmath>
 
 #include "crescent/ops/arguments.h"
@@ -28,7 +28,7 @@ std::vector<double> bell(int64_t size, double sigma) {
   return values;
 }
 
-/// As in Keras, the first size and sigma are for rows.
+/// A Gaussian kernel; as in Keras, the first size is that of a row.
 Tensor bell_kernel(const std::vector<int64_t>& size, const std::vector<double>& sigma) {
   const Tensor rows = Tensor::from(bell(size[1], sigma[1]), {size[1], 1}),
                columns = Tensor::from(bell(size[0], sigma[0]), {1, size[0]});

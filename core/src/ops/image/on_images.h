@@ -1,10 +1,10 @@
-// Conversion of image arguments to batches in channels_last.
+// Runs functions on images with a batch axis and channels last, whatever the caller's format is.
 #pragma once
 #include "ops/formats.h"
 
 namespace crescent::ops {
 
-/// Calls f on (batch, height, width, channels) and converts its result back.
+/// Calls f on (batch, height, width, channels) and converts the result back.
 template <class F>
 Tensor on_images(const char* name, const Tensor& x, DataFormat format, F f) {
   if (x.rank() != 3 && x.rank() != 4)
@@ -14,7 +14,7 @@ Tensor on_images(const char* name, const Tensor& x, DataFormat format, F f) {
   return x.rank() == 3 ? squeeze(result, 0) : result;
 }
 
-/// Casts to `dtype`; for integers, values are rounded and clipped to its range.
+/// x in the dtype of the images; integers are rounded and clipped.
 Tensor as_pixels(const Tensor& x, DType dtype);
 
 }  // namespace crescent::ops

@@ -1,4 +1,4 @@
-// Resizing of images: each axis is multiplied by a banded matrix of weights.
+// Resizing of images: each axis is multiplied by a matrix of weights.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -22,10 +22,10 @@ namespace {
 
 struct Kernel {
   Tensor (*weight)(const Tensor& distance);
-  double radius;  ///< the weight is 0 at larger distances
+  double radius;  ///< the distance beyond which weights are zero
 };
 
-/// max(1 - x, 0); the gradient at x = 1 is half of the slope.
+/// max(1 - x, 0), whose gradient at the corner is one half of the slope.
 Tensor linear(const Tensor& x) { return (1.0 - x + abs(1.0 - x)) * 0.5; }
 Tensor cubic(const Tensor& x) {
   const Tensor near = ((x * 1.5 - 2.5) * x) * x + 1, far = ((x * -0.5 + 2.5) * x - 4) * x + 2;
@@ -49,8 +49,8 @@ Kernel kernel_named(const std::string& name) {
   fail("unknown interpolation '", name, "'", did_you_mean(name, known));
 }
 
-/// (count, to): the weights of the elements at `places` for each result; result j lies at position
-/// at[j] between the elements. `inverse` is the reciprocal of the scale factor.
+/// Weights (count, to) of the elements at `places` for results at the positions `at`. `inverse` is
+/// the reciprocal of the scale factor.
 Tensor weights(const Tensor& places, const Tensor& at, int64_t from, const Tensor& inverse,
                const Kernel& kernel, bool antialias) {
   const Tensor width = antialias ? maximum(inverse, 1) : ones_like(inverse);
@@ -70,8 +70,8 @@ Tensor times_along(const Tensor& x, const Tensor& matrix, int axis) {
 
 constexpr const char* kFromBeginnings = "bilinear_keras2";
 
-/// The weights of the few elements around each result. Pixel centres are aligned, or for
-/// kFromBeginnings the pixels' left edges.
+/// The weights of the few elements around each result. The centres of pixels correspond to each
+/// other; for kFromBeginnings their corners do.
 Band weights_around(int64_t from, int64_t to, const std::string& interpolation, bool antialias) {
   const NoTrace values_are_wanted;
   checked_count("resize", to);
@@ -119,8 +119,7 @@ Tensor cropped_to_ratio(const Tensor& x, int64_t height, int64_t width) {
   return slice(x, {0, (h - high) / 2, (w - wide) / 2, 0}, {-1, high, wide, -1});
 }
 
-/// Pads both sides equally to the aspect ratio of the target; as in Keras, an odd remainder is
-/// dropped.
+/// Pads both sides equally to the aspect ratio of the target; as in Keras, an odd pixel is omitted.
 Tensor padded_to_ratio(const Tensor& x, int64_t height, int64_t width, double value) {
   const int64_t h = x.dim(1), w = x.dim(2);
   const int64_t high = (std::max(h, w * height / width) - h) / 2,
@@ -153,7 +152,7 @@ Tensor resize(const Tensor& x, const std::vector<int64_t>& size, const ResizeOpt
   });
 }
 
-/// Moves element i of each axis to scale * i + translation.
+/// Moves each element to scale * x + translation along each axis.
 Tensor scale_and_translate(const Tensor& images, const std::vector<int64_t>& shape,
                            const Tensor& scale, const Tensor& translation,
                            const std::vector<int>& axes, const std::string& method,

@@ -1,5 +1,5 @@
-// Sampling of arrays between their elements. Devices without a kernel gather the neighbouring
-// elements one after another.
+// Interpolation of arrays between their elements by gathering neighbours, for devices without a
+// kernel for it.
 #include "ops/image/sampling.h"
 
 #include "crescent/ops/arguments.h"
@@ -21,14 +21,14 @@ int64_t order_named(const std::string& interpolation) {
 
 namespace {
 
-/// Reflects an index at the first and the last element, without repeating these.
+/// The index mirrored at the first and the last element, which are not repeated.
 Tensor mirrored(const Tensor& index, int64_t size) {
   const int64_t last = size - 1;
   if (size == 1) return ops::zeros_like(index);
   return ops::abs(ops::mod(index + last, 2 * last) - last);
 }
 
-/// Maps an index out of range to the index in 0..size-1 that the fill mode shows there.
+/// The index in 0..size-1 that an index out of range refers to.
 Tensor placed(const Tensor& index, int64_t size, FillMode fill) {
   switch (fill) {
     case FillMode::wrap:
@@ -42,7 +42,7 @@ Tensor placed(const Tensor& index, int64_t size, FillMode fill) {
   }
 }
 
-/// Indices of neighbours along one axis, and their interpolation weights.
+/// Neighbours along one axis and their interpolation weights.
 struct Neighbour {
   Tensor index, weight;
 };
@@ -88,7 +88,7 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
   return sum;
 }
 
-// ---- at given coordinates
+// ---- sampling at coordinates
 
 TensorSpecs SampleImages::infer(std::span<const TensorSpec> in) const {
   const Shape& places = in[1].shape;
@@ -112,7 +112,7 @@ Tensor sampled_images(const Tensor& images, const Tensor& rows, const Tensor& co
   return apply1(op, {images, ops::cast(rows, images.dtype()), ops::cast(columns, images.dtype())});
 }
 
-// ---- through projective transforms
+// ---- sampling through transforms
 
 TensorSpecs ProjectImages::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
 Tensors ProjectImages::decompose(std::span<const Tensor> in) const {

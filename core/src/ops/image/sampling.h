@@ -1,18 +1,18 @@
-// Helpers of functions that sample arrays between their elements.
+// Interpolation of arrays between their elements.
 #pragma once
 #include "crescent/program/array_op_types.h"
 
 namespace crescent {
 
 FillMode fill_mode_named(const std::string& name);
-/// The spline order of an interpolation: 0 for nearest, 1 for linear.
+/// The spline order of an interpolation: 0 for nearest, 1 for bilinear.
 int64_t order_named(const std::string& interpolation);
 
-/// values (batch, elements of `dims`, channels) sampled at coordinates (batch, points, channels or
-/// 1), one tensor per axis: (batch, points, channels).
+/// Interpolates values (batch, elements of `dims`, channels) at coordinates (batch, points,
+/// channels or 1), one tensor per axis: (batch, points, channels).
 Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Tensors& coordinates,
                int64_t order, FillMode fill, double fill_value);
-/// images (batch, h, w, channels) sampled at rows and columns (batch, height, width): (batch,
+/// Interpolates images (batch, h, w, channels) at coordinates (batch, height, width): (batch,
 /// height, width, channels).
 Tensor sampled_images(const Tensor& images, const Tensor& rows, const Tensor& columns,
                       int64_t order, FillMode fill, double fill_value);

@@ -1,4 +1,4 @@
-// Sampling of images at coordinates, and through affine and perspective transforms.
+// Image transforms: interpolation at coordinates, affine and perspective transforms.
 #include "crescent/ops/arguments.h"
 #include "crescent/ops/image.h"
 #include "crescent/ops/linalg.h"

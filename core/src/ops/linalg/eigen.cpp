@@ -48,7 +48,7 @@ ComplexParts product(const ComplexParts& a, const ComplexParts& b) {
   return {ops::matmul(a.re, b.re) - ops::matmul(a.im, b.im),
           ops::matmul(a.re, b.im) + ops::matmul(a.im, b.re)};
 }
-/// The solution x of a x = b, computed as a real system of twice the size.
+/// Solves a x = b as a real system of twice the size.
 ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
   const Tensor above = ops::concatenate(Tensors{a.re, -a.im}, -1),
                below = ops::concatenate(Tensors{a.im, a.re}, -1);
@@ -59,8 +59,8 @@ ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
   return {x[0], x[1]};
 }
 
-/// (x, angles) -> x. Eigenvectors are unique only up to a phase; the op fails if the target depends
-/// on the phases (angles other than 0), since it then has no gradient.
+/// (x, angles) -> x. Eigenvectors are defined up to a phase: the gradient fails for a target that
+/// depends on it.
 struct OfNoAngle final : OpOf<OfNoAngle> {
   static constexpr const char* kName = "eig_of_no_angle";
   auto fields() const { return std::tie(); }
@@ -77,9 +77,8 @@ struct OfNoAngle final : OpOf<OfNoAngle> {
   }
 };
 
-/// The gradients g of eigenvectors v by the matrix in the basis of eigenvectors: v^H g, projected
-/// so that lengths are kept, divided by the conjugate differences of the eigenvalues; 0 for equal
-/// eigenvalues.
+/// For vectors v with gradients g: v^H g without its diagonal, divided by the conjugate differences
+/// of the eigenvalues; 0 for equal ones.
 ComplexParts turned(const ComplexParts& values, const ComplexParts& v, const ComplexParts& g) {
   const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
   const ComplexParts p = product(adjoint(v), g), square = product(adjoint(v), v);
@@ -93,8 +92,8 @@ ComplexParts turned(const ComplexParts& values, const ComplexParts& v, const Com
   return {(re * x - im * y) * scale, (re * y + im * x) * scale};
 }
 
-/// v^-H (diag(gw) + turned) v^H for eigenvectors of length 1 (Boeddeker et al., On the computation
-/// of complex-valued gradients, 2017).
+/// v^-H (diag(gw) + turned) v^H, by Boeddeker et al., On the computation of complex-valued
+/// gradients (2017), for vectors of length 1.
 Tensor gradient_of_pairs(const Vjp& pairs) {
   const ComplexParts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
   const Tensor eye = ops::eye(v.re.dim(-1), v.re.dim(-1), DType::float64);

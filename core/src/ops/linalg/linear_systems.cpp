@@ -1,4 +1,4 @@
-// Systems of linear equations, inverses and determinants, by LU factorization.
+// Linear systems, inverses and determinants by factorizations.
 #include "ops/linalg/matrices.h"
 
 namespace crescent {
@@ -34,7 +34,7 @@ Tensor inverse(const Tensor& x) { return apply1(Solve{}, {x, identity_like(x)});
 
 }  // namespace
 
-// ---- LU factorization
+// ---- LU factors
 
 TensorSpecs Lu::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
@@ -54,8 +54,8 @@ Tensors Lu::vjp(const Vjp& v) const {
 namespace ops {
 namespace {
 
-/// Calls f on a and b in this dtype as batches of matrices with equal leading axes; a vector b
-/// becomes a matrix with one column.
+/// Calls f on both operands as batches of matrices with the same leading axes and dtype; a vector
+/// is a matrix with one column.
 template <class F>
 Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F f) {
   expect_square(name, a.shape());
@@ -72,9 +72,10 @@ Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F
   return as_was(vector ? squeeze(x, -1) : x, b);
 }
 
-/// Large float32 matrices are factored in float32, as that takes half the time.
+/// The dtype of the factorization: float32 for large float32 matrices, which halves the time; else
+/// float64.
 DType dtype_for(const Tensor& a) {
-  constexpr int64_t kLarge = 128;  // rows
+  constexpr int64_t kLarge = 128;  // rows from which a matrix is large
   const bool large = a.rank() >= 2 && a.dim(-1) >= kLarge;
   return large && a.dtype() == DType::float32 ? DType::float32 : DType::float64;
 }

@@ -1,10 +1,10 @@
-// Decompositions of a single matrix in its own dtype: Qr and Svd.
+// Decompositions of a single matrix, in its own dtype.
 #include "program/support.h"
 
 namespace crescent {
 namespace {
 
-/// The number of rows, of columns, and the smaller of the two.
+/// Rows, columns and their minimum.
 struct Dims {
   int64_t m, n, k;
 };

@@ -1,4 +1,4 @@
-// QR factorization.
+// QR decomposition.
 #include "ops/linalg/matrices.h"
 
 namespace crescent {
@@ -9,7 +9,7 @@ TensorSpecs BatchedQr::infer(std::span<const TensorSpec> in) const {
   const int64_t m = shape[-2], n = shape[-1], k = complete ? m : std::min(m, n);
   return {{DType::float64, batch.concat({m, k})}, {DType::float64, batch.concat({k, n})}};
 }
-/// A large single matrix decomposes into Qr, for which devices use all threads.
+/// A single large matrix uses the op Qr, whose kernel runs on all threads.
 Tensors BatchedQr::decompose(std::span<const Tensor> in) const {
   const Shape& a = in[0].shape();
   if (complete || a.rank() != 2) return {};
@@ -19,15 +19,15 @@ Tensors BatchedQr::decompose(std::span<const Tensor> in) const {
 
 namespace {
 
-/// Copies the lower triangle, mirrored, to the upper one.
+/// The symmetric matrix with the lower triangle of x.
 Tensor mirrored_lower(const Tensor& x) {
   const Tensor offset = offsets_from_diagonal(x.dim(-1));
   const Tensor below = ops::where(ops::less(offset, 0), x, 0.0);
   return below + transposed(below) + ops::where(ops::equal(offset, 0), x, 0.0);
 }
 
-/// The gradient of a = q r for square r: (gq + q m) r^-T, where m is r gr' - gq' q with its lower
-/// triangle mirrored to the upper one (Walter and Lehmann, 2018).
+/// The gradient for a = q r with a square r: (gq + q m) r^-T, where m is the symmetric matrix with
+/// the lower triangle of r gr' - gq' q (Walter and Lehmann, 2018).
 Tensor gradient_of_square(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
   const Tensor m =
       mirrored_lower(ops::matmul(r, gr, false, true) - ops::matmul(gq, q, true, false));
@@ -36,7 +36,7 @@ Tensor gradient_of_square(const Tensor& q, const Tensor& r, const Tensor& gq, co
 
 }  // namespace
 
-/// If a = (x, y) has more columns than rows, q is that of the square x, and r = (u, q' y).
+/// If there are more columns than rows, q is that of the first columns x, and r = (u, q' y).
 Tensors BatchedQr::vjp(const Vjp& v) const {
   const Tensor &a = v.inputs[0], &q = v.outputs[0], &r = v.outputs[1];
   const int64_t m = a.dim(-2), n = a.dim(-1);

@@ -1,4 +1,4 @@
-// Singular values and functions based on them.
+// Singular value decomposition, rank, pseudo-inverse, least squares.
 #include <limits>
 
 #include "ops/linalg/matrices.h"
@@ -46,7 +46,7 @@ Tensor singular_values(const Tensor& x) { return apply(BatchedSvd{}, {doubled(x)
 
 namespace {
 
-/// Singular values below this fraction of the largest one count as zero.
+/// The default of rcond: singular values below this fraction of the largest count as zero.
 double default_rcond(const Tensor& x) {
   return std::numeric_limits<float>::epsilon() *
          static_cast<double>(std::max(x.dim(-1), x.dim(-2)));
@@ -85,8 +85,8 @@ Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
   return apply1(op, {doubled(x)});
 }
 
-/// Extends the orthonormal columns of u to a basis of the whole space. The added columns are not
-/// unique, so no gradient flows through them.
+/// Orthonormal columns u completed to a basis. The added columns are arbitrary and have no
+/// gradient.
 Tensor completed(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);
   if (m == k) return u;

@@ -1,10 +1,10 @@
-// Singular values without singular vectors.
+// Singular values without vectors.
 #pragma once
 #include "crescent/tensor/tensor.h"
 
 namespace crescent {
 
-/// Matrices (..., m, n) -> singular values (..., min(m, n)), descending, in float64.
+/// The singular values of matrices (..., m, n) in descending order, in float64.
 Tensor singular_values(const Tensor& x);
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Activation functions and related functions.
+// Activation functions.
 #include "crescent/ops/activations.h"
 
 #include "ops/functions/array_ops.h"
@@ -9,13 +9,13 @@ namespace {
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
-/// Applies F over one or several axes together.
+/// Applies a function of one axis to several axes.
 template <Tensor (*F)(const Tensor&, int)>
 Tensor over_axes(const Tensor& given, const std::vector<int>& axes) {
   const Tensor x = floating(given);
   if (axes.empty() || x.rank() == 0) return ops::reshape(F(ops::reshape(x, {-1}), -1), x.shape());
   if (axes.size() == 1) return F(x, axes.front());
-  // The axes are moved to the end, merged into one, and restored afterwards.
+  // The axes are moved to the end, joined, and moved back afterwards.
   std::vector<int> order, chosen = axes_of(x, axes), back(x.rank());
   for (int i = 0; i < x.rank(); ++i)
     if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) order.push_back(i);

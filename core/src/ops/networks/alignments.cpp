@@ -1,5 +1,5 @@
-// Connectionist temporal classification (Graves et al., 2006): label sequences against class
-// probabilities per time step.
+// Connectionist temporal classification (Graves et al., 2006): the likelihood of label sequences
+// for class probabilities at each time step.
 #include "crescent/ops/networks.h"
 #include "ops/functions/array_ops.h"
 #include "ops/networks/beam_search.h"
@@ -7,14 +7,14 @@
 namespace crescent::ops {
 namespace {
 
-constexpr double kNever = -1e30;  ///< log of probability 0, with gradient 0
+constexpr double kNever = -1e30;  ///< the logarithm of probability 0, with a gradient of 0
 
 Tensor log_of_both(const Tensor& a, const Tensor& b) {
   const Tensor top = ops::maximum(a, b);
   return top + ops::log(ops::exp(a - top) + ops::exp(b - top));
 }
 
-/// Shifts x (batch, n) to the right by `by` positions; the first ones become kNever.
+/// The last axis shifted to the right.
 Tensor delayed(const Tensor& x, int64_t by) {
   const int64_t n = x.dim(1);
   if (n <= by) return ops::full(x.shape(), kNever, x.dtype());
@@ -54,8 +54,8 @@ Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& t
   return -ops::squeeze(ops::where(ops::greater(last, 0), log_of_both(end, label), end), 1);
 }
 
-/// Greedy decoding: the most likely class of each time step without repetitions and blanks, (1,
-/// batch, time) padded with -1, and the negative sum of the maxima of x over time (batch, 1).
+/// The most likely class of each time step, without repetitions and blanks, (1, batch, time) filled
+/// with -1, and the negative sum of its log probabilities, (batch, 1).
 std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengths,
                                             bool merge_repeated, int64_t mask_index) {
   const int64_t time = x.dim(1);
@@ -67,7 +67,7 @@ std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengt
     const Tensor previous = ops::pad(ops::slice_axis(best, 1, 0, time - 1), {0, 1}, {0, 0}, -1);
     keep = ops::logical_and(keep, ops::not_equal(best, previous));
   }
-  // Moves the kept classes to the front, in order.
+  // The remaining labels are moved to the front in order.
   const Tensor place = positions(time, 1, 2);
   const Tensor rank = ops::where(keep, place, place + time);
   const Tensor order = ops::top_k(ops::subtract(-1, rank), time)[1];
@@ -78,7 +78,7 @@ std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengt
 
 }  // namespace
 
-/// Computes in float32, since float16 cannot represent kNever.
+/// The CTC loss; float16 is computed in float32, because it cannot represent kNever.
 Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
                 const Tensor& output_length, int64_t mask_index) {
   return in_wide(output, [&](const Tensor& x) {

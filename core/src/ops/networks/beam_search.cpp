@@ -19,7 +19,7 @@ double log_sum(double a, double b) {
   return top == kImpossible ? top : top + std::log1p(std::exp(std::min(a, b) - top));
 }
 
-/// All prefixes found so far, as a tree of labels; the root is the empty prefix.
+/// A tree of all label prefixes; the root is the empty prefix.
 class Labels {
  public:
   static constexpr int32_t kEmpty = 0;
@@ -40,15 +40,15 @@ class Labels {
   std::unordered_map<int64_t, int32_t> next_;
 };
 
-/// A prefix, with the log-probabilities that the time steps so far end in its last label, or in a
-/// blank.
+/// A label prefix with the probabilities that the time steps so far produce it and end with its
+/// last label, or with a blank.
 struct Beam {
   int32_t labels;
   double by_label = kImpossible, by_blank = kImpossible;
   double total() const { return log_sum(by_label, by_blank); }
 };
 
-/// The search for one sample.
+/// The beam search for one sample.
 class Search {
  public:
   Search(const BeamSearch& options, int64_t classes)
@@ -75,7 +75,7 @@ class Search {
           add_blank(beam.labels, total + logs[c]);
           continue;
         }
-        // A repeated label extends the prefix only if a blank came between.
+        // A repeated label extends the prefix only after a blank.
         const bool again = beam.labels != Labels::kEmpty && labels_.label(beam.labels) == c;
         if (again) add_label(beam.labels, beam.by_label + logs[c]);
         add_label(labels_.with(beam.labels, c), (again ? beam.by_blank : total) + logs[c]);
@@ -84,7 +84,7 @@ class Search {
     keep(options_.width);
   }
 
-  /// The most likely prefixes in descending order of probability.
+  /// The most likely prefixes in descending order.
   const std::vector<Beam>& best() {
     next_ = beams_;
     keep(options_.paths);

@@ -1,5 +1,4 @@
-// CTC beam search: the most likely label sequences, found by keeping the best prefixes at each time
-// step.
+// CTC beam search: the most likely label sequences.
 #pragma once
 #include <utility>
 
@@ -8,13 +7,13 @@
 namespace crescent {
 
 struct BeamSearch {
-  int64_t width = 100;  ///< how many prefixes are kept
-  int64_t paths = 1;    ///< how many sequences are returned
+  int64_t width = 100;  ///< the number of prefixes kept at each time step
+  int64_t paths = 1;    ///< the number of sequences returned
   int64_t blank = 0;    ///< the class of the blank
 };
 
-/// logs (batch, time, classes): log-probabilities; lengths (batch): valid time steps. Returns
-/// labels (paths, batch, time), padded with -1, most likely first, and their log-probabilities
+/// logs (batch, time, classes): log probabilities; lengths (batch): valid time steps. Returns
+/// labels (paths, batch, time), filled with -1, the most likely first, and their log probabilities
 /// (batch, paths).
 std::pair<Tensor, Tensor> beam_searched(const Tensor& logs, const Tensor& lengths,
                                         const BeamSearch& search);

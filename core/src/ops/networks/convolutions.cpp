@@ -1,4 +1,4 @@
-// Convolutions and pooling for channels_last and channels_first.
+// Convolutions and pooling of images in either data format.
 #include "crescent/ops/convolutions.h"
 
 #include "ops/formats.h"
@@ -7,8 +7,7 @@
 namespace crescent::ops {
 namespace {
 
-/// Pools over windows that divide each axis into `output_size` parts, overlapping if the axis is
-/// not divisible.
+/// Adaptive pooling: divides each axis into the requested number of windows, which may overlap.
 template <Tensor (*Reduce)(const Tensor&, const Axes&, bool)>
 Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, DataFormat format) {
   return in_format(x, format, [&](const Tensor& images) {

@@ -1,4 +1,4 @@
-// Building blocks of networks other than convolutions: normalization, attention, losses.
+// Functions of network layers: normalization, attention, losses.
 #include "crescent/ops/networks.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
 
-/// Reshapes a vector along an axis of x so that it broadcasts with x.
+/// A vector for one axis of x in a shape that broadcasts with x.
 Tensor along(const Tensor& vector, const Tensor& x, int axis) {
   if (vector.rank() != 1) return vector;
   Shape shape(std::vector<int64_t>(x.rank(), 1));
@@ -18,8 +18,8 @@ Tensor along(const Tensor& vector, const Tensor& x, int axis) {
   return ops::reshape(vector, shape);
 }
 
-/// Reshapes gamma or beta, which has the shape of the axes or is a scalar, so that it broadcasts
-/// with x.
+/// gamma or beta in a shape that broadcasts with x; they have the shape of the axes, or are
+/// scalars.
 Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
   if (parameter.rank() == 0) return parameter;
   Shape shape(std::vector<int64_t>(x.rank(), 1));
@@ -29,15 +29,14 @@ Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
 
 Tensor inside(const Tensor& p) { return ops::clip(p, kEpsilon, 1 - kEpsilon); }
 
-/// Log-probabilities; probabilities are first normalized to sum 1.
+/// The log probabilities of logits, or of probabilities normalized to a sum of one.
 Tensor log_probabilities(const Tensor& output, bool from_logits, int axis) {
   const Tensor x = floating(output);
   if (from_logits) return ops::log_softmax(x, axis);
   return ops::log(inside(x / ops::sum(x, {axis}, true)));
 }
 
-/// The norm of vectors along one axis, or of matrices in two axes (orders 1 and infinity). The
-/// order is not 2.
+/// The norm of vectors along one axis, or of matrices in two axes, for orders other than 2.
 Tensor norm_of_order(const Tensor& x, double order, const Axes& given) {
   const Axes axes = axes_of(x, given);
   const Tensor a = ops::abs(x);
@@ -56,9 +55,8 @@ Tensor norm_of_order(const Tensor& x, double order, const Axes& given) {
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, int axis,
                            const Tensor& offset, const Tensor& scale, double epsilon) {
   Tensor result = (x - along(mean, x, axis)) * ops::rsqrt(along(variance, x, axis) + epsilon);
-  if (scale)
-    result = result * along(scale, x,
-                            axis);  // one elementwise expression, which devices compute in one loop
+  // Devices fuse the multiplication into the normalization.
+  if (scale) result = result * along(scale, x, axis);
   return offset ? result + along(offset, x, axis) : result;
 }
 
@@ -137,7 +135,7 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
 
 Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
   const Tensor x = floating(output), t = ops::cast(target, x.dtype());
-  // At 0 the gradient of relu is 0, and that of the last term 1/2.
+  // At 0 the derivative of relu is 0 and that of the last term is 0.5.
   if (from_logits)
     return ops::relu(x) - x * t + ops::softplus(ops::where(ops::greater(x, 0), -x, x));
   const Tensor p = inside(x);

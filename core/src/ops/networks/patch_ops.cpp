@@ -1,4 +1,4 @@
-// Ops that extract patches from images and add patches up to images.
+// Ops that cut images into patches, and add patches up to images.
 #include <numeric>
 
 #include "ops/functions/array_ops.h"

@@ -1,4 +1,4 @@
-// Patches of images, blocks of pixels, windows of sequences.
+// Patches of images, space-to-depth, sliding windows of sequences.
 #include "crescent/ops/convolutions.h"
 #include "ops/formats.h"
 #include "ops/functions/array_ops.h"
@@ -21,7 +21,7 @@ Tensor extract(const Tensor& x, const std::vector<int64_t>& size,
 }
 
 void check_block(const char* name, const Tensor& x, int64_t n) {
-  constexpr int64_t kMost = 1 << 16;  // its square does not overflow
+  constexpr int64_t kMost = 1 << 16;  // the largest size; its square fits an integer
   if (x.rank() != 4) fail(name, ": expected images of four axes, got shape ", x.shape());
   if (n < 1 || n > kMost) fail(name, ": expected a block_size of 1 to ", kMost, ", got ", n);
 }
@@ -85,7 +85,7 @@ Tensor depth_to_space(const Tensor& x, int64_t n, DataFormat format) {
     const int64_t h = images.dim(1), w = images.dim(2), c = images.dim(3) / (n * n);
     if (c * n * n != images.dim(3))
       fail("depth_to_space: ", images.dim(3), " channels are not divisible by ", n * n);
-    // In both formats, Keras orders block positions before channels.
+    // In both data formats, Keras orders the block before the channels.
     const bool first = format == DataFormat::channels_first;
     const Tensor blocks =
         first ? ops::transpose(ops::reshape(images, {-1, h, w, c, n, n}), {0, 1, 4, 2, 5, 3})

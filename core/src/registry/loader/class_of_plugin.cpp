@@ -15,6 +15,6 @@ std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::str
   return registry().get(kind, name);
 }
 
-void look_for_plugins() { PluginLoader::instance().look_around(); }
+void look_for_plugins() { PluginLoader::instance().search_plugins(); }
 
 }  // namespace crescent

@@ -4,12 +4,13 @@
 
 namespace crescent {
 
-/// The class of this name, or the first of the kind that the plugin of this name has. Fails with a
+/// The class of this name, or the first class of this kind in the plugin of this name. Fails with a
+/// suggestion for an unknown name.
 /// suggestion for an unknown name.
 std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::string_view name);
 
-/// Makes the names of classes in plugins on the search path known (Registry::names), for which
-/// libraries that were never seen are tried in processes of their own.
+/// Finds the classes of plugins on the search path, so that Registry::names lists them. Libraries
+/// that were never tried are loaded in child processes for that.
 void look_for_plugins();
 
 }  // namespace crescent

@@ -6,7 +6,8 @@
 #include <optional>
 #include <set>
 
-#include "registry/loader/elf_tables.h"
+#include "registry/elf/elf_tables.h"
+#include "registry/loader/lua_plugin.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
 #include "registry/loader/plugin_trial.h"
@@ -23,7 +24,7 @@ struct FoundPlugins::Candidate {
 namespace {
 
 constexpr size_t kTrialsAtOnce = 8;
-constexpr const char* kCoreName = "core";  // of the classes of libcrescent
+constexpr const char* kCoreName = "core";  // the plugin name of the classes in libcrescent
 
 using FoundTable = NameTable<std::shared_ptr<const IndexedPlugin>>;
 
@@ -31,22 +32,31 @@ std::string described(const IndexedPlugin& plugin) {
   return concat("plugin '", plugin.name, "' (", plugin.path, ")");
 }
 
-/// What is known of a library by its file alone; it may be tried if nothing refuses it.
-TriedLibrary by_stamp(const std::string& path, const FileState& state) {
+void read_library_file(const std::string& path, TriedLibrary& library) {
+  const ElfFile file(path);
+  const PluginInfo stamp = read_stamp(file);
+  library.plugin.name = stamp.name, library.plugin.version = stamp.version;
+  library.refused = mismatch(stamp);
+  check_tables(file);
+}
+
+void read_lua_file(const std::string& path, TriedLibrary& library) {
+  if (const auto read = read_lua_plugin(path))
+    library.plugin = read->plugin, library.refused = read->refused;
+}
+
+/// What is known of a plugin by its file alone; a library may be tried if nothing refuses it.
+TriedLibrary by_file(const std::string& path, const FileState& state) {
   TriedLibrary library{state, {path, fs::path(path).stem().string(), "", {}}, ""};
   try {
-    const ElfFile file(path);
-    const PluginInfo stamp = read_stamp(file);
-    library.plugin.name = stamp.name, library.plugin.version = stamp.version;
-    library.refused = mismatch(stamp);
-    check_tables(file);
+    is_lua(path) ? read_lua_file(path, library) : read_library_file(path, library);
   } catch (const Error& error) {
     library.refused = error.what();
   }
   return library;
 }
 
-/// What a trial gave; a report that is none comes from the library.
+/// Stores the outcome of a trial. The library itself may have written an invalid report.
 void take_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   library.refused = outcome.failure;
   if (!outcome.failure.empty()) return;
@@ -71,7 +81,7 @@ void try_side_by_side(const std::vector<TriedLibrary*>& libraries) {
   }
 }
 
-/// The class of a plugin that has the name of another class; empty without one.
+/// The class of a plugin whose name another class already has; empty without one.
 std::string clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltIn& built_in,
                      const FoundTable& found) {
   for (const IndexedClass& c : plugin.classes) {
@@ -108,14 +118,14 @@ void check_plugin_name(const std::string& name, const std::vector<IndexedPlugin>
   if (const std::string reason = name_refusal(name, built_in); !reason.empty()) fail(reason);
 }
 
-/// One file under several names is one candidate.
+/// A file that has several names is one candidate.
 std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
   std::vector<Candidate> candidates;
   std::set<std::pair<uint64_t, uint64_t>> files;
   for (const std::string& directory : search_directories()) {
-    const std::vector<std::string> libraries = libraries_in(directory);
-    const std::string left_out = libraries.empty() ? "" : distrust(directory);
-    for (const std::string& path : libraries) {
+    const std::vector<std::string> plugins = plugins_in(directory);
+    const std::string left_out = plugins.empty() ? "" : distrust(directory);
+    for (const std::string& path : plugins) {
       const FileState state = state_of(path);
       if (!files.emplace(state.device, state.inode).second) continue;
       candidates.push_back({path, state, left_out.empty() ? distrust(path) : left_out});
@@ -141,17 +151,18 @@ void FoundPlugins::look(const std::vector<IndexedPlugin>& built_in, const BuiltI
   folders_ = std::move(folders);
 }
 
-/// Learns what is not known of trusted libraries. Returns whether all is known then.
+/// Tries trusted libraries of which nothing is known yet, if `trials`. Returns whether all of them
+/// are known then.
 bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool trials) {
   std::vector<TriedLibrary*> left;
   bool learned = false;
   for (const Candidate& candidate : candidates) {
     const auto known = tried_.find(candidate.path);
     if (known != tried_.end() && known->second.state == candidate.state) continue;
-    TriedLibrary library = by_stamp(candidate.path, candidate.state);
-    const bool may_run = library.refused.empty() && candidate.distrusted.empty();
+    TriedLibrary library = by_file(candidate.path, candidate.state);
+    if (!candidate.distrusted.empty()) continue;
+    const bool may_run = library.refused.empty() && !is_lua(candidate.path);
     if (may_run && !trials) return false;
-    if (!may_run && !candidate.distrusted.empty()) continue;
     TriedLibrary& place = tried_[candidate.path] = std::move(library);
     learned = true;
     if (may_run) left.push_back(&place);
@@ -161,7 +172,8 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
   return true;
 }
 
-/// Refuses those whose name or classes are taken and makes the table of the others.
+/// Refuses the candidates whose name or classes are already taken, and makes the table of the
+/// others.
 void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
                            const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes) {
   plugins_.clear();
@@ -171,7 +183,7 @@ void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
     const auto known = tried_.find(candidate.path);
     const bool is_known = known != tried_.end() && known->second.state == candidate.state;
     const TriedLibrary library =
-        is_known ? known->second : by_stamp(candidate.path, candidate.state);
+        is_known ? known->second : by_file(candidate.path, candidate.state);
     std::string refused = candidate.distrusted.empty() ? library.refused : candidate.distrusted;
     auto plugin = std::make_shared<const IndexedPlugin>(library.plugin);
     if (refused.empty()) refused = name_refusal(plugin->name, built_in);

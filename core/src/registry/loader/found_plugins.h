@@ -1,5 +1,5 @@
-// The plugins on the search path beside the built-in ones, with the classes that they have, so that
-// a class is found by its name before its plugin is loaded.
+// The plugins on the search path, besides the built-in ones, and their classes, so that a class is
+// found by its name before its plugin is loaded.
 #pragma once
 #include <memory>
 #include <string>
@@ -21,9 +21,10 @@ class FoundPlugins {
  public:
   using BuiltIn = NameTable<const IndexedPlugin*>;
 
-  /// Looks through the folders if they have changed since the last look. Files are read, and
-  /// libraries that are not known are tried, in processes of their own, if `trials` says so; a
-  /// library that must not be trusted or has no fitting stamp is never run.
+  /// Searches the folders if they have changed since the last search. Files are read and, if
+  /// `trials`, unknown libraries are loaded in child processes; a library that must not be trusted
+  /// or has no matching stamp is never run. What a plugin in Lua provides is read from its first
+  /// lines.
   void look(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes, bool trials);
   const std::vector<FoundPlugin>& plugins() const { return plugins_; }
   const FoundClasses& classes() const { return classes_; }
@@ -40,7 +41,7 @@ class FoundPlugins {
 
   Folders folders_;
   bool looked_ = false, complete_ = false;
-  std::string cache_read_;  // the path of the file that tried_ starts from
+  std::string cache_read_;  // the path of the cache file that tried_ was read from
   TriedLibraries tried_;
   std::vector<FoundPlugin> plugins_;
   FoundClasses classes_ = std::make_shared<const NameTable<std::shared_ptr<const IndexedPlugin>>>();

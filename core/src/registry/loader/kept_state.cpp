@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// Whether the handler is a function of the library that has this code.
+/// Whether the handler is a function of libcrescent.so, the library that contains this code.
 bool is_of_core(const struct sigaction& action) {
   Dl_info here, there;
   const auto address = reinterpret_cast<const void*>(action.sa_sigaction);

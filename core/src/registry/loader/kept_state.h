@@ -1,4 +1,4 @@
-// What code that runs while a library is loaded may not change for the rest of the process.
+// State of the process that code run while a library is loaded must not change for good.
 #pragma once
 #include <cfenv>
 #include <csignal>
@@ -7,8 +7,8 @@
 
 namespace crescent {
 
-/// Restores in its destructor what it found: floating-point modes (rounding, denormals), handlers
-/// of signals but those of core, the signals that are blocked, and the locale.
+/// Saves the state and restores it in the destructor: floating-point modes (rounding, denormals),
+/// signal handlers except those of core, blocked signals, and the locale.
 class KeptState {
  public:
   KeptState();
@@ -17,7 +17,7 @@ class KeptState {
 
  private:
   std::fenv_t floating_;
-  std::vector<struct sigaction> handlers_;  ///< by the number of the signal
+  std::vector<struct sigaction> handlers_;  ///< indexed by signal number
   sigset_t blocked_;
   std::string locale_;
 };

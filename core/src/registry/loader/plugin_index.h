@@ -24,8 +24,8 @@ struct IndexedPlugin {
   std::vector<IndexedClass> classes;
 };
 
-/// The entry of a plugin, in which the library stands without its folder, and the plugin of an
-/// entry for a library in `directory`.
+/// The entry of a plugin, which has the file name of the library only, and the plugin of an entry
+/// for a library in `directory`.
 Dict index_entry(const IndexedPlugin& plugin);
 IndexedPlugin plugin_of_entry(const Dict& entry, const std::string& directory);
 

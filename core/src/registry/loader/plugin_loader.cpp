@@ -14,8 +14,9 @@
 #include "base/plugin_code.h"
 #include "crescent/system/file.h"
 #include "registry/core_classes.h"
-#include "registry/loader/elf_tables.h"
+#include "registry/elf/elf_tables.h"
 #include "registry/loader/kept_state.h"
+#include "registry/loader/lua_plugin.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
 #include "registry/loader/plugin_table.h"
@@ -44,8 +45,18 @@ PluginRecord to_record(const IndexedPlugin& plugin) {
   return record;
 }
 
-/// The record of a library by its stamp alone.
-PluginRecord judge(const std::string& path) try {
+PluginRecord record_of_lua_file(const std::string& path) {
+  const auto read = read_lua_plugin(path);
+  if (!read)
+    fail("'", path, "' is no plugin: its first line is not like '-- acme.gate 0.1.0: What it is.'");
+  PluginRecord record = to_record(read->plugin);
+  record.refused = read->refused;
+  return record;
+}
+
+/// The record of a plugin by its file alone.
+PluginRecord record_of_file(const std::string& path) try {
+  if (is_lua(path)) return record_of_lua_file(path);
   const PluginInfo stamp = read_stamp(ElfFile(path));
   PluginRecord record = to_record(stamp, path);
   record.refused = mismatch(stamp);
@@ -69,19 +80,20 @@ bool has_class(const IndexedPlugin& plugin, std::string_view kind, std::string_v
   });
 }
 
-/// Counts the plugins that are being loaded.
-class Counted {
+/// Counts a plugin that is being loaded, during the lifetime of this object.
+class LoadingScope {
  public:
-  explicit Counted(int& count) : count_(count) { ++count_; }
-  ~Counted() { --count_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
+  explicit LoadingScope(int& count) : count_(count) { ++count_; }
+  ~LoadingScope() { --count_; }
+  LoadingScope(const LoadingScope&) = delete;
+  LoadingScope& operator=(const LoadingScope&) = delete;
 
  private:
   int& count_;
 };
 
-/// Removes the path with which messages of the dynamic linker start, since ours contain it already.
+/// Removes the path with which messages of the dynamic linker start; the loader's own messages
+/// contain it already.
 std::string without_path(std::string message, const std::string& path) {
   const std::string prefix = path + ": ";
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
@@ -93,7 +105,7 @@ struct MappedPlugin {
   const void* table = nullptr;
 };
 
-/// Notes the addresses of the library of this plugin.
+/// Records the address range of the plugin's library, so that a crash in it names the plugin.
 void note_code_of(const MappedPlugin& plugin) {
   const auto note = [](dl_phdr_info* library, size_t, void* data) {
     const auto& noted = *static_cast<const MappedPlugin*>(data);
@@ -113,7 +125,7 @@ void note_code_of(const MappedPlugin& plugin) {
   dl_iterate_phdr(note, const_cast<MappedPlugin*>(&plugin));
 }
 
-/// The plugin of a library with a table. Its stamp lives as long as the process, as the library.
+/// The plugin of a library with a table. Its stamp, like the library, lives as long as the process.
 MappedPlugin mapped_table(void* library, const PluginInfo& stamp) {
   const void* table = find_table(library, stamp);
   if (!table) fail("its symbol 'crescent_plugin_table' is not what its file says");
@@ -219,13 +231,14 @@ void PluginLoader::load_for(std::string_view kind, std::string_view word) {
 
 // ---- plugins on the search path
 
-/// While a plugin is loaded, in a trial too, no library is tried: it could wait for itself.
+/// No library is tried while a plugin is being loaded, or within a trial: a trial would start a
+/// trial of the same library, without end.
 void PluginLoader::look(bool trials) {
   prepare();
   found_.look(built_in_, indexed_classes_, trials && trials_ && loading_ == 0);
 }
 
-void PluginLoader::look_around() {
+void PluginLoader::search_plugins() {
   std::lock_guard lock(mutex_);
   look(true);
 }
@@ -242,13 +255,13 @@ std::string PluginLoader::path_found_for(std::string_view kind, std::string_view
   std::lock_guard lock(mutex_);
   look(true);
   const auto* plugin = found_.classes()->find(kind, word);
-  if (!plugin) return "";
+  if (!plugin || running_.contains(real_path((*plugin)->path))) return "";
   const auto refused = unloadable_.find((*plugin)->path);
   const bool again = refused == unloadable_.end() || refused->second != state_of((*plugin)->path);
   return again ? (*plugin)->path : "";
 }
 
-/// A plugin that is refused is one that is not there; why_missing() tells of it.
+/// A plugin that is refused counts as missing; why_missing() gives the reason.
 void PluginLoader::load_found(const std::string& path) try {
   load(path);
 } catch (const Interrupted&) {
@@ -282,21 +295,74 @@ void PluginLoader::refuse_indexed(std::string_view kind, std::string_view word,
 
 PluginRecord PluginLoader::load(const std::string& path) {
   prepare();
+  return is_lua(path) ? load_lua(path) : load_library(path);
+}
+
+PluginRecord PluginLoader::load_library(const std::string& path) {
   std::lock_guard lock(mutex_);
   struct stat status {};
   const bool there = stat(system_path(path), &status) == 0;
   const FileId id{status.st_dev, status.st_ino};
   if (auto known = loaded_.find(id); there && known != loaded_.end()) return known->second;
-  const Counted counted(loading_);
+  const LoadingScope counted(loading_);
   try {
     PluginRecord record = load_new(path);
     refused_.erase(record.path);
     return loaded_[id] = record;
   } catch (const Error& error) {
-    PluginRecord& record = refused_[real_path(path)] = judge(path);
+    PluginRecord& record = refused_[real_path(path)] = record_of_file(path);
     record.path = real_path(path), record.refused = error.what();
     throw;
   }
+}
+
+/// While it lives, no class is looked for in this plugin in Lua, which is about to register it.
+class PluginLoader::Running {
+ public:
+  Running(PluginLoader& loader, const std::string& path) : loader_(loader), path_(path) {
+    std::lock_guard lock(loader_.mutex_);
+    if (!loader_.running_.insert(path_).second) fail("plugin '", path_, "' is being run");
+  }
+  ~Running() {
+    std::lock_guard lock(loader_.mutex_);
+    loader_.running_.erase(path_);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  PluginLoader& loader_;
+  std::string path_;
+};
+
+/// Runs a plugin in Lua, once. It runs outside of the lock, because other threads may need classes
+/// for what it computes.
+PluginRecord PluginLoader::load_lua(const std::string& path) {
+  const std::string real = real_path(path);
+  const FileState state = state_of(path);
+  const FileId id{state.device, state.inode};
+  if (std::lock_guard lock(mutex_); loaded_.contains(id)) return loaded_[id];
+  const Running running(*this, real);
+  PluginRecord record = record_of_file(path);
+  record.path = real;
+  if (record.refused.empty()) record.refused = refusal_of_lua(record);
+  std::lock_guard lock(mutex_);
+  record.loaded = record.refused.empty();
+  if (record.loaded) return refused_.erase(real), loaded_[id] = record;
+  refused_[real] = record;
+  fail("plugin '", record.name, "' (", path, ") is not loaded: ", record.refused);
+}
+
+/// Runs the file; the reason if it is not what it should be.
+std::string PluginLoader::refusal_of_lua(const PluginRecord& plugin) try {
+  if (std::string reason = distrust(plugin.path); !reason.empty()) return reason;
+  check_plugin_name(plugin.name, built_in_);
+  run_lua_plugin(plugin);
+  return "";
+} catch (const Interrupted&) {
+  throw;
+} catch (const Error& error) {
+  return error.what();
 }
 
 PluginRecord PluginLoader::load_new(const std::string& path) {
@@ -319,8 +385,8 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
   }
 }
 
-/// Tries a library after the plugins that are already loaded, on which its setup may depend. Fails
-/// if the file changes during the trial.
+/// Tries a library in a process that first loads the plugins loaded here, on which its setup may
+/// depend. Fails if the file changes during the trial.
 void PluginLoader::try_first(const std::string& path, const ElfFile& file,
                              const PluginInfo& stamp) {
   check_tables(file);
@@ -369,17 +435,24 @@ void PluginLoader::take_over(Registry& staging) {
 
 PluginRecord PluginLoader::load_by_name(const std::string& name) {
   prepare();
-  std::lock_guard lock(mutex_);
-  for (const auto& [id, record] : loaded_)
-    if (record.name == name) return record;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, record] : loaded_)
+      if (record.name == name) return record;
+  }
+  return load(path_of(name));
+}
+
+/// The first plugin of this name on the search path.
+std::string PluginLoader::path_of(const std::string& name) {
   std::vector<std::string> tried, found;
   for (const SearchPlace& place : search_places()) {
     tried.push_back(place.directory +
                     (place.left_out.empty() ? "" : " (left out: " + place.left_out + ")"));
     if (!place.left_out.empty()) continue;
-    for (const std::string& path : libraries_in(place.directory)) {
-      found.push_back(judge(path).name);
-      if (found.back() == name) return load(path);
+    for (const std::string& path : plugins_in(place.directory)) {
+      found.push_back(record_of_file(path).name);
+      if (found.back() == name) return path;
     }
   }
   fail("no plugin '", name, "'", did_you_mean(name, found), "; looked in ", join(tried));
@@ -419,7 +492,8 @@ IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
   stop_trials();
-  const bool first = !std::exchange(prepared_, true);  // the old index is not read
+  // so that prepare() does not read the old index
+  const bool first = !std::exchange(prepared_, true);
   if (first) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;

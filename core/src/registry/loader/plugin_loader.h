@@ -1,10 +1,11 @@
 // Loads plugins into the registry of the process: by path, by name, or for a class of theirs.
 #pragma once
 #include <map>
+#include <set>
 
 #include "crescent/registry/loader.h"
 #include "crescent/registry/stamp.h"
-#include "registry/loader/elf_file.h"
+#include "registry/elf/elf_file.h"
 #include "registry/loader/found_plugins.h"
 #include "registry/loader/loading_lock.h"
 #include "registry/loader/plugin_index.h"
@@ -29,10 +30,10 @@ class PluginLoader final : public ClassSource {
                       std::string_view origin) override;
 
   PluginRecord load(const std::string& path);
-  /// Looks through the search path, with trials of libraries that are not known yet.
-  void look_around();
-  /// Loads a library and gives its entry for an index. No library is tried from then on: this is
-  /// the process of a trial, or the libraries are known to be good.
+  /// Searches the search path; libraries that are not known yet are tried.
+  void search_plugins();
+  /// Loads a library and returns its entry for an index. From then on no library is tried: the
+  /// process is that of a trial, or the libraries are known to be good.
   IndexedPlugin load_to_index(const std::string& path);
   PluginRecord load_by_name(const std::string& name);
   std::vector<PluginRecord> list();
@@ -47,6 +48,11 @@ class PluginLoader final : public ClassSource {
   // device and inode: they identify a file under any name
   using FileId = std::pair<uint64_t, uint64_t>;
 
+  PluginRecord load_library(const std::string& path);
+  class Running;
+  PluginRecord load_lua(const std::string& path);
+  std::string refusal_of_lua(const PluginRecord& plugin);
+  static std::string path_of(const std::string& name);
   PluginRecord load_new(const std::string& path);
   void try_first(const std::string& path, const ElfFile& file, const PluginInfo& stamp);
   PluginRecord take_in(const std::string& path, const PluginInfo& stamp);
@@ -68,6 +74,7 @@ class PluginLoader final : public ClassSource {
   std::map<std::string, PluginRecord> refused_;  // by path
   FoundPlugins found_;
   std::map<std::string, FileState> unloadable_;  // found libraries that were refused, by path
+  std::set<std::string> running_;                // plugins in Lua that run just now, by real path
   int loading_ = 0;  // the number of plugins that are being loaded, one by the setup of another
 };
 

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string_view>
 
 #include "base/installation.h"
 #include "crescent/registry/loader.h"
+#include "crescent/system/user_folder.h"
+#include "registry/loader/lua_plugin.h"
 
 namespace crescent {
 namespace fs = std::filesystem;
@@ -41,7 +44,8 @@ std::string distrust_one(const fs::path& path, bool above) {
   return "";
 }
 
-/// The absolute path of an entry; a relative one starts at the working directory of the first call.
+/// The absolute path of an entry of the search path. A relative path starts at the working
+/// directory of the first call.
 std::string absolute(std::string_view entry) {
   std::error_code error;
   static const fs::path start = fs::current_path(error);
@@ -60,9 +64,8 @@ std::vector<std::string> environment_entries() {
 }
 
 std::string user_directory() {
-  const char *data = std::getenv("XDG_DATA_HOME"), *home = std::getenv("HOME");
-  if (data && *data == '/') return std::string(data) + "/crescent/plugins";
-  return home && *home == '/' ? std::string(home) + "/.local/share/crescent/plugins" : "";
+  const std::string folder = user_folder(UserFolder::data);
+  return folder.empty() ? "" : folder + "/plugins";
 }
 
 }  // namespace
@@ -76,6 +79,12 @@ std::vector<std::string> libraries_in(const std::string& directory) {
   return libraries;
 }
 
+std::vector<std::string> plugins_in(const std::string& directory) {
+  std::vector<std::string> plugins = libraries_in(directory);
+  for (std::string& path : lua_plugins_in(directory)) plugins.push_back(std::move(path));
+  return plugins;
+}
+
 std::string distrust(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
@@ -87,8 +96,14 @@ std::string distrust(const std::string& path) {
 }
 
 std::vector<std::string> search_directories() {
-  std::vector<std::string> directories = environment_entries();
-  if (std::string user = user_directory(); !user.empty()) directories.push_back(std::move(user));
+  std::vector<std::string> directories, given = environment_entries();
+  if (std::string user = user_directory(); !user.empty()) given.push_back(std::move(user));
+  std::set<fs::path> seen;
+  for (std::string& directory : given) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(directory, error);
+    if (error || seen.insert(real).second) directories.push_back(std::move(directory));
+  }
   return directories;
 }
 

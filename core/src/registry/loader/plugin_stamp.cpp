@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kMagic[16] = "crescent-plugin";
 constexpr std::string_view kSection = CRESCENT_PLUGIN_SECTION;
-constexpr std::string_view kBetween = "; ";  // parts of a toolchain
+constexpr std::string_view kSeparator = "; ";  // parts of a toolchain
 
 std::string hexadecimal(uint64_t number) {
   char text[24];
@@ -23,21 +23,22 @@ std::string hexadecimal(uint64_t number) {
 
 std::vector<std::string> parts_of(std::string_view toolchain) {
   std::vector<std::string> parts;
-  for (size_t end; (end = toolchain.find(kBetween)) != toolchain.npos;
-       toolchain.remove_prefix(end + kBetween.size()))
+  for (size_t end; (end = toolchain.find(kSeparator)) != toolchain.npos;
+       toolchain.remove_prefix(end + kSeparator.size()))
     parts.emplace_back(toolchain.substr(0, end));
   parts.emplace_back(toolchain);
   return parts;
 }
 
-/// The two as far as they differ, when they have the same parts.
+/// Only the parts in which two toolchains differ, if they have the same number of parts; else both
+/// as they are.
 std::pair<std::string, std::string> differences(std::string_view one, std::string_view other) {
   const std::vector<std::string> ones = parts_of(one), others = parts_of(other);
   if (ones.size() != others.size()) return {std::string(one), std::string(other)};
   std::vector<std::string> left, right;
   for (size_t i = 0; i < ones.size(); ++i)
     if (ones[i] != others[i]) left.push_back(ones[i]), right.push_back(others[i]);
-  return {join(left, kBetween), join(right, kBetween)};
+  return {join(left, kSeparator), join(right, kSeparator)};
 }
 
 }  // namespace

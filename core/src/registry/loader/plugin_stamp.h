@@ -5,7 +5,7 @@
 
 #include "crescent/base/export.h"
 #include "crescent/registry/stamp.h"
-#include "registry/loader/elf_file.h"
+#include "registry/elf/elf_file.h"
 
 namespace crescent {
 

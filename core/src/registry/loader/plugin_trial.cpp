@@ -23,7 +23,7 @@ std::string helper() {
 }
 
 /// The last line on stderr, perhaps of an assertion or of the dynamic linker.
-std::string last_words(std::string text) {
+std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   const std::string line = text.substr(text.rfind('\n') + 1);
   return line.empty() ? "" : concat("; its last words: ", line);
@@ -42,11 +42,11 @@ Process start_trial(const std::vector<std::string>& libraries, const Descriptor&
 
 }  // namespace
 
-/// The process stays in the process group, so Ctrl-C ends the trial.
+/// The child process stays in the process group of its parent, so Ctrl-C ends the trial.
 Trial::Trial(const std::vector<std::string>& libraries)
-    : said_(memory_file(kMemory)),
+    : stderr_file_(memory_file(kMemory)),
       report_(memory_file(kMemory)),
-      process_(start_trial(libraries, said_, report_)),
+      process_(start_trial(libraries, stderr_file_, report_)),
       end_(std::chrono::steady_clock::now() + kTimeout) {}
 
 TrialOutcome Trial::outcome() {
@@ -59,7 +59,7 @@ std::string Trial::failure() {
   const bool in_time =
       process_.wait(std::chrono::ceil<Process::Timeout>(std::max(left, left.zero())));
   const bool loaded = !contents_of(report_).empty();
-  const std::string words_left = last_words(contents_of(said_));
+  const std::string words_left = last_line(contents_of(stderr_file_));
   const char* when = loaded ? "when the process ends" : "while it is loaded";
   if (!in_time)
     return concat("it does not come to an end ", when, ": it was given ", kTimeout.count(),
@@ -74,14 +74,14 @@ std::string Trial::failure() {
                                 : "";
 }
 
-/// A copy that waits for other threads, which it does not have, is no failure of the library; nor
-/// is a lack of memory for the copy.
+/// The child process is a fork with only one thread. If it waits forever for other threads, or
+/// there is no memory for it, that is no failure of the library.
 std::string failure_in_copy(const std::function<void()>& load) try {
   const Descriptor report = memory_file(kMemory);
   const auto work = [&] {
     try {
       load();
-    } catch (...) {  // loading the library for good would raise it again
+    } catch (...) {  // loading it in this process throws the exception again
     }
     return write(report, "1", 1) == 1 ? 0 : 1;
   };

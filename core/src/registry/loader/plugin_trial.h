@@ -17,8 +17,8 @@ struct TrialOutcome {
   std::string report;  ///< the text of load_untried()
 };
 
-/// Another process, which loads these libraries in order: its outcome is that of the last one.
-/// Several run side by side, each for a limited time from its start.
+/// A child process that loads these libraries in order; its outcome is that of the last one.
+/// Several trials run in parallel, each for a limited time.
 class Trial {
  public:
   explicit Trial(const std::vector<std::string>& libraries);
@@ -26,7 +26,7 @@ class Trial {
 
  private:
   std::string failure();
-  Descriptor said_, report_;
+  Descriptor stderr_file_, report_;
   Process process_;
   std::chrono::steady_clock::time_point end_;
 };
@@ -41,7 +41,8 @@ std::string failure_in_copy(const std::function<void()>& load);
 /// plugins (plugin_index.h), or {"refused": "the reason"}.
 CRESCENT_API std::string load_untried(const std::string& library);
 
-/// The descriptor on which that process reports, when all libraries are loaded, the text for the
+/// The file descriptor to which the child process writes, after all libraries are loaded, the
+/// report on the last one.
 /// last one.
 constexpr int kTrialDescriptor = 3;
 

@@ -1,13 +1,11 @@
 #include "registry/loader/trial_cache.h"
 
-#include <sys/auxv.h>
-
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/installation.h"
 #include "crescent/registry/stamp.h"
 #include "crescent/system/file.h"
+#include "crescent/system/user_folder.h"
 #include "registry/loader/plugin_path.h"
 
 namespace crescent {
@@ -19,8 +17,8 @@ Value state_to_value(const FileState& state) {
               state.nanoseconds};
 }
 
-/// What this Crescent must have in common with the one that wrote the file: a library that was
-/// built anew may judge otherwise.
+/// Identifies the build of Crescent that wrote the file: another build may judge the same libraries
+/// differently.
 Value written_by() {
   return List{CRESCENT_VERSION, CRESCENT_TOOLCHAIN, std::to_string(CRESCENT_HEADERS_HASH),
               state_to_value(state_of(core_library_path()))};
@@ -34,7 +32,7 @@ Dict to_entry(const TriedLibrary& library) {
   return entry;
 }
 
-/// An entry counts if its file is still as it was.
+/// An entry is used if its library file is unchanged.
 void read_entry(const Dict& entry, TriedLibraries& libraries) {
   TriedLibrary library;
   library.plugin = plugin_of_entry(entry, entry.at("folder").as_string());
@@ -47,10 +45,8 @@ void read_entry(const Dict& entry, TriedLibraries& libraries) {
 }  // namespace
 
 std::string trial_cache_path() {
-  if (getauxval(AT_SECURE)) return "";
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  if (cache && *cache == '/') return std::string(cache) + "/crescent/plugins.json";
-  return home && *home == '/' ? std::string(home) + "/.cache/crescent/plugins.json" : "";
+  const std::string folder = user_folder(UserFolder::cache);
+  return folder.empty() ? "" : folder + "/plugins.json";
 }
 
 TriedLibraries read_trial_cache() {

@@ -4,12 +4,12 @@
 #include <map>
 #include <string>
 
-#include "registry/loader/file_state.h"
+#include "registry/elf/file_state.h"
 #include "registry/loader/plugin_index.h"
 
 namespace crescent {
 
-/// What is known of one library.
+/// The result of trying one library.
 struct TriedLibrary {
   FileState state;  ///< of the file that was tried
   IndexedPlugin plugin;
@@ -22,7 +22,7 @@ std::string trial_cache_path();
 /// The content of that file. It is empty if the file is damaged, of another Crescent, or writable
 /// for others.
 TriedLibraries read_trial_cache();
-/// Writes those whose files are unchanged; nothing is said where it cannot be written.
+/// Writes the entries of libraries whose files are unchanged; failures to write are ignored.
 void write_trial_cache(const TriedLibraries& libraries);
 
 }  // namespace crescent

@@ -57,7 +57,7 @@ bool fits(const Tensors& x, const std::vector<Symbol>& wanted) {
       [](const Tensor& t, const Symbol& input) { return t.shape().compatible(input.shape()); });
 }
 
-/// The inputs of a graph without those that the next data omit.
+/// The inputs of a graph without the optional ones that the data about to be passed omit.
 std::vector<Symbol> inputs_given(const Model& graph) {
   std::vector<Symbol> inputs = graph.inputs();
   const Value structure = graph.Model::structures().inputs;

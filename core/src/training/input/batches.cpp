@@ -37,7 +37,7 @@ void Batches::begin_epoch() {
 
 const Batch* Batches::next() {
   done();
-  const Next next{group_.greatest(static_cast<int>(prepare()))};
+  const Next next{group_.max_over_processes(static_cast<int>(prepare()))};
   if (next == Next::end) return nullptr;
   if (next == Next::interruption) {
     const std::string of = count() >= 0 ? concat(" of ", count()) : "";
@@ -48,10 +48,21 @@ const Batch* Batches::next() {
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
     fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
-  return &batch_;
+  if (!group_.shares()) return &batch_;
+  take_share();
+  return &own_;
 }
 
-/// Determines what this process alone would do next.
+/// Inputs are views of the rows of this process.
+void Batches::take_share() {
+  own_ = batch_;
+  share_ = {};
+  if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0) return;
+  share_ = group_.share(batch_.x.front().dim(0));
+  for (Tensor& x : own_.x) x = x.view_rows(share_.begin(), share_.rows());
+}
+
+/// Determines what this process would do next if it trained alone.
 Batches::Next Batches::prepare() {
   if (steps_ && taken_ == *steps_) return data_->check(), Next::end;
   if (is_interrupted()) return Next::interruption;
@@ -71,6 +82,7 @@ void Batches::done() {
 bool Batches::is_interrupted() const { return interrupted() && taken_ != count(); }
 
 bool Batches::fetch() {
+  own_ = {};  // lets the data reuse the memory of the batch
   if (data_->next(batch_)) return true;
   ended_ = true;
   // Restarts when the previous epoch ended exactly at the end of the data.

@@ -4,6 +4,7 @@
 
 #include "crescent/data/data.h"
 #include "data/array_dataset.h"
+#include "program/batch_share.h"
 #include "training/input/process_group.h"
 
 namespace crescent {
@@ -28,6 +29,9 @@ class Batches {
   void done();
   /// The inputs of the batch that was fetched last.
   const Tensors& inputs() const { return batch_.x; }
+  /// The share of the last batch that next() gave, whose inputs have these rows alone; empty
+  /// where all of it was given.
+  const Share& share() const { return share_; }
   /// The batch that was fetched last, and its rows in the data, where they are known.
   const Batch& last() const { return batch_; }
   std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
@@ -45,17 +49,21 @@ class Batches {
   bool is_interrupted() const;
   bool fetch();
   void begin_epoch();
+  void take_share();
 
   const char* run_;
   DatasetPtr data_;
   Batch batch_;
+  Batch own_;  ///< batch_ with the rows of share_ as inputs
+  Share share_;
   std::optional<int64_t> steps_;
   bool goes_on_;
   ProcessGroup group_;
   int64_t taken_ = 0;
-  int64_t given_ = 0;     ///< in the data's epoch, which may have begun before this one
+  int64_t given_ = 0;  ///< batches fetched in the epoch of the dataset, which may have begun before
+                       ///< that of the run
   bool started_ = false;  ///< whether an epoch of the data has begun
-  bool ended_ = false;    ///< whether it is known to be exhausted
+  bool ended_ = false;    ///< whether the dataset is known to be exhausted
   enum class BatchState {
     none,
     fetched,

@@ -3,8 +3,9 @@
 #pragma once
 #include <algorithm>
 
-#include "crescent/program/communicator.h"
+#include "crescent/program/distribution.h"
 #include "crescent/system/interrupt.h"
+#include "program/batch_share.h"
 
 namespace crescent {
 
@@ -16,19 +17,29 @@ class ProcessGroup {
   static ProcessGroup now() {
     ProcessGroup group;
     if (auto all = communicator(); all->size() > 1) group.communicator_ = std::move(all);
+    group.shares_ = group.communicator_ && distribution() == Distribution::data_parallel;
     return group;
   }
+  /// Whether the processes share each batch; otherwise each has batches of its own.
+  bool shares() const { return shares_; }
+  /// From here on each process computes whole batches, the same as all others.
+  void share_nothing() { shares_ = false; }
+  Share share(int64_t samples) const {
+    return Share::of(samples, communicator_->rank(), communicator_->size());
+  }
+  /// Null for a single process.
+  const std::shared_ptr<Communicator>& all() const { return communicator_; }
   /// The maximum of a number over all processes.
-  int greatest(int own) const {
+  int max_over_processes(int own) const {
     if (!communicator_) return own;
     const std::vector<double> all = communicator_->all_gather(own);
     return static_cast<int>(*std::max_element(all.begin(), all.end()));
   }
-  bool any(bool own) const { return greatest(own) != 0; }
+  bool any(bool own) const { return max_over_processes(own) != 0; }
   /// Runs collective `work`. An error leaves the communicator, so that the other processes stop
   /// waiting; Interrupted does not, because all processes agree on it.
   template <class F>
-  void doing(F work) const try {
+  void run_collective(F work) const try {
     work();
   } catch (const Interrupted&) {
     throw;
@@ -39,6 +50,7 @@ class ProcessGroup {
 
  private:
   std::shared_ptr<Communicator> communicator_;  ///< null for a single process
+  bool shares_ = false;
 };
 
 }  // namespace crescent

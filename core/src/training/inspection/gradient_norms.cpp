@@ -21,8 +21,8 @@ double norm_of(const Tensor& t) {
   return std::sqrt(squares);
 }
 
-/// Takes the norms of a step that runs op by op.
-class NormTaker final : public UpdateObserver {
+/// Computes the norms in a step that runs op by op.
+class NormObserver final : public UpdateObserver {
  public:
   void on_loss(const Tensor& loss) override { norms.loss = ops::mean(loss).item(); }
   void on_gradients(Tensors& gradients, const Variables& variables) override {
@@ -65,7 +65,7 @@ GradientNorms Model::gradient_norms(const Tensors& x, const Tensors& y, const Di
   const int64_t size =
       std::min(options.batch_size.value_or(batch_size_for(*this, {})), arrays.samples());
   const Arrays batch = rows(arrays, 0, size);
-  NormTaker taker;
+  NormObserver taker;
   Stepper(*this).rehearse_eagerly({batch.x, batch.y, batch.weights});
   GradientNorms norms = std::move(taker.norms);
   const auto length = static_cast<size_t>(

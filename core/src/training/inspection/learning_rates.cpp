@@ -12,8 +12,8 @@
 namespace crescent {
 namespace {
 
-/// Sets the option of the optimizer back at the end of its life. An optimizer with a schedule is
-/// refused.
+/// Restores the learning rate of the optimizer in its destructor. The constructor refuses an
+/// optimizer with a schedule.
 class RateScope {
  public:
   explicit RateScope(Optimizer& optimizer)
@@ -31,7 +31,7 @@ class RateScope {
   double before_;
 };
 
-/// Goes through the data again and again.
+/// Iterates over the batches of the data again and again.
 class EndlessBatches {
  public:
   explicit EndlessBatches(DatasetPtr data) : data_(std::move(data)) { data_->begin_epoch(); }
@@ -47,8 +47,8 @@ class EndlessBatches {
   Batch batch_;
 };
 
-/// The mean of the losses so far in which the past has the weight `smoothing`, without the bias of
-/// its start at 0.
+/// The exponential moving average of the losses, in which the past has the weight `smoothing`; the
+/// bias of its start at 0 is corrected.
 class LossAverage {
  public:
   explicit LossAverage(double smoothing) : smoothing_(smoothing) {}
@@ -68,8 +68,8 @@ double loss_in(const NamedValues& results) {
   fail("find_learning_rate: the model's train_step gives no 'loss'");
 }
 
-/// The rate at which the average falls fastest over the logarithm of the rate; NaN when it never
-/// falls. The slope is that of the neighbours; rates behind the smallest average do not count.
+/// The learning rate at which the averaged loss falls fastest as a function of log(rate), by
+/// central differences; NaN when it never falls. Rates after the smallest average are ignored.
 double steepest(const LearningRateCurve& curve) {
   const auto best = std::min_element(curve.averages.begin(), curve.averages.end());
   double found = std::numeric_limits<double>::quiet_NaN(), fall = 0;
@@ -100,13 +100,13 @@ void check_range(const LearningRateOptions& options) {
     fail("find_learning_rate: smoothing must be less than 1, got ", options.smoothing);
 }
 
-/// The learning rate of a step; those of all steps are at equal ratios.
+/// The learning rate of a step; the rates of all steps form a geometric sequence.
 double rate_of_step(const LearningRateOptions& options, int64_t step) {
   const double share = static_cast<double>(step) / static_cast<double>(options.steps - 1);
   return options.from * std::pow(options.to / options.from, share);
 }
 
-/// Takes the loss of a batch at a rate into the curve; false when it has diverged.
+/// Appends the rate and the loss of a batch to the curve; returns false when the loss has diverged.
 bool add_point(LearningRateCurve& curve, double rate, double loss, double average,
                double diverged) {
   if (!std::isfinite(average)) return false;

@@ -12,8 +12,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSeconds = 0.25;              // seconds for each half of a profile
-constexpr double kTick = 1e-9;                 // resolution of the clock
+constexpr double kSeconds = 0.25;  // time for the steps that are measured as a whole; as many are
+                                   // then measured by instruction
+constexpr double kTick = 1e-9;     // resolution of the clock
 constexpr int64_t kFewest = 3, kMost = 10000;  // limits of the number of steps
 
 /// While an object of this class lives, the executable times its instructions.

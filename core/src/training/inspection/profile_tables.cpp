@@ -11,7 +11,8 @@
 namespace crescent {
 namespace {
 
-// Tables with one row per instruction have two more columns.
+// Widths of tables in columns of characters. Tables with one row per instruction have two more
+// columns of text.
 constexpr int64_t kLine = 98, kLongLine = 140, kNarrowest = 60;
 
 using Rows = std::vector<ProfileRow>;
@@ -23,7 +24,7 @@ std::string number(double x) {
   return text;
 }
 
-/// Empty when the amount of work or the time is unknown.
+/// An amount of work per second in units of 1e9; empty when the amount or the time is unknown.
 std::string rate(double amount, double seconds) {
   return amount > 0 && seconds > 0 ? number(amount / seconds / 1e9) : "";
 }
@@ -56,7 +57,7 @@ std::string layer_of(const Model& model, const std::string& path) {
 /// Sums the rows with equal keys; a group names the kernel that takes most of its time.
 Rows grouped(const Rows& rows, const std::function<ProfileRow(const ProfileRow&)>& key) {
   Rows groups;
-  std::vector<double> most;  // seconds of the kernel that each group names
+  std::vector<double> most;  // per group: seconds of the kernel that it names
   for (const ProfileRow& row : rows) {
     const ProfileRow wanted = key(row);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileRow& g) {
@@ -113,7 +114,7 @@ std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t l
   return table.lines(line_length);
 }
 
-/// Empty when the device has no estimates.
+/// A line with the estimated speed on more cores; empty when the device has no estimates.
 std::vector<std::string> speed_on_cores(const Rows& rows) {
   std::array<double, kProfiledCores.size()> seconds{};
   for (const ProfileRow& row : rows)
@@ -127,7 +128,7 @@ std::vector<std::string> speed_on_cores(const Rows& rows) {
   return {concat("On ", join(cores), " cores at most ", join(times), " times as fast as on one")};
 }
 
-/// Breaks a line that is too long behind commas.
+/// Appends a line; one that is too long is broken after commas.
 void add_broken(std::vector<std::string>& lines, std::string line, size_t length) {
   while (line.size() > length) {
     const size_t comma = line.rfind(", ", length - 1);

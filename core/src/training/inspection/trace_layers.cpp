@@ -17,7 +17,8 @@ constexpr int64_t kTraceLine = 100, kNarrowestTrace = 60;
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Notes the outputs of layers that have values; inside of scans they have none.
+/// Records the outputs of layers. Layers inside a scan are skipped, because their outputs are
+/// abstract tensors.
 class Tracer final : public CallObserver {
  public:
   Tracer(const TraceOptions& options, std::vector<std::string> wanted)
@@ -70,7 +71,8 @@ class Tracer final : public CallObserver {
   LayerTrace trace_;
 };
 
-/// "split (Split), call 2, output 1"; numbers are left out where there is one.
+/// The title "split (Split), call 2, output 1" of a row; a number is left out where there is only
+/// one call or output.
 std::string title_of(const TracedOutput& row, const std::vector<TracedOutput>& all) {
   const auto any = [&](auto differs) {
     return std::any_of(all.begin(), all.end(), [&](const TracedOutput& other) {
@@ -107,7 +109,7 @@ std::string share_of_zeros(const TracedOutput& row) {
   return short_number(100 * row.statistics->zeros) + " %";
 }
 
-/// Columns that say nothing, such as counts that are all 0, are left out.
+/// The columns without those that would say nothing, such as counts that are all 0.
 std::vector<Column> columns_for(const std::vector<TracedOutput>& rows, bool statistics) {
   const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
   std::vector<Column> columns{

@@ -1,4 +1,4 @@
-// What a compiled model was told, and how a model that is made of it goes on with that.
+// The options with which a model was compiled, and their transfer to a model that is made from it.
 #include <unordered_map>
 
 #include "training/state/training.h"
@@ -17,7 +17,7 @@ NewNames new_names(const Model& from, const Model& to) {
   return names;
 }
 
-/// A dictionary of losses or metrics by outputs, with the new names of those.
+/// A dictionary of losses or metrics by output name, with the new names of the outputs.
 Value renamed(const Value& by_output, const NewNames& names) {
   if (!by_output.is_dict() || by_output.as_dict().contains("class_name")) return by_output;
   Dict dict;

@@ -23,7 +23,8 @@ class CompiledFlags {
   std::vector<Flag> flags_;
 };
 
-/// While an object of this class lives, layers and the given variables have the recorded flags.
+/// While an object of this class lives, layers and the given variables have the recorded values of
+/// trainable.
 class AsCompiled {
  public:
   AsCompiled(Model& model, const CompiledFlags& flags, const Variables& trained);

@@ -3,6 +3,8 @@
 #include <thread>
 
 #include "base/readers_writer_lock.h"
+#include "program/batch_share.h"
+#include "random/row_draws.h"
 #include "random/seeding.h"
 #include "training/state/compiled_flags.h"
 #include "training/state/model_access.h"
@@ -13,8 +15,8 @@ using MetricPtr = std::shared_ptr<Metric>;
 
 /// The loss and the metrics of one output.
 struct OutputTraining {
-  std::string name;                      ///< in data and in the options of compile
-  std::string loss_name, metric_prefix;  ///< for the names of logs
+  std::string name;  ///< the output's name in data and in the options of compile
+  std::string loss_name, metric_prefix;  ///< from which the names in logs are made
   std::shared_ptr<Loss> loss;            ///< null: the output is not trained
   double weight = 1;
   MetricPtr tracker;  ///< mean of the loss; null when no other output has a loss
@@ -27,11 +29,14 @@ bool needs_target(const OutputTraining& output);
 /// per output that needs one; `targets` when the output has none.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
-/// What a training step does besides the usual.
+/// Additional work of a training step.
 struct StepExtras {
-  bool inference_metrics = false;                     ///< loss and metrics are those of inference
-  bool checks_finite = false;                         ///< throws NotFinite before an update
-  bool gradient_norms = false, weight_norms = false;  ///< layer by layer, as further logs
+  bool inference_metrics = false;  ///< whether loss and metrics are computed in inference mode
+  bool checks_finite = false;      ///< whether the step throws NotFinite before an update
+  /// Whether the logs include these norms of each layer.
+  bool gradient_norms = false, weight_norms = false;
+  /// The rows of the batch that `x` has; targets and weights are those of the whole batch.
+  Share share = {};
   bool operator==(const StepExtras&) const = default;
 };
 
@@ -39,7 +44,7 @@ struct StepExtras {
 /// weights that are present.
 struct StepLayout {
   size_t x = 0, y = 0;
-  std::vector<bool> weighted;  ///< per output
+  std::vector<bool> weighted;  ///< per output: whether it has sample weights
   StepExtras extras;
 
   /// Restores the batch from the flat tensors.
@@ -49,7 +54,7 @@ struct StepLayout {
 
 /// The properties of an output that select its losses and metrics and name its logs.
 struct OutputKey {
-  std::string name;   ///< in data and in the options of compile
+  std::string name;   ///< the output's name in data and in the options of compile
   std::string layer;  ///< the layer that computes it; as in Keras, outputs may share one
   int64_t width = 1;
   bool operator==(const OutputKey&) const = default;
@@ -70,7 +75,7 @@ struct StepOwnership {
 /// The training runs of a model and what they leave behind.
 struct RunRecord {
   SeedGenerator order;                ///< shuffles the samples
-  int64_t seed = last_random_seed();  ///< of the process, when `order` got its own one
+  int64_t seed = last_random_seed();  ///< the seed of the process when `order` was seeded
   int64_t epochs = 0;
   std::shared_ptr<History> history;
   std::weak_ptr<TrainingRun> run;  ///< the current run, which may be paused
@@ -103,7 +108,7 @@ struct TrainedVariables {
   bool warned = false;
 };
 
-/// The names of what a step gives: its own logs, then norms.
+/// The names of the results of a step: its own logs, then norms.
 struct StepNames {
   std::vector<std::string> logs, norms;
 };
@@ -126,10 +131,10 @@ struct StepCache {
   uint64_t predict_trainable = 0;
   std::vector<int64_t> result_sizes;  ///< number of elements of each metric's result
 
-  // Members to reuse their memory from batch to batch:
+  // Members that are kept so that the next batch can reuse their memory:
   StepLayout layout;
   Tensors inputs;
-  Tensors logs;            ///< of the last step, then its norms
+  Tensors logs;            ///< logs of the last step, followed by its norms
   CompiledLayoutPtr last;  ///< the last step
 
   /// Drops the steps when the structure changes.
@@ -138,8 +143,9 @@ struct StepCache {
 
 /// The step that is being traced or runs eagerly.
 struct TracedStep {
-  bool inference_metrics = false;   ///< whether metrics are to be those of inference mode
-  bool measured_inference = false;  ///< whether the step computed them so
+  bool inference_metrics = false;   ///< whether metrics should be computed in inference mode
+  bool measured_inference = false;  ///< whether the step has computed them in inference mode
+  Share share;                      ///< the rows of the batch that the model is called on
 };
 
 struct Model::Training {
@@ -152,10 +158,10 @@ struct Model::Training {
   TracedStep traced;
 };
 
-/// What compile was told, with objects where they were given.
+/// The options of compile, with objects where objects were given.
 Dict compile_options(const CompileSpec& spec);
-/// Compiles `to` as `from` is, which it was made of, with the same optimizer, losses and metrics,
-/// so that training goes on; does nothing for a model that is not compiled.
+/// Compiles `to`, a model made from `from`, with the same optimizer, losses and metrics, so that
+/// training continues; does nothing if `from` is not compiled.
 void carry_training(const Model& from, Model& to);
 
 /// The keys of outputs that do not come from layers of a graph.
@@ -178,10 +184,10 @@ struct CompiledStep {
 class Stepper {
  public:
   explicit Stepper(Model& model);
-  /// Builds the model and its optimizer for inputs like these.
+  /// Builds the model and its optimizer for inputs with these specs.
   void prepare(const Tensors& x);
   void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
-  void test(const Batch& batch) { run(batch, false, {}); }
+  void test(const Batch& batch, const StepExtras& extras = {}) { run(batch, false, extras); }
   /// Runs the training step op by op, and undoes what it changed.
   void rehearse_eagerly(const Batch& batch);
   /// Writes the results to `outputs`, reusing their memory unless other handles share it.

@@ -11,9 +11,9 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kMostRows = 8;  // that a message lists
+constexpr size_t kMostRows = 8;  // the most rows that a message lists
 
-/// Notes the loss and the gradients of a step that is recorded.
+/// Records the loss and the gradients of a step while it is traced.
 class Targets final : public UpdateObserver {
  public:
   void on_loss(const Tensor& loss) override { add(loss, "the loss"); }
@@ -43,7 +43,7 @@ Bad badness(const Tensor& t) {
   return found.nan > 0 ? Bad::nan : found.inf > 0 ? Bad::infinite : Bad::none;
 }
 
-/// A recorded step with the value of everything in it.
+/// A recorded step, run again op by op, with all of its values.
 class Replay {
  public:
   Replay(const Program& program, const Tensors& inputs)
@@ -56,12 +56,14 @@ class Replay {
   const Tensor& value(int number) const { return values_[number]; }
   int maker(int number) const { return maker_[number]; }
 
-  /// The value from which what is bad in `number` comes: along operands that are as bad.
+  /// The value in which the infinity or NaN of value `number` originates, found along operands that
+  /// are at least as bad.
   int origin(int number, Bad bad) const {
     for (int next = number; next >= 0; next = operand(next, bad)) number = next;
     return number;
   }
-  /// The first operand of the instruction that made the value that is at least as bad; -1: none.
+  /// Of the operands of the instruction that computes the value, the one computed first among those
+  /// that are at least as bad; -1: none.
   int operand(int number, Bad bad) const {
     if (maker_[number] < 0) return -1;
     int first = -1;
@@ -85,17 +87,18 @@ class Replay {
 
   const Program& program_;
   Tensors values_;
-  std::vector<int> maker_;  ///< the instruction that makes a value; -1: none
+  std::vector<int> maker_;  ///< per value: the instruction that computes it; -1: none
 };
 
-/// What is bad, and where it comes from.
+/// A result that is not finite, and the value in which that originates.
 struct Cause {
   std::string title;
   Bad bad;
   int target, origin;
 };
 
-/// "5, 17 (389, 1211 of the data)", counted from 1: the rows with an element that is not finite.
+/// The indices of the rows with an element that is not finite, counted from 1: "5, 17 (389, 1211 of
+/// the data)".
 std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_t>& rows) {
   if (t.rank() == 0 || t.dim(0) != samples) return "";
   const std::vector<double> elements = t.to_vector();
@@ -117,7 +120,7 @@ std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_
                 there.empty() ? "" : concat(" (", join(there), more, " of the data)"));
 }
 
-/// "nan in 3 of 320 elements".
+/// The text "nan in 3 of 320 elements".
 std::string count_text(const Tensor& t) {
   const TensorStatistics found = *statistics_of(t);
   if (t.size() == 1) return found.nan > 0 ? "nan" : "inf";
@@ -167,7 +170,7 @@ class Story {
     const int64_t samples = batch_.x.front().dim(0);
     add(text, rows_text(value(origin), samples, rows_));
   }
-  /// Of what no instruction made.
+  /// Describes a value that no instruction computes: a weight, a part of the data or a constant.
   std::string given_text(int number) const {
     for (const Program::Binding& b : program_.variables)
       if (b.value == number)
@@ -207,7 +210,7 @@ class Story {
   const std::vector<int64_t>& rows_;
 };
 
-/// The cause that comes first in the program.
+/// Of all results that are not finite, the one whose cause comes first in the program.
 std::optional<Cause> first_cause(const Program& program, const Replay& replay,
                                  const std::vector<std::string>& titles) {
   std::optional<Cause> first;

@@ -8,8 +8,9 @@
 
 namespace crescent {
 
-/// Runs the training step on the batch again, op by op, and tells where it gives the first number
-/// that is not finite. `rows` are the indices of the batch's rows in the data; empty: unknown.
+/// Runs the training step on the batch again, op by op, and describes where the first number that
+/// is not finite originates. `rows` are the indices of the batch's rows in the data; empty:
+/// unknown.
 std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64_t>& rows);
 
 }  // namespace crescent

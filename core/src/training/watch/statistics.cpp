@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// Removes what is not finite from the elements and counts it.
+/// Counts the elements that are not finite, and removes them.
 void take_finite(std::vector<double>& elements, TensorStatistics& found) {
   found.nan = std::count_if(elements.begin(), elements.end(), [](double x) { return x != x; });
   const auto end =

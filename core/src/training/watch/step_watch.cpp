@@ -16,8 +16,8 @@ bool is_finite(const Tensor& t) {
   return std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// (x, tensors..., their sums...) -> x. A run fails when a tensor is not finite. The elements are
-/// looked at where the sum is not finite, as that of large numbers.
+/// (x, tensors..., their sums...) -> x. The op fails when a tensor is not finite. Elements are only
+/// looked at where the sum is not finite, which may also be an overflow.
 struct CheckFinite final : OpOf<CheckFinite> {
   static constexpr const char* kName = "check_finite";
   auto fields() const { return std::tuple(); }
@@ -36,7 +36,7 @@ Tensor sum_of_squares(const Tensor& x) {
   return ops::sum(ops::square(ops::cast(x, DType::float32)));
 }
 
-/// The gradient that is copied with the least work; null when there is none.
+/// The gradient with the fewest elements, which is cheapest to copy; null when there is none.
 Tensor* smallest(Tensors& gradients) {
   Tensor* found = nullptr;
   for (Tensor& gradient : gradients)
@@ -72,7 +72,7 @@ void StepWatch::on_gradients(Tensors& gradients, const Variables& variables) {
   if (extras_.checks_finite) check(gradients);
 }
 
-/// Makes the smallest gradient, and with it the update, wait for the check.
+/// Makes the smallest gradient depend on the check, and with it the update.
 void StepWatch::check(Tensors& gradients) {
   Tensors checked = std::exchange(losses_, {});
   if (!skips_infinite_)

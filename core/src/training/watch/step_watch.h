@@ -1,4 +1,5 @@
-// What a training step finds out about its loss, its gradients and its weights.
+// Checks that the loss and the gradients of a training step are finite, and norms of its gradients
+// and weights.
 #pragma once
 #include <map>
 
@@ -14,14 +15,14 @@ class NotFinite final : public Error {
   NotFinite() : Error("the loss or a gradient is not finite") {}
 };
 
-/// Puts checks and norms into the steps of this thread.
+/// Adds checks and norms to the training steps of this thread.
 class StepWatch final : public UpdateObserver {
  public:
   StepWatch(const StepExtras& extras, const Optimizer& optimizer);
   static bool is_needed(const StepExtras& extras);
   void on_loss(const Tensor& loss) override;
   void on_gradients(Tensors& gradients, const Variables& variables) override;
-  /// "gradient_norm/dense_1" of each layer that was updated.
+  /// The norms of each layer that was updated, by names such as "gradient_norm/dense_1".
   std::vector<std::pair<std::string, Tensor>> norms() const;
 
  private:
@@ -33,7 +34,7 @@ class StepWatch final : public UpdateObserver {
 
   StepExtras extras_;
   bool skips_infinite_;  ///< whether the optimizer skips steps with gradients that are not finite
-  Tensors losses_;       ///< that no optimizer has followed yet
+  Tensors losses_;       ///< losses since the last call of an optimizer
   const void* loss_ = nullptr;  ///< the id of the last loss
   std::vector<std::string> layers_;
   std::map<std::string, Squares> squares_;

@@ -43,7 +43,7 @@ double largest(DType dtype) {
   }
 }
 
-double as_held(double number, DType dtype) {
+double rounded_to(double number, DType dtype) {
   return with_element_type(dtype,
                            [&]<class T>(T* type) { return number_of(element_of(number, type)); });
 }

@@ -31,9 +31,9 @@ double sum_roundoff(DType dtype, Rounding rounding);
 /// The elements of a tensor, stored by dtype in one of `real`, `whole` and `opaque`.
 struct Bounded {
   TensorSpec spec;
-  std::vector<double> real;    ///< for floating dtypes
-  std::vector<int64_t> whole;  ///< for integers and bool
-  Tensor opaque;               ///< for complex numbers and strings
+  std::vector<double> real;    ///< elements of floating dtypes
+  std::vector<int64_t> whole;  ///< elements of integer dtypes and bool
+  Tensor opaque;               ///< elements that are complex numbers or strings
   std::vector<double> bound;   ///< one per element, >= 0; empty: all elements are exact
 
   bool is_real() const { return is_floating(spec.dtype); }
@@ -59,7 +59,7 @@ Tensor rounded(const Bounded& value);
 /// The values in float64 instead of another floating dtype.
 Tensor widened(const Bounded& value);
 /// The number rounded to the dtype.
-double as_held(double number, DType dtype);
+double rounded_to(double number, DType dtype);
 int64_t wrapped(int64_t number, DType dtype);
 
 }  // namespace crescent::validation

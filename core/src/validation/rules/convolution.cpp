@@ -9,8 +9,8 @@ namespace crescent::validation {
 namespace {
 
 constexpr int64_t kTile = 5;  ///< largest distance between elements of a tile
-/// Rounding errors of the transforms, in units of the roundoff.
-constexpr double kTransformed = 300;
+/// Rounding errors of the Winograd transforms, in units of the roundoff.
+constexpr double kWinogradError = 300;
 
 /// The shapes of a convolution: images, kernel, results.
 struct Geometry {
@@ -50,7 +50,7 @@ struct Geometry {
   }
 };
 
-/// Absolute values; those of undecided elements are unbounded.
+/// Absolute values; infinity for undecided elements.
 std::vector<double> sizes_of(const Bounded& x) {
   std::vector<double> sizes(x.real);
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -73,7 +73,7 @@ std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, i
   return y;
 }
 
-/// The maximum over the tile around each element.
+/// The maximum over the neighbours of each element that a Winograd tile may contain.
 std::vector<double> of_tiles(std::vector<double> sizes, const Shape& shape, int first_axis) {
   for (int axis = first_axis; axis < first_axis + 2; ++axis)
     sizes = greatest(sizes, shape, axis, kTile);
@@ -103,7 +103,7 @@ std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_
           a.error(i) * std::abs(b.real[j]) + (std::abs(a.real[i]) + a.error(i)) * b.error(j);
   });
   const double wide =
-      sum_roundoff(y.spec.dtype, r.rounding) * (terms + 1 + (transformed ? kTransformed : 0));
+      sum_roundoff(y.spec.dtype, r.rounding) * (terms + 1 + (transformed ? kWinogradError : 0));
   for (size_t i = 0; i < y.size(); ++i)
     if (size[i] != 0)
       y.widen(i, wide * size[i] + r.roundoff() * std::abs(y.real[i]) + r.tiny_sum(terms));

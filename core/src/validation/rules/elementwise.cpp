@@ -146,7 +146,8 @@ double unary_roundings(UnaryKind kind, double x, double y) {
     case cos:
     case tan:
       return kUlps * (std::abs(y) + std::abs(x) * (kind == tan ? 1 + y * y : 1));
-    // Recurrent kernels compute one from the other, so the error does not shrink near 0.
+    // Kernels of recurrent layers compute sigmoid and tanh from each other, so the error does not
+    // shrink near 0
     case sigmoid:
     case tanh:
     case arccos:
@@ -271,7 +272,7 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
   }
 }
 
-/// A quotient near a whole number may be floored to either side of it.
+/// A quotient near an integer may be floored to either side of it.
 void cut_quotient(const Request& r, BinaryKind kind, double a, double b, double e, Bounded& y,
                   size_t i) {
   const double q = a / b, off = 4 * r.roundoff() * std::abs(q) + e;
@@ -376,7 +377,7 @@ std::vector<Bounded> binary_rule(const Request& r) {
         continue;
       }
       if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, to, ea, eb));
-      // A sum gets the error of the subnormal range only where it may lie in that range.
+      // A sum only gets the error of subnormal numbers where it may be subnormal
       const bool is_sum = kind == BinaryKind::add || kind == BinaryKind::subtract;
       if (const double own = binary_roundings(kind, p, q, to); own > 0)
         y.widen(i, u * own + (is_sum && std::abs(to) - y.error(i) > tiny ? 0 : tiny));
@@ -458,7 +459,7 @@ std::vector<Bounded> cast_rule(const Request& r) {
       y.real[i] = static_cast<double>(x.whole[i]);
       if (x.error(i) > 0) y.widen(i, x.spec.dtype == DType::boolean ? 1 : kUndecided);
       if (r.rounding == Rounding::own)
-        y.widen(i, std::abs(as_held(y.real[i], y.spec.dtype) - y.real[i]));
+        y.widen(i, std::abs(rounded_to(y.real[i], y.spec.dtype) - y.real[i]));
     }
   }
   return {std::move(y)};

@@ -77,9 +77,9 @@ std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& places,
     if (places[i] != kNowhere)
       copy_element(x, places[i], y, i);
     else if (y.is_real())
-      y.real[i] = as_held(otherwise, y.spec.dtype);
+      y.real[i] = rounded_to(otherwise, y.spec.dtype);
     else
-      y.whole[i] = static_cast<int64_t>(as_held(otherwise, y.spec.dtype));
+      y.whole[i] = static_cast<int64_t>(rounded_to(otherwise, y.spec.dtype));
   }
   return {std::move(y)};
 }
@@ -88,7 +88,8 @@ std::vector<Bounded> broadcast_rule(const Request& r) {
   return moved(r, broadcast_places(r.in(0).spec.shape, r.outputs[0].shape));
 }
 
-/// `source(index)` changes an index of the result into one of x, or returns false when there is
+/// `source(index)` turns an index of the result into the index of the element in x, or returns
+/// false if the element is `otherwise`.
 /// none.
 template <class F>
 std::vector<Bounded> moved_by_index(const Request& r, F&& source, double otherwise = 0) {
@@ -163,7 +164,7 @@ std::vector<Bounded> concat_rule(const Request& r) {
 
 void fill_element(Bounded& y, size_t i, double number) {
   if (y.is_real())
-    y.real[i] = as_held(number, y.spec.dtype);
+    y.real[i] = rounded_to(number, y.spec.dtype);
   else
     y.whole[i] = wrapped(static_cast<int64_t>(number), y.spec.dtype);
 }

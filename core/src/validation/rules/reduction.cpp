@@ -8,7 +8,7 @@
 namespace crescent::validation {
 namespace {
 
-/// Per element of x, the element of the result that it is reduced into.
+/// Per element of x, the index of the element of the result to which it contributes.
 std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
   Shape kept;
   for (int axis = 0; axis < x.rank(); ++axis)
@@ -40,7 +40,8 @@ std::vector<Bounded> sum_rule(const Request& r, const std::vector<size_t>& to, d
   return {std::move(y)};
 }
 
-/// The bound covers all elements that may be the maximum or the minimum.
+/// The maximum or minimum. Its bound covers all elements that may be the extreme one within their
+/// errors.
 std::vector<Bounded> extreme_rule(const Request& r, const std::vector<size_t>& to) {
   const Bounded& x = r.in(0);
   const double sign = r.as<Reduce>().kind == ReduceKind::max ? 1 : -1;
@@ -115,7 +116,7 @@ std::vector<Bounded> reduce_rule(const Request& r) {
       if (x.is_real()) return prod_rule(r, to, count);
       break;
   }
-  return {Bounded::undecided(r.outputs[0])};  // integers with a bound
+  return {Bounded::undecided(r.outputs[0])};  // integers that have an error bound
 }
 
 std::vector<Bounded> arg_reduce_rule(const Request& r) {

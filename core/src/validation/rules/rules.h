@@ -31,7 +31,7 @@ struct Request {
     return static_cast<const T&>(op);
   }
 };
-/// Returns the results; the caller calls mark_undecided() on them.
+/// Computes the results of an op and their bounds; the caller calls mark_undecided() on them.
 using Rule = std::vector<Bounded> (*)(const Request& request);
 
 struct RuleRow {

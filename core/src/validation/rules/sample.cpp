@@ -12,10 +12,10 @@ namespace crescent::validation {
 namespace {
 
 constexpr int kSamples = 4;
-constexpr double kRoom = 32;  ///< safety factor of roundings and spreads
+constexpr double kSafetyFactor = 32;  ///< safety factor of roundings and spreads
 
 /// Perturbs each element within its bound, differently in every sample.
-Bounded nudged(const Bounded& x, uint64_t sample, size_t input, double u) {
+Bounded perturbed(const Bounded& x, uint64_t sample, size_t input, double u) {
   Bounded y = x;
   y.bound.clear();
   for (size_t i = 0; i < y.real.size(); ++i) {
@@ -79,7 +79,7 @@ std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
   const double step = wide ? u : std::max(u, 0x1p-24);
   for (uint64_t s = 0; s < kSamples; ++s) {
     std::vector<Bounded> others;
-    for (size_t i = 0; i < given.size(); ++i) others.push_back(nudged(given[i], s, i, 2 * step));
+    for (size_t i = 0; i < given.size(); ++i) others.push_back(perturbed(given[i], s, i, 2 * step));
     const Tensors spread = run(op, others, wide);
     for (size_t o = 0; o < outputs.size(); ++o) {
       Bounded& y = middle[o];
@@ -90,14 +90,14 @@ std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
           if (other.whole[i] != y.whole[i]) y.widen(i, kUndecided);
           continue;
         }
-        const double off = kRoom * std::abs(other.real[i] - y.real[i]);
+        const double off = kSafetyFactor * std::abs(other.real[i] - y.real[i]);
         if (off > y.error(i)) y.widen(i, off - y.error(i));
       }
     }
   }
   for (Bounded& y : middle)
     for (size_t i = 0; i < y.real.size(); ++i)
-      y.widen(i, kRoom * step * std::abs(y.real[i]) + smallest(y.spec.dtype, rounding));
+      y.widen(i, kSafetyFactor * step * std::abs(y.real[i]) + smallest(y.spec.dtype, rounding));
   return middle;
 }
 

@@ -26,7 +26,8 @@ struct WeightName {
 };
 using WeightNames = std::map<const void*, WeightName>;
 
-/// Adds names; those of layers in a model do not contain what is around the model.
+/// Adds the names of all weights in a layer. Names in a nested model do not include the scope
+/// outside of that model.
 void add_names(const Layer& layer, const WeightName& scope, const std::string& target,
                WeightNames& names) {
   const std::vector<LayerPtr>& inside = layer.sublayers();

@@ -79,7 +79,7 @@ class Discretization final : public UnaryLayer {
     if (op.known) op.boundaries.assign(boundaries_->begin(), boundaries_->end());
     const int64_t depth = op.known ? static_cast<int64_t>(op.boundaries.size()) + 1 : *bins_;
     const DType dtype = mode_ == kPlaces ? DType::int32 : compute_dtype();
-    return encode_places(apply1(op, {ops::cast(x, DType::float32)}), mode_, depth, dtype);
+    return encode_indices(apply1(op, {ops::cast(x, DType::float32)}), mode_, depth, dtype);
   }
 
  private:

@@ -30,19 +30,19 @@ struct CountPlaces final : OpOf<CountPlaces> {
 
 }  // namespace
 
-Tensor count_places(const Tensor& places, int64_t depth, DType dtype) {
+Tensor count_indices(const Tensor& places, int64_t depth, DType dtype) {
   CountPlaces op;
   op.depth = depth;
   return ops::cast(apply1(op, {ops::cast(places, DType::int64)}), dtype);
 }
 
-Tensor encode_places(const Tensor& places, const std::string& mode, int64_t depth, DType dtype) {
+Tensor encode_indices(const Tensor& places, const std::string& mode, int64_t depth, DType dtype) {
   if (mode == kPlaces) return ops::cast(places, dtype);
   const Tensor sample = places.rank() == 0 ? ops::expand_dims(places, 0) : places;
   if (mode == kOneHot)
     return ops::one_hot(
         sample.rank() > 1 && sample.dim(-1) == 1 ? ops::squeeze(sample, -1) : sample, depth, dtype);
-  const Tensor counts = count_places(sample, depth, dtype);
+  const Tensor counts = count_indices(sample, depth, dtype);
   return mode == kMultiHot ? ops::minimum(counts, 1) : counts;
 }
 
@@ -57,7 +57,7 @@ void check_mode(const std::string& mode, std::initializer_list<const char*> allo
          ". Received: output_mode=", mode, did_you_mean(mode, names));
 }
 
-void places_are_integers(const std::string& mode, DTypePolicy& policy) {
+void default_to_int64(const std::string& mode, DTypePolicy& policy) {
   if (mode != kPlaces) return;
   if (policy.name == default_policy().name) policy = DTypePolicy::named("int64");
   if (!is_integer(policy.compute))

@@ -53,7 +53,7 @@ class HashedCrossing final : public Layer {
     Layer::configured();
     check_mode(mode_, {kPlaces, kOneHot});
     refuse_sparse(sparse_);
-    places_are_integers(mode_, policy_);
+    default_to_int64(mode_, policy_);
     autocast_ = false;  // floating-point inputs are refused
   }
   InputCount input_count() const override {
@@ -68,7 +68,7 @@ class HashedCrossing final : public Layer {
     op.buckets = bins_;
     const Tensor places =
         crescent::apply(std::make_shared<const CrossHashed>(op), features).front();
-    return {encode_places(places, mode_, bins_, compute_dtype())};
+    return {encode_indices(places, mode_, bins_, compute_dtype())};
   }
   /// The output shape for integer inputs, since floating-point ones are refused.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {

@@ -55,7 +55,7 @@ class Hashing final : public UnaryLayer {
            "num_bins=", bins_, ".");
     check_mode(mode_, {kPlaces, kOneHot, kMultiHot, kCount});
     refuse_sparse(sparse_);
-    places_are_integers(mode_, policy_);
+    default_to_int64(mode_, policy_);
     key_ = key_of(salt_, "Hashing");
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -66,7 +66,7 @@ class Hashing final : public UnaryLayer {
     const Tensor terms = x.dtype() == DType::string ? x : ops::cast(x, DType::int64);
     Tensor places = apply1(op, {terms});
     if (masks) places = ops::where(is_mask(terms), 0, places + 1);
-    return encode_places(places, mode_, bins_, compute_dtype());
+    return encode_indices(places, mode_, bins_, compute_dtype());
   }
   /// The output shape, inferred with inputs of the dtype of the mask.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {

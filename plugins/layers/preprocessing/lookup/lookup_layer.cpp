@@ -162,7 +162,7 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
     if (mask_token_) by_place.front() = *mask_token_;
     by_place.insert(by_place.end(), table_->terms().begin(), table_->terms().end());
     by_place.push_back(*oov_token_);
-    by_place_ = tensor_of(by_place, {static_cast<int64_t>(by_place.size())});
+    term_by_index_ = tensor_of(by_place, {static_cast<int64_t>(by_place.size())});
   }
   structure_changed();
 }
@@ -277,14 +277,14 @@ template <class Term>
 Tensor LookupLayer<Term>::encoded(const Tensor& places) const {
   if (gives_places()) return places;
   const std::string& mode = output_mode_ == kTfIdf ? kCount : output_mode_;
-  return weighted(encode_places(places, mode, depth(), compute_dtype()));
+  return weighted(encode_indices(places, mode, depth(), compute_dtype()));
 }
 
 template <class Term>
 Tensor LookupLayer<Term>::call(const Tensor& x, const Call&) {
   if (invert_) {
     TermAtPlace<Term> op;
-    op.table = table_, op.by_place = by_place_;
+    op.table = table_, op.by_place = term_by_index_;
     return apply1(op, {ops::cast(x, DType::int64)});
   }
   if (!gives_places()) depth();  // fails if it is unknown

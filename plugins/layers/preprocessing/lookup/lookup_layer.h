@@ -19,10 +19,10 @@ class LookupLayer : public UnaryLayer {
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override;
 
  protected:
-  /// Methods of all these layers.
+  /// Declares the methods of all these layers.
   template <class T>
   static void describe_methods(Schema<T>& s);
-  /// Options that occur only in files.
+  /// Declares the options that occur only in files.
   template <class T>
   static void describe_stored(Schema<T>& s);
 
@@ -74,7 +74,7 @@ class LookupLayer : public UnaryLayer {
   void check_terms(const std::vector<Term>& terms, const std::vector<Term>& given) const;
   void set_terms(std::vector<Term> terms);
   void set_weights(const std::vector<double>& of_terms, bool has_special);
-  /// Stores the vocabulary as options, for files and copies.
+  /// Writes the vocabulary to the options, for files and copies of the layer.
   void remember();
 
   List get_vocabulary(bool include_special_tokens) const;
@@ -83,8 +83,8 @@ class LookupLayer : public UnaryLayer {
   void load_assets(const std::string& folder);
 
   TablePtr<Term> table_;
-  Tensor by_place_;  ///< the terms by index, if indices are converted to terms
-  Tensor weights_;   ///< the idf weight of each index, for "tf_idf"
+  Tensor term_by_index_;  ///< the terms by index, if indices are converted to terms
+  Tensor weights_;        ///< the idf weight of each index, for "tf_idf"
   TermCounts<Term> counts_;
 };
 

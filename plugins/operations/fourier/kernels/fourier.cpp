@@ -12,7 +12,7 @@
 namespace crescent::operations {
 namespace {
 
-/// Some of the rows of a tensor.
+/// Consecutive rows of `n` elements of a tensor.
 template <class T>
 struct RowView {
   T* numbers;
@@ -22,8 +22,8 @@ struct RowView {
   }
 };
 
-/// Elements of rows that are transformed together, beside each other; one more than the transform
-/// needs.
+/// The buffers in which rows are transformed together: element k of all rows, then element k + 1.
+/// They have room for one more element than the transform needs.
 struct TransformBuffer {
   TransformBuffer(const FourierTransform& transform, double* memory, size_t count)
       : lanes(transform.lanes()), re(memory), im(memory + (transform.width() + 1) * lanes) {
@@ -37,14 +37,15 @@ struct TransformBuffer {
   double *re, *im;
 };
 
-/// Whether there are loops for so many rows of this type.
+/// Whether the vectorized loops apply: float32, and as many rows as they have lanes.
 template <class T>
 bool fills_lanes(const FourierTransform& transform, size_t count) {
   return std::is_same_v<T, float> && transform.lanes() == kLanes && count == kLanes;
 }
 
-/// The first `n` elements of rows to work, to the places, or in order without them: one part after
-/// the other, as rows of a power of two are in each other's way in the cache.
+/// Copies the first `n` elements of `count` rows to the buffer `to`, element k to index places[k],
+/// or k if `places` is null. Real and imaginary parts are copied by separate calls, because rows
+/// whose length is a power of two map to the same cache sets.
 template <class T>
 void take(const FourierTransform& transform, RowView<const T> x, size_t n, const size_t* places,
           double* to, size_t count) {
@@ -55,10 +56,10 @@ void take(const FourierTransform& transform, RowView<const T> x, size_t n, const
     for (size_t i = 0; i < count; ++i)
       to[(places ? places[k] : k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
 }
-/// Those at even places, and those at odd ones.
+/// Copies the elements at even indices to w.re, and those at odd indices to w.im.
 template <class T>
-void take_halves(const FourierTransform& transform, RowView<const T> x, const TransformBuffer& w,
-                 size_t count) {
+void load_even_odd(const FourierTransform& transform, RowView<const T> x, const TransformBuffer& w,
+                   size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
       return take_pairs(x.numbers, x.n, transform.size(), transform.places(), w.re, w.im);
@@ -71,7 +72,7 @@ void take_halves(const FourierTransform& transform, RowView<const T> x, const Tr
     }
   }
 }
-/// Back, all that the rows have room for.
+/// Copies the results from the buffer to the rows, as many elements as a row has.
 template <class T>
 void give(const FourierTransform& transform, const double* from, RowView<T> to, size_t count) {
   const auto n = static_cast<size_t>(to.n);
@@ -84,8 +85,8 @@ void give(const FourierTransform& transform, const double* from, RowView<T> to, 
 }
 
 template <class T>
-void give_halves(const FourierTransform& transform, const TransformBuffer& w, RowView<T> to,
-                 size_t count) {
+void store_even_odd(const FourierTransform& transform, const TransformBuffer& w, RowView<T> to,
+                    size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
       return give_pairs(w.re, w.im, transform.size(), to.numbers, to.n);
@@ -97,7 +98,7 @@ void give_halves(const FourierTransform& transform, const TransformBuffer& w, Ro
     }
 }
 
-/// `count` rows of complex numbers.
+/// Transforms `count` rows of complex numbers.
 template <class T>
 void transform_rows(const FourierTransform& transform, RowView<const T> re, RowView<const T> im,
                     RowView<T> to_re, RowView<T> to_im, size_t count, double* memory) {
@@ -109,23 +110,24 @@ void transform_rows(const FourierTransform& transform, RowView<const T> re, RowV
   give(transform, w.im, to_im, count);
 }
 
-/// `count` rows of real numbers, an even number each, as half as many complex ones.
+/// Transforms `count` rows of real numbers, whose length is even, as complex rows of half the
+/// length.
 template <class T>
-void transform_real_rows(const FourierTransform& transform, const ComplexTable& turns,
+void transform_real_rows(const FourierTransform& transform, const ComplexTable& twiddles,
                          RowView<const T> x, RowView<T> to_re, RowView<T> to_im, size_t count,
                          double* memory) {
   const TransformBuffer w(transform, memory, count);
-  take_halves(transform, x, w, count);
+  load_even_odd(transform, x, w, count);
   transform.run(w.re, w.im);
-  unfold_real(w.re, w.im, transform.size(), turns, w.lanes);
+  unfold_real(w.re, w.im, transform.size(), twiddles, w.lanes);
   give(transform, w.re, to_re, count);
   give(transform, w.im, to_im, count);
 }
 
-/// The other way round: rows of an even number of real numbers of the first half of their
-/// transform.
+/// The inverse of transform_real_rows(): from the first half of the spectrum to real rows of even
+/// length.
 template <class T>
-void transform_back_rows(const FourierTransform& transform, const ComplexTable& turns,
+void transform_back_rows(const FourierTransform& transform, const ComplexTable& twiddles,
                          RowView<const T> re, RowView<const T> im, RowView<T> to, size_t count,
                          double* memory) {
   const TransformBuffer w(transform, memory, count),
@@ -133,15 +135,15 @@ void transform_back_rows(const FourierTransform& transform, const ComplexTable& 
   const size_t half = transform.size();
   take(transform, re, half + 1, nullptr, given.re, count);
   take(transform, im, half + 1, nullptr, given.im, count);
-  fold_real(given.re, given.im, turns, 0.5 / static_cast<double>(half), transform, w.re, w.im);
+  fold_real(given.re, given.im, twiddles, 0.5 / static_cast<double>(half), transform, w.re, w.im);
   transform.run(w.re, w.im);
-  give_halves(transform, w, to, count);
+  store_even_odd(transform, w, to, count);
 }
 
-/// What is transformed to what.
+/// The types of the input and the result of a transform.
 enum class Numbers { complex, real_to_half, half_to_real };
 
-/// A transform of rows of one length, and how they are divided.
+/// Transforms rows of one length, split into groups for threads.
 class RowsTransform {
  public:
   RowsTransform() = default;
@@ -152,21 +154,21 @@ class RowsTransform {
     if (numbers == Numbers::complex) return;
     for (size_t k = 0; k <= length; ++k) {
       const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-      turns_.re.push_back(std::cos(angle)), turns_.im.push_back(std::sin(angle));
+      twiddles_.re.push_back(std::cos(angle)), twiddles_.im.push_back(std::sin(angle));
     }
   }
   bool takes_pairs() const { return numbers_ != Numbers::real_to_half; }
   bool gives_pairs() const { return numbers_ != Numbers::half_to_real; }
   int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
   int64_t groups() const { return (rows_ + group() - 1) / group(); }
-  /// Numbers of double precision that a group needs.
+  /// The number of doubles of scratch memory that a group needs.
   size_t work() const { return (gives_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
   double flops() const {
     const auto n = static_cast<double>(n_);
     return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
            (numbers_ == Numbers::complex ? 1 : 2);
   }
-  /// What is not taken or given in pairs has no `im`.
+  /// Inputs and results that are real have no `im`.
   template <class T>
   void run(int64_t number, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
     const int64_t first = number * group(), half = n_ / 2 + 1;
@@ -180,10 +182,10 @@ class RowsTransform {
         return transform_rows<T>(transform_, x, {im + first * in, in}, to_x,
                                  {to_im + first * out, out}, count, work);
       case Numbers::real_to_half:
-        return transform_real_rows<T>(transform_, turns_, x, to_x, {to_im + first * out, out},
+        return transform_real_rows<T>(transform_, twiddles_, x, to_x, {to_im + first * out, out},
                                       count, work);
       case Numbers::half_to_real:
-        return transform_back_rows<T>(transform_, turns_, x, {im + first * in, in}, to_x, count,
+        return transform_back_rows<T>(transform_, twiddles_, x, {im + first * in, in}, to_x, count,
                                       work);
     }
   }
@@ -192,14 +194,16 @@ class RowsTransform {
   int64_t rows_ = 0, n_ = 0;
   Numbers numbers_ = Numbers::complex;
   FourierTransform transform_;
-  ComplexTable turns_;
+  ComplexTable twiddles_;
 };
 
 int64_t rows_in(const Shape& shape) { return shape.size() / shape[-1]; }
 
 class FourierKernel final : public CpuKernel {
  public:
-  static void describe(Schema<FourierKernel>& s) { s.doc("Some rows a thread."); }
+  static void describe(Schema<FourierKernel>& s) {
+    s.doc("Runs on several threads, each with some rows.");
+  }
   bool prepare(const CpuRequest& r) override {
     const TensorSpec& x = r.inputs[0];
     if (x.shape.size() == 0) return false;

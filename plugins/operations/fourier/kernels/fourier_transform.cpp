@@ -13,14 +13,17 @@
 namespace crescent::operations {
 namespace {
 
-constexpr size_t kLongest = 8192;  ///< of eight rows at once: they stay in a core's own cache
+/// Longest transform of eight rows at once, which fits a core's own cache.
+constexpr size_t kLongest = 8192;
 
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// exp(2 pi i share).
-std::complex<double> turn(double share) { return std::polar(1.0, 2 * std::numbers::pi * share); }
+/// exp(2 pi i share): a rotation by the fraction `share` of a full turn.
+std::complex<double> root_of_unity(double share) {
+  return std::polar(1.0, 2 * std::numbers::pi * share);
+}
 
-/// (a, b) becomes (a + w b, a - w b).
+/// A radix-2 butterfly: (a, b) becomes (a + w b, a - w b).
 template <class V>
 CRESCENT_IN_CLONES void butterfly(V& ar, V& ai, V& br, V& bi, double wr, double wi) {
   const V xr = br * wr - bi * wi, xi = br * wi + bi * wr;
@@ -28,13 +31,13 @@ CRESCENT_IN_CLONES void butterfly(V& ar, V& ai, V& br, V& bi, double wr, double 
   ar = ar + xr, ai = ai + xi;
 }
 
-/// The first stage, of neighbours, where the turn is none.
+/// The first stage, which combines adjacent elements and has twiddle factor 1.
 template <class V>
 CRESCENT_IN_CLONES void first_butterfly_stage(V* re, V* im, size_t n) {
   for (size_t i = 0; i < n; i += 2) butterfly(re[i], im[i], re[i + 1], im[i + 1], 1.0, 0.0);
 }
 
-/// The stages of halves of h and of 2 h elements at once.
+/// Two stages at once: those that combine halves of h and of 2 h elements.
 template <class V>
 CRESCENT_IN_CLONES void two_butterfly_stages(V* re, V* im, size_t n, size_t h, const double* wr,
                                              const double* wi) {
@@ -76,8 +79,8 @@ CRESCENT_CLONES(transform_rows, all_stages_of_rows,
                 (double* re, double* im, size_t n, const double* wr, const double* wi),
                 (re, im, n, wr, wi))
 
-/// The spectra of the numbers at even and at odd places are what is even and what is odd in that of
-/// both; elements k and half - k come from the same two.
+/// Elements k and half - k of the real transform, from elements k and half - k of the complex
+/// transform: its even and odd parts are the spectra of the numbers at even and at odd indices.
 template <class V>
 CRESCENT_IN_CLONES void unfold(V* re, V* im, size_t half, const double* wr, const double* wi) {
   re[half] = re[0], im[half] = im[0];
@@ -104,14 +107,15 @@ CRESCENT_CLONES(unfold_rows, unfold_lanes,
                 (double* re, double* im, size_t half, const double* wr, const double* wi),
                 (re, im, half, wr, wi))
 
-/// Elements k and half - k go to the same two.
+/// The inverse of the function above, for elements k and half - k.
 template <class V>
 CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double* wr,
                              const double* wi, double scale, const size_t* places, V* to_re,
                              V* to_im) {
   for (size_t k = 0; k <= half / 2; ++k) {
     const size_t j = half - k, to = places ? places[k] : k;
-    const double real = k == 0 ? 0.0 : 1.0;  // imaginary parts of the first and the last are not
+    // The first and the last element have no imaginary part.
+    const double real = k == 0 ? 0.0 : 1.0;
     const V a = re[k] * scale, b = im[k] * (scale * real), c = re[j] * scale,
             d = im[j] * (scale * real);
     const V even_re = a + c, even_im = b - d, apart_re = a - c, apart_im = b + d;
@@ -140,7 +144,7 @@ CRESCENT_CLONES(fold_rows, fold_lanes, CRESCENT_FOLD_PARAMETERS,
                 (re, im, half, wr, wi, scale, places, to_re, to_im))
 #undef CRESCENT_FOLD_PARAMETERS
 
-/// Elements times numbers of a table.
+/// Multiplies complex elements by the entries of a table.
 void multiply(double* re, double* im, const ComplexTable& by, size_t count, size_t lanes) {
   for (size_t k = 0; k < count; ++k) {
     const double wr = by.re[k], wi = by.im[k];
@@ -164,17 +168,17 @@ bool is_power_of_two(size_t n) { return (n & (n - 1)) == 0; }
 
 PowerOfTwoTransform::PowerOfTwoTransform(size_t n, int sign) : reversed_(n) {
   for (size_t k = 1; k < n; ++k) reversed_[k] = reversed_[k / 2] / 2 + (k % 2 != 0 ? n / 2 : 0);
-  turns_.re.resize(n), turns_.im.resize(n);
+  twiddles_.re.resize(n), twiddles_.im.resize(n);
   for (size_t h = 1; h < n; h *= 2)
     for (size_t k = 0; k < h; ++k) {
-      const auto w = turn(sign * static_cast<double>(k) / static_cast<double>(2 * h));
-      turns_.re[h + k] = w.real(), turns_.im[h + k] = w.imag();
+      const auto w = root_of_unity(sign * static_cast<double>(k) / static_cast<double>(2 * h));
+      twiddles_.re[h + k] = w.real(), twiddles_.im[h + k] = w.imag();
     }
 }
 
 void PowerOfTwoTransform::run(double* re, double* im, size_t lanes) const {
   const auto transform = lanes == 1 ? transform_row : transform_rows;
-  transform(re, im, size(), turns_.re.data(), turns_.im.data());
+  transform(re, im, size(), twiddles_.re.data(), twiddles_.im.data());
 }
 
 void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {
@@ -198,7 +202,8 @@ FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
   chirp_.re.resize(n), chirp_.im.resize(n);
   spectrum_.re.assign(wide, 0), spectrum_.im.assign(wide, 0);
   for (size_t k = 0; k < n; ++k) {
-    const auto w = turn(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
+    const auto w =
+        root_of_unity(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
     chirp_.re[k] = w.real(), chirp_.im[k] = w.imag();
     for (const size_t at : {k, (wide - k) % wide}) {
       spectrum_.re[forward_.place(at)] = w.real() / static_cast<double>(wide);
@@ -220,16 +225,16 @@ void FourierTransform::run(double* re, double* im) const {
   multiply(re, im, chirp_, n_, lanes_);
 }
 
-void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes) {
+void unfold_real(double* re, double* im, size_t half, const ComplexTable& twiddles, size_t lanes) {
   const auto all = lanes == 1 ? unfold_row : unfold_rows;
-  all(re, im, half, turns.re.data(), turns.im.data());
+  all(re, im, half, twiddles.re.data(), twiddles.im.data());
 }
 
-void fold_real(const double* re, const double* im, const ComplexTable& turns, double scale,
+void fold_real(const double* re, const double* im, const ComplexTable& twiddles, double scale,
                const FourierTransform& transform, double* to_re, double* to_im) {
   const auto all = transform.lanes() == 1 ? fold_row : fold_rows;
-  all(re, im, transform.size(), turns.re.data(), turns.im.data(), scale, transform.places(), to_re,
-      to_im);
+  all(re, im, transform.size(), twiddles.re.data(), twiddles.im.data(), scale, transform.places(),
+      to_re, to_im);
 }
 
 }  // namespace crescent::operations

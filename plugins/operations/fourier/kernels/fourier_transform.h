@@ -11,60 +11,65 @@ struct ComplexTable {
   std::vector<double> re, im;
 };
 
-/// Of a length that is a power of two.
+/// A transform whose length is a power of two.
 class PowerOfTwoTransform {
  public:
   PowerOfTwoTransform() = default;
   PowerOfTwoTransform(size_t n, int sign);
   size_t size() const { return reversed_.size(); }
-  /// Where the transform wants element k: at the place with the bits of k in reverse order.
+  /// The index at which the transform expects element k: the bits of k in reverse order.
   size_t place(size_t k) const { return reversed_[k]; }
   const size_t* places() const { return reversed_.data(); }
-  /// In place; each element is `lanes` numbers of as many rows, 1 or 8.
+  /// Transforms in place; each element consists of `lanes` numbers, one of each row, where `lanes`
+  /// is 1 or 8.
   void run(double* re, double* im, size_t lanes) const;
-  /// Elements that are in order to where the transform wants them.
+  /// Moves elements from their order to the indices that place() gives.
   void reorder(double* x, size_t lanes) const;
 
  private:
   std::vector<size_t> reversed_;
-  ComplexTable turns_;  ///< of the stage that joins halves of h elements: from h on
+  /// Twiddle factors; those of the stage that combines halves of h elements begin at index h.
+  ComplexTable twiddles_;
 };
 
-/// Of any length: one with a large prime factor is a convolution with a chirp, which has a power of
-/// two as its length (Bluestein). Several rows are transformed at once, an element of each beside
-/// the others.
+/// A transform of any length. If the length has a large prime factor, it is computed as a
+/// convolution with a chirp, whose length is a power of two (Bluestein). Several rows are
+/// transformed at once: each element consists of one number of each row.
 class FourierTransform {
  public:
   FourierTransform() = default;
   FourierTransform(size_t n, int sign);
   size_t size() const { return n_; }
-  /// Rows that are transformed together; more of short ones.
+  /// The number of rows that are transformed together: 8 for short rows, 1 for long ones.
   size_t lanes() const { return lanes_; }
-  /// Elements of the rows while they are transformed.
+  /// The number of elements per row in the buffer.
   size_t width() const { return smooth_.size() > 0 ? n_ : forward_.size(); }
-  /// Where element k goes before; afterwards it is at k.
+  /// The index at which the transform expects element k of its input; its output is in order.
   size_t place(size_t k) const { return places() ? places()[k] : k; }
-  /// All of them; null: everything stays where it is.
+  /// place(k) for all k; null if the input is in order.
   const size_t* places() const {
     if (smooth_.size() > 0) return smooth_.places();
     return chirp_.re.empty() ? forward_.places() : nullptr;
   }
-  /// Elements that are not set are 0. re and im: (width, lanes).
+  /// Transforms re and im, (width, lanes), in place. Elements that the caller does not set must be
+  /// 0.
   void run(double* re, double* im) const;
 
  private:
   size_t n_ = 0, lanes_ = 1;
-  SmoothTransform smooth_;                  ///< of a length that is no power of two; else empty
-  PowerOfTwoTransform forward_, backward_;  ///< the way back, with a chirp only
-  ComplexTable chirp_, spectrum_;           ///< of the chirp
+  SmoothTransform smooth_;                  ///< for lengths that are no power of two; else empty
+  PowerOfTwoTransform forward_, backward_;  ///< backward_: the inverse, only with a chirp
+  ComplexTable chirp_, spectrum_;           ///< the chirp, and its transform
 };
-/// What the transform of half as many complex numbers, those at even and those at odd places, says
-/// of real ones: elements 0 to `half` of theirs, in place. turns: exp(-pi i k / half).
-void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes);
-/// The other way round: elements 0 to `half` times `scale`, as the `half` complex numbers whose
-/// transform (of the sign 1) has the real ones at its even and odd places, in the transform's
-/// order. The first and the last element are real.
-void fold_real(const double* re, const double* im, const ComplexTable& turns, double scale,
+/// Converts the transform of `half` complex numbers, whose real and imaginary parts are the
+/// elements of a real row at even and at odd indices, to elements 0 to `half` of the transform of
+/// that row, in place. twiddles: exp(-pi i k / half).
+void unfold_real(double* re, double* im, size_t half, const ComplexTable& twiddles, size_t lanes);
+/// The inverse of unfold_real(): converts elements 0 to `half` of a spectrum, times `scale`, to
+/// `half` complex numbers whose transform (with sign 1) has the real row at its even and odd
+/// indices. They are stored in the order that the transform expects. The first and the last element
+/// are real.
+void fold_real(const double* re, const double* im, const ComplexTable& twiddles, double scale,
                const FourierTransform& transform, double* to_re, double* to_im);
 
 }  // namespace crescent::operations

@@ -18,9 +18,10 @@ size_t next_radix(size_t n) {
   return 0;
 }
 
-/// The transform of R numbers, R odd: those at q and at R - q count alike, but for a sign.
+/// The transform of R numbers, R odd. It uses that the factors of numbers q and R - q are complex
+/// conjugates.
 template <size_t R, class V>
-CRESCENT_IN_CLONES void join_few(V* re, V* im, const SmoothStage& stage) {
+CRESCENT_IN_CLONES void odd_radix_butterfly(V* re, V* im, const SmoothStage& stage) {
   constexpr size_t kPairs = (R - 1) / 2;
   V even_re[kPairs], even_im[kPairs], odd_re[kPairs], odd_im[kPairs];
   const V first_re = re[0], first_im = im[0];
@@ -45,15 +46,15 @@ CRESCENT_IN_CLONES void join_few(V* re, V* im, const SmoothStage& stage) {
 }
 
 template <class V>
-CRESCENT_IN_CLONES void join_two(V* re, V* im) {
+CRESCENT_IN_CLONES void radix2_butterfly(V* re, V* im) {
   const V a = re[0], b = im[0];
   re[0] = a + re[1], im[0] = b + im[1];
   re[1] = a - re[1], im[1] = b - im[1];
 }
 
-/// A quarter of a turn is `sign` times i.
+/// The transform of 4 numbers, whose rotation by a quarter is a multiplication by `sign` times i.
 template <class V>
-CRESCENT_IN_CLONES void join_four(V* re, V* im, double sign) {
+CRESCENT_IN_CLONES void radix4_butterfly(V* re, V* im, double sign) {
   const V even_re = re[0] + re[2], even_im = im[0] + im[2];
   const V apart_re = re[0] - re[2], apart_im = im[0] - im[2];
   const V odd_re = re[1] + re[3], odd_im = im[1] + im[3];
@@ -65,7 +66,7 @@ CRESCENT_IN_CLONES void join_four(V* re, V* im, double sign) {
 }
 
 template <size_t R, class V>
-CRESCENT_IN_CLONES void join_parts(V* re, V* im, size_t n, const SmoothStage& stage) {
+CRESCENT_IN_CLONES void combine_parts(V* re, V* im, size_t n, const SmoothStage& stage) {
   const size_t h = stage.half;
   for (size_t start = 0; start < n; start += R * h) {
     for (size_t k = start; k < start + h; ++k) {
@@ -79,11 +80,11 @@ CRESCENT_IN_CLONES void join_parts(V* re, V* im, size_t n, const SmoothStage& st
         part_re[q] = x * c - y * s, part_im[q] = x * s + y * c;
       }
       if constexpr (R == 2)
-        join_two(part_re, part_im);
+        radix2_butterfly(part_re, part_im);
       else if constexpr (R == 4)
-        join_four(part_re, part_im, stage.sin[1]);
+        radix4_butterfly(part_re, part_im, stage.sin[1]);
       else
-        join_few<R>(part_re, part_im, stage);
+        odd_radix_butterfly<R>(part_re, part_im, stage);
 #pragma GCC unroll 16
       for (size_t q = 0; q < R; ++q) re[k + q * h] = part_re[q], im[k + q * h] = part_im[q];
     }
@@ -94,19 +95,19 @@ template <class V>
 CRESCENT_IN_CLONES void join_stage(V* re, V* im, size_t n, const SmoothStage& stage) {
   switch (stage.radix) {
     case 2:
-      return join_parts<2>(re, im, n, stage);
+      return combine_parts<2>(re, im, n, stage);
     case 3:
-      return join_parts<3>(re, im, n, stage);
+      return combine_parts<3>(re, im, n, stage);
     case 4:
-      return join_parts<4>(re, im, n, stage);
+      return combine_parts<4>(re, im, n, stage);
     case 5:
-      return join_parts<5>(re, im, n, stage);
+      return combine_parts<5>(re, im, n, stage);
     case 7:
-      return join_parts<7>(re, im, n, stage);
+      return combine_parts<7>(re, im, n, stage);
     case 11:
-      return join_parts<11>(re, im, n, stage);
+      return combine_parts<11>(re, im, n, stage);
     default:
-      return join_parts<13>(re, im, n, stage);
+      return combine_parts<13>(re, im, n, stage);
   }
 }
 
@@ -151,8 +152,8 @@ SmoothTransform::SmoothTransform(size_t n, int sign) : places_{0} {
   for (size_t half = 1; half < n;) {
     const size_t radix = next_radix(n / half);
     std::vector<size_t> places(radix * half);
-    for (size_t k = 0; k < places.size(); ++k)
-      places[k] = k % radix * half + places_[k / radix];  // part k % radix has it as k / radix
+    // Element k is element k / radix of part k % radix.
+    for (size_t k = 0; k < places.size(); ++k) places[k] = k % radix * half + places_[k / radix];
     places_ = std::move(places);
     stages_.push_back(stage_of(radix, half, sign));
     half *= radix;

@@ -1,4 +1,4 @@
-// Discrete Fourier transforms of lengths that have small factors only: sum x_k exp(sign 2 pi i j k
+// Discrete Fourier transforms of lengths whose prime factors are small: sum x_k exp(sign 2 pi i j k
 // / n).
 #pragma once
 #include <cstddef>
@@ -6,25 +6,29 @@
 
 namespace crescent::operations {
 
-/// A stage joins transforms of `radix` parts of `half` elements each, as often as fit.
+/// A stage of the transform: it combines the transforms of `radix` parts of `half` elements each,
+/// repeatedly over the whole row.
 struct SmoothStage {
   static constexpr size_t kMostRadix = 13;
   size_t radix, half;
-  std::vector<double> re, im;  ///< turns of element k of part q > 0: at (q - 1) * half + k
-  double cos[kMostRadix], sin[kMostRadix];  ///< of the turns by j / radix, with the sign
+  /// Twiddle factors of element k of part q > 0, at (q - 1) * half + k.
+  std::vector<double> re, im;
+  /// Of the rotations by j / radix of a full turn, with the sign.
+  double cos[kMostRadix], sin[kMostRadix];
 };
 
 class SmoothTransform {
  public:
   SmoothTransform() = default;
   SmoothTransform(size_t n, int sign);
-  /// Whether a length has no larger factor than what the stages have loops for.
+  /// Whether there are loops for all prime factors of a length.
   static bool takes(size_t n);
   size_t size() const { return places_.size(); }
-  /// Where the transform wants element k.
+  /// The index at which the transform expects element k.
   size_t place(size_t k) const { return places_[k]; }
   const size_t* places() const { return places_.data(); }
-  /// In place; each element is `lanes` numbers of as many rows, 1 or 8.
+  /// Transforms in place; each element consists of `lanes` numbers, one of each row, where `lanes`
+  /// is 1 or 8.
   void run(double* re, double* im, size_t lanes) const;
 
  private:

@@ -1,4 +1,4 @@
-// Images with an axis mapped to another size: sums of a few neighbours.
+// Resizes an axis of images: each new element is a weighted sum of a few neighbouring elements.
 #include <algorithm>
 #include <cstring>
 
@@ -42,7 +42,8 @@ CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner, const T* w, int64_t
   }
 }
 
-/// The same where `inner` is a few channels, known to the compiler: the sums stay in registers.
+/// The same for a small number of channels that is known at compile time, so that the sums stay in
+/// registers.
 template <int channels, class T>
 CRESCENT_IN_CLONES void sum_channels(const T* x, const T* w, int64_t taps, T* y) {
   T sums[channels] = {};
@@ -51,7 +52,7 @@ CRESCENT_IN_CLONES void sum_channels(const T* x, const T* w, int64_t taps, T* y)
   for (int c = 0; c < channels; ++c) y[c] = sums[c];
 }
 
-/// Elements [begin, end) of the mapped axis, of x (from, inner).
+/// Computes elements [begin, end) of the resized axis, from x (from, inner).
 template <class T>
 CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* weights,
                                      int64_t taps, int64_t inner, int64_t begin, int64_t end,
@@ -59,7 +60,7 @@ CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* 
   for (int64_t j = begin; j < end; ++j) {
     const T *from = x + first[j] * inner, *w = weights + j * taps;
     T* to = y + j * inner;
-    switch (inner) {  // of a few channels
+    switch (inner) {  // numbers of channels that images have
       case 1:
         sum_channels<1>(from, w, taps, to);
         break;
@@ -90,7 +91,7 @@ auto mapping(double) { return map_doubles; }
 class BandedMatmulKernel final : public CpuKernel {
  public:
   static void describe(Schema<BandedMatmulKernel>& s) {
-    s.doc("Some elements of the axis a thread.");
+    s.doc("Runs on several threads, each with some elements of the axis.");
   }
   bool prepare(const CpuRequest& r) override {
     op_ = *r.op_as<BandedMatmul>();
@@ -108,10 +109,10 @@ class BandedMatmulKernel final : public CpuKernel {
   }
 
  private:
-  /// Blocks of elements, which do not go beyond an outer one.
+  /// Splits the work into blocks, which do not cross an outer index.
   template <class T>
   void run_as(const CpuArguments& a, const T* weights) const {
-    constexpr int64_t kWork = 16384;  ///< of a block
+    constexpr int64_t kWork = 16384;  ///< elements per block
     const auto map = mapping(T());
     const auto to = static_cast<int64_t>(op_.first.size());
     const int64_t each = std::max<int64_t>(1, inner_ * op_.taps());

@@ -1,4 +1,4 @@
-// Reading images between their pixels.
+// Reading images at coordinates between their pixels.
 #pragma once
 #include <algorithm>
 
@@ -9,7 +9,8 @@ namespace crescent::operations {
 /// i modulo n, not below 0.
 inline int64_t wrapped(int64_t i, int64_t n) { return ((i % n) + n) % n; }
 
-/// The element along an axis of n that place i stands for; -1: none.
+/// The index, along an axis of n elements, of the element that index i refers to by the fill mode;
+/// -1: none.
 inline int64_t placed(int64_t i, int64_t n, FillMode fill) {
   if (i >= 0 && i < n) return i;
   switch (fill) {
@@ -32,7 +33,8 @@ inline int64_t placed(int64_t i, int64_t n, FillMode fill) {
   return -1;
 }
 
-/// Whole places at or below a coordinate, which far ones (and NaN) do not overflow.
+/// The floor of a coordinate as an integer; coordinates that are far outside, and NaN, do not
+/// overflow.
 inline int64_t floor_of(float x) {
   constexpr float kFar = 1e9F;
   const float bounded = x > -kFar ? std::min(x, kFar) : -kFar;
@@ -40,16 +42,17 @@ inline int64_t floor_of(float x) {
   return whole - (static_cast<float>(whole) > bounded ? 1 : 0);
 }
 
-/// Half to even.
+/// The nearest integer; halves are rounded to even.
 inline int64_t rounded(float x) {
   const int64_t below = floor_of(x);
   const float rest = x - static_cast<float>(below);
   return rest > 0.5F || (rest == 0.5F && below % 2 != 0) ? below + 1 : below;
 }
 
-/// Of one image (height, width, channels) the channels [first, first + count) at a place.
+/// Reads the channels [first, first + count) of one image (height, width, channels) at any
+/// coordinates.
 struct ImageSampler {
-  int64_t order;  ///< 0: the nearest pixel, 1: a mean of four
+  int64_t order;  ///< 0: nearest pixel, 1: bilinear interpolation
   FillMode fill;
   float fill_value;
   int64_t height, width, channels;
@@ -63,7 +66,7 @@ struct ImageSampler {
   }
 
  private:
-  /// The pixel at a place; null beyond the edges.
+  /// The pixel at these indices; null if the fill mode gives none there.
   const float* pixel(const float* image, int64_t row, int64_t column) const {
     const int64_t y = placed(row, height, fill), x = placed(column, width, fill);
     return y < 0 || x < 0 ? nullptr : image + (y * width + x) * channels;
@@ -72,7 +75,7 @@ struct ImageSampler {
     const float* from = pixel(image, rounded(row), rounded(column));
     for (int64_t c = 0; c < count; ++c) to[c] = from ? from[c] : fill_value;
   }
-  /// Of so many channels, which the compiler knows unless it is 0.
+  /// For `known` channels, a number known at compile time; 0: any number.
   template <int64_t known>
   void between(const float* image, float row, float column, int64_t channel_count,
                float* to) const {

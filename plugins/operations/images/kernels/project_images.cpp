@@ -1,5 +1,5 @@
-// Images as affine and perspective transforms show them, with a kernel that works out where each
-// pixel comes from as it goes along.
+// Affine and perspective transforms of images, by a kernel that computes the source coordinates of
+// each pixel on the way.
 #include "crescent/device/cpu_kernel.h"
 #include "crescent/registry/registration.h"
 #include "image_sampler.h"
@@ -10,7 +10,7 @@ namespace {
 class ProjectImagesKernel final : public CpuKernel {
  public:
   static void describe(Schema<ProjectImagesKernel>& s) {
-    s.doc("Rows of the images, some a thread.");
+    s.doc("Runs on several threads, each with some rows of the images.");
   }
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<ProjectImages>();
@@ -39,7 +39,7 @@ class ProjectImagesKernel final : public CpuKernel {
   }
 
  private:
-  /// Row `line` of the result, of the transform n.
+  /// Computes row `line` of the result by the coefficients n of the transform.
   void show_row(const float* image, const float* n, int64_t line, float* to) const {
     const int64_t channels = sampler_.channels;
     const bool by_channel = !perspective_ && (n[6] != 0 || n[7] != 0);

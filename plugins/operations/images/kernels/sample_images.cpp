@@ -1,5 +1,5 @@
-// Images at places between their pixels, with a kernel: gathering the neighbours one by one takes
-// four times as long.
+// Samples images at given coordinates, in one kernel: gathering the neighbours by separate ops
+// takes four times as long.
 #include "crescent/device/cpu_kernel.h"
 #include "crescent/registry/registration.h"
 #include "image_sampler.h"
@@ -10,7 +10,7 @@ namespace {
 class SampleImagesKernel final : public CpuKernel {
  public:
   static void describe(Schema<SampleImagesKernel>& s) {
-    s.doc("Rows of the result, some a thread.");
+    s.doc("Runs on several threads, each with some rows of the result.");
   }
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<SampleImages>();

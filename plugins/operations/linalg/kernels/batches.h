@@ -1,6 +1,6 @@
-// Kernels that do the same with each matrix of a batch in float64, on the threads of the cpu. A
-// loop is made of the op and has  int64_t work(const Shape& a) const, the numbers that it needs
-// room for, and  void one(const MatrixParts& x, double* work) const  for one matrix.
+// Kernels that process each matrix of a batch in float64, on several threads. A loop, which is
+// constructed from the op, has  int64_t work(const Shape& a) const, the number of doubles of
+// scratch memory, and  void one(const MatrixParts& x, double* work) const  for one matrix.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,17 +21,17 @@ inline void copy(const Matrix& from, const Matrix& to) {
   std::copy_n(from.values, from.rows * from.columns, to.values);
 }
 
-/// What belongs to one matrix, of every operand.
+/// The parts of all operands that belong to one matrix of the batch.
 struct MatrixParts {
-  std::array<Matrix, 2> in;   ///< not to be written
-  std::array<Matrix, 4> out;  ///< of other dtypes, too: as<int32_t>(1)
+  std::array<Matrix, 2> in;   ///< read only
+  std::array<Matrix, 4> out;  ///< results of other dtypes are accessed by as<int32_t>(1)
   template <class T>
   T* as(size_t i) const {
     return reinterpret_cast<T*>(out[i].values);
   }
 };
 
-/// Where those are.
+/// The positions of the matrices of one operand in memory.
 class MatrixBatch {
  public:
   MatrixBatch() = default;
@@ -44,7 +44,7 @@ class MatrixBatch {
     for (const TensorSpec& spec : out) out_[outs_++] = operand(spec);
   }
   int64_t count() const { return count_; }
-  /// Rough number of operations for a matrix.
+  /// The approximate number of operations per matrix.
   double flops() const {
     return static_cast<double>(rows_) * static_cast<double>(columns_) *
            static_cast<double>(std::min(rows_, columns_));
@@ -59,7 +59,7 @@ class MatrixBatch {
  private:
   struct Operand {
     int64_t rows = 0, columns = 0;
-    size_t bytes = 0;  ///< of a matrix
+    size_t bytes = 0;  ///< bytes per matrix
   };
   Operand operand(const TensorSpec& spec) const {
     const Shape own = spec.shape.slice(batch_axes_, spec.shape.rank());
@@ -80,13 +80,15 @@ class MatrixBatch {
 template <class Op, class Loop>
 class MatricesKernel : public CpuKernel {
  public:
-  static void describe(Schema<MatricesKernel>& s) { s.doc("Some matrices a thread."); }
+  static void describe(Schema<MatricesKernel>& s) {
+    s.doc("Runs on several threads, each with some matrices.");
+  }
   bool prepare(const CpuRequest& r) override {
     if (r.inputs[0].dtype != DType::float64) return false;
     batch_ = MatrixBatch(r.inputs, r.outputs);
     loop_.emplace(*r.op_as<Op>());
     work_ = loop_->work(r.inputs[0].shape);
-    constexpr double kPart = 20000;  ///< operations that are worth another thread
+    constexpr double kPart = 20000;  ///< fewest operations per part of a thread
     grain_ = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(batch_.flops(), 1.0)));
     return true;
   }

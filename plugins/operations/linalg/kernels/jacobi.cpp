@@ -23,8 +23,9 @@ CRESCENT_IN_CLONES void take_root(Lanes& x) {
   std::memcpy(&x, each, sizeof x);
 }
 
-/// The part of a square that rounding leaves of columns that depend on each other.
-double nothing_of(int64_t m) {
+/// The squared relative length up to which rounding errors leave a column that depends linearly on
+/// others.
+double negligible_square(int64_t m) {
   const double share = kEpsilon * static_cast<double>(m);
   return share * share;
 }
@@ -37,10 +38,11 @@ CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c
   }
 }
 
-/// One sweep over all pairs of the n columns of x, and the same for v: false in *turned when
-/// nothing had to be turned. x: n columns of m, v: n of n; squares: of the columns of x.
-CRESCENT_IN_CLONES void turn_all(double* columns, double* basis, double* norms, int64_t m,
-                                 int64_t n, double nothing, bool* turned) {
+/// One sweep of Jacobi rotations over all pairs of the n columns of x (each of m elements), applied
+/// to the columns of v (each of n) too. *turned is false if no matrix needed a rotation. norms:
+/// gets the squared norms of the columns of x. The arrays x and v are `columns` and `basis`.
+CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* norms, int64_t m,
+                                     int64_t n, double nothing, bool* turned) {
   Lanes *x = reinterpret_cast<Lanes*>(columns), *v = reinterpret_cast<Lanes*>(basis),
         *squares = reinterpret_cast<Lanes*>(norms);
   Lanes largest = {};
@@ -77,19 +79,20 @@ CRESCENT_IN_CLONES void turn_all(double* columns, double* basis, double* norms, 
     }
 }
 
-CRESCENT_CLONES(turn_columns, turn_all,
+CRESCENT_CLONES(rotate_columns, rotate_pairs,
                 (double* columns, double* basis, double* norms, int64_t m, int64_t n,
                  double nothing, bool* turned),
                 (columns, basis, norms, m, n, nothing, turned))
 
-/// A matrix, or what it is transposed.
+/// A view of a matrix or of its transpose.
 struct View {
   double* values;
   int64_t down, across;
   double& operator()(int64_t i, int64_t j) const { return values[i * down + j * across]; }
 };
 
-/// A column that is orthogonal to those before it, where the matrix has no direction of its own.
+/// Replaces a column of u whose singular value is 0 by a unit vector orthogonal to the columns
+/// before it.
 void complete(const View& u, int64_t m, int64_t column) {
   const auto rest = [&](int64_t i) {
     double square = 1;
@@ -112,10 +115,11 @@ void complete(const View& u, int64_t m, int64_t column) {
   }
 }
 
-/// Matrices of m >= n rows while they are decomposed, as columns of elements that are lanes.
-class SomeMatrices {
+/// The working copy of up to kSvdLanes matrices with m >= n rows: columns of elements, each of
+/// which has one number per matrix.
+class MatrixGroup {
  public:
-  SomeMatrices(int64_t m, int64_t n, double* work)
+  MatrixGroup(int64_t m, int64_t n, double* work)
       : m_(m),
         n_(n),
         columns_(work),
@@ -147,9 +151,9 @@ class SomeMatrices {
     constexpr int kMostSweeps = 40;
     bool turned = true;
     for (int sweep = 0; sweep < kMostSweeps && turned; ++sweep)
-      turn_columns(columns_, basis_, norms_, m_, n_, nothing_of(m_), &turned);
+      rotate_columns(columns_, basis_, norms_, m_, n_, negligible_square(m_), &turned);
   }
-  /// u (m, n), s (n), v (n, n).
+  /// Writes the result of one matrix: u (m, n), s (n), v (n, n).
   void give(int64_t lane, const View& u, double* s, const View& v) const {
     std::iota(order_, order_ + n_, 0);
     const auto square = [&](int64_t j) { return at(norms_, j, lane); };
@@ -157,7 +161,7 @@ class SomeMatrices {
       std::sort(order_, order_ + n_, [&](int64_t i, int64_t j) {
         return square(i) > square(j) || (square(i) == square(j) && i < j);
       });
-    const double least = square(order_[0]) * nothing_of(m_);
+    const double least = square(order_[0]) * negligible_square(m_);
     for (int64_t k = 0; k < n_; ++k) {
       const int64_t j = order_[k];
       const double length = std::sqrt(square(j));
@@ -182,22 +186,20 @@ class SomeMatrices {
   }
   int64_t m_, n_;
   double *columns_, *basis_, *norms_;
-  int64_t* order_;  ///< of columns
+  int64_t* order_;  ///< columns by descending singular value
   double scales_[kSvdLanes] = {};
 };
 
 }  // namespace
 
-int64_t svd_work(int64_t m, int64_t n) {
-  return SomeMatrices::size(std::max(m, n), std::min(m, n));
-}
+int64_t svd_work(int64_t m, int64_t n) { return MatrixGroup::size(std::max(m, n), std::min(m, n)); }
 
 void svd_of_some(const double* matrices, int64_t count, int64_t m, int64_t n, double* u, double* s,
                  double* vt, double* work) {
   const int64_t k = std::min(m, n);
   const bool wide = m < n;
   if (k == 0) return;
-  SomeMatrices some(std::max(m, n), k, work);
+  MatrixGroup some(std::max(m, n), k, work);
   for (int64_t i = 0; i < count; ++i) {
     double* a = const_cast<double*>(matrices) + i * m * n;
     some.take(wide ? View{a, 1, n} : View{a, n, 1}, i);

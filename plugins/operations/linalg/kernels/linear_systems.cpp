@@ -1,4 +1,5 @@
-// Systems of linear equations and factors of small matrices, or of such as LAPACK does not take.
+// Solutions of linear systems, and LU and Cholesky factors, of small matrices and of those that
+// LAPACK does not take.
 #include <cmath>
 
 #include "batches.h"
@@ -28,7 +29,8 @@ struct TriangularLoop {
   bool lower;
 };
 
-/// In place, with the row that each was exchanged with; the sign of the exchanges.
+/// LU decomposition in place; pivots[i] is the row that row i was exchanged with. Returns the sign
+/// of the permutation.
 double factor(const Matrix& a, int32_t* pivots) {
   double sign = 1;
   for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
@@ -66,7 +68,7 @@ struct LuLoop {
 
 struct SolveLoop {
   explicit SolveLoop(const Solve&) {}
-  /// For the factors and the rows that were exchanged.
+  /// The size of the factors and the pivots.
   int64_t work(const Shape& a) const { return a[-1] * (a[-1] + 1); }
   void one(const MatrixParts& x, double* work) const {
     const int64_t n = x.in[0].rows;

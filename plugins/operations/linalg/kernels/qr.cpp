@@ -1,4 +1,4 @@
-// Orthogonal and triangular factors of small matrices, by Householder's reflections.
+// QR decompositions of small matrices, by Householder reflections.
 #include <cmath>
 
 #include "batches.h"
@@ -10,7 +10,7 @@ namespace {
 
 struct QrLoop {
   explicit QrLoop(const BatchedQr&) {}
-  /// For the matrix, all of q and a reflection.
+  /// The size of the matrix, the complete q and one reflection.
   int64_t work(const Shape& a) const { return a[-2] * (a[-1] + a[-2] + 1); }
   void one(const MatrixParts& x, double* work) const {
     const int64_t m = x.in[0].rows, n = x.in[0].columns;
@@ -20,7 +20,7 @@ struct QrLoop {
   }
 
  private:
-  /// a becomes r; w: room for m numbers.
+  /// Applies the reflections: a becomes r; w is scratch memory for m numbers.
   static void reflect(const Matrix& a, const Matrix& turn, double* w, const Matrix& q,
                       const Matrix& r) {
     const int64_t m = a.rows, n = a.columns;
@@ -52,12 +52,14 @@ struct QrLoop {
   }
 };
 
-/// Leaves a large matrix to what the op decomposes into.
+/// Rejects large matrices, for which the op is decomposed.
 class BatchedQrKernel final : public MatricesKernel<BatchedQr, QrLoop> {
  public:
-  static void describe(Schema<BatchedQrKernel>& s) { s.doc("Some matrices a thread."); }
+  static void describe(Schema<BatchedQrKernel>& s) {
+    s.doc("Runs on several threads, each with some matrices.");
+  }
   bool prepare(const CpuRequest& r) override {
-    constexpr int64_t kLarge = 48;  ///< rows or columns
+    constexpr int64_t kLarge = 48;  ///< larger matrices have more rows or columns
     const Shape& a = r.inputs[0].shape;
     const bool decomposes = a.rank() == 2 && !r.op_as<BatchedQr>()->complete;
     if (decomposes && std::max(a[0], a[1]) >= kLarge) return false;

@@ -10,9 +10,9 @@
 namespace crescent::operations {
 namespace {
 
-constexpr int64_t kLine = 8;  ///< numbers of a line of the cache
+constexpr int64_t kLine = 8;  ///< doubles per cache line
 
-/// Matrices that are decomposed at once are a group.
+/// The number of groups, whose matrices are decomposed at once.
 int64_t groups(const Shape& a) {
   return (a.slice(0, a.rank() - 2).size() + kSvdLanes - 1) / kSvdLanes;
 }
@@ -31,7 +31,9 @@ void decompose_group(const Shape& shape, int64_t group, const double* a, double*
 
 class SvdKernel final : public CpuKernel {
  public:
-  static void describe(Schema<SvdKernel>& s) { s.doc("Some matrices a thread."); }
+  static void describe(Schema<SvdKernel>& s) {
+    s.doc("Runs on several threads, each with some matrices.");
+  }
   bool prepare(const CpuRequest& r) override {
     shape_ = r.inputs[0].shape;
     groups_ = groups(shape_);

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kLargestScanned = 64 << 10;
 
 /// The number after conversion to the dtype; empty for dtypes without numbers.
-std::optional<double> held(double number, DType dtype) {
+std::optional<double> converted_number(double number, DType dtype) {
   if (dtype == DType::complex64 || dtype == DType::string) return {};
   return with_element_type(dtype,
                            [&]<class T>(T* type) { return number_of(element_of(number, type)); });
@@ -59,11 +59,11 @@ bool rewrite_each(Program& program, const Rewrite& rewrite) {
 Rewriting::Rewriting(Program& program)
     : program_(program),
       producers_(program.values.size()),
-      now_(program.values.size()),
+      replacement_(program.values.size()),
       reads_(program.values.size()),
       constant_(program.values.size(), -1),
       is_stable_(program.values.size()) {
-  std::iota(now_.begin(), now_.end(), 0);
+  std::iota(replacement_.begin(), replacement_.end(), 0);
   auto read = [&](int value, int times) { reads_[value] += times; };
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) read(value, 1);
@@ -80,14 +80,14 @@ Rewriting::Rewriting(Program& program)
 }
 
 std::optional<double> Rewriting::uniform(int value) const {
-  if (auto* fill = defining_op<Fill>(value)) return held(fill->value, fill->dtype);
+  if (auto* fill = defining_op<Fill>(value)) return converted_number(fill->value, fill->dtype);
   const int constant = constant_[value];
   if (constant < 0) return {};
   return only_number(program_.constants[constant].tensor);
 }
 
 void Rewriting::visit(Instruction instruction, const Rewrite& rewrite) {
-  for (int& value : instruction.inputs) value = now_[value];
+  for (int& value : instruction.inputs) value = replacement_[value];
   scope_ = instruction.scope;
   const int value = rewrite(*this, instruction);
   value == kKeep ? keep(std::move(instruction)) : replace(instruction, value);
@@ -106,7 +106,7 @@ void Rewriting::keep(Instruction instruction) {
 void Rewriting::replace(const Instruction& instruction, int value) {
   const size_t old = instruction.outputs[0];
   assert(instruction.outputs.size() == 1 && spec(value) == spec(instruction.outputs[0]));
-  now_[old] = value;
+  replacement_[old] = value;
   reads_[value] += reads_[old];
   for (int input : instruction.inputs) --reads_[input];
   changed_ = true;
@@ -122,7 +122,7 @@ int Rewriting::add(OpPtr op, std::vector<int> inputs) {
   for (const TensorSpec& made : instruction.op->infer(specs)) {
     const int value = program_.add_value(made);
     instruction.outputs.push_back(value);
-    now_.push_back(value);
+    replacement_.push_back(value);
     producers_.push_back(nullptr);
     reads_.push_back(0);
     constant_.push_back(-1);
@@ -168,7 +168,7 @@ int Rewriting::stretched(int value, const TensorSpec& wanted) {
 }
 
 void Rewriting::finish() {
-  auto rename = [&](int& value) { value = now_[value]; };
+  auto rename = [&](int& value) { value = replacement_[value]; };
   for (int& value : program_.outputs) rename(value);
   for (Program::Binding& b : program_.variables) {
     if (b.result >= 0) rename(b.result);

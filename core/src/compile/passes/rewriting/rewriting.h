@@ -48,7 +48,7 @@ class Rewriting {
 
   /// The instruction that computes the value; null for inputs, variables and constants.
   const Instruction* producer(int value) const { return producers_[value]; }
-  /// The same if its op is a T, else null.
+  /// The same if the op of the instruction is a T, else null.
   template <class T>
   const Instruction* producer_as(int value) const {
     const Instruction* i = producer(value);
@@ -93,7 +93,7 @@ class Rewriting {
   Program& program_;
   std::deque<Instruction> code_;
   std::vector<const Instruction*> producers_;  ///< per value
-  std::vector<int> now_;                       ///< per value: its replacement
+  std::vector<int> replacement_;               ///< per value: its replacement
   std::vector<int> reads_;
   std::vector<int> constant_;    ///< per value: index among the constants, or -1
   std::vector<bool> is_stable_;  ///< per value

@@ -36,7 +36,8 @@ class Match {
   std::array<double, 26> numbers_{};
 };
 
-/// A condition besides the pattern, as text and as a test. When `test` is null, `build` checks it.
+/// A condition of a rule besides its pattern, as text and as a test. When `test` is null, the
+/// rule's `build` checks it.
 struct Condition {
   std::string_view text;
   bool (*holds)(const Rewriting&, const Match&) = nullptr;

@@ -14,8 +14,8 @@ struct Term {
   enum class Type { letter, number, call } type{};
   char letter = 0;
   double number = 0;
-  std::string_view op;          ///< of a call: name() of the op
-  int kind = -1;                ///< of a call: kind of the op; -1 matches any
+  std::string_view op;          ///< if type is call: name() of the op
+  int kind = -1;                ///< if type is call: the kind of the op; -1 matches any
   bool is_commutative = false;  ///< the first two operands may be swapped
   bool takes_any = false;
   std::vector<Term> operands;

@@ -91,7 +91,8 @@ class Hoisting {
     return scan_.sequences > 0 && program_.values[loop_.inputs[scan_.states]].shape[0] > 0;
   }
 
-  /// Instructions on constants alone stay in the body, where they are folded.
+  /// Whether all inputs of the instruction are equal in all steps. Instructions on constants alone
+  /// stay in the body, where constant folding removes them.
   bool is_invariant(const Instruction& i) {
     return std::all_of(i.inputs.begin(), i.inputs.end(),
                        [this](int value) { return at(value).same >= 0; }) &&
@@ -119,7 +120,7 @@ class Hoisting {
     return add(steps, {add(i.op, {add(rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
   }
 
-  /// Adds hoisted values that the body still reads to its inputs.
+  /// Passes hoisted values that the body still reads to it as additional inputs.
   void need(const std::vector<int>& values) {
     for (int value : values) {
       if (at(value).is_hoisted) new_inputs_.push_back(value), at(value).is_hoisted = false;
@@ -143,7 +144,7 @@ class Hoisting {
   Program& program_;
   Instruction& loop_;
   std::vector<Instruction>& code_;
-  const Scan scan_;  ///< before this pass
+  const Scan scan_;  ///< the scan before this pass
   Program body_;
   std::vector<OuterValue> outer_values_;  ///< per value of the body
   std::vector<int> new_inputs_;

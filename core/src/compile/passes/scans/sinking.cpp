@@ -24,7 +24,7 @@ class Sinking {
         body_(cleaned(*scan_.body)),
         read_(read),
         body_values_(body_.values.size()),
-        gone_(body_.outputs.size()) {
+        is_moved_(body_.outputs.size()) {
     for (const Instruction& i : body_.code) {
       for (int value : i.inputs) ++at(value).reads;
       for (int value : i.outputs) at(value).producer = &i;
@@ -37,25 +37,26 @@ class Sinking {
     for (size_t q = states(); q < captured(); ++q) at(body_.inputs[q]).stacked = loop.inputs[q];
     for (size_t c = captured(); c < body_.inputs.size(); ++c)
       at(body_.inputs[c]).same = loop.inputs[c];
-    for (size_t o = states(); o < gone_.size(); ++o) at(body_.outputs[o]).stacked = loop.outputs[o];
+    for (size_t o = states(); o < is_moved_.size(); ++o)
+      at(body_.outputs[o]).stacked = loop.outputs[o];
   }
 
   /// Appends the loop and after it the instructions that were moved.
   bool run(std::vector<Instruction>& code) {
     if (steps() > 0) {
-      for (size_t o = states(); o < gone_.size(); ++o) gone_[o] = sink_output(o);
-      for (size_t s = 0; s < states(); ++s) gone_[s] = sink_state(s);
+      for (size_t o = states(); o < is_moved_.size(); ++o) is_moved_[o] = sink_output(o);
+      for (size_t s = 0; s < states(); ++s) is_moved_[s] = sink_state(s);
     }
     code.push_back(what_is_left());
-    std::move(behind_.begin(), behind_.end(), std::back_inserter(code));
-    return std::count(gone_.begin(), gone_.end(), true) > 0;
+    std::move(after_loop_.begin(), after_loop_.end(), std::back_inserter(code));
+    return std::count(is_moved_.begin(), is_moved_.end(), true) > 0;
   }
 
  private:
   /// What the pass knows of a value of the body.
   struct BodyValue {
     const Instruction* producer = nullptr;
-    int reads = 0;  ///< by instructions and results
+    int reads = 0;  ///< number of reads by instructions and by results of the body
     bool is_state = false;
     int same = -1;  ///< outside of the scan: the value itself, if it does not change between steps
     int stacked = -1;  ///< outside of the scan: the values of all steps, stacked
@@ -70,8 +71,8 @@ class Sinking {
   int rank(int value) const { return spec(value).shape.rank(); }
   size_t states() const { return static_cast<size_t>(scan_.states); }
   size_t captured() const { return states() + static_cast<size_t>(scan_.sequences); }
-  /// The index of the loop's result that has the states before every step.
-  size_t kept(size_t state) const { return gone_.size() + state; }
+  /// The index of the scan's result that stacks this state before every step.
+  size_t kept(size_t state) const { return is_moved_.size() + state; }
   int64_t steps() const { return scan_.sequences > 0 ? outer(loop_.inputs[states()]).shape[0] : 0; }
 
   /// Adds an instruction after the loop.
@@ -81,8 +82,8 @@ class Sinking {
     Instruction instruction{std::move(op), std::move(inputs), {}, loop_.scope};
     for (const TensorSpec& made : instruction.op->infer(specs))
       instruction.outputs.push_back(program_.add_value(made));
-    behind_.push_back(std::move(instruction));
-    return behind_.back().outputs[0];
+    after_loop_.push_back(std::move(instruction));
+    return after_loop_.back().outputs[0];
   }
   template <class T>
   int add(T op, std::vector<int> inputs) {
@@ -93,10 +94,10 @@ class Sinking {
     op.shape = shape;
     return add(op, {value});
   }
-  /// Makes the last added instruction compute `value`.
-  void becomes(int value) { behind_.back().outputs = {value}; }
+  /// Makes the instruction that was added last the one that computes `value`.
+  void becomes(int value) { after_loop_.back().outputs = {value}; }
 
-  // A value is stacked only if it is not larger than all that a step reads anyway.
+  // Values are stacked only if they are not larger than all that a step reads anyway.
   bool can_be_stacked(int value) {
     const BodyValue& v = at(value);
     if (v.stacked >= 0) return true;
@@ -115,17 +116,17 @@ class Sinking {
     body_.outputs.push_back(value), new_outputs_.push_back(all);
     return all;
   }
-  /// The same as a matrix of rows: (t * rows, columns).
+  /// The stacked values as a matrix of rows: (t * rows, columns).
   int stacked_rows(int value) {
     const Shape& shape = spec(value).shape;
     return reshaped(stacked(value), {steps() * shape[0], shape[1]});
   }
 
   enum class Term {
-    sum,      ///< of two terms
-    moved,    ///< a term whose elements are moved or repeated
-    product,  ///< a'b of matrices
-    reduced,  ///< a term reduced to sums
+    sum,      ///< a sum of two terms
+    moved,    ///< a term whose elements were moved or repeated
+    product,  ///< a matrix product a'b
+    reduced,  ///< a term that was reduced to sums
     unknown
   };
   Term term(int value) {
@@ -151,13 +152,13 @@ class Sinking {
     return is_floating(from) && is_floating(to) && size_of(to) > size_of(from);
   }
 
-  bool can_be_added_up(int value) {
+  bool can_be_summed(int value) {
     const Instruction* i = at(value).producer;
     switch (term(value)) {
       case Term::sum:
-        return can_be_added_up(i->inputs[0]) && can_be_added_up(i->inputs[1]);
+        return can_be_summed(i->inputs[0]) && can_be_summed(i->inputs[1]);
       case Term::moved:
-        return can_be_added_up(i->inputs[0]);
+        return can_be_summed(i->inputs[0]);
       case Term::product:
         return can_be_stacked(i->inputs[0]) && can_be_stacked(i->inputs[1]);
       case Term::reduced:
@@ -167,16 +168,16 @@ class Sinking {
     }
     return false;
   }
-  /// The sum over the steps.
-  int added_up(int value) {
+  /// The sum of a value over all steps, computed after the scan.
+  int sum_over_steps(int value) {
     const Instruction& i = *at(value).producer;
     switch (term(value)) {
       case Term::sum: {
-        const int first = added_up(i.inputs[0]);
-        return add(i.op, {first, added_up(i.inputs[1])});
+        const int first = sum_over_steps(i.inputs[0]);
+        return add(i.op, {first, sum_over_steps(i.inputs[1])});
       }
       case Term::moved:
-        return add(i.op, {added_up(i.inputs[0])});
+        return add(i.op, {sum_over_steps(i.inputs[0])});
       case Term::product: {
         const int left = stacked_rows(i.inputs[0]);
         return add(i.op, {left, stacked_rows(i.inputs[1])});
@@ -190,7 +191,7 @@ class Sinking {
     }
   }
 
-  /// Moves a state to which every step only adds a term.
+  /// Moves behind the scan a state that every step only adds a term to.
   bool sink_state(size_t s) {
     const int before = body_.inputs[s], after = body_.outputs[s];
     const Instruction* i = at(after).producer;
@@ -201,13 +202,13 @@ class Sinking {
     const auto own = std::find(i->inputs.begin(), i->inputs.end(), before);
     if (own == i->inputs.end()) return false;
     const int added = i->inputs[own == i->inputs.begin() ? 1 : 0];
-    if (!can_be_added_up(added)) return false;
-    add(i->op, {loop_.inputs[s], added_up(added)});
+    if (!can_be_summed(added)) return false;
+    add(i->op, {loop_.inputs[s], sum_over_steps(added)});
     becomes(loop_.outputs[s]);
     return true;
   }
 
-  /// Moves an output that in every step is a product with the same matrix.
+  /// Moves behind the scan an output that is, in every step, a product with the same matrix.
   bool sink_output(size_t o) {
     const int value = body_.outputs[o];
     const Instruction* i = at(value).producer;
@@ -226,10 +227,10 @@ class Sinking {
     Instruction loop = loop_;
     Scan scan = scan_;
     Program body = body_;
-    const auto results = loop.outputs.begin() + static_cast<ptrdiff_t>(gone_.size());
+    const auto results = loop.outputs.begin() + static_cast<ptrdiff_t>(is_moved_.size());
     loop.outputs.insert(results, new_outputs_.begin(), new_outputs_.end());
-    for (size_t o = gone_.size(); o-- > 0;) {
-      if (!gone_[o]) continue;
+    for (size_t o = is_moved_.size(); o-- > 0;) {
+      if (!is_moved_[o]) continue;
       const auto place = static_cast<ptrdiff_t>(o);
       if (o < states()) {
         if (scan.keep_states)
@@ -249,13 +250,13 @@ class Sinking {
 
   Program& program_;
   const Instruction& loop_;
-  const Scan scan_;  ///< before this pass
+  const Scan scan_;  ///< the scan before this pass
   Program body_;
   const std::vector<bool>& read_;
   std::vector<BodyValue> body_values_;  ///< per value of the body
-  std::vector<bool> gone_;              ///< per result of a step: whether it was moved
+  std::vector<bool> is_moved_;          ///< per result of a step: whether it was moved
   std::vector<int> new_outputs_;        ///< values outside of the scan
-  std::vector<Instruction> behind_;
+  std::vector<Instruction> after_loop_;
 };
 
 }  // namespace

@@ -1,0 +1,25 @@
+// Distribution: how fit uses the processes of the communicator. Without one, each process trains on
+// data of its own; with data parallelism all processes are given the same data, each computes its
+// share of every batch, and the numbers are those of one process with the whole batch.
+#pragma once
+#include "crescent/program/communicator.h"
+
+namespace crescent {
+
+/// Whether processes share the batches of a training run.
+enum class Distribution : uint8_t { none, data_parallel };
+
+/// The distribution in use. Initially data_parallel in a program that a launcher of MPI started as
+/// one of several processes, unless CRESCENT_COMMUNICATOR is set; else none.
+CRESCENT_API Distribution distribution();
+/// Sets the distribution of training runs that begin after the call.
+CRESCENT_API void set_distribution(Distribution distribution);
+/// The number of processes of this program that mpirun or srun started; 1 without a launcher.
+CRESCENT_API int processes_launched();
+/// The number of these processes on this machine if the launcher tells it, else 1.
+CRESCENT_API int processes_launched_here();
+/// Whether this process writes files and shows progress that are the same in all processes: true
+/// for rank 0, and for every process that trains on data of its own.
+CRESCENT_API bool is_reporting_process();
+
+}  // namespace crescent

@@ -1,0 +1,44 @@
+#include "crescent/system/user_folder.h"
+
+#include <sys/auxv.h>
+
+#include <cstdlib>
+
+namespace crescent {
+namespace {
+
+struct Location {
+  const char *variable, *below_home;
+};
+
+Location location_of(UserFolder folder) {
+  switch (folder) {
+    case UserFolder::cache:
+      return {"XDG_CACHE_HOME", "/.cache"};
+    case UserFolder::config:
+      return {"XDG_CONFIG_HOME", "/.config"};
+    case UserFolder::data:
+      return {"XDG_DATA_HOME", "/.local/share"};
+    case UserFolder::state:
+      return {"XDG_STATE_HOME", "/.local/state"};
+  }
+  return {};
+}
+
+/// The value of the variable if it is an absolute path, as the specification asks, else "".
+std::string absolute_path_in(const char* variable) {
+  const char* path = std::getenv(variable);
+  return path && *path == '/' ? path : "";
+}
+
+}  // namespace
+
+std::string user_folder(UserFolder folder) {
+  if (getauxval(AT_SECURE)) return "";
+  const auto [variable, below_home] = location_of(folder);
+  const std::string own = absolute_path_in(variable), home = absolute_path_in("HOME");
+  if (!own.empty()) return own + "/crescent";
+  return home.empty() ? "" : home + below_home + "/crescent";
+}
+
+}  // namespace crescent

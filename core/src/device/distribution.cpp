@@ -1,0 +1,50 @@
+#include "crescent/program/distribution.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <initializer_list>
+
+namespace crescent {
+namespace {
+
+/// The greatest number that one of these variables of the environment has; 1 without one.
+int greatest_of(std::initializer_list<const char*> names) {
+  int greatest = 1;
+  for (const char* name : names)
+    if (const char* text = std::getenv(name)) greatest = std::max(greatest, std::atoi(text));
+  return greatest;
+}
+
+bool names_communicator() {
+  const char* name = std::getenv("CRESCENT_COMMUNICATOR");
+  return name && *name;
+}
+
+std::atomic<Distribution>& distribution_in_use() {
+  static std::atomic<Distribution> in_use{processes_launched() > 1 && !names_communicator()
+                                              ? Distribution::data_parallel
+                                              : Distribution::none};
+  return in_use;
+}
+
+}  // namespace
+
+Distribution distribution() { return distribution_in_use(); }
+void set_distribution(Distribution distribution) { distribution_in_use() = distribution; }
+
+/// SLURM_NTASKS is set in a batch script too, which runs once; the variables of a step are not.
+int processes_launched() {
+  return greatest_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
+}
+
+int processes_launched_here() {
+  return greatest_of(
+      {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"});
+}
+
+bool is_reporting_process() {
+  return distribution() == Distribution::none || communicator()->rank() == 0;
+}
+
+}  // namespace crescent

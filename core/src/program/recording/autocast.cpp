@@ -1,0 +1,16 @@
+#include "program/recording/autocast.h"
+
+#include <utility>
+
+namespace crescent {
+namespace {
+
+thread_local std::optional<DType> current_dtype;
+
+}  // namespace
+
+Autocast::Autocast(std::optional<DType> dtype) : before_(std::exchange(current_dtype, dtype)) {}
+Autocast::~Autocast() { current_dtype = before_; }
+std::optional<DType> Autocast::current() { return current_dtype; }
+
+}  // namespace crescent

@@ -1,0 +1,61 @@
+#include "crescent/program/element_writing.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "program/recording/recorder.h"
+#include "program/recording/tape.h"
+
+namespace crescent {
+
+bool is_followed(const Tensor& tensor) { return tensor.is_abstract() || tapes_follow(tensor); }
+
+void expect_writable(const Tensor& tensor) {
+  if (tensor.is_abstract() || Recorder::current() || tapes_are_active())
+    fail("elements cannot be assigned while ", tapes_are_active() ? "a tape" : "a program",
+         " records what is computed: cr.ops.slice_update, scatter_update or where give a tensor "
+         "with other values");
+  if (!tensor.in_memory())
+    fail("the values of this tensor ", tensor.spec(), " are in ", tensor.storage()->place(),
+         ", where elements cannot be assigned: clone() brings them into memory");
+  if (is_held(tensor.storage()))
+    fail("elements of this tensor ", tensor.spec(),
+         " cannot be assigned: a variable or a compiled program counts on its values; assign to "
+         "the variable, or to elements of a clone()");
+}
+
+namespace {
+
+/// Copies consecutive runs of bytes in `from` to their offsets in `to`.
+void copy_runs(std::byte* to, const std::byte* from, std::span<const int64_t> starts, size_t run,
+               size_t element) {
+  for (const int64_t start : starts) {
+    std::memcpy(to + static_cast<size_t>(start) * element, from, run);
+    from += run;
+  }
+}
+
+}  // namespace
+
+void write_elements(const Tensor& tensor, std::span<const int64_t> starts, int64_t run,
+                    const Tensor& values) {
+  assert(values.dtype() == tensor.dtype() &&
+         values.size() == run * static_cast<int64_t>(starts.size()));
+  expect_writable(tensor);
+  if (values.size() == 0) return;
+  Storage& storage = *tensor.storage();
+  const bool overlaps = values.storage() == tensor.storage();
+  const Tensor source = (overlaps ? values.clone() : values).to(nullptr);
+  const size_t element = size_of(tensor.dtype()), bytes = static_cast<size_t>(run) * element;
+  const auto* from = static_cast<const std::byte*>(source.raw());
+  if (storage.host()) {
+    storage.bump_version();
+    return copy_runs(storage.host() + tensor.offset(), from, starts, bytes, element);
+  }
+  std::vector<std::byte> all(tensor.bytes());
+  storage.read(tensor.offset(), all.size(), all.data());
+  copy_runs(all.data(), from, starts, bytes, element);
+  storage.write(tensor.offset(), all.size(), all.data());
+}
+
+}  // namespace crescent

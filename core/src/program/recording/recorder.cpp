@@ -1,0 +1,160 @@
+#include "program/recording/recorder.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "tensor/tensor_record.h"
+
+namespace crescent {
+namespace {
+
+thread_local Recorder* current_recorder = nullptr;
+
+}  // namespace
+
+Recorder* Recorder::current() { return current_recorder; }
+Recorder* Recorder::set_current(Recorder* recorder) {
+  return std::exchange(current_recorder, recorder);
+}
+
+Recorder::Recorder(Kind kind) : kind_(kind), parent_(set_current(this)), scopes_{{"", 0}} {}
+Recorder::~Recorder() { set_current(parent_); }
+
+int Recorder::add(const Tensor& tensor) {
+  const int number = program_.add_value(tensor.spec());
+  values_.emplace(value_id(tensor), number);
+  alive_.push_back(value_of(tensor));
+  return number;
+}
+
+Tensor Recorder::add_input(const TensorSpec& spec) {
+  Tensor input = Tensor::abstract(spec);
+  program_.inputs.push_back(add(input));
+  return input;
+}
+
+int Recorder::find(const Tensor& tensor) {
+  for (const Tensor* t = &value_of(tensor); *t; t = &record_of(*t).aliased) {
+    if (auto it = values_.find(t->id()); it != values_.end()) return it->second;
+  }
+  if (tensor.is_abstract()) {
+    const bool from_around = kind_ == Kind::scan_body && (!parent_ || parent_->find(tensor) >= 0);
+    return from_around ? capture(tensor) : -1;
+  }
+  hold(tensor);
+  return kind_ == Kind::scan_body && tensor.rank() > 0 ? capture(tensor) : add_constant(tensor);
+}
+
+void Recorder::hold(const Tensor& tensor) {
+  if (kind_ == Kind::scan_body) return parent_ ? parent_->hold(tensor) : void();
+  const std::shared_ptr<Storage>& storage = record_of(tensor).storage;
+  if (held_.insert(storage.get()).second) holds_.emplace_back(storage);
+}
+
+int Recorder::capture(const Tensor& tensor) {
+  captured_.push_back(value_of(tensor));
+  program_.inputs.push_back(add(tensor));
+  return program_.inputs.back();
+}
+
+int Recorder::add_constant(const Tensor& tensor) {
+  if (tensor.rank() == 0) return add_scalar(tensor);
+  const int number = add(tensor);
+  program_.constants.push_back({number, value_of(tensor)});
+  return number;
+}
+
+/// Returns the constant for a scalar, a copy; equal scalars share one.
+int Recorder::add_scalar(const Tensor& tensor) {
+  std::string key(1, static_cast<char>(tensor.dtype()));
+  key.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
+  const auto [known, is_new] = scalars_.try_emplace(std::move(key), -1);
+  if (is_new) {
+    known->second = add(tensor);
+    program_.constants.push_back({known->second, tensor.clone()});
+  } else {
+    values_.emplace(value_id(tensor), known->second);
+    alive_.push_back(value_of(tensor));
+  }
+  return known->second;
+}
+
+bool Recorder::record(const OpPtr& op, std::span<const Tensor> inputs,
+                      std::span<const Tensor> outputs) {
+  auto foreign = [&](const Tensor& t) { return t.is_abstract() && find(t) < 0; };
+  if (std::any_of(inputs.begin(), inputs.end(), foreign)) return false;
+  Program::Instruction instruction{op, {}, {}, scope_};
+  for (const Tensor& t : inputs) instruction.inputs.push_back(find(t));
+  for (const Tensor& t : outputs) instruction.outputs.push_back(add(t));
+  program_.code.push_back(std::move(instruction));
+  return true;
+}
+
+Recorder::Watched& Recorder::binding_of(const Variable& variable) {
+  if (auto it = variables_.find(variable.id()); it != variables_.end()) return it->second;
+  Tensor start = Tensor::abstract(variable.spec());
+  program_.variables.push_back({variable, add(start), -1});
+  return variables_.emplace(variable.id(), Watched{program_.variables.size() - 1, start})
+      .first->second;
+}
+
+Tensor Recorder::read(const Variable& variable) {
+  if (kind_ == Kind::program) return binding_of(variable).current;
+  Recorder* self = set_current(parent_);
+  Tensor value = variable.value();
+  set_current(self);
+  return value;
+}
+
+void Recorder::assign(const Variable& variable, const Tensor& value) {
+  if (kind_ == Kind::scan_body) {
+    fail("variable '", variable.path(),
+         "' cannot be assigned inside the body of a scan: make it a state of the scan");
+  }
+  const int number = find(value);
+  if (number < 0)
+    fail("variable '", variable.path(),
+         "' is assigned a tensor that does not belong to this program");
+  Watched& watched = binding_of(variable);
+  watched.current = value_of(value).alias();  // gradients do not flow through an assignment
+  program_.variables[watched.binding].result = number;
+}
+
+Program Recorder::finish(std::span<const Tensor> outputs) {
+  for (const Tensor& t : outputs) {
+    if (!t) fail("the traced function gave no tensor as output ", program_.outputs.size());
+    const int number = find(t);
+    if (number < 0)
+      fail("the traced function gave a tensor ", t.spec(), " that was not computed in it");
+    program_.outputs.push_back(number);
+  }
+  return std::move(program_);
+}
+
+int Recorder::enter_scope(const std::string& name) {
+  const std::string& outer = program_.scopes[scope_];
+  std::string path = outer.empty() ? name : outer + "/" + name;
+  const auto [known, is_new] =
+      scopes_.try_emplace(std::move(path), static_cast<int>(program_.scopes.size()));
+  if (is_new) program_.scopes.push_back(known->first);
+  return std::exchange(scope_, known->second);
+}
+
+Tensors replay(const Program& program, std::span<const Tensor> inputs) {
+  assert(program.variables.empty() && inputs.size() == program.inputs.size());
+  Tensors values(program.values.size());
+  auto at = [&](int number) -> Tensor& { return values[number]; };
+  for (size_t i = 0; i < inputs.size(); ++i) at(program.inputs[i]) = inputs[i];
+  for (const Program::Constant& c : program.constants) at(c.value) = c.tensor;
+  for (const Program::Instruction& instruction : program.code) {
+    Tensors arguments;
+    for (int number : instruction.inputs) arguments.push_back(at(number));
+    Tensors results = crescent::apply(instruction.op, arguments);
+    for (size_t i = 0; i < results.size(); ++i) at(instruction.outputs[i]) = results[i];
+  }
+  Tensors outputs;
+  for (int number : program.outputs) outputs.push_back(at(number));
+  return outputs;
+}
+
+}  // namespace crescent

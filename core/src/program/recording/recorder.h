@@ -1,0 +1,81 @@
+// Recorder: turns ops on abstract tensors into a Program. One is current on a thread while a trace
+// runs.
+//
+// A recorder of a scan body also captures tensors of the enclosing code: they become further inputs
+// of the body (captured()). The recorder of a whole program makes constants of concrete tensors.
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+
+#include "crescent/program/program.h"
+#include "program/recording/storage_hold.h"
+
+namespace crescent {
+
+class Recorder {
+ public:
+  enum class Kind : uint8_t { program, scan_body };
+  explicit Recorder(Kind kind);  ///< becomes the current recorder until its destruction
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+
+  static Recorder* current();
+  static Recorder* set_current(Recorder* recorder);  ///< returns the previous one
+
+  Tensor add_input(const TensorSpec& spec);
+  /// Returns false, without recording, when an abstract input does not belong to this trace, as in
+  /// shape inference.
+  bool record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+  Tensor read(const Variable& variable);
+  void assign(const Variable& variable, const Tensor& value);
+  /// Records that the program depends on the current values of a tensor.
+  void hold(const Tensor& tensor);
+  /// The holds of all storages that the program depends on; their owner keeps them while the
+  /// program lives.
+  std::vector<StorageHold> take_holds() { return std::move(holds_); }
+  /// Records the outputs and returns the program.
+  Program finish(std::span<const Tensor> outputs);
+
+  Tensors captured() const { return captured_; }
+  int enter_scope(const std::string& name);  ///< returns the previous scope
+  int scope() const { return scope_; }
+  /// Returns to a scope that was entered before; an unknown index is ignored.
+  void set_scope(int scope) {
+    if (static_cast<size_t>(scope) < program_.scopes.size()) scope_ = scope;
+  }
+
+ private:
+  struct Watched {
+    size_t binding;
+    Tensor current;
+  };
+  int find(const Tensor& tensor);  ///< its value number, -1 for an abstract tensor of another trace
+  int add(const Tensor& tensor);   ///< adds a value for this tensor
+  int add_constant(const Tensor& tensor);
+  int add_scalar(const Tensor& tensor);
+  int capture(const Tensor& tensor);
+  Watched& binding_of(const Variable& variable);
+
+  Kind kind_;
+  Recorder* parent_;
+  Program program_;
+  std::unordered_map<const void*, int> values_;  ///< value id of a tensor -> value number
+  std::unordered_map<const void*, Watched> variables_;
+  std::unordered_map<std::string, int> scalars_;  ///< dtype and bytes of a scalar -> value number
+  std::unordered_map<std::string, int> scopes_;   ///< path -> index in Program::scopes
+  Tensors alive_;                                 ///< tensors kept so that their ids stay unique
+  Tensors captured_;
+  std::unordered_set<const Storage*> held_;
+  std::vector<StorageHold> holds_;  ///< of the storages in held_
+  int scope_ = 0;
+};
+
+/// Like trace(), but the program depends on the held values.
+Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs,
+              std::vector<StorageHold>& holds);
+
+/// Applies the instructions of a program without variables to tensors: eagerly, traced, or under a
+/// tape.
+Tensors replay(const Program& program, std::span<const Tensor> inputs);
+
+}  // namespace crescent

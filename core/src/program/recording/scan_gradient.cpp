@@ -1,0 +1,147 @@
+// The gradient of a scan is a scan in the opposite direction. Its body is the gradient of the
+// original body at the states that the forward scan kept.
+#include <algorithm>
+
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
+#include "program/recording/recorder.h"
+
+namespace crescent {
+namespace {
+
+bool differentiable(const Program& program, int value) {
+  return is_floating(program.values[value].dtype);
+}
+
+/// Splits the inputs and outputs of a scan into states, sequences and captured values.
+struct ScanLayout {
+  ScanLayout(const Scan& scan, const Vjp& v)
+      : states(scan.states),
+        sequences(scan.sequences),
+        step_outputs(scan.body->outputs.size() - states),
+        captured(v.inputs.size() - states - sequences) {}
+  size_t states, sequences, step_outputs, captured;
+};
+
+class ScanGradient {
+ public:
+  ScanGradient(const Scan& scan, const Vjp& v)
+      : scan_(scan), v_(v), layout_(scan, v), body_(*scan.body) {
+    for (size_t i = 0; i < v.inputs.size(); ++i) {
+      if (differentiable(body_, body_.inputs[i])) (is_carried(i) ? carried_ : given_).push_back(i);
+    }
+  }
+
+  Tensors run() {
+    kept_ = kept_states();
+    Tensors states, sequences;
+    for (size_t i : carried_) states.push_back(first_gradient(i));
+    for (size_t o = 0; o < layout_.step_outputs; ++o) {
+      if (const Tensor& g = v_.gradients[layout_.states + o])
+        sequences.push_back(g), upstream_.push_back(o);
+    }
+    for (size_t s = 0; scan_.keep_states && s < layout_.states; ++s) {
+      if (const Tensor& g = v_.gradients[layout_.states + layout_.step_outputs + s]) {
+        sequences.push_back(g), kept_upstream_.push_back(s);
+      }
+    }
+    sequences.insert(sequences.end(), kept_.begin(), kept_.end());
+    for (size_t q = 0; q < layout_.sequences; ++q)
+      sequences.push_back(v_.inputs[layout_.states + q]);
+    if (sequences.empty()) return Tensors(v_.inputs.size());
+    auto [last, outputs] =
+        ops::scan([this](const Tensors& gradients,
+                         const Tensors& step) { return step_back(gradients, step); },
+                  states, sequences, !scan_.reverse);
+    Tensors result(v_.inputs.size());
+    for (size_t i = 0; i < carried_.size(); ++i) result[carried_[i]] = last[i];
+    for (size_t i = 0; i < given_.size(); ++i) result[given_[i]] = outputs[i];
+    return result;
+  }
+
+ private:
+  /// Whether the gradient of this input is carried from step to step, as for states and captured
+  /// inputs. Gradients of sequences are outputs of each step.
+  bool is_carried(size_t input) const {
+    return input < layout_.states || input >= layout_.states + layout_.sequences;
+  }
+
+  /// The states before every step; recomputed when the scan did not keep them.
+  Tensors kept_states() const {
+    if (scan_.keep_states) {
+      return {v_.outputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.step_outputs),
+              v_.outputs.end()};
+    }
+    Scan again = scan_;
+    again.keep_states = true;
+    Tensors outputs = crescent::apply(std::make_shared<const Scan>(again), v_.inputs);
+    return {outputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.step_outputs),
+            outputs.end()};
+  }
+
+  Tensor first_gradient(size_t input) const {
+    if (input < layout_.states && v_.gradients[input]) return v_.gradients[input];
+    return ops::zeros_like(v_.inputs[input]);
+  }
+
+  /// One step of the backward scan: maps gradients of carried inputs to those one time step
+  /// earlier, and returns the gradients of the step inputs.
+  ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
+    const size_t ups = upstream_.size(), given = ups + kept_upstream_.size();
+    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given),
+                   step.end());  // states, step inputs
+    inputs.insert(inputs.end(),
+                  v_.inputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.sequences),
+                  v_.inputs.end());
+
+    Tensors wanted, targets, upstream;
+    GradientTape tape;
+    for (const Tensor& input : inputs) {
+      if (is_floating(input.dtype())) tape.watch(input);
+    }
+    const Tensors outputs = replay(body_, inputs);
+    tape.stop();
+    for (size_t i = 0; i < carried_.size() && carried_[i] < layout_.states; ++i) {
+      targets.push_back(outputs[carried_[i]]), upstream.push_back(gradients[i]);
+    }
+    for (size_t i = 0; i < ups; ++i)
+      targets.push_back(outputs[layout_.states + upstream_[i]]), upstream.push_back(step[i]);
+    const Tensors found = tape.gradient(targets, inputs, upstream);
+
+    ops::ScanResult result;
+    for (size_t i = 0; i < carried_.size(); ++i) {
+      const Tensor& g = found[carried_[i]];
+      const bool is_state = carried_[i] < layout_.states;
+      if (is_state) {
+        result.states.push_back(g ? g : ops::zeros_like(inputs[carried_[i]]));
+      } else {
+        result.states.push_back(g ? ops::add(gradients[i], g) : gradients[i]);
+      }
+    }
+    for (size_t k = 0; k < kept_upstream_.size(); ++k) {
+      const auto at =
+          std::find(carried_.begin(), carried_.end(), kept_upstream_[k]) - carried_.begin();
+      Tensor& sum = result.states[at];
+      sum = ops::add(sum, step[ups + k]);
+    }
+    for (size_t i : given_)
+      result.outputs.push_back(found[i] ? found[i] : ops::zeros_like(inputs[i]));
+    return result;
+  }
+
+  const Scan& scan_;
+  const Vjp& v_;
+  ScanLayout layout_;
+  const Program& body_;
+  std::vector<size_t> carried_, given_;  ///< differentiable inputs
+  std::vector<size_t> upstream_;         ///< step outputs that have an upstream gradient
+  /// States whose kept values have an upstream gradient (second order).
+  std::vector<size_t> kept_upstream_;
+  Tensors kept_;
+};
+
+}  // namespace
+
+Tensors Scan::vjp(const Vjp& v) const { return ScanGradient(*this, v).run(); }
+
+}  // namespace crescent

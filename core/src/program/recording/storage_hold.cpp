@@ -1,0 +1,52 @@
+#include "program/recording/storage_hold.h"
+
+#include <map>
+#include <mutex>
+
+namespace crescent {
+namespace {
+
+/// Counts the holds of each held storage. The weak pointers keep the addresses, which are the keys,
+/// from being reused.
+class Holds {
+ public:
+  void add(const std::weak_ptr<Storage>& storage) {
+    const std::lock_guard lock(mutex_);
+    ++counts_[storage];
+  }
+  void remove(const std::weak_ptr<Storage>& storage) {
+    const std::lock_guard lock(mutex_);
+    const auto found = counts_.find(storage);
+    if (--found->second == 0) counts_.erase(found);
+  }
+  bool has(const std::weak_ptr<const Storage>& storage) const {
+    const std::lock_guard lock(mutex_);
+    return counts_.contains(storage);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::weak_ptr<const Storage>, int, std::owner_less<>> counts_;
+};
+
+/// Never destroyed: static objects may still hold variables at exit.
+Holds& holds() {
+  static auto* holds = new Holds;
+  return *holds;
+}
+
+}  // namespace
+
+StorageHold::StorageHold(const std::shared_ptr<Storage>& storage) : storage_(storage) {
+  holds().add(storage_);
+}
+
+StorageHold::~StorageHold() {
+  const bool is_empty = !storage_.owner_before(std::weak_ptr<Storage>()) &&
+                        !std::weak_ptr<Storage>().owner_before(storage_);
+  if (!is_empty) holds().remove(storage_);
+}
+
+bool is_held(const std::shared_ptr<Storage>& storage) { return holds().has(storage); }
+
+}  // namespace crescent

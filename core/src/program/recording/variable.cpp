@@ -1,0 +1,168 @@
+#include "crescent/tensor/variable.h"
+
+#include <atomic>
+
+#include "crescent/ops/ops.h"
+#include "program/recording/autocast.h"
+#include "program/recording/option_changes.h"
+#include "program/recording/recorder.h"
+#include "program/recording/storage_hold.h"
+#include "program/recording/tape.h"
+#include "tensor/tensor_record.h"
+
+namespace crescent {
+
+struct Variable::State {
+  Tensor value;
+  Options options;
+  std::string path;
+  StorageHold hold{value.storage()};
+
+  void set(Tensor to) {
+    value = std::move(to);
+    hold = StorageHold(value.storage());
+  }
+};
+
+namespace {
+
+thread_local Transaction* current_transaction = nullptr;  // the innermost one
+
+std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
+
+/// Whether the value may be written in place: no other tensor shares its memory, which is not a
+/// file, and no pointer for writing was given away.
+bool may_be_written(const Tensor& t) {
+  const Storage& storage = *record_of(t).storage;
+  return is_unshared(t) && storage.in_memory() && !storage.is_exposed();
+}
+
+/// A tensor of the same values whose memory has not been exposed for writing.
+Tensor safe(const Tensor& t) { return t.storage()->is_exposed() ? t.clone() : t; }
+
+}  // namespace
+
+Variable::Variable(const Tensor& initial, Options options) {
+  if (initial.is_abstract()) {
+    fail("variable '", options.name, "' needs an initial value, got a tensor ", initial.spec(),
+         " without values: variables cannot be made from what is computed while a program is being "
+         "recorded");
+  }
+  std::string path = options.name;
+  state_ =
+      std::make_shared<State>(State{fresh(safe(initial)), std::move(options), std::move(path)});
+}
+
+const std::string& Variable::name() const { return state_->options.name; }
+const std::string& Variable::path() const { return state_->path; }
+void Variable::set_path(std::string path) const { state_->path = std::move(path); }
+const TensorSpec& Variable::spec() const { return state_->value.spec(); }
+bool Variable::trainable() const { return state_->options.trainable; }
+void Variable::set_trainable(bool on) const {
+  if (trainable() != on) count_trainable_change();
+  state_->options.trainable = on;
+}
+const std::shared_ptr<Regularizer>& Variable::regularizer() const {
+  return state_->options.regularizer;
+}
+const std::shared_ptr<Constraint>& Variable::constraint() const {
+  return state_->options.constraint;
+}
+void Variable::set_constraint(std::shared_ptr<Constraint> constraint) const {
+  state_->options.constraint = std::move(constraint);
+  ++constraint_count;
+}
+
+uint64_t trainable_changes() { return trainable_count.load(std::memory_order_relaxed); }
+void count_trainable_change() { ++trainable_count; }
+uint64_t constraint_changes() { return constraint_count.load(std::memory_order_relaxed); }
+
+Tensor Variable::value() const {
+  if (!state_) fail("there is no variable here (the layer is not built yet)");
+  Recorder* recorder = Recorder::current();
+  Tensor value = recorder ? recorder->read(*this) : state_->value;
+  watch_on_tapes(*this, value);
+  const std::optional<DType> narrow = Autocast::current();
+  const bool narrows =
+      narrow && trainable() && state_->options.autocast && is_floating(value.dtype());
+  return narrows ? ops::cast(value, *narrow) : value;
+}
+
+void Variable::assign(const Tensor& value) const {
+  if (!value) fail("variable '", path(), "' cannot be assigned a tensor that is not there");
+  if (!value.shape().compatible(shape())) {
+    fail("variable '", path(), "' has shape ", shape(), ", it cannot be assigned a value of shape ",
+         value.shape());
+  }
+  const Tensor converted = ops::cast(value, dtype());
+  if (Recorder* recorder = Recorder::current()) return recorder->assign(*this, converted);
+  if (converted.is_abstract()) {
+    fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(),
+         " without values");
+  }
+  Transaction::before_change(*this);
+  state_->set(fresh(safe(converted)));
+}
+
+void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
+void Variable::assign_sub(const Tensor& delta) const { assign(ops::subtract(value(), delta)); }
+
+Tensor Variable::device_value(Memory* memory) const {
+  const Tensor& value = state_->value;
+  const Storage& storage = *record_of(value).storage;
+  if (storage.is_exposed() || storage.memory() != memory) state_->set(value.clone(memory));
+  return value;
+}
+
+Tensor Variable::writable_value(Memory* memory) const {
+  const Tensor& value = state_->value;
+  if (!may_be_written(value) || memory_of(value) != memory) state_->set(value.clone(memory));
+  return value;
+}
+
+bool Variable::is_exclusive() const { return may_be_written(state_->value); }
+
+struct VariableAccess {
+  static Variable::State& state(const Variable& variable) { return *variable.state_; }
+};
+
+Transaction::Transaction() : around_(std::exchange(current_transaction, this)) {}
+
+Transaction::~Transaction() {
+  current_transaction = around_;
+  if (committed_) {
+    for (auto& [variable, value] : before_)
+      if (around_) around_->add(variable, std::move(value));
+  } else {
+    for (auto& [variable, value] : before_) VariableAccess::state(variable).set(std::move(value));
+  }
+}
+
+void Transaction::commit() { committed_ = true; }
+
+void Transaction::before_change(const Variable& variable) {
+  if (current_transaction)
+    current_transaction->add(variable, VariableAccess::state(variable).value);
+}
+
+/// Only the first value of each variable is kept.
+void Transaction::add(const Variable& variable, Tensor value) {
+  if (noted_.insert(variable.id()).second) before_.emplace_back(variable, std::move(value));
+}
+
+BoxedVariable::~BoxedVariable() = default;
+
+Variable Codec<Variable>::decode(const Value& value) {
+  if (value.is_null()) return {};
+  auto boxed = value.object_as<BoxedVariable>();
+  if (!boxed) fail("expected ", type(), ", got ", value);
+  return boxed->variable;
+}
+
+Value Codec<Variable>::encode(const Variable& member) {
+  return member ? Value(std::make_shared<BoxedVariable>(member)) : Value();
+}
+
+std::string Codec<Variable>::type() { return "a variable"; }
+
+}  // namespace crescent

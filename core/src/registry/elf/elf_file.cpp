@@ -1,0 +1,91 @@
+#include "registry/elf/elf_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "crescent/system/file.h"
+
+namespace crescent {
+namespace {
+
+#if defined(__x86_64__)
+constexpr Elf64_Half kMachine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr Elf64_Half kMachine = EM_AARCH64;
+#endif
+
+}  // namespace
+
+bool inside(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes) {
+  return begin >= start && begin - start <= bytes && count <= bytes - (begin - start);
+}
+
+ElfFile::ElfFile(const std::string& path)
+    : path_(path), file_(open(system_path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  struct stat status {};
+  if (file_ < 0 || fstat(file_, &status) != 0)
+    refuse("cannot open the plugin: ", std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) refuse("not a Crescent plugin: not a file");
+  size_ = static_cast<uint64_t>(status.st_size);
+  state_ = FileState(status);
+  check_header();
+  check_ranges();
+}
+
+std::optional<Elf64_Shdr> ElfFile::section(std::string_view name) const {
+  const auto sections = table<Elf64_Shdr>(header_.e_shoff, header_.e_shnum);
+  const Elf64_Shdr& names = sections[header_.e_shstrndx];
+  std::string text(name.size() + 1, '\0');
+  for (const Elf64_Shdr& each : sections) {
+    if (each.sh_type != SHT_PROGBITS || !inside(each.sh_name, text.size(), 0, names.sh_size))
+      continue;
+    if (!inside(names.sh_offset, names.sh_size, 0, size_)) continue;
+    read(names.sh_offset + each.sh_name, text.data(), text.size());
+    if (text.back() == '\0' && std::string_view(text).substr(0, name.size()) == name) return each;
+  }
+  return std::nullopt;
+}
+
+// ---- checks
+
+void ElfFile::check_header() {
+  if (size_ < sizeof header_) refuse("not a Crescent plugin: not a shared library");
+  header_ = table<Elf64_Ehdr>(0, 1).front();
+  const auto* id = header_.e_ident;
+  if (std::memcmp(id, ELFMAG, SELFMAG) != 0) refuse("not a Crescent plugin: not a shared library");
+  const bool fits =
+      id[EI_CLASS] == ELFCLASS64 && id[EI_DATA] == ELFDATA2LSB && header_.e_machine == kMachine;
+  if (!fits) refuse("not a plugin for this machine: the library is of another architecture");
+  const bool entries =
+      header_.e_shentsize == sizeof(Elf64_Shdr) && header_.e_phentsize == sizeof(Elf64_Phdr);
+  if (header_.e_type != ET_DYN || !entries || header_.e_shstrndx >= header_.e_shnum)
+    refuse("not a Crescent plugin: not a shared library, or a damaged one");
+  check_range(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr));
+}
+
+/// Fails for a truncated file. Mapping it would succeed, but reading the missing bytes would end
+/// the process with SIGBUS.
+/// when read.
+void ElfFile::check_ranges() {
+  segments_ = table<Elf64_Phdr>(header_.e_phoff, header_.e_phnum);
+  for (const Elf64_Phdr& segment : segments_)
+    if (segment.p_type == PT_LOAD) check_range(segment.p_offset, segment.p_filesz);
+}
+
+// ---- reading
+
+void ElfFile::read(uint64_t offset, void* to, size_t count) const {
+  check_range(offset, count);
+  if (pread(file_, to, count, static_cast<off_t>(offset)) != static_cast<ssize_t>(count))
+    refuse("cannot read the plugin");
+}
+
+void ElfFile::check_range(uint64_t offset, uint64_t count) const {
+  if (!inside(offset, count, 0, size_)) refuse("not a Crescent plugin: the library is cut short");
+}
+
+}  // namespace crescent

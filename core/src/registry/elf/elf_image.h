@@ -1,0 +1,45 @@
+// The memory image of a shared library: reads from the file what the dynamic linker would map at an
+// address.
+#pragma once
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "registry/elf/elf_file.h"
+
+namespace crescent {
+
+class ElfImage {
+ public:
+  /// Fails if the segments or the dynamic section are invalid.
+  explicit ElfImage(const ElfFile& file);
+
+  const std::vector<Elf64_Dyn>& entries() const { return dynamic_; }
+  /// The value of the entry of the dynamic section with this tag; nullopt without one.
+  std::optional<uint64_t> dynamic(Elf64_Sxword tag) const;
+  /// The segment with these flags, such as PF_W, that contains all of these addresses; fails
+  /// without one.
+  const Elf64_Phdr& mapped(uint64_t address, uint64_t count, Elf64_Word flags = 0) const;
+  /// The entries at an address, which must lie in the file.
+  template <class T>
+  std::vector<T> table(uint64_t address, uint64_t count) const {
+    return file_.table<T>(offset_of(address, count * sizeof(T)), count);
+  }
+  template <class T>
+  T at(uint64_t address) const {
+    return table<T>(address, 1).front();
+  }
+  [[noreturn]] void refuse_damaged(std::string_view what) const;
+
+ private:
+  void check_loaded() const;
+  void check_segment(const Elf64_Phdr& segment) const;
+  void read_dynamic();
+  /// The offset in the file of the contents of these addresses.
+  uint64_t offset_of(uint64_t address, uint64_t count) const;
+
+  const ElfFile& file_;
+  std::vector<Elf64_Dyn> dynamic_;
+};
+
+}  // namespace crescent

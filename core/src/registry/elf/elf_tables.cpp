@@ -1,0 +1,237 @@
+#include "registry/elf/elf_tables.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "registry/elf/elf_image.h"
+
+namespace crescent {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kRelative = R_X86_64_RELATIVE, kResolver = R_X86_64_IRELATIVE,
+                   kCopy = R_X86_64_COPY;
+#elif defined(__aarch64__)
+constexpr uint32_t kRelative = R_AARCH64_RELATIVE, kResolver = R_AARCH64_IRELATIVE,
+                   kCopy = R_AARCH64_COPY;
+#endif
+
+/// A table whose address, and perhaps size, is in the dynamic section.
+struct Table {
+  Elf64_Sxword address, bytes;
+  Elf64_Word flags = 0;
+};
+constexpr Table kTables[] = {{DT_STRTAB, DT_STRSZ},
+                             {DT_RELA, DT_RELASZ},
+                             {DT_RELR, DT_RELRSZ},
+                             {DT_JMPREL, DT_PLTRELSZ},
+                             {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, PF_W},
+                             {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, PF_W},
+                             {DT_SYMTAB, DT_NULL},
+                             {DT_HASH, DT_NULL},
+                             {DT_GNU_HASH, DT_NULL},
+                             {DT_VERSYM, DT_NULL},
+                             {DT_VERNEED, DT_NULL},
+                             {DT_VERDEF, DT_NULL},
+                             {DT_PLTGOT, DT_NULL},
+                             {DT_INIT, DT_NULL, PF_X},
+                             {DT_FINI, DT_NULL, PF_X}};
+
+/// Entries of the dynamic section that are offsets in the string table.
+constexpr Elf64_Sxword kNames[] = {DT_NEEDED,  DT_SONAME,    DT_RPATH,
+                                   DT_RUNPATH, DT_AUXILIARY, DT_FILTER};
+
+/// The header of the table at DT_GNU_HASH.
+struct GnuHash {
+  uint32_t buckets, first_symbol, words, shift;
+};
+
+class ElfTables {
+ public:
+  explicit ElfTables(const ElfImage& image) : image_(image) {}
+
+  void check() {
+    check_places();
+    check_names();
+    check_relocations(DT_RELA, DT_RELASZ);
+    check_relocations(DT_JMPREL, DT_PLTRELSZ);
+    check_packed_relocations();
+    symbols_ = std::max({symbols_, symbols_of_hash(), symbols_of_gnu_hash()});
+    check_symbols();
+    check_versions();
+  }
+
+ private:
+  uint64_t value(Elf64_Sxword tag) const { return image_.dynamic(tag).value_or(0); }
+  void require(bool right, std::string_view what) const {
+    if (!right) image_.refuse_damaged(what);
+  }
+
+  void check_places() const;
+  void check_names() const;
+  void check_relocations(Elf64_Sxword table, Elf64_Sxword bytes);
+  void check_relocation(const Elf64_Rela& relocation);
+  void check_packed_relocations() const;
+  bool is_in_array(uint64_t address) const;
+  uint64_t symbols_of_hash() const;
+  uint64_t symbols_of_gnu_hash() const;
+  void check_symbols() const;
+  void check_versions() const;
+  Elf64_Half last_version() const;
+
+  const ElfImage& image_;
+  uint64_t symbols_ = 0;  // the number of symbols to which the other tables refer
+};
+
+void ElfTables::check_places() const {
+  for (const Table& row : kTables)
+    if (const auto address = image_.dynamic(row.address))
+      image_.mapped(*address, row.bytes == DT_NULL ? 1 : value(row.bytes), row.flags);
+  const bool sizes =
+      image_.dynamic(DT_SYMENT).value_or(sizeof(Elf64_Sym)) == sizeof(Elf64_Sym) &&
+      image_.dynamic(DT_RELAENT).value_or(sizeof(Elf64_Rela)) == sizeof(Elf64_Rela) &&
+      image_.dynamic(DT_PLTREL).value_or(DT_RELA) == DT_RELA;
+  require(sizes, "its dynamic section");
+}
+
+void ElfTables::check_names() const {
+  const uint64_t bytes = value(DT_STRSZ);
+  const bool named = bytes > 0 && image_.dynamic(DT_STRTAB) && image_.dynamic(DT_SYMTAB);
+  require(named && image_.table<char>(value(DT_STRTAB), bytes).back() == '\0',
+          "its table of names");
+  for (const Elf64_Dyn& entry : image_.entries())
+    if (std::find(std::begin(kNames), std::end(kNames), entry.d_tag) != std::end(kNames))
+      require(entry.d_un.d_val < bytes, "its table of names");
+}
+
+// ---- relocations
+
+void ElfTables::check_relocations(Elf64_Sxword table, Elf64_Sxword bytes) {
+  const uint64_t count = value(bytes) / sizeof(Elf64_Rela);
+  if (count == 0) return;
+  for (const auto& relocation : image_.table<Elf64_Rela>(value(table), count))
+    check_relocation(relocation);
+}
+
+/// A relocation must change eight bytes of a writable segment. A resolver function that the dynamic
+/// linker calls must be code of the library.
+void ElfTables::check_relocation(const Elf64_Rela& relocation) {
+  const uint32_t type = ELF64_R_TYPE(relocation.r_info);
+  image_.mapped(relocation.r_offset, sizeof(uint64_t), PF_W);
+  require(type != kCopy, "its relocations");
+  const bool called = type == kResolver || is_in_array(relocation.r_offset);
+  if (type == kRelative || type == kResolver)
+    image_.mapped(static_cast<uint64_t>(relocation.r_addend), 0, called ? PF_X : 0);
+  symbols_ = std::max<uint64_t>(symbols_, ELF64_R_SYM(relocation.r_info) + 1);
+}
+
+/// Checks DT_RELR: an even word is an address; the bits of an odd word stand for the 63 words after
+/// it.
+void ElfTables::check_packed_relocations() const {
+  const uint64_t count = value(DT_RELRSZ) / sizeof(uint64_t);
+  if (count == 0) return;
+  uint64_t next = 0;
+  for (uint64_t word : image_.table<uint64_t>(value(DT_RELR), count)) {
+    if (word % 2 == 0) {
+      image_.mapped(word, sizeof word, PF_W);
+      next = word + sizeof word;
+      continue;
+    }
+    for (uint64_t address = next; word >>= 1; address += sizeof word)
+      if (word % 2) image_.mapped(address, sizeof word, PF_W);
+    next += 63 * sizeof word;
+  }
+}
+
+bool ElfTables::is_in_array(uint64_t address) const {
+  return inside(address, 1, value(DT_INIT_ARRAY), value(DT_INIT_ARRAYSZ)) ||
+         inside(address, 1, value(DT_FINI_ARRAY), value(DT_FINI_ARRAYSZ));
+}
+
+// ---- symbols
+
+uint64_t ElfTables::symbols_of_hash() const {
+  const auto table = image_.dynamic(DT_HASH);
+  if (!table) return 0;
+  const auto counts = image_.table<uint32_t>(*table, 2);
+  const uint64_t buckets = counts[0], symbols = counts[1];
+  require(buckets > 0, "its table of symbols");
+  for (uint32_t symbol : image_.table<uint32_t>(*table + 2 * sizeof(uint32_t), buckets + symbols))
+    require(symbol < symbols, "its table of symbols");
+  return symbols;
+}
+
+/// The number of symbols in the hash table: its last chain begins at the largest index in a bucket.
+uint64_t ElfTables::symbols_of_gnu_hash() const {
+  const auto table = image_.dynamic(DT_GNU_HASH);
+  if (!table) return 0;
+  const auto start = image_.at<GnuHash>(*table);
+  require(start.buckets > 0 && std::has_single_bit(start.words) && start.shift < 64,
+          "its table of symbols");
+  const uint64_t places = *table + sizeof start + uint64_t{start.words} * sizeof(uint64_t),
+                 chains = places + uint64_t{start.buckets} * sizeof(uint32_t);
+  image_.mapped(*table, chains - *table);
+  uint64_t last = 0;
+  for (uint32_t symbol : image_.table<uint32_t>(places, start.buckets)) {
+    require(symbol == 0 || symbol >= start.first_symbol, "its table of symbols");
+    last = std::max<uint64_t>(last, symbol);
+  }
+  if (last == 0) return start.first_symbol;
+  auto ends = [&](uint64_t symbol) {
+    return image_.at<uint32_t>(chains + (symbol - start.first_symbol) * sizeof(uint32_t)) % 2;
+  };
+  while (!ends(last)) ++last;
+  return last + 1;
+}
+
+void ElfTables::check_symbols() const {
+  const uint64_t names = value(DT_STRSZ);
+  for (const auto& symbol : image_.table<Elf64_Sym>(value(DT_SYMTAB), symbols_)) {
+    require(symbol.st_name < names, "its table of symbols");
+    const bool is_address = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx != SHN_ABS &&
+                            ELF64_ST_TYPE(symbol.st_info) != STT_TLS;
+    if (is_address) image_.mapped(symbol.st_value, 0);
+  }
+}
+
+// ---- versions of symbols
+
+void ElfTables::check_versions() const {
+  const auto versions = image_.dynamic(DT_VERSYM);
+  const Elf64_Half last = last_version();
+  if (!versions) return;
+  for (Elf64_Half version : image_.table<Elf64_Half>(*versions, symbols_))
+    require((version & 0x7fff) <= last, "its table of versions");
+}
+
+Elf64_Half ElfTables::last_version() const {
+  const uint64_t names = value(DT_STRSZ);
+  Elf64_Half last = 0;
+  auto take = [&](uint64_t name, Elf64_Half version) {
+    require(name < names, "its table of versions");
+    last = std::max<Elf64_Half>(last, version & 0x7fff);
+  };
+  for (uint64_t at = value(DT_VERNEED), step = at; step; at += step) {
+    const auto library = image_.at<Elf64_Verneed>(at);
+    take(library.vn_file, 0);
+    for (uint64_t place = at + library.vn_aux, next = 1; next; place += next) {
+      const auto version = image_.at<Elf64_Vernaux>(place);
+      take(version.vna_name, version.vna_other);
+      next = version.vna_next;
+    }
+    step = library.vn_next;
+  }
+  for (uint64_t at = value(DT_VERDEF), step = at; step; at += step) {
+    const auto version = image_.at<Elf64_Verdef>(at);
+    take(image_.at<Elf64_Verdaux>(at + version.vd_aux).vda_name, version.vd_ndx);
+    step = version.vd_next;
+  }
+  return last;
+}
+
+}  // namespace
+
+void check_tables(const ElfFile& file) { ElfTables(ElfImage(file)).check(); }
+
+}  // namespace crescent

@@ -1,0 +1,30 @@
+// The identity of a file and of its last change.
+#pragma once
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+
+namespace crescent {
+
+/// States are equal if they are of the same file, under any name, without a write in between.
+struct FileState {
+  FileState() = default;
+  explicit FileState(const struct stat& status)
+      : device(status.st_dev),
+        inode(status.st_ino),
+        seconds(status.st_ctim.tv_sec),
+        nanoseconds(status.st_ctim.tv_nsec) {}
+  bool operator==(const FileState&) const = default;
+
+  uint64_t device = 0, inode = 0;
+  int64_t seconds = 0, nanoseconds = 0;  ///< time of the last change
+};
+
+/// The state of the file at a path; a default state if there is no file.
+inline FileState state_of(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? FileState(status) : FileState();
+}
+
+}  // namespace crescent

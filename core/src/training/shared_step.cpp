@@ -1,0 +1,153 @@
+#include "training/shared_step.h"
+
+#include <map>
+
+#include "crescent/model/steps.h"
+#include "layer/layer_access.h"
+#include "layer/outside_trace.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kSmall = 1 << 14;   ///< elements of a tensor that travels with others
+constexpr int64_t kBucket = 1 << 16;  ///< elements that travel together
+
+void call(Model& model, const Tensors& x, bool training, Tensors& outputs) {
+  CallOptions options;
+  options.training = training;
+  outputs = model(x, options);
+}
+
+std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training) {
+  return rows_in_draws([&](int64_t rows) {
+    Tensors like;
+    for (const Tensor& t : x) {
+      TensorSpec spec = t.spec();
+      spec.shape.set(0, rows);
+      like.push_back(Tensor::abstract(spec));
+    }
+    Tensors outputs;
+    run_abstractly(
+        [&](const Tensors& given) { return call(model, given, training, outputs), Tensors(); },
+        like);
+    LayerAccess::forget_losses(model);
+  });
+}
+
+/// The sum of tensors that are 0 except in the rows of each process.
+Tensor gathered(const Share& share, const Tensor& own) {
+  const NoGradient none;
+  const bool boolean = own.dtype() == DType::boolean;
+  const Tensor values = boolean ? ops::cast(own, DType::int32) : own;
+  std::vector<int64_t> before(static_cast<size_t>(own.rank()), 0), after = before;
+  before[0] = share.begin();
+  after[0] = share.whole - share.begin() - share.rows();
+  Tensor padded = ops::pad(values, before, after);
+  if (share.count == 0) padded = ops::zeros_like(padded);
+  const Tensor whole = ops::stop_gradient(ops::all_reduce(padded));
+  return boolean ? ops::cast(whole, DType::boolean) : whole;
+}
+
+/// The rows of all processes; the gradient goes to those of this one.
+Tensor whole_of(const Share& share, const Tensor& own) {
+  if (own.rank() == 0 || own.dim(0) != share.rows())
+    fail("expected an output with a row for each of ", share.rows(), " samples, got shape ",
+         own.shape());
+  const Tensor all = gathered(share, own);
+  const int64_t begin = share.begin(), end = begin + share.rows();
+  // A share without rows stays in the graph, so that all processes run the same ops.
+  const Tensor middle = share.count > 0 ? own
+                                        : ops::where(Tensor::full({}, 0, DType::boolean), own,
+                                                     ops::slice_axis(all, 0, begin, end));
+  Tensors parts;
+  if (begin > 0) parts.push_back(ops::slice_axis(all, 0, 0, begin));
+  parts.push_back(middle);
+  if (end < share.whole) parts.push_back(ops::slice_axis(all, 0, end, share.whole));
+  const Tensor whole = parts.size() == 1 ? parts[0] : ops::concatenate(parts, 0);
+  return own.mask() ? whole.with_mask(gathered(share, own.mask())) : whole;
+}
+
+/// Sums tensors of one dtype as one.
+void sum_together(Tensors& tensors, const std::vector<size_t>& which) {
+  Tensors flat;
+  std::vector<int64_t> sizes;
+  for (size_t i : which) {
+    flat.push_back(ops::reshape(tensors[i], {-1}));
+    sizes.push_back(flat.back().size());
+  }
+  const Tensors sums = ops::split(ops::all_reduce(ops::concatenate(flat, 0)), sizes, 0);
+  for (size_t i = 0; i < which.size(); ++i)
+    tensors[which[i]] = ops::reshape(sums[i], tensors[which[i]].shape());
+}
+
+}  // namespace
+
+Shareable is_shareable(Model& model) {
+  if (dynamic_cast<const Steps*>(&model)) return {"it has steps of its own"};
+  if (model.stateful()) return {"it keeps states of samples from batch to batch"};
+  if (!model.is_graph()) return {};
+  for (const Symbol& input : model.inputs())
+    if (input.shape().rank() > 0 && input.shape()[0] > 0)
+      return {concat("its inputs have a fixed batch size, ", input.shape()[0])};
+  return {};
+}
+
+Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool training) {
+  const std::vector<RowsInDraw> draws = draws_of(model, x, training);
+  Tensors outputs;
+  {
+    const ShareScope scope(share);
+    const RowDraws rows(share, draws);
+    call(model, x, training, outputs);
+  }
+  for (Tensor& t : outputs) t = whole_of(share, t);
+  return outputs;
+}
+
+/// part - stop_gradient(part) is 0 and has the gradient of part.
+Tensor mean_over_shares(const Share& share, const Tensor& own) {
+  const Tensor part = own * share.weight();
+  const Tensor whole = ops::stop_gradient(ops::all_reduce(ops::stop_gradient(part)));
+  return whole + (part - ops::stop_gradient(part));
+}
+
+void sum_over_processes(Tensors& gradients) {
+  std::map<DType, std::vector<size_t>> waiting;
+  std::map<DType, int64_t> sizes;
+  const auto send = [&](DType dtype) {
+    if (!waiting[dtype].empty()) sum_together(gradients, std::exchange(waiting[dtype], {}));
+    sizes[dtype] = 0;
+  };
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    Tensor& gradient = gradients[i];
+    if (!gradient) continue;
+    if (gradient.size() > kSmall) {
+      gradient = ops::all_reduce(gradient);
+      continue;
+    }
+    waiting[gradient.dtype()].push_back(i);
+    if ((sizes[gradient.dtype()] += gradient.size()) > kBucket) send(gradient.dtype());
+  }
+  for (const auto& [dtype, which] : waiting) send(dtype);
+}
+
+WrittenState::WrittenState(const Model& model) {
+  for (const Variable& v : model.non_trainable_weights())
+    if (is_floating(v.dtype())) variables_.push_back(v);
+  for (const Variable& v : variables_) before_.push_back(v.value().id());
+}
+
+void WrittenState::mean(const Share& share) const {
+  Variables written;
+  Tensors parts;
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    const Tensor now = variables_[i].value();
+    if (now.id() == before_[i]) continue;
+    written.push_back(variables_[i]);
+    parts.push_back(now * share.weight());
+  }
+  sum_over_processes(parts);
+  for (size_t i = 0; i < written.size(); ++i) written[i].assign(parts[i]);
+}
+
+}  // namespace crescent

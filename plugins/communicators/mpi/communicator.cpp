@@ -1,0 +1,107 @@
+// The communicator of processes that mpirun or srun started. They meet before each exchange, so
+// that a wait for one that does not come ends with its rank; the exchange itself is MPI's.
+#include "crescent/program/communicator.h"
+
+#include "crescent/plugin.h"
+#include "world.h"
+
+namespace crescent::mpi {
+namespace {
+
+constexpr size_t kMost = size_t{1} << 28;  ///< elements or bytes in one call of MPI
+
+MPI_Datatype type_of(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return MPI_FLOAT;
+    case DType::float64:
+      return MPI_DOUBLE;
+    case DType::int32:
+      return MPI_INT32_T;
+    case DType::int64:
+      return MPI_INT64_T;
+    case DType::uint8:
+      return MPI_UINT8_T;
+    case DType::int8:
+      return MPI_INT8_T;
+    case DType::int16:
+      return MPI_INT16_T;
+    case DType::complex64:
+      return MPI_C_FLOAT_COMPLEX;
+    default:
+      fail("mpi: cannot combine values of dtype ", dtype);
+  }
+}
+
+MPI_Op operation_of(ReduceKind kind) {
+  if (kind == ReduceKind::sum) return MPI_SUM;
+  if (kind == ReduceKind::max) return MPI_MAX;
+  if (kind == ReduceKind::min) return MPI_MIN;
+  fail("mpi: expected sum, max or min, got ", name_of(kind));
+}
+
+/// Calls exchange(first, count) for parts that MPI can count.
+template <class F>
+void in_parts(size_t count, F exchange) {
+  for (size_t first = 0; first < count; first += kMost)
+    exchange(first, static_cast<int>(std::min(kMost, count - first)));
+}
+
+class Mpi final : public Communicator {
+ public:
+  static void describe(Schema<Mpi>& s) {
+    s.doc("Processes that mpirun or srun started, on one machine or many.");
+    describe_timeout(s, &Mpi::timeout_);
+  }
+  int rank() const override { return World::instance().rank(); }
+  int size() const override { return World::instance().size(); }
+
+  void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override {
+    if (dtype == DType::bfloat16)
+      return reduce_half(kind, data, count, bfloat16_to_float, float_to_bfloat16);
+    if (dtype == DType::float16)
+      return reduce_half(kind, data, count, float16_to_float, float_to_float16);
+    const MPI_Datatype type = type_of(dtype);
+    const MPI_Op operation = operation_of(kind);
+    meet();
+    in_parts(count, [&](size_t first, int n) {
+      std::byte* const at = static_cast<std::byte*>(data) + first * size_of(dtype);
+      check(MPI_Allreduce(MPI_IN_PLACE, at, n, type, operation, World::instance().data()),
+            "MPI_Allreduce");
+    });
+  }
+  void broadcast(void* data, size_t bytes, int root) override {
+    if (root < 0 || root >= size())
+      fail("broadcast: there is no process of rank ", root, " among ", size());
+    meet();
+    in_parts(bytes, [&](size_t first, int n) {
+      check(MPI_Bcast(static_cast<std::byte*>(data) + first, n, MPI_BYTE, root,
+                      World::instance().data()),
+            "MPI_Bcast");
+    });
+  }
+  void barrier() override { meet(); }
+  void leave(const std::string& why) noexcept override { World::instance().leave("left: " + why); }
+
+ private:
+  void meet() const {
+    const std::vector<int> absent = World::instance().meet(timeout_);
+    if (!absent.empty()) fail_timeout(absent, timeout_);
+  }
+  /// Combines in float32, as MPI has no half-width floats.
+  void reduce_half(ReduceKind kind, void* data, size_t count, float widen(uint16_t),
+                   uint16_t narrow(float)) {
+    auto* const halves = static_cast<uint16_t*>(data);
+    std::vector<float> wide(count);
+    std::transform(halves, halves + count, wide.begin(), widen);
+    all_reduce(kind, DType::float32, wide.data(), count);
+    std::transform(wide.begin(), wide.end(), halves, narrow);
+  }
+
+  double timeout_ = kTimeout;
+};
+
+}  // namespace
+}  // namespace crescent::mpi
+
+CRESCENT_PLUGIN("mpi", CRESCENT_VERSION) { registry.add<crescent::mpi::Mpi>("mpi"); }

@@ -1,0 +1,169 @@
+-- cr.distribution: which part of the work each of the processes does that mpirun or srun started.
+-- Each process is a device, "cpu:0" that of rank 0. Their objects are tables.
+local cr, shell = ...
+local distribution = {}
+
+local function processes() return cr.config.communicator() end
+
+--- Objects of one class, which shows its name.
+local function class(name) return { __name = name, __type = name } end
+local DeviceMesh, TensorLayout, LayoutMap, DataParallel = class "DeviceMesh", class "TensorLayout",
+  class "LayoutMap", class "DataParallel"
+
+local function is(value, meta) return getmetatable(value) == meta end
+
+local function check(name, value, meta)
+  if not is(value, meta) then
+    shell.fail(name, ": expected a ", meta.__name, ", got ", cr.show(value))
+  end
+  return value
+end
+
+local device_type = { name = "device_type", type = "a text", doc = "\"cpu\"; nil: all." }
+
+local function devices_of(type)
+  local devices = {}
+  if type ~= nil and type:lower() ~= "cpu" then return devices end
+  for rank = 0, processes().size - 1 do devices[#devices + 1] = "cpu:" .. rank end
+  return devices
+end
+
+distribution.list_devices = shell.define("list_devices -> a list of texts",
+  "The processes that train together, a device each: \"cpu:0\", ...", { device_type }, devices_of)
+
+distribution.get_device_count = shell.define("get_device_count -> an integer",
+  "How many processes train together.", { device_type },
+  function(type) return #devices_of(type) end)
+
+distribution.initialize = shell.define("initialize -> nothing",
+  "Meets the other processes, which mpirun or srun started; fit does so by itself.", {
+    { name = "job_addresses", type = "a text", doc = "Where they are: the launcher knows." },
+    { name = "num_processes", type = "an integer", doc = "How many there must be." },
+    { name = "process_id", type = "an integer", doc = "The rank that this one must have." },
+  }, function(_, count, rank)
+    local all = processes()
+    if count ~= nil and count ~= all.size then
+      shell.fail("initialize: there must be ", count, " processes, there ",
+        all.size == 1 and "is " or "are ", all.size, ": start them by mpirun -n ", count)
+    end
+    if rank ~= nil and rank ~= all.rank then
+      shell.fail("initialize: this process must have rank ", rank, ", it has ", all.rank,
+        ", which the launcher gave it")
+    end
+  end)
+
+distribution.DeviceMesh = shell.define("DeviceMesh -> a mesh",
+  "Devices in a grid whose axes have names.", {
+    { name = "shape", type = "a list of integers", doc = "Of the grid.", required = true,
+      takes_lists = true },
+    { name = "axis_names", type = "a list of texts", doc = "A name for each axis.",
+      required = true, takes_lists = true },
+    { name = "devices", type = "a list of texts", doc = "In order of rows; nil: all.",
+      takes_lists = true },
+  }, function(shape, axis_names, devices)
+    devices = devices or devices_of()
+    local size = 1
+    for _, length in ipairs(shape) do size = size * length end
+    if #shape ~= #axis_names then
+      shell.fail("DeviceMesh: ", #shape, " axes need as many names, got ", #axis_names)
+    end
+    if size ~= #devices then
+      shell.fail("DeviceMesh: a grid of ", size, " devices, and there are ", #devices)
+    end
+    return setmetatable({ shape = shape, axis_names = axis_names, devices = devices }, DeviceMesh)
+  end)
+
+distribution.TensorLayout = shell.define("TensorLayout -> a layout",
+  "Along which axes of a mesh the axes of a tensor are divided.", {
+    { name = "axes", type = "a list of texts",
+      doc = "For each axis of the tensor that of the mesh, or false for none.", required = true,
+      takes_lists = true },
+    { name = "device_mesh", type = "a mesh", doc = "The mesh.", takes_names = true },
+  }, function(axes, mesh)
+    if mesh ~= nil then check("TensorLayout", mesh, DeviceMesh) end
+    return setmetatable({ axes = axes, device_mesh = mesh }, TensorLayout)
+  end)
+
+distribution.LayoutMap = shell.define("LayoutMap -> a map of layouts",
+  "Layouts of weights by patterns of their paths: map[\"dense.*kernel\"] = layout.", {
+    { name = "device_mesh", type = "a mesh", doc = "That of layouts without one.", required = true,
+      takes_names = true },
+  }, function(mesh)
+    return setmetatable({ device_mesh = check("LayoutMap", mesh, DeviceMesh) }, LayoutMap)
+  end)
+
+local function check_all_devices(name, devices)
+  local all = devices_of()
+  if #devices ~= #all then
+    shell.fail(name, ": all processes train together: there are ", #all, ", got ", #devices,
+      " devices")
+  end
+end
+
+distribution.DataParallel = shell.define("DataParallel -> a distribution",
+  "Each process computes its share of every batch; numbers are those of one process with all.", {
+    { name = "device_mesh", type = "a mesh", doc = "Of one axis; nil: all processes.",
+      takes_names = true },
+    { name = "devices", type = "a list of texts", doc = "Instead of a mesh.", takes_lists = true },
+    { name = "auto_shard_dataset", type = "a boolean",
+      doc = "Data are the same in all processes, which take their shares: always true.",
+      default = true },
+  }, function(mesh, devices, shards)
+    if shards == false then
+      shell.fail("DataParallel: auto_shard_dataset = false, for data that each process brings "
+        .. "divided, is not there yet")
+    end
+    if mesh ~= nil then devices = check("DataParallel", mesh, DeviceMesh).devices end
+    devices = devices or devices_of()
+    check_all_devices("DataParallel", devices)
+    local all = processes()
+    return setmetatable({
+      device_mesh = mesh or distribution.DeviceMesh({ #devices }, { "batch" }, devices),
+      batch_dim_name = mesh and mesh.axis_names[1] or "batch", auto_shard_dataset = true,
+      num_processes = all.size, process_id = all.rank, num_data_shards = all.size,
+      data_shard_id = all.rank,
+    }, DataParallel)
+  end)
+
+distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
+  "Not there yet: weights divided among processes.", {
+    { name = "layout_map", type = "a map of layouts", doc = "Which weights, and how.",
+      takes_names = true },
+    { name = "batch_dim_name", type = "a text", doc = "The axis of the mesh for batches." },
+    { name = "auto_shard_dataset", type = "a boolean", doc = "As in DataParallel.", default = true },
+  }, function()
+    shell.fail("ModelParallel is not there yet: every process holds all weights; DataParallel "
+      .. "divides batches")
+  end)
+
+distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
+  "The tensor, for a layout that divides none of its axes; others are not there yet.", {
+    { name = "tensor", type = "a tensor", doc = "What to lay out.", required = true },
+    { name = "layout", type = "a layout", doc = "How.", required = true, takes_names = true },
+  }, function(tensor, layout)
+    for _, axis in ipairs(check("distribute_tensor", layout, TensorLayout).axes) do
+      if axis then
+        shell.fail("distribute_tensor: tensors that are divided, here along '", axis,
+          "', are not there yet: every process holds whole tensors")
+      end
+    end
+    return tensor
+  end)
+
+distribution.set_distribution = shell.define("set_distribution -> nothing",
+  "How fit uses the processes from now on: set_distribution(cr.distribution.DataParallel {}). nil: "
+    .. "each trains on data of its own.", {
+    { name = "value", type = "a distribution", doc = "A DataParallel, or nil.", takes_names = true },
+  }, function(value)
+    if value ~= nil then check("set_distribution", value, DataParallel) end
+    shell.set_data_parallel(value ~= nil)
+  end)
+
+--- How fit uses the processes: a DataParallel from the start where mpirun or srun started several;
+--- nil where each trains on data of its own.
+--- @return a distribution or nil
+function distribution.distribution()
+  return shell.is_data_parallel() and distribution.DataParallel() or nil
+end
+
+return distribution

@@ -1,0 +1,233 @@
+#include "classes/lua_format.h"
+
+#include <algorithm>
+
+#include "classes/named_errors.h"
+#include "values/callable.h"
+
+namespace crescent::lua {
+namespace {
+
+/// The fields of a class, beside its methods, that say which files are of the format.
+constexpr const char* kEndings = "endings";
+constexpr const char* kSignatures = "signatures";
+
+/// What a class can do that defines one of these methods.
+struct Ability {
+  const char* name;
+  const char *method, *other;
+};
+constexpr Ability kAbilities[] = {{ModelFormat::kAbility, "save_model", "load_model"},
+                                  {WeightsFormat::kAbility, "save_weights", "load_weights"},
+                                  {ReadsArrays::kAbility, "read_arrays", "read_array"},
+                                  {WritesArrays::kAbility, "write_arrays", "write_arrays"}};
+
+bool is_any_of(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Pushes the field of the class or of the next of its parents that has it; nil without one.
+void push_inherited(lua_State* L, int table, const char* name) {
+  lua_pushvalue(L, table);
+  while (lua_type(L, -1) == LUA_TTABLE) {
+    push_field(L, -1, name);
+    if (!lua_isnil(L, -1)) return lua_remove(L, -2);
+    lua_pop(L, 1);
+    lua_rawgetp(L, -1, super_key());
+    lua_remove(L, -2);
+  }
+}
+
+/// The texts in a field of the class, of which one may stand without a table.
+std::vector<std::string> texts_of(lua_State* L, int table, const char* name) {
+  const Height height(L);
+  push_inherited(L, table, name);
+  if (lua_isnil(L, -1)) return {};
+  return Codec<std::vector<std::string>>::decode(to_value(L, lua_gettop(L)));
+}
+
+/// The first bytes of files as the traits of formats have them.
+std::string hexadecimal(const std::string& bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text;
+}
+
+List endings_of(lua_State* L, int table) {
+  List endings;
+  for (const std::string& ending : texts_of(L, table, kEndings)) {
+    if (ending.size() < 2 || ending[0] != '.')
+      fail("endings: expected texts such as \".plain\", got '", ending, "'");
+    endings.emplace_back(ending);
+  }
+  return endings;
+}
+
+List signatures_of(lua_State* L, int table) {
+  List signatures;
+  for (const std::string& start : texts_of(L, table, kSignatures)) {
+    if (start.empty()) fail("signatures: expected the first bytes of files, got an empty text");
+    signatures.emplace_back(hexadecimal(start));
+  }
+  return signatures;
+}
+
+/// Whether a field is one that the traits depend on.
+bool is_watched(std::string_view name) {
+  return name == kEndings || name == kSignatures ||
+         std::any_of(std::begin(kAbilities), std::end(kAbilities), [&](const Ability& ability) {
+           return name == ability.method || name == ability.other;
+         });
+}
+
+void register_again(lua_State* L, int table) {
+  ClassInfo info = *class_of_table(L, table);
+  named_in_errors(info.name, [&] { set_format_traits(L, table, info.schema); });
+  registry().replace(info);
+  set_class_of_table(L, table, registry().get(info.kind, info.name));
+}
+
+/// The metamethod __newindex of the class: table, key, value. A value that is refused is not kept.
+int define(lua_State* L) {
+  lua_settop(L, 3);
+  const std::string name = lua_type(L, 2) == LUA_TSTRING ? text_of(L, 2) : "";
+  lua_rawset(L, 1);
+  if (is_watched(name)) try {
+      register_again(L, 1);
+    } catch (const Error&) {
+      lua_pushnil(L);
+      push_string(L, name);
+      lua_insert(L, -2);
+      lua_rawset(L, 1);
+      throw;
+    }
+  return 0;
+}
+
+/// The named tensors in the table at `index`.
+NamedTensors named_tensors_at(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) fail("expected a table {name = tensor}, got ", describe(L, index));
+  NamedTensors named;
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING)
+      fail("expected the name of an array, got ", describe(L, -2));
+    named.emplace_back(text_of(L, -2), to_tensor(L, -1));
+  }
+  std::sort(named.begin(), named.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return named;
+}
+
+/// Calls f(L) after self:method(arguments...), whose result is on top of the stack.
+template <class F, class... A>
+auto result_of(const LuaFormat& format, const char* method, F f, const A&... arguments) {
+  return named_in_errors(concat(format.class_name(), ": ", method, "()"), [&] {
+    lua_State* L = current();
+    const Height height(L);
+    format.invoke(L, method, 1, arguments...);
+    return f(L);
+  });
+}
+
+ObjectPtr pointer(Model& model) { return model.shared_from_this(); }
+
+void nothing(lua_State*) {}
+
+}  // namespace
+
+void LuaFormat::take(const Dict& options) {
+  info()->schema.configure(this, options);
+  lua_State* L = current();
+  const Height height(L);
+  push_object(L, shared_from_this());
+  for (const DictEntry& entry : options) {
+    push_value(L, entry.value);
+    lua_setfield(L, -2, entry.key.c_str());
+  }
+}
+
+void LuaFormat::save_model(Model& model, const std::string& path, const Dict& options) {
+  take(options);
+  result_of(*this, "save_model", nothing, pointer(model), path);
+}
+
+ModelPtr LuaFormat::load_model(const std::string& path, const Dict& options) {
+  take(options);
+  const auto model = [](lua_State* L) {
+    ModelPtr loaded = object_as<Model>(L, -1);
+    if (!loaded) fail("expected a model, got ", lua::describe(L, -1));
+    return loaded;
+  };
+  return result_of(*this, "load_model", model, path);
+}
+
+void LuaFormat::save_weights(Model& model, const std::string& path, const Dict& options) {
+  take(options);
+  result_of(*this, "save_weights", nothing, pointer(model), path);
+}
+
+void LuaFormat::load_weights(Model& model, const std::string& path, const Dict& options) {
+  take(options);
+  result_of(*this, "load_weights", nothing, pointer(model), path);
+}
+
+Tensor LuaFormat::read_array(const std::string& path, const std::string& place) {
+  const auto tensor = [](lua_State* L) { return to_tensor(L, -1); };
+  if (has("read_array")) return result_of(*this, "read_array", tensor, path, place);
+  const NamedTensors all = read_arrays(path);
+  if (place.empty() && all.size() == 1) return all.front().second;
+  std::vector<std::string> names;
+  for (const auto& [name, array] : all) {
+    if (name == place) return array;
+    names.push_back(name);
+  }
+  fail("'", path, "': no array '", place, "'; it has ", names.empty() ? "none" : join(names));
+}
+
+NamedTensors LuaFormat::read_arrays(const std::string& path) {
+  if (!has("read_arrays")) return ReadsArrays::read_arrays(path);
+  const auto arrays = [](lua_State* L) { return named_tensors_at(L, lua_gettop(L)); };
+  return result_of(*this, "read_arrays", arrays, path);
+}
+
+void LuaFormat::write_arrays(const std::string& path, const NamedTensors& arrays) {
+  named_in_errors(concat(class_name(), ": write_arrays()"), [&] {
+    lua_State* L = current();
+    const Height height(L);
+    reserve(L, 8);
+    push_self_method(L, "write_arrays");
+    push(L, path);
+    lua_newtable(L);
+    for (const auto& [name, array] : arrays) {
+      push(L, array);
+      lua_setfield(L, -2, name.c_str());
+    }
+    protected_call(L, 3, 0);
+  });
+}
+
+void set_format_traits(lua_State* L, int table, SchemaData& schema) {
+  const std::vector<std::string> defined = defined_functions(L, table);
+  List abilities;
+  for (const Ability& ability : kAbilities)
+    if (is_any_of(defined, ability.method) || is_any_of(defined, ability.other))
+      abilities.emplace_back(ability.name);
+  schema.traits.set("abilities", std::move(abilities));
+  schema.traits.set(kEndings, endings_of(L, table));
+  schema.traits.set(kSignatures, signatures_of(L, table));
+  schema.traits.erase("written_only");
+  if (is_any_of(defined, "save_model") && !is_any_of(defined, "load_model"))
+    schema.traits.set("written_only", true);
+}
+
+void watch_format(lua_State* L, int table) {
+  static const CallablePtr callable = raw("newindex", define);
+  const Height height(L);
+  lua_getmetatable(L, table);
+  push_callable(L, *callable);
+  lua_setfield(L, -2, "__newindex");
+  register_again(L, table);
+}
+
+}  // namespace crescent::lua

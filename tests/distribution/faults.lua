@@ -1,0 +1,61 @@
+-- What goes wrong in one process ends all of them, by a sentence that names it.
+package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
+local ranks = require "ranks"
+
+local function model(units)
+  local made = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 } }), cr.layers.Dense(1) }
+  made:compile { optimizer = "sgd", loss = "mse" }
+  return made
+end
+local function fit(made, samples, options)
+  options.verbose = 0
+  made:fit(cr.ops.ones { samples, 3 }, cr.ops.ones { samples, 1 }, options)
+end
+
+local tasks = {}
+
+function tasks.other_model(rank) fit(model(rank == 1 and 5 or 4), 8, {}) end
+function tasks.other_data(rank) fit(model(4), rank == 2 and 9 or 8, {}) end
+function tasks.other_options(rank) fit(model(4), 8, { epochs = rank == 1 and 2 or 1 }) end
+
+-- Rank 1 waits longer than the others do.
+function tasks.hangs(rank)
+  cr.config.set_communicator("mpi", { timeout = 1 })
+  if rank == 1 then os.execute "sleep 4" end
+  cr.ops.all_reduce(cr.ops.ones { 2 })
+end
+function tasks.fails(rank)
+  local Failing = cr.callbacks.Callback:subclass "Failing"
+  function Failing:on_epoch_end() if rank == 1 then error "the disk is full" end end
+  fit(model(4), 8, { epochs = 50, callbacks = { Failing() } })
+end
+function tasks.ends(rank)
+  if rank == 1 then os.exit(0, true) end
+  fit(model(4), 8, {})
+end
+function tasks.dies(rank)
+  if rank == 1 then os.execute "kill -9 $PPID" end
+  fit(model(4), 8, { epochs = 1000000 })
+end
+
+if ranks.started then
+  tasks[ranks.task](cr.config.communicator().rank)
+  return
+end
+
+local function expect(task, ...)
+  local good, text = ranks.start(3, task)
+  assert(not good, task .. ": all ended well: " .. text)
+  for _, part in ipairs { ... } do
+    assert(text:find(part, 1, true), task .. ": expected '" .. part .. "' in: " .. text)
+  end
+  print("ok " .. task)
+end
+
+expect("other_model", "shapes of weights at rank 1")
+expect("other_data", "number of samples at rank 2")
+expect("other_options", "epochs at rank 1")
+expect("hangs", "the process of rank 1 did not come within 1 seconds")
+expect("fails", "the disk is full", "the process of rank 1 left: ")
+expect("ends", "the process of rank 1 has ended")
+expect("dies", "signal 9")

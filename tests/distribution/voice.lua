@@ -1,0 +1,67 @@
+-- What is the same in all processes is shown and written once; what one decides, all do.
+package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
+local ranks = require "ranks"
+
+if not ranks.started then
+  local folder = ranks.folder()
+  local good, text = ranks.start(3, folder)
+  assert(good, text)
+  local _, titles = text:gsub("Epoch 1/4", "")
+  assert(titles == 1, titles .. " times the first epoch: " .. text)
+  local _, summaries = text:gsub("Total params", "")
+  assert(summaries == 1, summaries .. " summaries: " .. text)
+  for rank = 0, 2 do
+    local told = ranks.told(folder, rank)
+    -- Rank 1 stops the run in its third batch, early stopping ends another after two epochs.
+    assert(told.stopped[1] == 3, "rank " .. rank .. " stopped after " .. told.stopped[1])
+    assert(told.early[1] == 2, "rank " .. rank .. " had epochs: " .. told.early[1])
+    assert(told.own[1] == 1, "rank " .. rank .. " trained on other data than its own")
+    assert(told.threads[1] >= 1)
+  end
+  local file = assert(io.open(folder .. "/log.csv"))
+  local _, lines = file:read("a"):gsub("\n", "")
+  assert(lines == 5, lines .. " lines in the table")
+  file:close()
+  assert(cr.models.load_model(folder .. "/m.keras"))
+  os.execute("rm -r " .. folder)
+  print "one voice of 3 processes"
+  return
+end
+
+local folder, rank = ranks.task, cr.config.communicator().rank
+local x, y = cr.ops.ones { 20, 3 }, cr.ops.ones { 20, 1 }
+local function made()
+  cr.utils.set_random_seed(5)
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  return model
+end
+
+local model = made()
+model:summary()
+model:fit(x, y, { epochs = 4, batch_size = 5, callbacks = {
+  cr.callbacks.CSVLogger(folder .. "/log.csv"),
+  cr.callbacks.ModelCheckpoint(folder .. "/m.keras") } })
+
+local Stopping = cr.callbacks.Callback:subclass "Stopping"
+function Stopping:on_train_batch_end(batch)
+  if rank == 1 and batch == 2 then self.model.stop_training = true end
+end
+model = made()
+model:fit(x, y, { epochs = 4, batch_size = 5, verbose = 0, callbacks = { Stopping() } })
+ranks.tell(folder, rank, "stopped", { model.optimizer.iterations:item() })
+
+model = made()
+local history = model:fit(x, y, { epochs = 9, verbose = 0, callbacks = {
+  cr.callbacks.EarlyStopping { monitor = "loss", patience = 1, min_delta = 1e9 } } })
+ranks.tell(folder, rank, "early", { #history.history.loss })
+ranks.tell(folder, rank, "threads", { cr.config.threads() })
+
+-- Without a distribution each process has data of its own.
+cr.distribution.set_distribution(nil)
+assert(cr.distribution.distribution() == nil)
+model = made()
+model:fit(cr.ops.ones { 2, 3 } * rank, cr.ops.zeros { 2, 1 }, { verbose = 0 })
+local weights = model:get_weights()[1]:totable()
+local same = weights[1][1] == made():get_weights()[1]:totable()[1][1]
+ranks.tell(folder, rank, "own", { (rank == 0) == same and 1 or 0 })

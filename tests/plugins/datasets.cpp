@@ -1,0 +1,31 @@
+#include "crescent/data/stream.h"
+#include "crescent/plugin.h"
+
+using namespace crescent;
+
+/// Rows of two numbers; a torn one has a third in its last row.
+template <bool torn>
+struct Rows : Plain {
+  static constexpr const char* kKind = "dataset";
+  int64_t count = 4;
+  static void describe(Schema<Rows>& s) {
+    s.doc("Rows.")
+        .field("count", &Rows::count, "How many.")
+        .min(1)
+        .method("stream", &Rows::stream, "The rows.");
+  }
+  Value stream() {
+    std::vector<Element> rows;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t width = torn && i + 1 == count ? 3 : 2;
+      const std::vector<float> numbers(static_cast<size_t>(width), static_cast<float>(i));
+      rows.push_back({std::make_shared<BoxedTensor>(Tensor::from(numbers, {width}))});
+    }
+    return list_stream(rows);
+  }
+};
+
+CRESCENT_PLUGIN("test.datasets", "1.0.0") {
+  registry.add<Rows<false>>("EvenRows");
+  registry.add<Rows<true>>("TornRows");
+}

@@ -1,0 +1,26 @@
+-- Classes of datasets in a plugin: found by name, with options that are checked, data for fit.
+local cr = require "crescent"
+
+cr.plugins.load(os.getenv "TEST_PLUGINS" .. "/datasets.so")
+local rows = cr.data.EvenRows { count = 6 }
+assert(rows.batches == 6)
+assert(cr.data.EvenRows().batches == 4 and cr.data.EvenRows(5).batches == 5)
+local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 2 } }) }
+model:compile { loss = "mse" }
+model:fit(rows:map(function(x) return x, x end):batch(2), { epochs = 2, verbose = 0 })
+
+local function says(f, words)
+  local good, message = pcall(f)
+  assert(not good and tostring(message):find(words, 1, true), message)
+end
+says(function() cr.data.EvenRows { count = 0 } end, "must be at least 1, got 0")
+says(function() cr.data.EvenRows { cuont = 2 } end, "count")
+says(function() return cr.data.from_tensor_slice end, "from_tensor_slices")
+
+local report = cr.check.plugin("test.datasets", { raise = false })
+local text = tostring(report)
+assert(not report.ok, text)
+assert(text:find("EvenRows (dataset): 4 checks passed, 0 failed", 1, true), text)
+assert(text:find("element 4 is", 1, true), text)
+assert(cr.describe(cr.data.EvenRows).kind == "dataset")
+print "ok"

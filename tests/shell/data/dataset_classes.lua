@@ -1,0 +1,164 @@
+-- Classes of datasets, whose objects give batches by number, as Keras' PyDataset.
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = here .. "/../support/?.lua;" .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local Rows = cr.data.Dataset:subclass("Rows", { { "count", 4, "How many." } })
+function Rows:init() self.order, self.begun, self.ended = {}, 0, 0 end
+
+function Rows:len() return self.count end
+
+function Rows:get(number)
+  self.order[#self.order + 1] = number
+  return cr.full({ 2, 1 }, number), cr.full({ 2, 1 }, 2 * number)
+end
+
+function Rows:on_epoch_begin() self.begun = self.begun + 1 end
+
+function Rows:on_epoch_end() self.ended = self.ended + 1 end
+
+local function compiled()
+  local model = cr.Sequential { cr.layers.Dense(1, {
+    use_bias = false, input_shape = { 1 }, kernel_initializer = "ones" }) }
+  model:compile { optimizer = cr.optimizers.SGD(0.001), loss = "mse" }
+  return model
+end
+
+local function text(list) return table.concat(list, " ") end
+
+local function sorted(list, first)
+  local part = table.move(list, first, first + 3, 1, {})
+  table.sort(part)
+  return text(part)
+end
+
+do -- it is a dataset like others
+  local data = Rows(3)
+  check.same(tostring(data), "<Rows: 3 elements>")
+  check.same(data.class_name, "Rows")
+  check.same(data.batches, 3)
+  local sum = 0
+  for x, y in data:map(function(x, y) return x + y end):elements() do
+    check.same(y, nil)
+    sum = sum + x:slice(1, 1):item()
+  end
+  check.same(sum, 18)
+  check.same(text(data.order), "1 2 3")
+  check.same(cr.utils.PyDataset, cr.data.Dataset)
+  check.same(cr.utils.Sequence, cr.data.Dataset)
+end
+
+do -- evaluate, predict and validation go through it in order
+  local model, data = compiled(), Rows()
+  check.near(model:evaluate(data, { verbose = 0 }), (1 + 4 + 9 + 16) / 4)
+  check.same(model:predict(data, { verbose = 0 }).shape[1], 8)
+  check.same(text(data.order), "1 2 3 4 1 2 3 4")
+  local history = model:fit(Rows(), { epochs = 1, verbose = 0, validation_data = data })
+  check.same(#history.history.val_loss, 1)
+  check.same(text(data.order), "1 2 3 4 1 2 3 4 1 2 3 4")
+  check.same(data.begun, 3)
+  check.same(data.ended, 3)
+end
+
+do -- fit shuffles batches, a new order in each epoch, the same after the same seed
+  local function orders(options)
+    cr.utils.set_random_seed(3)
+    local data = Rows(4)
+    options.epochs, options.verbose = 6, 0
+    compiled():fit(data, options)
+    check.same(data.begun, 6)
+    check.same(data.ended, 6)
+    for epoch = 0, 5 do check.same(sorted(data.order, 4 * epoch + 1), "1 2 3 4") end
+    return text(data.order)
+  end
+  local shuffled = orders {}
+  check.same(orders { shuffle = true }, shuffled)
+  local kept = "1 2 3 4"
+  check.same(orders { shuffle = false }, kept .. (" " .. kept):rep(5))
+  local distinct, epochs = 0, {}
+  for epoch = 0, 5 do
+    local order = shuffled:sub(8 * epoch + 1, 8 * epoch + 7)
+    if not epochs[order] then distinct, epochs[order] = distinct + 1, true end
+  end
+  assert(distinct > 2)
+end
+
+do -- a run that is gone on with has the order of one that never stopped, and makes no batch twice
+  local path = check.temporary "dataset_run.h5"
+  local function run(model, data, restore)
+    local training = model:start_training(data, { epochs = 2, verbose = 0 })
+    if restore then training:load(path) end
+    return training
+  end
+  cr.utils.set_random_seed(5)
+  local whole, data = compiled(), Rows()
+  local training = run(whole, data)
+  training:advance(2)
+  training:save(path)
+  training:finish()
+  cr.utils.set_random_seed(6)
+  local later, rest = compiled(), Rows()
+  run(later, rest, true):finish()
+  check.same(text(rest.order), text(table.move(data.order, 3, 8, 1, {})))
+  check.same(later.weights[1].value:item(), whole.weights[1].value:item())
+  os.remove(path)
+end
+
+do -- parts by name, weights, and a number of batches that changes between epochs
+  local Named = Rows:subclass "Named"
+  function Named:get(number)
+    local x, y = Named.super.get(self, number)
+    return { left = x, right = x }, y, cr.zeros { 2 }
+  end
+
+  function Named:on_epoch_end() self.count = self.count + 1 end
+
+  local left, right = cr.Input { shape = { 1 }, name = "left" }, cr.Input { shape = { 1 },
+    name = "right" }
+  local model = cr.Model { inputs = { left = left, right = right },
+    outputs = cr.layers.Add() { left, right } }
+  model:compile { loss = "mse" }
+  local data = Named(1)
+  check.same(model:evaluate(data, { verbose = 0 }), 0)
+  check.same(text(data.order), "1")
+  model:evaluate(data, { verbose = 0 })
+  check.same(text(data.order), "1 1 2")
+end
+
+do -- errors name the class and the batch
+  local model = compiled()
+  local function fails(methods, ...)
+    local Broken = cr.data.Dataset:subclass "Broken"
+    for name, method in pairs(methods) do Broken[name] = method end
+    local words = { ... }
+    check.fails(function() model:fit(Broken(), { verbose = 0 }) end, "Broken", table.unpack(words))
+  end
+  local function two() return 2 end
+  fails({ get = two }, "the class has no len()", "it defines get")
+  fails({ len = two }, "the class has no get()", "it defines len")
+  fails({ len = function() return "2" end }, "len()", "expected a number of batches")
+  fails({ len = function() return -1 end }, "len()", "expected a number of batches")
+  fails({ len = two, get = function() end }, "get(", "expected x, y, sample_weight", "got nothing")
+  fails({ len = two, get = function() error "no such file" end }, "get(", "no such file")
+  fails({ len = two, get = two, on_epoch_begin = function() error "not now" end }, "not now")
+  check.fails(function() cr.data.Dataset() end, "Dataset has no behaviour of its own")
+  local Plain = cr.data.Dataset:subclass("Plain", { { "path", "here" } })
+  check.fails(function() Plain { paht = "there" } end, "Plain: no option 'paht'", "did you mean 'path'")
+  check.fails(function() cr.data.Dataset:subclass("Mine", { "get" }) end, "a method of Dataset")
+  check.fails(function() model:fit(Rows(), cr.ones { 2 }) end, "`y` should not be passed")
+end
+
+do -- an object whose len() fails is shown, and so is what is made of it
+  local Bare = cr.data.Dataset:subclass "Bare"
+  local data = Bare()
+  check.same(tostring(data), "<Bare: of unknown length>")
+  check.same(tostring(data:map(function(x) return x end)), "<Dataset: of unknown length>")
+  check.fails(function() return data.batches end, "Bare: the class has no len()")
+  function Bare:len() error { "a table" } end
+
+  check.same(tostring(Bare()), "<Bare: of unknown length>")
+  function Bare:len() return #self end
+
+  check.same(tostring(Bare()), "<Bare: of unknown length>")
+end

@@ -1,0 +1,154 @@
+-- Formats of files that are written in Lua.
+local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
+package.path = here .. "/../support/?.lua;" .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local function write(path, text)
+  local file <close> = assert(io.open(path, "wb"))
+  file:write(text)
+end
+
+local function read(path)
+  local file <close> = io.open(path, "rb")
+  return file and file:read "a"
+end
+
+--- Arrays as text: a line "numbers", then name, shape and numbers of each.
+local Plain = cr.saving.Format:subclass("Plain", { { "digits", 9, "Significant digits." } })
+Plain.endings, Plain.signatures = ".plain", "numbers\n"
+
+local function lines_of(arrays, digits)
+  local lines, names = { "numbers" }, {}
+  for name in pairs(arrays) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local array, numbers = arrays[name], {}
+    for i, number in ipairs(array:reshape { -1 }:totable()) do
+      numbers[i] = string.format("%." .. digits .. "g", number)
+    end
+    lines[#lines + 1] = ("%q %s: %s"):format(name, table.concat(array.shape, " "),
+      table.concat(numbers, " "))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function arrays_in(path)
+  local arrays = {}
+  for name, shape, numbers in read(path):gmatch '"([^"]*)" ([%d ]*): ([^\n]*)\n' do
+    local sizes, list = {}, {}
+    for size in shape:gmatch "%d+" do sizes[#sizes + 1] = math.tointeger(tonumber(size)) end
+    for number in numbers:gmatch "%S+" do list[#list + 1] = tonumber(number) end
+    arrays[name] = cr.tensor(list):reshape(sizes)
+  end
+  return arrays
+end
+
+function Plain:read_arrays(path) return arrays_in(path) end
+
+function Plain:write_arrays(path, arrays) write(path, lines_of(arrays, self.digits)) end
+
+function Plain:save_weights(model, path)
+  local arrays = {}
+  for i, weight in ipairs(model.weights) do arrays[("%03d"):format(i)] = weight.value end
+  self:write_arrays(path, arrays)
+end
+
+function Plain:load_weights(model, path)
+  local arrays = arrays_in(path)
+  for i, weight in ipairs(model.weights) do weight:assign(arrays[("%03d"):format(i)]) end
+end
+
+local function model_of(units)
+  return cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 } }) }
+end
+
+do -- found by its ending where it writes, and by the first bytes where it reads
+  local path, other = check.temporary "weights.plain", check.temporary "weights.other"
+  local model, again = model_of(2), model_of(2)
+  model:save_weights(path)
+  check.same(read(path):sub(1, 8), "numbers\n")
+  again:load_weights(path)
+  check.near(again.weights[1].value, model.weights[1].value, 1e-7)
+  os.rename(path, other)
+  model_of(2):load_weights(other)
+  check.same(cr.data.open(other, "001").shape[2], 2)
+  check.fails(function() return cr.data.open(other, "7") end, other, "no array '7'", "it has 001, 002")
+  os.remove(other)
+end
+
+do -- its options are those of saving
+  local path = check.temporary "weights.plain"
+  local model = model_of(1)
+  model.weights[1]:assign(cr.full({ 3, 1 }, 1 / 3))
+  model:save_weights(path, { digits = 2 })
+  assert(read(path):find "0.33 0.33 0.33\n")
+  check.fails(function() model:save_weights(path, { digit = 2 }) end, "no option 'digit'", "digits")
+  os.remove(path)
+end
+
+do -- a request that it cannot fulfil names those that can
+  local path = check.temporary "model.plain"
+  check.fails(function() model_of(1):save(path) end, path, "files of format Plain do not hold models",
+    "formats that hold models")
+end
+
+do -- a file is replaced as a whole or not at all; errors name class and path
+  local Torn = Plain:subclass "Torn"
+  Torn.endings, Torn.signatures = { ".torn" }, { "torn" }
+  function Torn:save_weights(_, path)
+    write(path, "half")
+    error "the disk is full"
+  end
+
+  local path = check.temporary "weights.torn"
+  write(path, "torn before")
+  check.fails(function() model_of(1):save_weights(path) end, path, "Torn: save_weights()",
+    "the disk is full")
+  check.same(read(path), "torn before")
+  function Torn:save_weights() end
+
+  check.fails(function() model_of(1):save_weights(path) end, path, "the format wrote no file")
+  function Torn:load_weights() error "not now" end
+
+  check.fails(function() model_of(1):load_weights(path) end, path, "Torn: load_weights()", "not now")
+  function Torn:read_arrays() return { 3 } end
+
+  check.fails(function() return cr.data.open(path, "a") end, path, "Torn: read_arrays()",
+    "the name of an array")
+  os.remove(path)
+end
+
+do -- models
+  local Whole = cr.saving.Format:subclass "Whole"
+  Whole.endings, Whole.signatures = { ".whole" }, { "whole" }
+  function Whole:save_model(model, path)
+    write(path, "whole" .. model:to_json())
+    model:save_weights(path .. ".plain")
+  end
+
+  function Whole:load_model(path)
+    local model = cr.models.model_from_json(read(path):sub(6))
+    model:load_weights(path .. ".plain")
+    return model
+  end
+
+  local path = check.temporary "model.whole"
+  local model = model_of(2)
+  model:save(path)
+  local again = cr.models.load_model(path)
+  check.near(again:predict(cr.ones { 1, 3 }), model:predict(cr.ones { 1, 3 }), 1e-6)
+  function Whole:load_model() return 3 end
+
+  check.fails(function() cr.models.load_model(path) end, path, "Whole: load_model()", "expected a model")
+  os.remove(path)
+  os.remove(path .. ".plain")
+end
+
+do -- what is wrong is told where it is said
+  local Wrong = cr.saving.Format:subclass "Wrong"
+  check.fails(function() Wrong.endings = "plain" end, "Wrong: endings", "such as \".plain\"")
+  check.fails(function() Wrong.signatures = { "" } end, "Wrong: signatures", "first bytes")
+  check.fails(function() cr.saving.Format() end, "Format has no behaviour of its own")
+  check.fails(function() cr.saving.Format:subclass("Wrong", { "save_model" }) end, "a method of Format")
+end

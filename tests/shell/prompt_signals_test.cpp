@@ -1,0 +1,227 @@
+// Ctrl-C and other signals at the prompt and in scripts.
+#include "prompt_terminal.h"
+
+using namespace crescent::prompt_tests;
+
+namespace {
+
+#ifdef __SANITIZE_THREAD__  // which holds signals back until the program calls the C library
+const std::string kEndlessLoop = "while true do os.time() end";
+#else
+const std::string kEndlessLoop = "while true do end";
+#endif
+
+/// Tells after some batches that it runs, and goes on for ever.
+const std::string kSource =
+    "local n = 0 function source() n = n + 1 if n % 1000 == 500 then print('it is ' .. 'running') "
+    "end return x, y end ";
+
+}  // namespace
+
+TEST_CASE("Ctrl-C clears the line, stops a loop, and stops training without losing the model") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.send("garbage (");
+  terminal.send("\x03");
+  terminal.expect("> ");
+  terminal.enter("1000 + 1");
+  terminal.expect("1001");
+  terminal.enter("print('loo' .. 'ping') " + kEndlessLoop);
+  terminal.expect("looping");
+  terminal.send("\x03");
+  terminal.expect("interrupted!");
+  terminal.enter("x, y = cr.zeros{64, 4}, cr.zeros{64, 1}");
+  terminal.enter("model = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) }");
+  terminal.enter("model:compile{ optimizer = 'sgd', loss = 'mse' }");
+  terminal.enter("history = model:fit(x, y, {epochs = 100000000, verbose = 2})");
+  terminal.expect("Epoch 3/");
+  terminal.send("\x03");
+  terminal.expect("> ");
+  terminal.enter("'epochs: ' .. tostring(#history.history.loss > 1) .. ' ' .. #model:predict(x)");
+  terminal.expect("epochs: true 64");
+  terminal.enter("#model:fit(x, y, {epochs = 2, verbose = 0}).epoch + 5");
+  terminal.expect("7");
+}
+
+TEST_CASE("a second Ctrl-C leaves the loop around fit, and the session stays") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.enter(kModel);
+  terminal.enter(
+      "rounds = 0 while true do rounds = rounds + 1 model:fit(x, y, {epochs = 100000000, verbose = "
+      "2}) end");
+  terminal.expect("Epoch 3/");
+  terminal.signal(SIGINT);
+  terminal.expect("fit: interrupted after");
+  terminal.expect("Epoch 3/");  // of the next round
+  terminal.signal(SIGINT);
+  terminal.expect("interrupted!");
+  terminal.enter("'rounds: ' .. rounds");
+  terminal.expect("rounds: 2");
+  terminal.enter(
+      "while true do pcall(model.fit, model, x, y, {epochs = 100000000, verbose = 2}) end");
+  for (int i = 0; i < 2; ++i) {
+    terminal.expect("Epoch 3/");
+    terminal.signal(SIGINT);
+  }
+  terminal.expect("interrupted!");
+  terminal.enter("print('loo' .. 'ping') for i = 1, 1e18 do model:train_on_batch(x, y) end");
+  terminal.expect("looping");
+  terminal.signal(SIGINT);
+  terminal.expect("interrupted!");
+  terminal.enter("'epochs: ' .. #model:fit(x, y, {epochs = 2, verbose = 0}).epoch");
+  terminal.expect("epochs: 2");
+}
+
+TEST_CASE("Ctrl-C in evaluate and predict is an error, not a part of the result") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.enter(kModel + kSource);
+  for (const char* call : {"evaluate", "predict"}) {
+    terminal.enter(std::string("part = model:") + call + "(source, {verbose = 0})");
+    terminal.expect("it is running");
+    terminal.signal(SIGINT);
+    terminal.expect(std::string(call) + ": interrupted after batch");
+    terminal.enter("'the part: ' .. tostring(part)");
+    terminal.expect("the part: nil");
+  }
+}
+
+TEST_CASE("SIGTERM and SIGHUP end the prompt, its history kept") {
+  for (int number : {SIGTERM, SIGHUP}) {
+    StateFolder state;
+    Terminal terminal(state);
+    terminal.expect("> ");
+    terminal.enter("'remem' .. 'bered'");
+    terminal.expect("remembered\r\n[");
+    SECTION("between commands") {}
+    SECTION("in fit") {
+      terminal.enter(kModel);
+      terminal.enter(
+          "while true do pcall(model.fit, model, x, y, {epochs = 100000000, verbose = 2}) end");
+      terminal.expect("Epoch 3/");
+    }
+    terminal.signal(number);
+    CHECK(terminal.end() == 128 + number);
+    CHECK(fs::exists(state.path / "crescent" / "history"));
+  }
+}
+
+TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
+  StateFolder state;
+  Terminal looping(state, {"-e", "print('re' .. 'ady') " + kEndlessLoop});
+  looping.expect("ready");
+  looping.send("\x03");
+  looping.expect("interrupted!");
+  CHECK(looping.end() == 130);
+  Terminal training(state,
+                    {"-e",
+                     "local m = cr.Sequential{ cr.layers.Dense(1, {input_shape = {4}}) } "
+                     "m:compile{ loss = 'mse' } "
+                     "m:fit(cr.zeros{64, 4}, cr.zeros{64, 1}, {epochs = 100000000, verbose = 2}) "
+                     "print('went ' .. 'on')"});
+  training.expect("Epoch 3/");
+  training.signal(SIGINT);
+  training.expect("fit: interrupted after");
+  training.expect("interrupted!");
+  CHECK(training.end() == 130);
+  CHECK(training.seen().find("went on") == std::string::npos);
+  Terminal evaluating(
+      state,
+      {"-e", kModel + kSource + "model:evaluate(source, {verbose = 0}) print('went ' .. 'on')"});
+  evaluating.expect("it is running");
+  evaluating.signal(SIGINT);
+  evaluating.expect("evaluate: interrupted after batch");
+  CHECK(evaluating.end() == 130);
+  CHECK(evaluating.seen().find("went on") == std::string::npos);
+}
+
+TEST_CASE("signals end a script after the batch, whatever it catches; its files are written") {
+  const std::string fit = "model:fit(x, y, {epochs = 100000000, verbose = 2}) ";
+  for (const std::string& body : {fit, "while true do pcall(function() " + fit + "end) end ",
+                                  "print('Epoch' .. ' 3/') " + kEndlessLoop + " "}) {
+    for (int number : {SIGTERM, SIGHUP, SIGINT}) {
+      StateFolder state;
+      const std::string file = state.path / "written";
+      Terminal script(
+          state, {"-e", kModel + "file = io.open('" + file + "', 'w') file:write('all of it') " +
+                            body + "print('went ' .. 'on')"});
+      script.expect("Epoch 3/");
+      script.signal(number);
+      if (number == SIGINT && body.find("pcall") != std::string::npos) {
+        script.expect("Epoch 3/");
+        script.signal(number);
+        script.signal(number);
+      }
+      CHECK(script.end() == 128 + number);
+      CHECK(script.seen().find("went on") == std::string::npos);
+      std::string text;
+      std::getline(std::ifstream(file), text);
+      CHECK(text == "all of it");
+    }
+  }
+}
+
+TEST_CASE("signals that were ignored stay so") {
+  StateFolder state;
+  const std::string command =
+      std::string("trap '' HUP INT TERM; exec ") + CRESCENT_PROGRAM + " -e \"" + kModel +
+      "print('rea' .. 'dy') model:fit(x, y, {epochs = 3000, verbose = 0}) print('went ' .. 'on')\"";
+  Terminal terminal(state, {"-e", "os.execute [[" + command + "]]"});
+  terminal.expect("ready");
+  terminal.send("\x03");
+  terminal.expect("went on");
+}
+
+namespace {
+
+/// The reader process of the program.
+pid_t reader_of(pid_t program) {
+  for (int tries = 0; tries < 300; ++tries, usleep(10000)) {
+    std::ifstream children("/proc/" + std::to_string(program) + "/task/" + std::to_string(program) +
+                           "/children");
+    for (pid_t child; children >> child;) {
+      std::string name;
+      std::getline(std::ifstream("/proc/" + std::to_string(child) + "/comm"), name);
+      if (name == "crescent-h5read") return child;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
+  StateFolder state;
+  const std::string file = state.path / "x.h5";
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.enter("cr.data.write_hdf5('" + file +
+                 "', {y = cr.zeros{64, 1}:cast 'bool'})");  // read, not mapped
+  terminal.enter(kModel + "print('rea' .. 'dy')");
+  terminal.expect("ready");
+  for (const char* call :
+       {"open:clone()", "model:fit(x, open, {epochs = 100000000, verbose = 0})"}) {
+    INFO(call);
+    terminal.enter("open = nil collectgarbage() open = cr.data.open_hdf5('" + file +
+                   "', 'y') print('ope' .. 'ned')");
+    terminal.expect("opened");
+    const pid_t reader = reader_of(terminal.process());
+    REQUIRE(reader > 0);
+    kill(reader, SIGSTOP);
+    terminal.enter(std::string("print('wai' .. 'ting') part = ") + call);
+    terminal.expect("waiting");
+    usleep(300000);
+    const time_t before = time(nullptr);
+    terminal.signal(SIGINT);
+    terminal.expect("interrupted", 5);
+    CHECK(time(nullptr) - before <= 3);
+    terminal.enter("'still ' .. 'here'");
+    terminal.expect("still here");
+  }
+  terminal.enter("open:clone()");
+  terminal.expect("open the file again");
+}

@@ -1,0 +1,144 @@
+// The program on a pseudo-terminal, for tests of the prompt.
+#pragma once
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace crescent::prompt_tests {
+
+namespace fs = std::filesystem;
+
+/// A folder for the history of the sessions of one test.
+class StateFolder {
+ public:
+  StateFolder() {
+    std::string name = fs::temp_directory_path() / "crescent-prompt-XXXXXX";
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~StateFolder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+/// The program on a terminal of its own.
+class Terminal {
+ public:
+  explicit Terminal(const StateFolder& state, std::vector<std::string> arguments = {}) {
+    const winsize size{40, kColumns, 0, 0};
+    child_ = forkpty(&terminal_, nullptr, nullptr, &size);
+    REQUIRE(child_ >= 0);
+    if (child_ > 0) return;
+    setenv("XDG_STATE_HOME", state.path.c_str(), 1);
+    setenv("CRESCENT_INIT", "", 1);
+    setenv("TERM", "vt100", 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    const std::string program = CRESCENT_PROGRAM;
+    std::vector<char*> words{const_cast<char*>(program.c_str())};
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    execv(program.c_str(), words.data());
+    _exit(127);
+  }
+  ~Terminal() {
+    if (!ended_) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
+    close(terminal_);
+  }
+
+  void send(const std::string& text) {
+    REQUIRE(write(terminal_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
+  /// The same of a text that may be longer than the terminal takes before it is read from.
+  void send_and_read(const std::string& text) {
+    const int flags = fcntl(terminal_, F_GETFL);
+    fcntl(terminal_, F_SETFL, flags | O_NONBLOCK);
+    for (size_t at = 0; at < text.size();) {
+      const ssize_t count = write(terminal_, text.data() + at, text.size() - at);
+      if (count > 0) at += static_cast<size_t>(count);
+      while (read_some(count > 0 ? 0 : 1)) continue;
+    }
+    fcntl(terminal_, F_SETFL, flags);
+  }
+  void enter(const std::string& line) { send(line + "\r"); }
+
+  /// Reads until the text appears in what came since the last call; what came before it is dropped.
+  void expect(const std::string& text, int seconds = 30) {
+    size_t searched = 0;
+    for (const time_t end = time(nullptr) + seconds; time(nullptr) <= end; read_some(100)) {
+      if (const size_t at = seen_.find(text, searched); at != std::string::npos) {
+        seen_.erase(0, at + text.size());
+        return;
+      }
+      searched = seen_.size() - std::min(seen_.size(), text.size());
+    }
+    const std::string last = seen_.substr(seen_.size() - std::min<size_t>(seen_.size(), 2000));
+    FAIL("no '" << text << "' within " << seconds << " s in what the terminal showed:\n" << last);
+  }
+  /// As Ctrl-C sends SIGINT, but the terminal does not forget what the program shows meanwhile.
+  void signal(int number) { REQUIRE(kill(child_, number) == 0); }
+  pid_t process() const { return child_; }
+  /// Seconds that the first thread of the program has computed.
+  double computed() const {
+    double nanoseconds = 0;
+    std::ifstream("/proc/" + std::to_string(child_) + "/schedstat") >> nanoseconds;
+    return nanoseconds * 1e-9;
+  }
+
+  /// The exit status, once the program has ended.
+  int end(int seconds = 30) {
+    int status = 0;
+    for (int waited = 0; waited < seconds * 10; ++waited) {
+      read_some(100);
+      if (waitpid(child_, &status, WNOHANG) == child_) {
+        ended_ = true;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      }
+    }
+    FAIL("the program did not end; it showed:\n" << seen_);
+    return -1;
+  }
+  const std::string& seen() const { return seen_; }
+
+ private:
+  static constexpr unsigned short kColumns = 120;
+
+  bool read_some(int milliseconds) {
+    pollfd ready{terminal_, POLLIN, 0};
+    if (poll(&ready, 1, milliseconds) <= 0) return false;
+    char buffer[4096];
+    const ssize_t count = read(terminal_, buffer, sizeof buffer);
+    if (count <= 0) return usleep(1000 * milliseconds), false;  // the other side is closed
+    seen_.append(buffer, static_cast<size_t>(count));
+    remove_row_starts();
+    return true;
+  }
+  /// What the editor writes to be at the start of a row.
+  void remove_row_starts() {
+    const std::string start = "\x1b[7m%\x1b[m" + std::string(kColumns - 1, ' ') + "\r\x1b[K";
+    for (size_t at; (at = seen_.find(start)) != std::string::npos;) seen_.erase(at, start.size());
+  }
+
+  int terminal_ = -1;
+  pid_t child_ = -1;
+  bool ended_ = false;
+  std::string seen_;
+};
+
+/// Lua that makes data x, y and a compiled model.
+inline const std::string kModel =
+    "x, y = cr.zeros{64, 4}, cr.zeros{64, 1} model = cr.Sequential{ cr.layers.Dense(1, "
+    "{input_shape = {4}}) } "
+    "model:compile{ optimizer = 'sgd', loss = 'mse' } ";
+
+}  // namespace crescent::prompt_tests
