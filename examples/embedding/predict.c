@@ -1,5 +1,6 @@
-// Opens a model and predicts for two samples of three numbers, over memory of its own:
-// predict_c MODEL
+// Opens a model and predicts for two samples of three numbers in an array of the program, without a
+// copy:
+//   predict_c MODEL
 #include <crescent.h>
 #include <stdio.h>
 

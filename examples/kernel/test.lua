@@ -2,7 +2,7 @@ local cr = require "crescent"
 local layer, x, direction = cr.layers.Ema { decay = 0.75 }, cr.random.normal { 50, 7 },
   cr.random.normal { 50, 7 }
 local y = layer(x)
-for i, row in ipairs(x:totable()) do -- a loop
+for i, row in ipairs(x:totable()) do -- the same averages by a plain loop
   local average = 0
   for t, value in ipairs(row) do
     average = 0.75 * average + 0.25 * value

@@ -1,4 +1,4 @@
-// Recurrent ops. In ONNX time is the first axis, and directions have an axis.
+// Recurrent ops. In ONNX, time is the first axis, and an additional axis holds the directions.
 #include "crescent/ops/ops.h"
 #include "op_emitters.h"
 

@@ -56,6 +56,9 @@ end
 --- The series in the argument y, each with its label: y is a tensor or list of numbers, a matrix
 --- whose columns are series, a list of series, or a table of them by name.
 local function series_of(y, label)
+  if not is_tensor(y) and type(y) ~= "table" then
+    shell.fail("plot: expected a tensor, a list or a table of these by name, got ", tostring(y))
+  end
   local labels = type(label) == "table" and label or { label }
   if is_tensor(y) and #y.shape == 2 then y = columns_of(y) end
   if is_tensor(y) or (is_list(y) and not (type(y[1]) == "table" or is_tensor(y[1]))) then

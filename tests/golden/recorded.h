@@ -67,8 +67,8 @@ std::string difference(const Tensor& got, const Tensor& want, Tolerance toleranc
 /// sets it fails if nothing was compared or the skipped names are not those expected.
 class Tally {
  public:
-  /// `missing`: the names that must be skipped in the recorded set, exactly. Of our own cases none
-  /// may be.
+  /// `missing`: exactly these names of the recorded set must be skipped. Our own cases must all be
+  /// compared.
   explicit Tally(std::set<std::string> missing = {}) : missing_(std::move(missing)) {}
   void compared() { ++compared_; }
   void skipped(const std::string& name) { ++skipped_, names_.insert(name); }

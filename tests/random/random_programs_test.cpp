@@ -72,8 +72,8 @@ TEST_CASE("the reference computes what ops compute in float64") {
   CHECK(compared > 10);
 }
 
-/// Except for programs with complex numbers or points (coordinates, float32) as intermediate
-/// values.
+/// Leaves out programs whose intermediate values are complex numbers or coordinates, which are
+/// float32.
 TEST_CASE("the reference computes what ops of special fields compute in float64") {
   constexpr int kWideRows = 30;
   int wide_rows = 0;

@@ -29,7 +29,7 @@ ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   return state;
 }
 
-Tensor weight_of(const Batch& batch, size_t output) {
+Tensor sample_weight_of(const Batch& batch, size_t output) {
   return output < batch.sample_weight.size() ? batch.sample_weight[output] : Tensor();
 }
 
@@ -66,7 +66,7 @@ void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
 
 Tensor loss_of(const Model& model, const Batch& batch, size_t output, Tensor y_pred) {
   const ModelAccess::Training& state = ModelAccess::training(model);
-  Tensor weights = weight_of(batch, output);
+  Tensor weights = sample_weight_of(batch, output);
   if (state.spec.options.mask_as_weights) weigh_by_mask(y_pred, weights);
   return (*state.plan.outputs[output].loss)(target_of(state, batch, output), y_pred, weights);
 }
@@ -198,7 +198,7 @@ StepLogs Steps::compute_metrics(Model& model, const Batch& batch, const Tensors&
   for (size_t i = 0; i < state.plan.outputs.size(); ++i) {
     for (const MetricPtr& metric : state.plan.outputs[i].metrics) update(metric, i, {});
     for (const MetricPtr& metric : state.plan.outputs[i].weighted_metrics)
-      update(metric, i, weight_of(batch, i));
+      update(metric, i, sample_weight_of(batch, i));
   }
   return {};
 }

@@ -11,7 +11,7 @@ class Inventory {
  public:
   explicit Inventory(const std::vector<std::string>& texts);
 
-  /// The text of each object by its path.
+  /// The line of text that describes each object, by the path of the object.
   const std::map<std::string, std::string>& entries() const { return entries_; }
   bool has(const std::string& text) const;
   /// The names of the members of every group, including the root and groups that only contain

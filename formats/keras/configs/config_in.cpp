@@ -340,7 +340,7 @@ bool is_of(FileVersions versions, const Origin& origin) {
 }
 
 /// The value of an option; a value that files of this origin name differently is renamed.
-Value value_of_today(const std::string& option, const Value& value, const Origin& origin) {
+Value current_value(const std::string& option, const Value& value, const Origin& origin) {
   for (const RenamedValue& row : kRenamedValues)
     if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))
       return row.here;
@@ -417,7 +417,8 @@ bool is_policy_map(const Value& value) {
 
 }  // namespace
 
-/// The options of an object, with the names and meanings of its registered class.
+/// Converts the Keras options of an object to those of the registered class: names and values are
+/// translated where they differ.
 Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
                        const Dict& config) const {
   auto class_info = registry().get(kind, class_name);
@@ -446,7 +447,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     if (given.is_null() && option == "dtype") continue;
     Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
                        : nested(given, expected);
-    value = value_of_today(option, value, origin_);
+    value = current_value(option, value, origin_);
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
     if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")

@@ -15,29 +15,30 @@ namespace {
 
 // ---- the tables
 
-struct Module {
+struct PythonModule {
   const char *of, *name;  ///< the kind or the class, and its module
 };
-constexpr Module kModules[] = {{"layer", "keras.layers"},
-                               {"initializer", "keras.initializers"},
-                               {"regularizer", "keras.regularizers"},
-                               {"constraint", "keras.constraints"},
-                               {"optimizer", "keras.optimizers"},
-                               {"schedule", "keras.optimizers.schedules"},
-                               {"loss", "keras.losses"},
-                               {"metric", "keras.metrics"},
-                               {"quantizer", "keras.quantizers"}};
+constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
+                                     {"initializer", "keras.initializers"},
+                                     {"regularizer", "keras.regularizers"},
+                                     {"constraint", "keras.constraints"},
+                                     {"optimizer", "keras.optimizers"},
+                                     {"schedule", "keras.optimizers.schedules"},
+                                     {"loss", "keras.losses"},
+                                     {"metric", "keras.metrics"},
+                                     {"quantizer", "keras.quantizers"}};
 
 /// The modules of classes that Keras does not export: it looks them up by their registered names.
 constexpr const char* kFunctionalModule = "keras.src.models.functional";
-constexpr Module kHidden[] = {{"Functional", kFunctionalModule},
-                              {"LayerScale", "keras.src.applications.convnext"},
-                              {"StochasticDepth", "keras.src.applications.convnext"},
-                              {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"},
-                              {"ThresholdedReLU", "keras._legacy.layers"}};
+constexpr PythonModule kHidden[] = {
+    {"Functional", kFunctionalModule},
+    {"LayerScale", "keras.src.applications.convnext"},
+    {"StochasticDepth", "keras.src.applications.convnext"},
+    {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"},
+    {"ThresholdedReLU", "keras._legacy.layers"}};
 
 /// Classes that Keras 3 exports under another name.
-constexpr Module kPublicNames[] = {{"GroupedQueryAttention", "GroupQueryAttention"}};
+constexpr PythonModule kPublicNames[] = {{"GroupedQueryAttention", "GroupQueryAttention"}};
 
 /// Layers whose call takes a list of tensors in Keras; in Crescent each tensor also has a name.
 constexpr const char* kTakeLists[] = {"Attention", "AdditiveAttention"};
@@ -79,8 +80,8 @@ bool names_option(const Lacking (&table)[N], const std::string& class_name,
 }
 
 template <size_t N>
-const Module* row_of(const Module (&table)[N], const std::string& class_name) {
-  for (const Module& row : table)
+const PythonModule* row_of(const PythonModule (&table)[N], const std::string& class_name) {
+  for (const PythonModule& row : table)
     if (class_name == row.of) return &row;
   return nullptr;
 }
@@ -89,11 +90,11 @@ const Module* row_of(const Module (&table)[N], const std::string& class_name) {
 /// registered name.
 Value module_of(const std::string& kind, const std::string& class_name) {
   if (is_policy(class_name)) return "keras.dtype_policies";
-  for (const Module& row : kModules) {
+  for (const PythonModule& row : kModules) {
     if (!kind.empty() && kind != row.of) continue;
     if (auto info = registry().find(row.of, class_name)) {
       if (is_foreign(*info)) return {};
-      const Module* hidden = row_of(kHidden, class_name);
+      const PythonModule* hidden = row_of(kHidden, class_name);
       return hidden ? hidden->name : row.name;
     }
   }
@@ -103,7 +104,7 @@ Value module_of(const std::string& kind, const std::string& class_name) {
 /// An object of a class; the registered name of a class in a package is "acme>Scale".
 Dict object(Value module, const std::string& class_name, Value config) {
   const bool registered = module.is_null() || row_of(kHidden, class_name);
-  const Module* shown = row_of(kPublicNames, class_name);
+  const PythonModule* shown = row_of(kPublicNames, class_name);
   return {{"module", std::move(module)},
           {"class_name", shown ? shown->name : class_name.substr(class_name.rfind('>') + 1)},
           {"config", std::move(config)},

@@ -130,7 +130,8 @@ class IncompatibilitySearch {
     return found ? *found : "";
   }
 
-  /// Checks a value that is, names or contains objects of this kind.
+  /// Checks a value that is an object of this kind, the name of one, or a list or dictionary of
+  /// these.
   void anything(const Value& value, const std::string& kind, const std::string& place,
                 const std::string& option) {
     if (keras2_ && picked_by_keras2(value)) return;

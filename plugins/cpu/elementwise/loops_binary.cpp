@@ -154,7 +154,7 @@ void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   for (; i < n; ++i) y[i] = std::pow(a[i], b[second_scalar ? 0 : i]);
 }
 
-/// Powers with a scalar exponent, some of which are products or quotients.
+/// Powers with a scalar exponent; some exponents are computed by multiplication or division.
 template <class T>
 void power_by_number(const void* a, const void* b, void* y, size_t n) {
   const T exponent = *static_cast<const T*>(b), one = 1;

@@ -25,7 +25,7 @@ class UnmaskedSteps {
 
   int64_t batch_, time_;
   Tensor order_;  ///< the original indices of the moved steps
-  Tensor count_;  ///< the number of unmasked steps up to each step
+  Tensor count_;  ///< the number of unmasked steps up to and including each step
 };
 
 }  // namespace crescent

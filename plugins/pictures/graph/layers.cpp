@@ -69,7 +69,8 @@ std::vector<int> predecessor_counts(size_t items, const std::vector<Edge>& edges
   return arriving;
 }
 
-/// Sets the initial layer of each item, which is that of an item without predecessors.
+/// Sets the layer that each item has if it has no predecessors: 0, or 1 if other items are pinned
+/// to the first layer.
 void set_first_layers(std::vector<Item>& items) {
   const bool has_first = std::any_of(items.begin(), items.end(),
                                      [](const Item& item) { return item.pin == Item::kFirst; });

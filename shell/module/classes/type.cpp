@@ -215,7 +215,7 @@ const Callable* Type::find_missing() const {
   return parent_ ? parent_->find_missing() : &standard_missing();
 }
 
-Type::Reason Type::find_reason() const {
+Type::UnsettableReason Type::find_reason() const {
   return reason_ || !parent_ ? reason_ : parent_->find_reason();
 }
 

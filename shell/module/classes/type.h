@@ -51,8 +51,8 @@ class Type {
   Type& positions(CallablePtr callable);
 
   /// Returns the end of the error that a name cannot be assigned to.
-  using Reason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
-  Type& unsettable(Reason reason) { return reason_ = reason, *this; }
+  using UnsettableReason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
+  Type& unsettable(UnsettableReason reason) { return reason_ = reason, *this; }
 
   const std::string& name() const { return name_; }
   const Type* parent() const { return parent_; }
@@ -66,7 +66,7 @@ class Type {
   const Callable* find_getter(const std::string& name) const;
   const Callable* find_setter(const std::string& name) const;
   const Callable* find_missing() const;
-  Reason find_reason() const;
+  UnsettableReason find_reason() const;
   const Callable* find_positions() const { return positions_.get(); }
 
   /// Makes the metatable and stores it in the registry under `key`; `close` is __gc.
@@ -88,7 +88,7 @@ class Type {
   const Type* parent_;
   Members methods_, getters_, setters_, metamethods_;
   CallablePtr missing_, positions_;
-  Reason reason_ = nullptr;
+  UnsettableReason reason_ = nullptr;
 };
 
 /// The Type of the handle at `index`; null for other values.

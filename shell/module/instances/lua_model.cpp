@@ -15,7 +15,7 @@ std::vector<Symbol> ends_in(const Value& value, const char* which) {
 }
 
 /// The shapes in this structure; without one a shape or a list of shapes.
-Value encoded(const Value& structure, const std::vector<Shape>& shapes) {
+Value encoded_shapes(const Value& structure, const std::vector<Shape>& shapes) {
   List list;
   for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
   if (!structure.is_null() && tensor_count(structure) == list.size())
@@ -64,7 +64,7 @@ void LuaModel::configured() {
 
 void LuaModel::build(const std::vector<Shape>& inputs) {
   LuaLayerOf<Model>::build(inputs);
-  if (!graph_) built_for_ = encoded(call_structure(), inputs);
+  if (!graph_) built_for_ = encoded_shapes(call_structure(), inputs);
 }
 
 /// Builds the model by running its call on inputs of these shapes.

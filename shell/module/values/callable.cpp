@@ -258,7 +258,7 @@ bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& par
 
 namespace {
 
-/// Replaces a table by a list of its items without its names.
+/// Replaces a table by a list of its items 1 to n, without its named fields.
 void keep_list(lua_State* L, int index) {
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   lua_createtable(L, static_cast<int>(length), 0);

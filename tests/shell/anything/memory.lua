@@ -37,7 +37,7 @@ end
 assert(most_heap < 8192, string.format("Lua's heap grew to %.0f KiB", most_heap))
 
 -- failing calls free what they had made
-local function rounds(n, f)
+local function check_no_leak(n, f)
   for _ = 1, n do pcall(f) end
   collectgarbage()
   local start = memory.mib "VmRSS"
@@ -46,14 +46,14 @@ local function rounds(n, f)
   local grown = memory.mib "VmRSS" - start
   assert(sanitized or grown < 8, string.format("%.1f MiB more after errors", grown))
 end
-rounds(2000, function() return x:matmul(cr.ones { 3, 3 }) end)
-rounds(2000, function() return cr.layers.Dense { units = 3, nonsense = { 1, 2, 3 } } end)
-rounds(2000, function() return cr.tensor { { 1, 2 }, { 3, "x" } } end)
-rounds(500, function() return cr.GradientTape(function() error "stop" end) end)
+check_no_leak(2000, function() return x:matmul(cr.ones { 3, 3 }) end)
+check_no_leak(2000, function() return cr.layers.Dense { units = 3, nonsense = { 1, 2, 3 } } end)
+check_no_leak(2000, function() return cr.tensor { { 1, 2 }, { 3, "x" } } end)
+check_no_leak(500, function() return cr.GradientTape(function() error "stop" end) end)
 local Bad = cr.Layer:subclass "BadInMemory"
 function Bad:call(x) return x:matmul(x):matmul(error "stop") end
 local bad = Bad()
-rounds(500, function() return bad(cr.ones { 8, 8 }) end)
+check_no_leak(500, function() return bad(cr.ones { 8, 8 }) end)
 
 -- coroutines may call into the module
 local worker = coroutine.wrap(function()

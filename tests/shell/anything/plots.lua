@@ -100,6 +100,7 @@ check.fails(function() cr.plot({ 1 }, { style = "dots", file = "a.svg" }) end, "
 check.fails(function() cr.plot({ 1 }, { titel = "a" }) end, "did you mean 'title'")
 check.fails(function() cr.plot(cr.tensor { "a" }, { file = "a.svg" }) end, "real numbers")
 check.fails(function() cr.plot() end, "'x'")
+check.fails(function() cr.plot(1) end, "expected a tensor, a list", "got 1")
 
 -- ---- messages begin with the name of the function that was called
 local function says(text, ...)

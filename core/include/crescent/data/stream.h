@@ -155,8 +155,8 @@ CRESCENT_API StreamPtr take(StreamPtr source, int64_t count);
 CRESCENT_API StreamPtr skip(StreamPtr source, int64_t count);
 /// The elements of the sources, one source after another.
 CRESCENT_API StreamPtr concatenate(std::vector<StreamPtr> sources);
-/// Elements that have the parts of an element of each source; the shortest source determines their
-/// number.
+/// Elements that combine the parts of one element of each source; the shortest source determines
+/// their number.
 CRESCENT_API StreamPtr zip(std::vector<StreamPtr> sources);
 /// Elements of two parts: the index of an element, counted from `first`, and the element.
 CRESCENT_API StreamPtr enumerate(StreamPtr source, int64_t first);

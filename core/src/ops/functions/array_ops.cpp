@@ -65,8 +65,8 @@ Tensors Diff::vjp(const Vjp& v) const {
 // ---- cumulative products
 
 TensorSpecs Cumprod::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
-/// Doubles the range in each step: each element is multiplied by the product of as many elements
-/// before it.
+/// A scan by doubling: before a step with the shift s, each element is the product of the last s
+/// elements up to it; multiplied by the element s positions before, it is that of the last 2 s.
 Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   Tensor x = in[0];
   const int64_t n = x.dim(axis);

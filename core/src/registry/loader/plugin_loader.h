@@ -1,4 +1,5 @@
-// Loads plugins into the registry of the process: by path, by name, or for a class of theirs.
+// Loads plugins into the registry of the process: by path, by name, or by the name of a class that
+// they provide.
 #pragma once
 #include <map>
 #include <set>
