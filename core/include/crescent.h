@@ -23,8 +23,9 @@
 //
 // Threads. Every function may be called by every thread. Several threads may call
 // crescent_model_predict of one model at once, also while another one trains it; a second thread
-// that trains, evaluates or compiles the same model meanwhile is refused. Callbacks run on the calling thread. A tensor
-// may be read by several threads; its values must not be written meanwhile.
+// that trains, evaluates or compiles the same model meanwhile is refused. Callbacks run on the
+// calling thread. A tensor may be read by several threads; its values must not be written
+// meanwhile.
 #ifndef CRESCENT_H
 #define CRESCENT_H
 
