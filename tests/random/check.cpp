@@ -21,6 +21,8 @@ constexpr int kFirstRepetitions = 2, kSureRepetitions = 200;
 /// every number independently, but in a kernel equal numbers are rounded alike and their errors add
 /// up; so a result is reported only if it exceeds twice that tolerance.
 constexpr double kFactor = 6, kSureFactor = 12;
+/// The largest number of candidates of which kSureRepetitions choose each at least once.
+constexpr size_t kMaxCandidates = 8;
 /// Most nodes of a recipe whose gradients are cheap to check.
 constexpr size_t kFewNodes = 8;
 constexpr int64_t kForThreads = 16'000;  ///< fewest elements for which kernels use several threads
@@ -80,7 +82,7 @@ class Expected {
  public:
   Expected(const Recipe& recipe, const Tensors& inputs) : program_(traced(recipe, inputs)) {
     for (const Tensor& x : inputs) inputs_.push_back(array_of(x));
-    exact_ = interpret(program_, inputs_);
+    exact_ = interpret(program_, inputs_, {}, &equalities_);
     for (const Array& output : exact_) spread_.emplace_back(output.values.size());
     repeat(kFirstRepetitions);
   }
@@ -88,13 +90,15 @@ class Expected {
   const Program& program() const { return program_; }
 
   /// Describes the first wrong result; nullopt if there is none. Adds repetitions before a result
-  /// counts as wrong.
+  /// counts as wrong. Throws Unreliable if only rounding makes many numbers equal.
   std::optional<std::string> compare(const Tensors& got) {
     std::optional<std::string> wrong = far_off(got);
     while (wrong && repetitions_ < kSureRepetitions) {
       repeat(std::min(4 * repetitions_, kSureRepetitions));
       wrong = far_off(got);
     }
+    if (wrong && equalities_.most_by_rounding() > kMaxCandidates)
+      throw Unreliable("only rounding makes many numbers equal");
     return wrong;
   }
 
@@ -105,8 +109,8 @@ class Expected {
  private:
   void repeat(int count) {
     for (; repetitions_ < count; ++repetitions_) {
-      const std::vector<Array> other =
-          interpret(program_, inputs_, Rounding(static_cast<uint64_t>(repetitions_ + 1)));
+      const std::vector<Array> other = interpret(
+          program_, inputs_, Rounding(static_cast<uint64_t>(repetitions_ + 1)), &equalities_);
       for (size_t o = 0; o < exact_.size(); ++o) {
         for (size_t i = 0; i < spread_[o].size(); ++i)
           spread_[o][i] =
@@ -144,6 +148,7 @@ class Expected {
   Program program_;
   std::vector<Array> inputs_, exact_;
   std::vector<std::vector<double>> spread_;
+  Equalities equalities_;
   int repetitions_ = 0;
 };
 

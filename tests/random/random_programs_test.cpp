@@ -5,6 +5,7 @@
 #include <set>
 
 #include "crescent/layer/operation.h"
+#include "crescent/ops/ops.h"
 #include "distance.h"
 #include "random/check.h"
 #include "random/draft.h"
@@ -94,6 +95,29 @@ TEST_CASE("the reference computes what ops of special fields compute in float64"
     wide_rows += compared > 0;
   }
   CHECK(wide_rows >= kWideRows);
+}
+
+TEST_CASE("the reference tells how many numbers only rounding makes equal") {
+  const auto by_rounding = [](double distance) {
+    std::vector<double> numbers(100);
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = 0.5 + distance * static_cast<double>(i);
+    const Tensor x = Tensor::from(numbers, {100});
+    const Program program = trace(
+        [](const Tensors& in) {
+          const Tensor logs = ops::log(ops::cast(ops::cast(in[0], DType::float16), DType::float32));
+          return Tensors{ops::equal(logs, ops::min(logs))};
+        },
+        TensorSpecs{x.spec()});
+    Equalities equalities;
+    interpret(program, {array_of(x)}, {}, &equalities);
+    for (uint64_t seed = 1; seed <= 20; ++seed)
+      interpret(program, {array_of(x)}, Rounding(seed), &equalities);
+    return equalities.most_by_rounding();
+  };
+  CHECK(by_rounding(0.01) == 0);
+  CHECK(by_rounding(1e-6) > 8);
+  CHECK(by_rounding(0) == 0);
 }
 
 TEST_CASE("one of several right values is no output, and no operand of another row") {

@@ -242,18 +242,22 @@ void binary(BinaryKind kind, const Call& call) {
   const DType dtype = call.in[0]->spec.dtype;
   const Broadcast a(*call.in[0], out.spec.shape), b(*call.in[1], out.spec.shape);
   const bool is_comparison = kind >= BinaryKind::equal,
-             is_equality = (kind == BinaryKind::equal || kind == BinaryKind::not_equal) &&
-                           is_floating(dtype) && call.rounding.is_exact();
+             is_equality =
+                 (kind == BinaryKind::equal || kind == BinaryKind::not_equal) && is_floating(dtype);
   Places places(out.spec.shape);
   for (double& y : out.values) {
     const double left = call.rounding.of_reading(a[places], call.in[0]->read_as()),
                  right = call.rounding.of_reading(b[places], call.in[1]->read_as());
-    if (is_equality) refuse_near(left, right, call.in[0]->read_as());
+    if (is_equality && call.rounding.is_exact()) refuse_near(left, right, call.in[0]->read_as());
     y = is_comparison        ? compare(kind, left, right)
         : is_floating(dtype) ? compute(kind, left, right, dtype, call.rounding)
                              : compute_whole(kind, left, right);
     places.next();
   }
+  if (!is_equality || !call.equalities) return;
+  std::vector<bool> are_equal;
+  for (double y : out.values) are_equal.push_back((y != 0) == (kind == BinaryKind::equal));
+  call.equalities->take(std::move(are_equal));
 }
 
 void select(const Call& call) {

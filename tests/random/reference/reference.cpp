@@ -77,8 +77,8 @@ std::unordered_set<int> scaled_values(const Program& program) {
 
 class Interpreter {
  public:
-  explicit Interpreter(Rounding& rounding, bool inside = false)
-      : rounding_(rounding), inside_(inside) {}
+  Interpreter(Rounding& rounding, Equalities* equalities, bool inside = false)
+      : rounding_(rounding), equalities_(equalities), inside_(inside) {}
 
   std::vector<Array> run(const Program& program, const Arrays& inputs) {
     std::vector<Array> made(program.values.size());
@@ -112,7 +112,7 @@ class Interpreter {
 
  private:
   void step(const OpPtr& op, const Arrays& in, std::vector<Array>& out, bool is_scaled) {
-    const Call call{*op, in, out, rounding_, is_scaled};
+    const Call call{*op, in, out, rounding_, equalities_, is_scaled};
     refuse_complex(call);
     if (op->name() == Scan::kName) {
       scan(static_cast<const Scan&>(*op), call);
@@ -159,7 +159,7 @@ class Interpreter {
         },
         specs);
     if (!has_parts) return false;
-    call.out = Interpreter(rounding_, true).run(parts, call.in);
+    call.out = Interpreter(rounding_, equalities_, true).run(parts, call.in);
     return true;
   }
 
@@ -184,7 +184,8 @@ class Interpreter {
                   call.out[output].values.begin() + t * static_cast<int64_t>(part.values.size()));
       };
       for (size_t s = 0; s < states && op.keep_states; ++s) put(inputs[s], states + stacked + s);
-      const std::vector<Array> results = Interpreter(rounding_, inside_).run(*op.body, pointers);
+      const std::vector<Array> results =
+          Interpreter(rounding_, equalities_, inside_).run(*op.body, pointers);
       for (size_t s = 0; s < states; ++s) inputs[s] = results[s];
       for (size_t o = 0; o < stacked; ++o) put(results[states + o], states + o);
     }
@@ -206,6 +207,7 @@ class Interpreter {
   }
 
   Rounding& rounding_;
+  Equalities* equalities_;
   bool inside_;
 };
 
@@ -214,8 +216,9 @@ class Interpreter {
 Array array_of(const Tensor& tensor) { return {tensor.spec(), tensor.to_vector()}; }
 
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
-                             Rounding rounding) {
-  return Interpreter(rounding).run(program, pointers_to(inputs));
+                             Rounding rounding, Equalities* equalities) {
+  if (equalities) equalities->begin();
+  return Interpreter(rounding, equalities).run(program, pointers_to(inputs));
 }
 
 double unit_of(DType dtype) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "crescent/program/program.h"
+#include "random/reference/equalities.h"
 
 namespace crescent::random_programs {
 
@@ -79,9 +80,9 @@ inline double roundings_one_by_one(int64_t terms) {
 }
 
 /// The outputs of the program. `inputs` are those of Program::inputs, then the values of its
-/// variables.
+/// variables. `equalities`, unless null, takes what the program compares for equality.
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
-                             Rounding rounding = {});
+                             Rounding rounding = {}, Equalities* equalities = nullptr);
 
 /// One instruction, with its inputs and results.
 using Arrays = std::vector<const Array*>;
@@ -90,6 +91,7 @@ struct Call {
   Arrays in;
   std::vector<Array>& out;  ///< specs are set, all values are 0
   Rounding& rounding;
+  Equalities* equalities = nullptr;  ///< takes comparisons of floats; may be null
   /// The result is multiplied later, and the factor may be moved to an input.
   bool is_scaled = false;
 };

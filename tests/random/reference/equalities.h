@@ -1,0 +1,30 @@
+// The pairs of numbers that a program compares for equality, and that only rounding makes equal.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace crescent::random_programs {
+
+/// Compares what is equal in repetitions with what is equal in the exact interpretation. Where one
+/// comparison of tensors has many elements that only rounding makes equal, as when one of many
+/// nearly equal numbers is the least and receives the gradient, repetitions do not choose each of
+/// them, so the spread of results is too small.
+class Equalities {
+ public:
+  /// Begins an interpretation; the first one is the exact one.
+  void begin() { next_ = 0; }
+  /// Takes the next comparison of the interpretation: for each element, whether the numbers are
+  /// equal.
+  void take(std::vector<bool> are_equal);
+  /// The largest number of elements of one comparison that only rounding makes equal.
+  size_t most_by_rounding() const;
+
+ private:
+  struct Comparison {
+    std::vector<bool> exact, by_rounding;
+  };
+  std::vector<Comparison> comparisons_;
+  size_t next_ = 0;
+};
+
+}  // namespace crescent::random_programs
