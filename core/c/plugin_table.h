@@ -55,7 +55,7 @@ class SpecList {
   explicit SpecList(std::span<const TensorSpec> specs);
   explicit SpecList(size_t capacity);
   const crescent_spec* const* data() const { return places_.data(); }
-  crescent_spec* const* places() { return writable_.data(); }
+  crescent_spec* const* pointers() { return writable_.data(); }
   /// The first `count` of them, as a plugin filled them in.
   std::vector<TensorSpec> specs(size_t count) const;
 

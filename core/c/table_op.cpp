@@ -17,7 +17,7 @@ struct OpClass {
 /// The crescent_buffers of the inputs or the results of compute.
 struct Buffers {
   explicit Buffers(size_t count) : all(count) {
-    for (crescent_buffer& each : all) places.push_back(&each);
+    for (crescent_buffer& each : all) pointers.push_back(&each);
   }
   void set(size_t i, const Tensor& tensor, void* data) {
     all[i] = {
@@ -25,7 +25,7 @@ struct Buffers {
         tensor.shape().begin(),  tensor.size()};
   }
   std::vector<crescent_buffer> all;
-  std::vector<crescent_buffer*> places;
+  std::vector<crescent_buffer*> pointers;
 };
 
 /// The results of infer; fails for what compute could not fill in.
@@ -50,8 +50,8 @@ class TableOp final : public Op {
     const SpecList given(inputs);
     SpecList results(CRESCENT_MAX_RESULTS);
     size_t count = CRESCENT_MAX_RESULTS;
-    throw_if(class_.table.infer(attributes_.c_str(), given.data(), inputs.size(), results.places(),
-                                &count));
+    throw_if(class_.table.infer(attributes_.c_str(), given.data(), inputs.size(),
+                                results.pointers(), &count));
     return checked_results(inputs, results.specs(count));
   }
   bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const override {
@@ -60,8 +60,8 @@ class TableOp final : public Op {
       given.set(i, inputs[i], const_cast<void*>(inputs[i].raw()));
     for (size_t i = 0; i < outputs.size(); ++i)
       results.set(i, outputs[i], outputs[i].mutable_raw());
-    throw_if(class_.table.compute(attributes_.c_str(), given.places.data(), inputs.size(),
-                                  results.places.data(), outputs.size()));
+    throw_if(class_.table.compute(attributes_.c_str(), given.pointers.data(), inputs.size(),
+                                  results.pointers.data(), outputs.size()));
     return true;
   }
   bool computes() const override { return true; }

@@ -214,11 +214,11 @@ crescent_error* crescent_tensor_print(const crescent_tensor* tensor, char** text
   });
 }
 
-crescent_error* crescent_tensor_load(const char* path, const char* place,
+crescent_error* crescent_tensor_load(const char* path, const char* member,
                                      crescent_tensor** result) {
   return guarded(__func__, [&] {
     require(result, "result");
-    *result = new_handle(in_memory(read_array(text_of(path, "path"), place ? place : "")));
+    *result = new_handle(in_memory(read_array(text_of(path, "path"), member ? member : "")));
   });
 }
 

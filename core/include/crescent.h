@@ -209,8 +209,8 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_reshape(const crescent_tensor*
 /// The values in the layout of NumPy; long tensors are abbreviated.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_print(const crescent_tensor* tensor, char** text);
 /// Reads an array from a file (.npy, .npz, .h5, .safetensors, an image, ...). If the file has
-/// several arrays, `place` is the path of one inside the file; else it is NULL.
-CRESCENT_MAY_FAIL crescent_error* crescent_tensor_load(const char* path, const char* place,
+/// several arrays, `name` is the path of one inside the file; else it is NULL.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_load(const char* path, const char* name,
                                                        crescent_tensor** result);
 /// Writes named arrays into a file, atomically.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensors_save(const char* path, const char* const* names,

@@ -96,10 +96,10 @@ const std::string& ShardedWeights::shard_of(const std::string& dataset) {
   const auto files = files_.find(group);
   if (files != files_.end() && files->second.size() == 1) return files->second.front();
   if (files != files_.end() && !places_.contains(dataset)) members(group);
-  const auto place = places_.find(dataset);
-  if (place == places_.end())
+  const auto found = places_.find(dataset);
+  if (found == places_.end())
     fail("'", path_, "': there is no dataset '/", dataset, "'; nothing was loaded");
-  return place->second;
+  return found->second;
 }
 
 std::vector<TensorSpec> ShardedWeights::describe(const keras::Names& datasets) {

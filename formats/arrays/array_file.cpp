@@ -69,8 +69,8 @@ Tensor open(const std::string& path, Header* header_of, const char* load_with) {
   return Tensor::on(std::move(file), array.start, {array.type.dtype, Shape(array.dims)});
 }
 
-void refuse_place(const std::string& path, const std::string& place) {
-  if (!place.empty()) fail("'", path, "' has no '", place, "': the file holds one array");
+void refuse_name(const std::string& path, const std::string& name) {
+  if (!name.empty()) fail("'", path, "' has no '", name, "': the file holds one array");
 }
 
 }  // namespace crescent::arrays

@@ -35,7 +35,7 @@ Tensor load(const std::string& path, const std::string& data, Header* header_of)
 /// function of Lua that loads them.
 Tensor open(const std::string& path, Header* header_of, const char* load_with);
 
-/// Fails unless `place` is empty: the array in a file of one array has no name.
-void refuse_place(const std::string& path, const std::string& place);
+/// Fails unless `name` is empty: the array in a file of one array has no name.
+void refuse_name(const std::string& path, const std::string& name);
 
 }  // namespace crescent::arrays

@@ -68,14 +68,14 @@ class Idx final : public Format, public ReadsArrays {
     s.doc("MNIST's arrays, gzipped too.")
         .trait("endings", List{".idx", ".idx.gz", "-ubyte", "-ubyte.gz"});
   }
-  Tensor read_array(const std::string& path, const std::string& place) override {
-    refuse_place(path, place);
+  Tensor read_array(const std::string& path, const std::string& name) override {
+    refuse_name(path, name);
     return load(path, read_file_unpacked(path), idx_header);
   }
   /// A compressed file cannot be mapped, so it is read whole.
-  Tensor open_array(const std::string& path, const std::string& place) override {
-    if (is_packed(path)) return read_array(path, place);
-    refuse_place(path, place);
+  Tensor open_array(const std::string& path, const std::string& name) override {
+    if (is_packed(path)) return read_array(path, name);
+    refuse_name(path, name);
     return open(path, idx_header, "read_idx");
   }
 };

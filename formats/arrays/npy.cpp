@@ -136,12 +136,12 @@ class Npy final : public Format, public ReadsArrays, public WritesArrays {
         .trait("endings", List{".npy"})
         .trait("signatures", List{"934e554d5059"});
   }
-  Tensor read_array(const std::string& path, const std::string& place) override {
-    refuse_place(path, place);
+  Tensor read_array(const std::string& path, const std::string& member) override {
+    refuse_name(path, member);
     return load(path, read_file(path), npy_header);
   }
-  Tensor open_array(const std::string& path, const std::string& place) override {
-    refuse_place(path, place);
+  Tensor open_array(const std::string& path, const std::string& member) override {
+    refuse_name(path, member);
     return open(path, npy_header, "read_npy");
   }
   /// Writes the only array; its name is not stored.

@@ -93,20 +93,20 @@ class Npz final : public keras::NamedFormat {
       const zip::Member* member = from->archive.find(name + kEnding);
       if (!member) fail("'", path, "' has no array '", name, "'");
       const std::string text = from->archive.text(*member);
-      const std::string place = place_of(*from, *member);
-      const size_t start = npy_objects(place, text);
-      if (start == 0) fail("'", place, "': expected lists, got an array of numbers");
-      const Ragged lists = read_ragged_pickle(place, std::string_view(text).substr(start));
+      const std::string array_path = place_of(*from, *member);
+      const size_t start = npy_objects(array_path, text);
+      if (start == 0) fail("'", array_path, "': expected lists, got an array of numbers");
+      const Ragged lists = read_ragged_pickle(array_path, std::string_view(text).substr(start));
       return {std::make_shared<BoxedTensor>(lists.values),
               std::make_shared<BoxedTensor>(lists.lengths)};
     });
   }
   /// The array. If its representation in the file is that in memory, the values stay in the file,
   /// after they were compared with the checksum of the archive.
-  Tensor open_array(const std::string& path, const std::string& place) override {
+  Tensor open_array(const std::string& path, const std::string& array_path) override {
     return naming(path, [&]() -> Tensor {
       const auto from = std::make_shared<OpenArchive>(path);
-      const std::string name = open_file(path, place).find(place).name;
+      const std::string name = open_file(path, array_path).find(array_path).name;
       const zip::Member& member = *from->archive.find(name + kEnding);
       const FileArray array = npy_header(place_of(*from, member), beginning(*from, member));
       const bool plain = !member.packed() && !array.type.converted() && !array.fortran &&

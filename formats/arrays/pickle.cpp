@@ -16,9 +16,9 @@ class Conversion {
 
   Value value_of(const Cell& cell, int depth = 0) {
     constexpr int kDeepest = 32;
-    constexpr int64_t kMost = 100'000'000;
-    if (depth > kDeepest || ++count_ > kMost)
-      fail("'", path_, "': a pickle of more than ", kMost, " values, or nested more than ",
+    constexpr int64_t kMaximum = 100'000'000;
+    if (depth > kDeepest || ++count_ > kMaximum)
+      fail("'", path_, "': a pickle of more than ", kMaximum, " values, or nested more than ",
            kDeepest, " deep");
     switch (cell.kind) {
       case Cell::Kind::none:

@@ -211,14 +211,14 @@ bool PickleMachine::step_container(unsigned char code) {
 }
 
 bool PickleMachine::step_memory(unsigned char code) {
-  const auto keep = [&](uint64_t place) {
+  const auto keep = [&](uint64_t index) {
     if (stack_.empty()) refuse("a value is missing");
-    memory_[place] = stack_.back();
+    memory_[index] = stack_.back();
     return true;
   };
-  const auto fetch = [&](uint64_t place) {
-    const auto found = memory_.find(place);
-    if (found == memory_.end()) refuse("nothing was kept at ", place);
+  const auto fetch = [&](uint64_t index) {
+    const auto found = memory_.find(index);
+    if (found == memory_.end()) refuse("nothing was kept at ", index);
     return push(found->second), true;
   };
   const auto number = [&] {

@@ -203,16 +203,16 @@ class Wav final : public Format, public ReadsArrays, public WritesArrays {
         .trait("endings", List{".wav"})
         .trait("signatures", List{"52494646"});
   }
-  Tensor read_array(const std::string& path, const std::string& place) override {
+  Tensor read_array(const std::string& path, const std::string& member) override {
     const std::string file = read_file(path);
-    if (place == "sampling_rate")
+    if (member == "sampling_rate")
       return Tensor::scalar(read_chunks(path, file).layout.sampling_rate, DType::int64);
-    if (!place.empty() && place != "audio")
-      fail("'", path, "' holds 'audio' and its 'sampling_rate', not '", place, "'");
+    if (!member.empty() && member != "audio")
+      fail("'", path, "' holds 'audio' and its 'sampling_rate', not '", member, "'");
     return decode_wav(path, file);
   }
-  Tensor open_array(const std::string& path, const std::string& place) override {
-    return read_array(path, place);
+  Tensor open_array(const std::string& path, const std::string& member) override {
+    return read_array(path, member);
   }
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     Tensor audio;

@@ -19,14 +19,14 @@ struct Chunk {
 };
 
 /// Chunks that do not share a huge page: if two threads touched a new page at the same time, both
-/// would clear it. `places` are the offsets of arrays from the start of a huge page.
-inline std::vector<Chunk> chunks_of(const std::vector<uint64_t>& places,
+/// would clear it. `offsets` are the offsets of arrays from the start of a huge page.
+inline std::vector<Chunk> chunks_of(const std::vector<uint64_t>& offsets,
                                     const std::vector<uint64_t>& sizes) {
   constexpr uint64_t kPage = uint64_t{2} << 20;
   std::vector<Chunk> parts;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (uint64_t at = 0, size; at < sizes[i]; at += size) {
-      size = std::min(kPage - (places[i] + at) % kPage, sizes[i] - at);
+      size = std::min(kPage - (offsets[i] + at) % kPage, sizes[i] - at);
       parts.push_back({i, at, size});
     }
   return parts;
@@ -48,9 +48,9 @@ void in_parallel(size_t count, const F& work) {
     }
   };
   // starting a thread only pays if it has at least this many items
-  constexpr size_t kMostThreads = 8, kLeastWork = 2;
+  constexpr size_t kMaxThreads = 8, kMinWork = 2;
   size_t threads = std::min(
-      {count / kLeastWork, kMostThreads, static_cast<size_t>(std::thread::hardware_concurrency())});
+      {count / kMinWork, kMaxThreads, static_cast<size_t>(std::thread::hardware_concurrency())});
   std::vector<std::jthread> others;
   try {
     for (size_t i = 1; i < threads; ++i) others.emplace_back(take);

@@ -30,7 +30,7 @@ class CheckedStorage final : public Storage {
         check(k, offset, count, static_cast<const std::byte*>(target));
   }
   size_t block() const override { return file_->block(); }
-  std::string place() const override { return file_->place(); }
+  std::string location() const override { return file_->location(); }
 
  private:
   /// Compares piece `k` with its checksum; `read` holds the bytes [offset, offset + count), which

@@ -10,7 +10,7 @@
 namespace crescent::files {
 
 /// Up to this size in bytes the pages of a file need not be released.
-inline constexpr uint64_t kMostMapped = uint64_t{32} << 20;
+inline constexpr uint64_t kMaxMapped = uint64_t{32} << 20;
 
 /// Releases the complete pages among these bytes of a mapped file that was not written to.
 inline void release_pages(const void* bytes, size_t size) {

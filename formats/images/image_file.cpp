@@ -7,11 +7,11 @@
 namespace crescent::images {
 
 void check_size(const std::string& path, uint64_t height, uint64_t width) {
-  constexpr uint64_t kMostPixels = 178'956'970;  // the limit of Pillow
+  constexpr uint64_t kMaxPixels = 178'956'970;  // the limit of Pillow
   if (height == 0 || width == 0)
     fail("'", path, "': an image of ", width, " x ", height, " pixels has nothing to show");
-  if (width > kMostPixels || height > kMostPixels / width)
-    fail("'", path, "': an image of ", width, " x ", height, " pixels; at most ", kMostPixels,
+  if (width > kMaxPixels || height > kMaxPixels / width)
+    fail("'", path, "': an image of ", width, " x ", height, " pixels; at most ", kMaxPixels,
          " pixels are read, so that a small file cannot fill the memory");
 }
 
@@ -41,8 +41,8 @@ Tensor image_to_write(const std::string& path, const NamedTensors& arrays,
   return image;
 }
 
-Tensor ImageFormat::read_array(const std::string& path, const std::string& place) {
-  if (!place.empty()) fail("'", path, "' holds one image; it has no place '", place, "'");
+Tensor ImageFormat::read_array(const std::string& path, const std::string& name) {
+  if (!name.empty()) fail("'", path, "' holds one image; it has no place '", name, "'");
   return decode(path, read_file(path));
 }
 

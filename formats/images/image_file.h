@@ -31,10 +31,10 @@ Tensor decode_pnm(const std::string& path, std::string_view bytes);
 /// A format whose files hold one image.
 class ImageFormat : public Format, public ReadsArrays, public WritesArrays {
  public:
-  Tensor read_array(const std::string& path, const std::string& place) final;
+  Tensor read_array(const std::string& path, const std::string& name) final;
   /// Reads the image to memory, since rows in files are compressed or padded.
-  Tensor open_array(const std::string& path, const std::string& place) final {
-    return read_array(path, place);
+  Tensor open_array(const std::string& path, const std::string& name) final {
+    return read_array(path, name);
   }
 
  private:

@@ -67,13 +67,13 @@ bool read_header(JpegReading& r, const unsigned char* bytes, size_t count) {
 
 /// Reads rows, and limits the number of scans, of which a progressive file may have any number.
 bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
-  constexpr int kMostScans = 500;
+  constexpr int kMaxScans = 500;
   if (setjmp(r.error.back)) return false;
   jpeg_start_decompress(&r.codec);
   while (r.codec.output_scanline < r.codec.output_height) {
     JSAMPROW at = target + r.codec.output_scanline * row;
     jpeg_read_scanlines(&r.codec, &at, 1);
-    if (r.codec.input_scan_number > kMostScans) ERREXIT(&r.codec, JERR_BAD_PROGRESSION);
+    if (r.codec.input_scan_number > kMaxScans) ERREXIT(&r.codec, JERR_BAD_PROGRESSION);
   }
   jpeg_finish_decompress(&r.codec);
   return true;

@@ -11,8 +11,8 @@
 namespace crescent::onnx {
 namespace {
 
-[[noreturn]] void refuse(const std::string& place) {
-  fail(place, ": its result depends on the size of the batch, or of an open axis of an input, ",
+[[noreturn]] void refuse(const std::string& location) {
+  fail(location, ": its result depends on the size of the batch, or of an open axis of an input, ",
        "which a graph of ONNX does not know");
 }
 
@@ -26,7 +26,7 @@ int64_t product(const int64_t (&sizes)[kMaxDynamicAxes], int axes) {
 
 /// The code of the symbolic size that is `a` in one program and `b` in the other: a multiple of
 /// symbolic sizes, or an affine function of one that is not the batch, as windows give.
-int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& place) {
+int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& location) {
   if (a == b) return a;
   const auto& [one, other] = kTracedSizes;
   for (int axes = 1; axes < 1 << kMaxDynamicAxes; ++axes) {
@@ -34,22 +34,22 @@ int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& place) {
     if (times > 0 && a == times * product(one, axes) && b == times * product(other, axes))
       return code_of({times, 0, axes});
   }
-  constexpr int64_t kMostMore = 64;
+  constexpr int64_t kMaxMore = 64;
   std::optional<SymbolicSize> best;
   for (int axis = 1; axis < kMaxDynamicAxes; ++axis) {
     const int64_t step = other[axis] - one[axis], times = (b - a) / step;
     const SymbolicSize size{times, a - times * one[axis], 1 << axis};
-    if (times < 1 || (b - a) % step != 0 || std::abs(size.more) > kMostMore) continue;
+    if (times < 1 || (b - a) % step != 0 || std::abs(size.more) > kMaxMore) continue;
     if (!best || std::abs(size.more) < std::abs(best->more)) best = size;
   }
-  if (!best) refuse(place);
+  if (!best) refuse(location);
   return code_of(*best);
 }
 
-Sizes sizes_by_two_traces(const Shape& a, const Shape& b, const std::string& place) {
-  if (a.rank() != b.rank()) refuse(place);
+Sizes sizes_by_two_traces(const Shape& a, const Shape& b, const std::string& location) {
+  if (a.rank() != b.rank()) refuse(location);
   Sizes sizes;
-  for (int i = 0; i < a.rank(); ++i) sizes.push_back(size_by_two_traces(a[i], b[i], place));
+  for (int i = 0; i < a.rank(); ++i) sizes.push_back(size_by_two_traces(a[i], b[i], location));
   return sizes;
 }
 
@@ -70,12 +70,12 @@ Tensor only_value(const Tensor& tensor) {
 
 /// The code of the symbolic size that has these values in the two programs; 0 if the values are not
 /// sizes.
-int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& place) {
+int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& location) {
   const Tensor one = only_value(a), other = only_value(b);
   if (!one || !other) return 0;
   const double x = one.item(), y = other.item();
   const bool sizes = x != y && x > 0 && y > 0 && x == std::floor(x) && y == std::floor(y);
-  return sizes ? size_by_two_traces(std::llround(x), std::llround(y), place) : 0;
+  return sizes ? size_by_two_traces(std::llround(x), std::llround(y), location) : 0;
 }
 
 bool is_arithmetic_sequence(const Tensor& numbers, const Tensor& first, const Tensor& step) {
@@ -94,30 +94,31 @@ Tensor in_rows(const Tensor& tensor) {
 
 /// The arithmetic progression of rows that is `a` in one program and `b` in the other; fails if
 /// they are not one.
-RowProgression row_progression(const Tensor& a, const Tensor& b, const std::string& place) {
-  if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(place);
+RowProgression row_progression(const Tensor& a, const Tensor& b, const std::string& location) {
+  if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(location);
   const Tensor first = a.view_rows(0, 1), other_first = b.view_rows(0, 1),
                step = a.view_rows(1, 1) - first, other_step = b.view_rows(1, 1) - other_first;
   if (!same_bytes(first, other_first) || !is_arithmetic_sequence(a, first, step) ||
       !is_arithmetic_sequence(b, other_first, other_step))
-    refuse(place);
-  RowProgression counted{first, step, size_by_two_traces(a.dim(0), b.dim(0), place), 0};
-  if (!same_bytes(step, other_step)) counted.step_size = size_of_numbers(step, other_step, place);
-  if (!same_bytes(step, other_step) && counted.step_size == 0) refuse(place);
+    refuse(location);
+  RowProgression counted{first, step, size_by_two_traces(a.dim(0), b.dim(0), location), 0};
+  if (!same_bytes(step, other_step))
+    counted.step_size = size_of_numbers(step, other_step, location);
+  if (!same_bytes(step, other_step) && counted.step_size == 0) refuse(location);
   return counted;
 }
 
 void compare_constants(Traced& traced, const Program& b) {
   const auto& constants = traced.program.constants;
-  const std::string place = "a constant of the model";
-  if (constants.size() != b.constants.size()) refuse(place);
+  const std::string location = "a constant of the model";
+  if (constants.size() != b.constants.size()) refuse(location);
   for (size_t i = 0; i < constants.size(); ++i) {
     const Tensor &one = constants[i].tensor, &other = b.constants[i].tensor;
-    if (constants[i].value != b.constants[i].value) refuse(place);
+    if (constants[i].value != b.constants[i].value) refuse(location);
     if (same_bytes(one, other)) continue;
     if (one.spec() == other.spec()) {
-      const int64_t size = size_of_numbers(one, other, place);
-      if (size == 0) refuse(place);
+      const int64_t size = size_of_numbers(one, other, location);
+      if (size == 0) refuse(location);
       traced.sized[constants[i].value] = size;
       continue;
     }
@@ -125,7 +126,7 @@ void compare_constants(Traced& traced, const Program& b) {
     if (value && same && same_bytes(value, same))
       traced.filled[constants[i].value] = value;
     else
-      traced.counted[constants[i].value] = row_progression(in_rows(one), in_rows(other), place);
+      traced.counted[constants[i].value] = row_progression(in_rows(one), in_rows(other), location);
   }
 }
 
@@ -161,10 +162,10 @@ bool sizes_need_no_comparison(const Op& op) {
 
 void compare_instruction(Traced& traced, const Program& b, size_t at) {
   const Program::Instruction &one = traced.program.code[at], &other = b.code[at];
-  const std::string place = place_of(traced.program, one);
+  const std::string location = place_of(traced.program, one);
   if (one.op->name() != other.op->name() || one.inputs != other.inputs ||
       one.outputs != other.outputs)
-    refuse(place);
+    refuse(location);
   const auto *scan = dynamic_cast<const Scan*>(one.op.get()),
              *scan_b = dynamic_cast<const Scan*>(other.op.get());
   if (scan && scan_b) {
@@ -172,7 +173,7 @@ void compare_instruction(Traced& traced, const Program& b, size_t at) {
   } else if (dynamic_cast<const Slice*>(one.op.get())) {
     traced.from_end.emplace(at, from_end(traced, b, at));
   } else if (!sizes_need_no_comparison(*one.op) && !one.op->equals(*other.op)) {
-    refuse(place);
+    refuse(location);
   }
 }
 

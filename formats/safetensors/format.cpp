@@ -11,9 +11,9 @@ namespace {
 
 /// An array whose values stay in the file; bytes of booleans are normalized when they are read.
 Tensor array_at(const std::string& path, const std::shared_ptr<Storage>& file,
-                const ArrayEntry& place) {
-  Tensor array = checked_array(path, file, place);
-  if (place.spec.dtype != DType::boolean) return array;
+                const ArrayEntry& entry) {
+  Tensor array = checked_array(path, file, entry);
+  if (entry.spec.dtype != DType::boolean) return array;
   array = array.clone();
   normalize_booleans(static_cast<std::byte*>(array.mutable_raw()), array.bytes());
   return array;
@@ -33,9 +33,9 @@ class Safetensors final : public keras::NamedFormat {
         .method("inspect", &Safetensors::inspect, "What a file says about itself.")
         .arg("path", "Of the file.");
   }
-  Tensor open_array(const std::string& path, const std::string& place) override {
+  Tensor open_array(const std::string& path, const std::string& entry) override {
     const auto file = open_storage(path);
-    const std::string name = open_file(path, place).find(place).name;
+    const std::string name = open_file(path, entry).find(entry).name;
     for (const ArrayEntry& each : read_header(path, *file))
       if (each.name == name) return array_at(path, file, each);
     fail("'", path, "' changed while it was read");
@@ -53,9 +53,9 @@ class Safetensors final : public keras::NamedFormat {
   keras::NamedArrays open_file(const std::string& path, const std::string&) const override {
     const auto file = open_storage(path);
     std::vector<keras::NamedArray> arrays;
-    for (const ArrayEntry& place : read_header(path, *file))
+    for (const ArrayEntry& entry : read_header(path, *file))
       arrays.push_back(
-          {place.name, place.spec, [path, file, place] { return array_at(path, file, place); }});
+          {entry.name, entry.spec, [path, file, entry] { return array_at(path, file, entry); }});
     return {path, std::move(arrays)};
   }
 };

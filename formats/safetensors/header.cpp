@@ -125,17 +125,17 @@ void take_unnamed_checksums(const std::string& path, const std::string& said,
 void take_named_checksums(const std::string& path, const Dict& checksums,
                           std::vector<ArrayEntry>& entries) {
   std::set<std::string> there;
-  for (ArrayEntry& place : entries) {
-    there.insert(place.name);
-    const Value* said = checksums.find(place.name);
+  for (ArrayEntry& array_entry : entries) {
+    there.insert(array_entry.name);
+    const Value* said = checksums.find(array_entry.name);
     if (!said)
-      refuse(path,
-             concat("'", place.name, "' was added since it was saved (whoever changes such a ",
-                    "file removes '", kChecksums, "' from its metadata)"));
+      refuse(path, concat("'", array_entry.name,
+                          "' was added since it was saved (whoever changes such a ",
+                          "file removes '", kChecksums, "' from its metadata)"));
     std::vector<uint32_t> sums = checksums_in(said->is_string() ? said->as_string() : "");
-    if (sums.empty()) refuse(path, concat("'", place.name, "' has no seal"));
-    place.checksum = sums.front();
-    place.pieces.assign(sums.begin() + 1, sums.end());
+    if (sums.empty()) refuse(path, concat("'", array_entry.name, "' has no seal"));
+    array_entry.checksum = sums.front();
+    array_entry.pieces.assign(sums.begin() + 1, sums.end());
   }
   for (const DictEntry& entry : checksums)
     if (!there.contains(entry.key)) refuse(path, concat("'", entry.key, "' is missing"));
@@ -155,10 +155,12 @@ void take_checksums(const std::string& path, const Value& metadata,
 }
 
 /// Fails if a piece of the array does not match its checksum.
-void check_pieces(const std::string& path, const ArrayEntry& place,
+void check_pieces(const std::string& path, const ArrayEntry& array_entry,
                   const std::vector<uint32_t>& pieces) {
-  if (place.checksum != checksum_of(place.name, place.spec, pieces, place.bytes()))
-    fail("'", path, "' is damaged: '", place.name, "' is not what was saved; nothing was loaded");
+  if (array_entry.checksum !=
+      checksum_of(array_entry.name, array_entry.spec, pieces, array_entry.bytes()))
+    fail("'", path, "' is damaged: '", array_entry.name,
+         "' is not what was saved; nothing was loaded");
 }
 
 Dict json_header(const std::string& path, const Storage& file, uint64_t length) {
@@ -177,7 +179,7 @@ std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file
     refuse(path, concat("a header of ", length, " bytes does not fit into it"));
   const size_t start = kLength + length;
   struct ParsedEntry {
-    ArrayEntry place;
+    ArrayEntry array_entry;
     uint64_t end;
   };
   std::vector<ParsedEntry> found;
@@ -185,47 +187,49 @@ std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file
   for (const DictEntry& entry : header) {
     if (entry.key == kMetadata) continue;
     uint64_t end = 0;
-    ArrayEntry place = entry_of(path, entry.key, entry.value, start, &end);
-    found.push_back({std::move(place), start + end});
+    ArrayEntry array_entry = entry_of(path, entry.key, entry.value, start, &end);
+    found.push_back({std::move(array_entry), start + end});
   }
   std::stable_sort(found.begin(), found.end(), [](const ParsedEntry& a, const ParsedEntry& b) {
-    return std::pair(a.place.start, a.end) < std::pair(b.place.start, b.end);
+    return std::pair(a.array_entry.start, a.end) < std::pair(b.array_entry.start, b.end);
   });
   uint64_t at = start;
   std::vector<ArrayEntry> entries;
   for (ParsedEntry& each : found) {
-    if (each.place.start != at)
-      refuse(path, concat("'", each.place.name, "' does not begin where the one before it ends"));
+    if (each.array_entry.start != at)
+      refuse(path,
+             concat("'", each.array_entry.name, "' does not begin where the one before it ends"));
     at = each.end;
-    entries.push_back(std::move(each.place));
+    entries.push_back(std::move(each.array_entry));
   }
   if (at != file.bytes()) refuse(path, "its arrays do not end where it does");
   if (const Value* metadata = header.find(kMetadata)) take_checksums(path, *metadata, entries);
   return entries;
 }
 
-void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& place) {
-  if (!place.checksum) return;
+void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& array_entry) {
+  if (!array_entry.checksum) return;
   std::vector<uint32_t> pieces;
-  std::vector<std::byte> piece(std::min(files::kPiece, place.bytes()));
-  for (uint64_t at = 0; at < place.bytes(); at += piece.size()) {
-    const uint64_t count = std::min<uint64_t>(piece.size(), place.bytes() - at);
-    file.read(place.start + at, count, piece.data());
+  std::vector<std::byte> piece(std::min(files::kPiece, array_entry.bytes()));
+  for (uint64_t at = 0; at < array_entry.bytes(); at += piece.size()) {
+    const uint64_t count = std::min<uint64_t>(piece.size(), array_entry.bytes() - at);
+    file.read(array_entry.start + at, count, piece.data());
     pieces.push_back(files::crc32c(piece.data(), count));
   }
-  check_pieces(path, place, pieces);
+  check_pieces(path, array_entry, pieces);
 }
 
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
-                     const ArrayEntry& place) {
-  if (place.pieces.empty()) {
-    verify_checksum(path, *file, place);
-    return Tensor::on(file, place.start, place.spec);
+                     const ArrayEntry& array_entry) {
+  if (array_entry.pieces.empty()) {
+    verify_checksum(path, *file, array_entry);
+    return Tensor::on(file, array_entry.start, array_entry.spec);
   }
-  check_pieces(path, place, place.pieces);
-  return Tensor::on(files::checked_storage(file, place.start, place.bytes(), place.pieces,
-                                           concat("'", path, "': '", place.name, "'")),
-                    0, place.spec);
+  check_pieces(path, array_entry, array_entry.pieces);
+  return Tensor::on(
+      files::checked_storage(file, array_entry.start, array_entry.bytes(), array_entry.pieces,
+                             concat("'", path, "': '", array_entry.name, "'")),
+      0, array_entry.spec);
 }
 
 /// The text of the checksum and the checksums of pieces of an array: "1a2b3c4d ...".

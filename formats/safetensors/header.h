@@ -30,11 +30,11 @@ struct ArrayEntry {
 std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file);
 
 /// Fails if the array does not match its checksum.
-void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& place);
+void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& entry);
 /// An array whose values stay in the file. They are compared with the checksums of pieces when they
 /// are first read, or now with the checksum if there are none.
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
-                     const ArrayEntry& place);
+                     const ArrayEntry& entry);
 
 /// The header of a file with these arrays in order.
 std::string header_of(const NamedTensors& arrays);

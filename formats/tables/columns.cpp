@@ -139,7 +139,7 @@ bool Columns::is_missing(const std::string& field) const {
 
 void Columns::widen_types(const Record& record) {
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const std::string& field = record[columns_[i].place];
+    const std::string& field = record[columns_[i].index];
     ColumnStatistics& statistics = statistics_[i];
     if (is_missing(field))
       statistics.missing = true;
@@ -163,7 +163,7 @@ void Columns::set_types() {
 
 Value Columns::value(const Column& column, const Record& record, const std::string& path,
                      int64_t line) const {
-  const std::string& field = record[column.place];
+  const std::string& field = record[column.index];
   const FieldType type = *column.type;
   if (is_missing(field)) {
     if (column.fallback) return *column.fallback;

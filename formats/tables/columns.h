@@ -23,7 +23,7 @@ enum class FieldType { float32, float64, int32, int64, boolean, string };
 
 struct Column {
   std::string name;
-  size_t place = 0;               ///< the index in a record
+  size_t index = 0;               ///< the index in a record
   std::optional<FieldType> type;  ///< nullopt: not known yet
   std::optional<Value> fallback;  ///< replaces missing values
 };

@@ -111,9 +111,9 @@ std::string RecordReader::quoted() {
 
 /// Fails for a field that is too long, probably because a closing quote is missing.
 void RecordReader::check_length(const std::string& field) const {
-  constexpr size_t kMost = size_t{16} << 20;
-  if (field.size() > kMost)
-    fail("'", path_, "' line ", start_line_, ": a field of more than ", kMost >> 20, " MiB");
+  constexpr size_t kMaximum = size_t{16} << 20;
+  if (field.size() > kMaximum)
+    fail("'", path_, "' line ", start_line_, ": a field of more than ", kMaximum >> 20, " MiB");
 }
 
 void RecordReader::skip_line_end() {

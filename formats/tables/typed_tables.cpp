@@ -88,7 +88,7 @@ class RowCursor final : public Cursor {
   }
   void check_alike(const std::vector<Column>& other) const {
     const auto same = [](const Column& a, const Column& b) {
-      return a.name == b.name && a.place == b.place;
+      return a.name == b.name && a.index == b.index;
     };
     const std::vector<Column>& mine = files_->columns.all();
     if (!std::equal(mine.begin(), mine.end(), other.begin(), other.end(), same))

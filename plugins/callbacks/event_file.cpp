@@ -134,8 +134,8 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
     if (!std::isfinite(x)) continue;
     low = std::min(low, x), high = std::max(high, x);
     sum += x, squares += x * x, ++number;
-    const auto place = std::lower_bound(limits().begin(), limits().end(), x) - limits().begin();
-    ++counts[std::min<size_t>(size_t(place), counts.size() - 1)];
+    const auto bucket = std::lower_bound(limits().begin(), limits().end(), x) - limits().begin();
+    ++counts[std::min<size_t>(size_t(bucket), counts.size() - 1)];
   }
   // the limits and counts from the first to the last bucket in use
   std::vector<double> kept_limits, kept_counts;

@@ -10,10 +10,10 @@ namespace crescent {
 /// Resamples an axis by the nearest element: that which contains the centre of each new element.
 inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
-  std::vector<int32_t> places;
+  std::vector<int32_t> indices;
   for (int64_t i = 0; i < to; ++i)
-    places.push_back(int32_t(std::min((2 * i + 1) * from / (2 * to), from - 1)));
-  return ops::gather(x, Tensor::from(places, Shape{to}), axis);
+    indices.push_back(int32_t(std::min((2 * i + 1) * from / (2 * to), from - 1)));
+  return ops::gather(x, Tensor::from(indices, Shape{to}), axis);
 }
 
 /// Resizes images (batch, rows, columns, channels) along axes 1 and 2; `antialias` smooths them

@@ -91,8 +91,8 @@ class Ctc final : public Loss {
     const DType dtype = end.dtype();
     const Tensor last =
         cast(2 * sum(cast(not_equal(labels, 0), DType::int32), {1}, true), DType::int32);
-    const Tensor place = expand_dims(arange(end.dim(1)), 0);
-    const Tensor ends = logical_or(equal(place, last), equal(place, last - 1));
+    const Tensor position = expand_dims(arange(end.dim(1)), 0);
+    const Tensor ends = logical_or(equal(position, last), equal(position, last - 1));
     const Tensor value = -logsumexp(where(ends, end, zeros({1}, dtype) + kNever), {1});
     return where(greater(value, -kNever / 2), INFINITY, value);
   }

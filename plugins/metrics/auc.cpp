@@ -22,7 +22,7 @@ class Auc final : public Metric {
     s.doc("Area under the ROC, precision-recall or precision-recall-gain curve.")
         .field("num_thresholds", &Auc::num_thresholds_, "Points of the curve.")
         .min(2)
-        .max(kMostThresholds)
+        .max(kMaxThresholds)
         .field("curve", &Auc::curve_, "Which curve.")
         .choices({"ROC", "PR", "PRGAIN", "roc", "pr", "prgain"})
         .field("summation_method", &Auc::method_, "How the area between two points is taken.")

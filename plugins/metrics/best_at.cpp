@@ -36,7 +36,7 @@ class BestAt final : public Metric {
         .max(1)
         .field("num_thresholds", &BestAt::num_thresholds_, "How many thresholds from 0 to 1.")
         .min(1)
-        .max(kMostThresholds)
+        .max(kMaxThresholds)
         .field("class_id", &BestAt::class_id_, "The one class that counts.")
         .min(0);
     describe_name(s, &BestAt::name_, &BestAt::dtype_);

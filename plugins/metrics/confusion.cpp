@@ -88,8 +88,8 @@ Tensor above(const Tensor& prediction, const std::vector<double>& thresholds) {
   // the buckets of Keras; a first threshold below 0 counts all
   Tensor bucket = ceil(clip(p, 0, 1) * double(n - 1)) - 1.0;
   if (thresholds.front() < 0) bucket = relu(bucket);
-  const Tensor places = reshape(arange(n, DType::float32), shape);
-  return cast(greater_equal(bucket, places), DType::float32);
+  const Tensor buckets = reshape(arange(n, DType::float32), shape);
+  return cast(greater_equal(bucket, buckets), DType::float32);
 }
 
 /// The sum of the weights of elements that are 1 in each row of (thresholds, elements...).

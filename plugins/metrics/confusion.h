@@ -40,7 +40,7 @@ void count(const Confusion& state, const ConfusionOptions& options, const Tensor
 std::vector<double> thresholds_of(const Value& option, double otherwise);
 /// The limit of the number of thresholds: float32 cannot represent more equidistant numbers from 0
 /// to 1.
-constexpr double kMostThresholds = 1 << 24;
+constexpr double kMaxThresholds = 1 << 24;
 /// 0, 1 / (n - 1), ..., 1.
 std::vector<double> even_thresholds(int64_t n);
 /// The threshold for top_k without thresholds: the k largest predictions are positive.

@@ -28,8 +28,8 @@ void check_style(const Series& series) {
 }
 
 void check_bins(int64_t bins) {
-  if (bins < 1 || bins > kMostBins)
-    fail("bins: expected a number from 1 to ", kMostBins, ", got ", bins);
+  if (bins < 1 || bins > kMaxBins)
+    fail("bins: expected a number from 1 to ", kMaxBins, ", got ", bins);
 }
 
 /// Converts a histogram of the values y to bars.

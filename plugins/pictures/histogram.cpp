@@ -22,9 +22,8 @@ Histogram histogram_of(const std::vector<double>& values, int64_t bins) {
     histogram.edges.push_back(nearest_double(begin + size * static_cast<long double>(i) /
                                                          static_cast<long double>(bins)));
   for (const double value : finite) {
-    const auto place =
-        static_cast<int64_t>((value - begin) / size * static_cast<long double>(bins));
-    ++histogram.counts[static_cast<size_t>(std::clamp<int64_t>(place, 0, bins - 1))];
+    const auto bin = static_cast<int64_t>((value - begin) / size * static_cast<long double>(bins));
+    ++histogram.counts[static_cast<size_t>(std::clamp<int64_t>(bin, 0, bins - 1))];
   }
   return histogram;
 }

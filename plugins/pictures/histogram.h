@@ -9,7 +9,7 @@ struct Histogram {
   std::vector<double> edges, counts;  ///< edges has one more element than counts
 };
 
-inline constexpr int64_t kMostBins = 10'000;
+inline constexpr int64_t kMaxBins = 10'000;
 
 /// Counts the finite values. If `bins` is 0, the number of bins is the square root of the number of
 /// values, from 5 to 50. The last interval contains its upper edge.

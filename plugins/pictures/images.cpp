@@ -16,8 +16,8 @@ struct Images {
   std::vector<double> values;
   double scale = 1;  ///< factor from values to 0..255
 
-  uint8_t byte(int64_t place) const {
-    const double value = values[static_cast<size_t>(place)] * scale;
+  uint8_t byte(int64_t offset) const {
+    const double value = values[static_cast<size_t>(offset)] * scale;
     return static_cast<uint8_t>(std::isnan(value) ? 0 : std::lround(std::clamp(value, 0.0, 255.0)));
   }
 };
@@ -31,10 +31,10 @@ Images images_from(const Tensor& pixels) {
 }
 
 /// Writes the pixel, blended with a white background by its alpha channel.
-void write_pixel(const Images& images, int64_t place, uint8_t* rgb) {
-  const double alpha = images.channels == 4 ? images.byte(place + 3) / 255.0 : 1;
+void write_pixel(const Images& images, int64_t offset, uint8_t* rgb) {
+  const double alpha = images.channels == 4 ? images.byte(offset + 3) / 255.0 : 1;
   for (int64_t c = 0; c < 3; ++c) {
-    const uint8_t value = images.byte(place + (images.channels == 1 ? 0 : c));
+    const uint8_t value = images.byte(offset + (images.channels == 1 ? 0 : c));
     rgb[c] = static_cast<uint8_t>(std::lround(value * alpha + 255 * (1 - alpha)));
   }
 }
@@ -60,7 +60,7 @@ struct Grid {
   double beside = 0, below = 0;  ///< space for the color bar; space for the legend
   double named = 0;              ///< width of the labels in a terminal
 
-  Point place(int64_t number) const {
+  Point offset(int64_t number) const {
     return {left + static_cast<double>(number % across) * (width + gap),
             top + static_cast<double>(number / across) * (height + label + gap)};
   }
@@ -228,7 +228,7 @@ class ImagesLayout {
 
   void draw_image(int64_t number) {
     Bitmap bitmap = bitmap_of(images_, number);
-    bitmap.at = grid_.place(number);
+    bitmap.at = grid_.offset(number);
     bitmap.width = grid_.width;
     bitmap.height = grid_.height;
     scene_.elements.push_back(std::move(bitmap));
@@ -236,10 +236,10 @@ class ImagesLayout {
   }
 
   void draw_label(int64_t number, const std::vector<std::string>& lines) {
-    const Point place = grid_.place(number);
-    double middle = place.y + grid_.height + metrics_.line / 2;
+    const Point offset = grid_.offset(number);
+    double middle = offset.y + grid_.height + metrics_.line / 2;
     for (const std::string& line : lines) {
-      scene_.elements.push_back(Text{.at = {place.x + grid_.width / 2, middle},
+      scene_.elements.push_back(Text{.at = {offset.x + grid_.width / 2, middle},
                                      .text = fitted_text(metrics_, line, grid_.width),
                                      .anchor = Anchor::middle});
       middle += metrics_.line;

@@ -95,11 +95,11 @@ class Sixel final : public Picture {
   }
 };
 
-constexpr int64_t kMostColumns = 100;
+constexpr int64_t kMaxColumns = 100;
 
 /// The requested size in cells, or else that of the terminal without one line for the prompt.
 Size cells_for(const DrawOptions& o, const Terminal& terminal) {
-  const int64_t columns = terminal.columns > 0 ? std::min(terminal.columns, kMostColumns) : 80;
+  const int64_t columns = terminal.columns > 0 ? std::min(terminal.columns, kMaxColumns) : 80;
   const int64_t most = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
   return {.width = o.width > 0 ? o.width : static_cast<double>(columns),
           .height = o.height > 0 ? o.height : static_cast<double>(std::min<int64_t>(most, 20))};

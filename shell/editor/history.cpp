@@ -12,7 +12,7 @@
 namespace crescent::editor {
 namespace {
 
-constexpr size_t kMostBytes = size_t{4} << 20, kKeptBytes = size_t{1} << 20;
+constexpr size_t kMaxBytes = size_t{4} << 20, kKeptBytes = size_t{1} << 20;
 
 /// Opens the file and locks it against other sessions. A file without links was replaced by another
 /// session after it was opened; then the new file is opened instead.
@@ -27,13 +27,13 @@ Descriptor open_locked(const std::string& path) {
   return Descriptor();
 }
 
-/// Reads from the offset `at` to the end, but no more than the last kMostBytes; `at` becomes the
+/// Reads from the offset `at` to the end, but no more than the last kMaxBytes; `at` becomes the
 /// end.
 std::string read_from(int file, size_t& at) {
   const off_t end = lseek(file, 0, SEEK_END);
   if (end < 0) return "";
   const auto size = static_cast<size_t>(end);
-  if (size - at > kMostBytes) at = size - kMostBytes;
+  if (size - at > kMaxBytes) at = size - kMaxBytes;
   std::string text(size - at, '\0');
   const ssize_t count = pread(file, text.data(), text.size(), static_cast<off_t>(at));
   text.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
@@ -105,7 +105,7 @@ void History::append(const std::string& entry) {
   const std::string text = written(entry);
   if (::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()))
     read_ += text.size();
-  if (read_ > kMostBytes) shorten(file);
+  if (read_ > kMaxBytes) shorten(file);
 }
 
 void History::add(const std::string& entry) {

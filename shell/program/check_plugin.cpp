@@ -63,8 +63,8 @@ int check_classes(const std::string& plugin, const Dict& options) {
 /// The path of a test program, in the build or in an installation; empty if there is none.
 std::string test_program(const char* name) {
   const fs::path program = fs::read_symlink("/proc/self/exe"), folder = program.parent_path();
-  for (const fs::path& place : {folder / name, folder.parent_path() / kTests / name})
-    if (access(place.c_str(), X_OK) == 0) return place.string();
+  for (const fs::path& candidate : {folder / name, folder.parent_path() / kTests / name})
+    if (access(candidate.c_str(), X_OK) == 0) return candidate.string();
   return "";
 }
 

@@ -6,7 +6,7 @@
 using namespace crescent::zip;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  constexpr uint64_t kMost = 1 << 20;
+  constexpr uint64_t kMaximum = 1 << 20;
   try {
     const Archive archive(size, [&](uint64_t offset, std::span<std::byte> target) {
       if (offset > size || target.size() > size - offset) __builtin_trap();
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     });
     for (const Member& listed : archive.members()) {
       const Member* member = archive.find(listed.name);
-      if (!member || member->size > kMost) continue;
+      if (!member || member->size > kMaximum) continue;
       try {
         archive.text(*member);
         archive.check(*member);

@@ -17,7 +17,7 @@ const std::string kHeader = R"h(// A header.
 namespace acme {
 
 enum class Kind : int { first, second };
-constexpr int kMost = 8;
+constexpr int kMaximum = 8;
 
 /// A shape.
 struct Shape : Base {
@@ -68,7 +68,7 @@ TEST_CASE("each change of a declaration changes what is stamped", "[P13]") {
       {"int count = 1", "int count = 2"},
       {"first, second", "second, first"},
       {"Kind : int", "Kind : char"},
-      {"kMost = 8", "kMost = 9"},
+      {"kMaximum = 8", "kMaximum = 9"},
       {"ACME_LIMIT 3", "ACME_LIMIT 4"},
       {"struct Shape : Base", "struct Shape : Other"},
       {"start + count_", "start - count_"},
@@ -92,7 +92,7 @@ TEST_CASE("comments, white space, includes and names of parameters are not stamp
       {"// A header.", "// The header, corrected."},
       {"/// A shape.\n", ""},
       {"virtual ~Shape();", "virtual ~Shape();  ///< ends; { it"},
-      {"kMost = 8;", "kMost = /* at \"most */ 8;"},
+      {"kMaximum = 8;", "kMaximum = /* at \"most */ 8;"},
       {"\n\nnamespace acme {", "\nnamespace acme\n{"},
       {"  int count_ = 1;", "      int   count_=1;  "},
       {"#include <map>\n#include <string>\n", "#include <string>\n#include <map>\n"},

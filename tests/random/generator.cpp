@@ -91,12 +91,12 @@ Recipe without_unused(const Recipe& recipe) {
 }  // namespace
 
 Recipe draw_recipe(Choices& choices) {
-  constexpr int kMostSteps = 14;
+  constexpr int kMaxSteps = 14;
   Draft draft(choices, draw_size(choices));
   const bool all_edges = choices.one_in(6), gradients = choices.one_in(2);
   const int64_t more_outputs = choices.below(3);
   int64_t back[2] = {choices.below(8), choices.below(8)};
-  for (int i = 0; i < kMostSteps && grow(draft, all_edges); ++i) continue;
+  for (int i = 0; i < kMaxSteps && grow(draft, all_edges); ++i) continue;
 
   Recipe& recipe = draft.recipe;
   recipe.gradients = gradients;

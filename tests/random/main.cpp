@@ -30,7 +30,7 @@ using namespace crescent::random_programs;
 
 namespace {
 
-constexpr uint64_t kMostReported = 5;  ///< failures that are printed; others are only counted
+constexpr uint64_t kMaxReported = 5;  ///< failures that are printed; others are only counted
 
 using Check = std::function<Outcome(const Recipe&, uint64_t)>;
 using Clock = std::chrono::steady_clock;
@@ -189,7 +189,7 @@ int run(const Options& options) {
                   outcome.difference->way.c_str(), outcome.difference->text.c_str());
       break;
     }
-    if (different > kMostReported) continue;
+    if (different > kMaxReported) continue;
     report(seed, recipe, choices, *outcome.difference, check_one);
   }
   const double seconds = seconds_since(start);

@@ -109,14 +109,15 @@ TEST_CASE("a pass that nobody goes on with ends, whatever its thread is doing") 
 }
 
 TEST_CASE("numbers beyond all elements") {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  CHECK(repeat(three(), kMost)->elements() == kMost);
-  CHECK(batch(three(), {kMost, {}})->elements() == 1);
-  CHECK(batch(three(), {2, kMost, 1})->elements() == 1);
-  CHECK(batch(three(), {kMost, 1, 1, true})->elements() == 0);
-  CHECK_THROWS_WITH(batch(three(), {kMost / 2, 1, 3}), Contains("more elements than there can be"));
+  constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
+  CHECK(repeat(three(), kMaximum)->elements() == kMaximum);
+  CHECK(batch(three(), {kMaximum, {}})->elements() == 1);
+  CHECK(batch(three(), {2, kMaximum, 1})->elements() == 1);
+  CHECK(batch(three(), {kMaximum, 1, 1, true})->elements() == 0);
+  CHECK_THROWS_WITH(batch(three(), {kMaximum / 2, 1, 3}),
+                    Contains("more elements than there can be"));
   Element element;
-  const CursorPtr whole = batch(three(), {kMost, {}})->open(0);
+  const CursorPtr whole = batch(three(), {kMaximum, {}})->open(0);
   REQUIRE(whole->next(element));
   CHECK(Codec<Tensor>::decode(element[0]).size() == 3);
   CHECK_FALSE(whole->next(element));

@@ -43,8 +43,8 @@ Target split(const std::string& path) {
 /// Follows symbolic links from `path` to the file that they lead to, which need not exist.
 Target resolve(const std::string& path) {
   Target target = split(path);
-  constexpr int kMostLinks = 40;
-  for (int i = 0; i < kMostLinks; ++i) {
+  constexpr int kMaxLinks = 40;
+  for (int i = 0; i < kMaxLinks; ++i) {
     char link[PATH_MAX];
     ssize_t size = readlink(target.path.c_str(), link, sizeof link);
     if (size < 0) return target;
@@ -151,9 +151,9 @@ class Temporary {
   }
 
   bool write_all(Bytes bytes, SavingProgress& progress) {
-    constexpr size_t kMost = size_t{8} << 20;
+    constexpr size_t kMaximum = size_t{8} << 20;
     while (!bytes.empty()) {
-      ssize_t written = write(file_, bytes.data(), std::min(bytes.size(), kMost));
+      ssize_t written = write(file_, bytes.data(), std::min(bytes.size(), kMaximum));
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) return false;
       bytes = bytes.subspan(written);

@@ -100,25 +100,25 @@ struct Direction {
 };
 
 std::string place_text(const Shape& shape, size_t flat) {
-  std::vector<std::string> places(static_cast<size_t>(shape.rank()));
+  std::vector<std::string> indices(static_cast<size_t>(shape.rank()));
   for (int axis = shape.rank(); axis-- > 0;) {
     const auto size = static_cast<size_t>(shape[axis]);
-    places[static_cast<size_t>(axis)] = std::to_string(flat % size + 1);
+    indices[static_cast<size_t>(axis)] = std::to_string(flat % size + 1);
     flat /= size;
   }
-  return "{" + join(places) + "}";
+  return "{" + join(indices) + "}";
 }
 
 /// Directions along single elements, followed by random directions of length 1.
 std::vector<Direction> directions_for(const Tensor& start, const GradientChecks& checks) {
   std::mt19937_64 random(static_cast<uint64_t>(checks.seed));
   const auto size = static_cast<size_t>(start.size());
-  std::vector<size_t> places(size);
-  std::iota(places.begin(), places.end(), 0);
-  std::shuffle(places.begin(), places.end(), random);
-  places.resize(std::min(size, static_cast<size_t>(std::max<int64_t>(checks.elements, 0))));
+  std::vector<size_t> indices(size);
+  std::iota(indices.begin(), indices.end(), 0);
+  std::shuffle(indices.begin(), indices.end(), random);
+  indices.resize(std::min(size, static_cast<size_t>(std::max<int64_t>(checks.elements, 0))));
   std::vector<Direction> directions;
-  for (const size_t place : places) {
+  for (const size_t place : indices) {
     directions.push_back({"element " + place_text(start.shape(), place), Values(size)});
     directions.back().values[place] = 1;
   }

@@ -216,9 +216,9 @@ class ArrayDataset final : public Dataset {
     if (mapped_.empty()) return;
     size_t sample = 1;  // bytes of a sample
     for (const Tensor& array : mapped_) sample += row_bytes(array);
-    constexpr size_t kMostBytes = size_t{4} << 20;
-    const int64_t ahead = static_cast<int64_t>(std::clamp(
-        kMostBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
+    constexpr size_t kMaxBytes = size_t{4} << 20;
+    const int64_t ahead = static_cast<int64_t>(
+        std::clamp(kMaxBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
     for (; expected_ < std::min(batches_read_ + 1 + ahead, batches()); ++expected_) {
       const auto [first, count] = rows_in_arrays(expected_);
       for (const Tensor& array : mapped_) expect_rows(array, first, count);

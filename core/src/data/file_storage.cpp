@@ -17,7 +17,7 @@ class FileStorage final : public Storage {
   void fetch(size_t offset, size_t count, void* target) const override {
     file_.read(offset, count, target);
   }
-  std::string place() const override { return "'" + file_.path() + "'"; }
+  std::string location() const override { return "'" + file_.path() + "'"; }
   const InputFile& file() const { return file_; }
 
   /// The mapping of the file; null if the file cannot be mapped.
@@ -44,7 +44,7 @@ class ConvertedStorage final : public Storage {
     file_->read(offset, count, target);
     convert_(static_cast<std::byte*>(target), count);
   }
-  std::string place() const override { return file_->place(); }
+  std::string location() const override { return file_->location(); }
 
  private:
   std::shared_ptr<Storage> file_;

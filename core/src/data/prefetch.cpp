@@ -126,7 +126,7 @@ class Prefetch final : public Dataset {
     if (made) {
       ++ready_;
       depth_ =
-          std::clamp(kMostBytes / std::max<size_t>(bytes_of(batch), 1), size_t{2}, ring_.size());
+          std::clamp(kMaxBytes / std::max<size_t>(bytes_of(batch), 1), size_t{2}, ring_.size());
     } else if (state_ == State::making) {
       state_ = State::ended;
       error_ = error;
@@ -134,7 +134,7 @@ class Prefetch final : public Dataset {
     changed_.notify_all();
   }
 
-  static constexpr size_t kMostBytes = size_t{2} << 20;
+  static constexpr size_t kMaxBytes = size_t{2} << 20;
   DatasetPtr source_;
   Value source_state_;  // the state of the source since the epoch began
   // interrupts what the thread does in the source

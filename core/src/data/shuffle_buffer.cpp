@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
 constexpr int64_t kRunBytes = int64_t{256}
                               << 10;  // bytes that a disk reads in about the time of a seek
-constexpr int64_t kLeastRuns = 8;     // the least number of runs in a window
+constexpr int64_t kMinRuns = 8;       // the least number of runs in a window
 
 }  // namespace
 
@@ -32,7 +32,7 @@ ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
   }
   const int64_t window = std::min(samples_, std::max(least, kWindowBytes / sample));
   const int64_t blocks = (kRunBytes / sample + block - 1) / block;
-  run_length_ = std::clamp(blocks * block, int64_t{1}, std::max<int64_t>(1, window / kLeastRuns));
+  run_length_ = std::clamp(blocks * block, int64_t{1}, std::max<int64_t>(1, window / kMinRuns));
   window_runs_ = window / run_length_;
   for (Window* w : {&current_window_, &next_})
     for (const Column& column : columns_)
@@ -53,15 +53,15 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
     next_window();
   else if (at_ % static_cast<size_t>(run_length_) == 0 && read_run())
     read_run();
-  const size_t place = static_cast<size_t>(order_[at_]),
+  const size_t index = static_cast<size_t>(order_[at_]),
                later = static_cast<size_t>(order_[std::min(at_ + 2, order_.size() - 1)]);
   ++at_;
   for (size_t i = 0; i < columns_.size(); ++i) {
     const size_t row = columns_[i].row;
     prefetch_row(current_window_.rows[i]->host() + later * row, row);
-    std::memcpy(targets[i], current_window_.rows[i]->host() + place * row, row);
+    std::memcpy(targets[i], current_window_.rows[i]->host() + index * row, row);
   }
-  return current_window_.numbers[place];
+  return current_window_.numbers[index];
 }
 
 /// Reads the rest of the next window, which then becomes the current one.

@@ -31,7 +31,7 @@ class ShuffleBuffer {
     std::vector<std::shared_ptr<Storage>> rows;  ///< the rows of each column
     std::vector<int64_t> numbers;  ///< the indices of the samples in the order of reading
   };
-  const std::byte* row_at(size_t i, size_t place) const;
+  const std::byte* row_at(size_t i, size_t index) const;
   bool read_run();
   void next_window();
 

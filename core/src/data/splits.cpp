@@ -26,7 +26,7 @@ void shuffle_rows(RowIndices& rows, const SeedGenerator& random) {
   std::stable_sort(order.begin(), order.end(),
                    [&](int32_t a, int32_t b) { return keys[a] < keys[b]; });
   RowIndices mixed;
-  for (const int32_t place : order) mixed.push_back(rows[place]);
+  for (const int32_t index : order) mixed.push_back(rows[index]);
   rows = std::move(mixed);
 }
 

@@ -67,14 +67,14 @@ int64_t window_count(const Tensor& data, const Tensor& targets, int64_t length,
 
 /// A stream of the indices at which windows begin.
 StreamPtr window_starts(int64_t windows, const TimeseriesOptions& options) {
-  std::vector<int64_t> places;
-  for (int64_t at = 0; at < windows; at += options.sequence_stride) places.push_back(at);
+  std::vector<int64_t> window_positions;
+  for (int64_t at = 0; at < windows; at += options.sequence_stride) window_positions.push_back(at);
   const int64_t drawn = options.seed      ? *options.seed
                         : options.shuffle ? global_random().seed() % 1'000'000
                                           : 0;
-  if (options.shuffle) NumpyRandom(static_cast<uint32_t>(drawn)).shuffle(places);
+  if (options.shuffle) NumpyRandom(static_cast<uint32_t>(drawn)).shuffle(window_positions);
   std::vector<Element> elements;
-  for (const int64_t place : places) elements.push_back({place});
+  for (const int64_t window_start : window_positions) elements.push_back({window_start});
   const StreamPtr starts = list_stream(std::move(elements));
   if (!options.shuffle) return starts;
   return shuffle(starts, {options.batch_size ? 8 * *options.batch_size : 1024, drawn, true});

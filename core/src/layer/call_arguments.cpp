@@ -54,14 +54,14 @@ void name_positions(const Layer& layer, Dict& arguments) {
       named.set(entry.key, entry.value);
       continue;
     }
-    const size_t place = entry.key.size() < 9 ? std::stoul(entry.key) : names.size() + 1;
-    if (place == 0 || place > names.size())
+    const size_t ordinal = entry.key.size() < 9 ? std::stoul(entry.key) : names.size() + 1;
+    if (ordinal == 0 || ordinal > names.size())
       fail("call takes the inputs and ", names.empty() ? "nothing" : join(names),
-           " after them by position, got an argument ", place + 1,
+           " after them by position, got an argument ", ordinal + 1,
            "; several inputs go into a table: layer {a, b}");
-    if (arguments.contains(names[place - 1]))
-      fail("argument '", names[place - 1], "' is given twice, by position and by name");
-    named.set(names[place - 1], entry.value);
+    if (arguments.contains(names[ordinal - 1]))
+      fail("argument '", names[ordinal - 1], "' is given twice, by position and by name");
+    named.set(names[ordinal - 1], entry.value);
   }
   arguments = std::move(named);
 }
@@ -93,12 +93,12 @@ Symbol unboxed(const Argument& argument, const Value& value, const std::vector<S
 
 template <class T>
 void join_inputs(const Argument& argument, const Value& value, std::vector<T>& inputs) {
-  const auto place = static_cast<size_t>(*argument.place);
-  if (inputs.size() > place)
-    fail("argument '", argument.name, "' is given twice: it is input ", place + 1, " of ",
+  const auto ordinal = static_cast<size_t>(*argument.input);
+  if (inputs.size() > ordinal)
+    fail("argument '", argument.name, "' is given twice: it is input ", ordinal + 1, " of ",
          inputs.size(), " too");
-  if (inputs.size() < place)
-    fail("argument '", argument.name, "' is input ", place + 1, ": expected ", place,
+  if (inputs.size() < ordinal)
+    fail("argument '", argument.name, "' is input ", ordinal + 1, ": expected ", ordinal,
          " before it, got ", inputs.size());
   for (const Value& item : value.is_list() ? value.as_list() : List{value})
     inputs.push_back(unboxed(argument, item, inputs));
@@ -123,7 +123,7 @@ void arrange(const Layer& layer, Dict& arguments, std::vector<T>& inputs) {
   check_arguments(layer, arguments);
   check_masks(arguments, inputs);
   for (const Argument& argument : layer.call_arguments()) {
-    if (!argument.place) continue;
+    if (!argument.input) continue;
     if (const Value* given = arguments.find(argument.name); given && !given->is_null())
       join_inputs(argument, *given, inputs);
     arguments.erase(argument.name);
@@ -251,9 +251,9 @@ const std::vector<Argument>& Layer::call_arguments() const {
 std::vector<std::string> Layer::positional_arguments() const {
   std::vector<const Argument*> placed;
   for (const Argument& argument : call_arguments())
-    if (argument.place.value_or(0) > 0 && argument.supported) placed.push_back(&argument);
+    if (argument.input.value_or(0) > 0 && argument.supported) placed.push_back(&argument);
   std::sort(placed.begin(), placed.end(),
-            [](const Argument* a, const Argument* b) { return *a->place < *b->place; });
+            [](const Argument* a, const Argument* b) { return *a->input < *b->input; });
   std::vector<std::string> names;
   for (const Argument* argument : placed) names.push_back(argument->name);
   return names;

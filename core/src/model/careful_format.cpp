@@ -105,11 +105,11 @@ class CarefulFormat final : public Format,
     about(path, [&] { as<WeightsFormat>().load_weights(model, path, options); });
   }
 
-  Tensor read_array(const std::string& path, const std::string& place) override {
-    return about(path, [&] { return as<ReadsArrays>().read_array(path, place); });
+  Tensor read_array(const std::string& path, const std::string& name) override {
+    return about(path, [&] { return as<ReadsArrays>().read_array(path, name); });
   }
-  Tensor open_array(const std::string& path, const std::string& place) override {
-    return about(path, [&] { return as<ReadsArrays>().open_array(path, place); });
+  Tensor open_array(const std::string& path, const std::string& name) override {
+    return about(path, [&] { return as<ReadsArrays>().open_array(path, name); });
   }
   NamedTensors read_arrays(const std::string& path) override {
     return about(path, [&] { return as<ReadsArrays>().read_arrays(path); });

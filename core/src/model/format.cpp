@@ -196,13 +196,13 @@ void load_weights(Model& model, const std::string& path, const Dict& options) {
   const InterruptScope interrupt_scope;
   format_to_read<WeightsFormat>(path)->load_weights(model, path, options);
 }
-Tensor read_array(const std::string& path, const std::string& place) {
+Tensor read_array(const std::string& path, const std::string& member) {
   const InterruptScope interrupt_scope;
-  return format_to_read<ReadsArrays>(path)->read_array(path, place);
+  return format_to_read<ReadsArrays>(path)->read_array(path, member);
 }
-Tensor open_array(const std::string& path, const std::string& place) {
+Tensor open_array(const std::string& path, const std::string& member) {
   const InterruptScope interrupt_scope;
-  return format_to_read<ReadsArrays>(path)->open_array(path, place);
+  return format_to_read<ReadsArrays>(path)->open_array(path, member);
 }
 NamedTensors read_arrays(const std::string& path) {
   const InterruptScope interrupt_scope;

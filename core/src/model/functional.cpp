@@ -90,8 +90,8 @@ class KeptNodes {
   }
   List reference(const Symbol& s) const {
     const std::vector<NodePtr> nodes = of(s.layer());
-    const auto place = std::find(nodes.begin(), nodes.end(), s.node());
-    const int64_t index = place == nodes.end() ? 0 : place - nodes.begin();
+    const auto found_node = std::find(nodes.begin(), nodes.end(), s.node());
+    const int64_t index = found_node == nodes.end() ? 0 : found_node - nodes.begin();
     return {s.layer()->name(), index, s.tensor_index()};
   }
 

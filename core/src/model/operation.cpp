@@ -203,11 +203,11 @@ void Operations::begin(const char* keras_class, const char* signature, const cha
   data_.methods.back().parameters.title = row_->functions.front();
 }
 
-void Operations::add(size_t place, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
+void Operations::add(size_t index, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
                      bool is_list) {
-  if (place >= row_->signature.parameters.size())
-    fail(row_->functions.front(), ": the signature (", signature_, ") lacks parameter ", place + 1);
-  Parameter& parameter = row_->signature.parameters[place];
+  if (index >= row_->signature.parameters.size())
+    fail(row_->functions.front(), ": the signature (", signature_, ") lacks parameter ", index + 1);
+  Parameter& parameter = row_->signature.parameters[index];
   parameter.in_call = parameter.in_call || parameter.variadic || is_tensor;
   parameter.is_list = is_list;
   parameter.is_tensor = is_tensor;

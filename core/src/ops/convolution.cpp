@@ -22,7 +22,7 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
   Shape result{x[0]};
   for (size_t i = 0; i < spatial_of(x); ++i) {
     const int axis = static_cast<int>(i);
-    const int64_t n = places(x[axis + 1], dilated(kernel[axis], spec.dilation[i]), spec, i);
+    const int64_t n = window_count(x[axis + 1], dilated(kernel[axis], spec.dilation[i]), spec, i);
     if (n == 0 && x[axis + 1] != 0) {
       fail(op, ": the kernel ", kernel, " is larger than the padded input ", x, " along axis ",
            axis + 1);

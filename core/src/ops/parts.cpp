@@ -5,7 +5,7 @@ namespace crescent {
 namespace {
 
 /// The largest accepted position; sums of positions below it cannot overflow.
-constexpr int64_t kMostPosition = int64_t{1} << 60;
+constexpr int64_t kMaxPosition = int64_t{1} << 60;
 
 Slice whole(const Tensor& x) {
   Slice op;
@@ -55,10 +55,10 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
     const size_t at = i;
-    const int64_t dim = x[i], step = std::min(stride[at], kMostPosition);
+    const int64_t dim = x[i], step = std::min(stride[at], kMaxPosition);
     if (start[at] < 0 || step < 1 || size[at] < -1)
       fail("slice: start ", start[at], ", size ", size[at], " and stride ", step, " make no sense");
-    if (start[at] > kMostPosition || size[at] > kMostPosition)
+    if (start[at] > kMaxPosition || size[at] > kMaxPosition)
       fail("slice: position ", std::max(start[at], size[at]), " is out of range for shape ", x);
     if (dim < 0) {
       shape.append(size[at]);
@@ -101,8 +101,8 @@ TensorSpecs Pad::infer(std::span<const TensorSpec> in) const {
   for (int i = 0; i < x.rank(); ++i) {
     const size_t at = i;
     if (before[at] < 0 || after[at] < 0 || inner[at] < 0) fail("pad: widths cannot be negative");
-    if (std::max({before[at], after[at], inner[at]}) > kMostLength)
-      fail("pad: a width of more than ", kMostLength, " is too large");
+    if (std::max({before[at], after[at], inner[at]}) > kMaxLength)
+      fail("pad: a width of more than ", kMaxLength, " is too large");
     shape.append(
         x[i] < 0 ? -1 : before[at] + x[i] + std::max<int64_t>(x[i] - 1, 0) * inner[at] + after[at]);
   }

@@ -17,7 +17,7 @@ Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>
     if (window[i] < 1) fail(op, ": the window must be at least 1, got ", window[i]);
     if (spec.pad_before[i] >= window[i] || spec.pad_after[i] >= window[i])
       fail(op, ": padding must be smaller than the window");
-    const int64_t n = places(x[axis], window[i], spec, i);
+    const int64_t n = window_count(x[axis], window[i], spec, i);
     if (n == 0 && x[axis] != 0)
       fail(op, ": the window of ", window[i], " is larger than axis ", axis, " of shape ", x);
     result.append(n);
@@ -35,16 +35,16 @@ Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
     before.push_back(op.spec.pad_before[i]), after.push_back(op.spec.pad_after[i]);
   before.push_back(0), after.push_back(0);
   const Tensor padded = ops::pad(x, before, after, outside);
-  const Shape places = pool_shape("max_pool", x.shape(), op.window, op.spec);
+  const Shape output = pool_shape("max_pool", x.shape(), op.window, op.spec);
   Tensors parts;
   std::vector<int64_t> at(spatial, 0);
   for (bool more = true; more;) {
     Slice slice;
-    for (int i = 0; i < places.rank(); ++i) {
-      const bool inner = i > 0 && i + 1 < places.rank();
+    for (int i = 0; i < output.rank(); ++i) {
+      const bool inner = i > 0 && i + 1 < output.rank();
       slice.start.push_back(inner ? at[i - 1] : 0);
       slice.stride.push_back(inner ? op.spec.strides[i - 1] : 1);
-      slice.size.push_back(places[i]);
+      slice.size.push_back(output[i]);
     }
     parts.push_back(apply1(slice, {padded}));
     more = false;

@@ -179,10 +179,10 @@ Tensor place_of_extreme(bool max, const Tensor& given, std::optional<int64_t> ax
   ArgReduce op;
   op.max = max;
   op.axis = axis ? normal_axis(max ? "argmax" : "argmin", static_cast<int>(*axis), x.shape()) : 0;
-  const Tensor place = cast(apply1(op, {x}), DType::int32);
-  if (!keepdims) return place;
+  const Tensor index = cast(apply1(op, {x}), DType::int32);
+  if (!keepdims) return index;
   const std::vector<int64_t> ones(given.rank(), 1);
-  return axis ? expand_dims(place, op.axis) : reshape(place, Shape(ones));
+  return axis ? expand_dims(index, op.axis) : reshape(index, Shape(ones));
 }
 
 /// Whether a reduced axis has no elements.

@@ -2,7 +2,7 @@
 
 namespace crescent {
 
-int64_t places(int64_t length, int64_t window, const ConvSpec& spec, size_t axis) {
+int64_t window_count(int64_t length, int64_t window, const ConvSpec& spec, size_t axis) {
   if (length < 0) return -1;
   const int64_t padded = length + spec.pad_before[axis] + spec.pad_after[axis];
   return padded < window ? 0 : (padded - window) / spec.strides[axis] + 1;
@@ -15,14 +15,14 @@ void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial) {
   }
   for (size_t i = 0; i < spatial; ++i) {
     for (const auto* list : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
-      if ((*list)[i] > kMostLength)
+      if ((*list)[i] > kMaxLength)
         fail(op, ": ", (*list)[i], " is too large for a stride, dilation or padding");
     }
     if (spec.strides[i] < 1) fail(op, ": strides must be at least 1, got ", spec.strides[i]);
     if (spec.dilation[i] < 1) fail(op, ": dilation must be at least 1, got ", spec.dilation[i]);
     if (spec.pad_before[i] < 0 || spec.pad_after[i] < 0) fail(op, ": padding cannot be negative");
   }
-  if (spec.groups < 1 || spec.groups > kMostLength)
+  if (spec.groups < 1 || spec.groups > kMaxLength)
     fail(op, ": groups must be at least 1, got ", spec.groups);
 }
 
@@ -37,7 +37,7 @@ std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, 
   if (values.size() != spatial)
     fail(op, ": expected ", spatial, " ", what, ", got ", values.size());
   for (int64_t value : values) {
-    if (value < 0 || value > kMostLength) fail(op, ": ", what, " cannot be ", value);
+    if (value < 0 || value > kMaxLength) fail(op, ": ", what, " cannot be ", value);
   }
   return values;
 }

@@ -11,7 +11,7 @@ inline int64_t dilated(int64_t kernel, int64_t dilation) { return (kernel - 1) *
 
 /// The number of positions of a window along one axis; -1 if the length is unknown, 0 if the window
 /// does not fit.
-int64_t places(int64_t length, int64_t window, const ConvSpec& spec, size_t axis);
+int64_t window_count(int64_t length, int64_t window, const ConvSpec& spec, size_t axis);
 
 /// Fails unless the spec has valid values for this number of axes.
 void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial);

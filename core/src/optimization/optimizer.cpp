@@ -130,10 +130,10 @@ void Optimizer::build(const Variables& variables) {
   variables_ = variables;
   slot_variables_.clear();
   for (const Variable& v : variables) {
-    const auto place = known.find(v.id());
-    slot_variables_.push_back(place == known.end() ? make_slots(v)
-                                                   : std::move(place->second.second));
-    if (place != known.end()) known.erase(place);
+    const auto known_slots = known.find(v.id());
+    slot_variables_.push_back(known_slots == known.end() ? make_slots(v)
+                                                         : std::move(known_slots->second.second));
+    if (known_slots != known.end()) known.erase(known_slots);
   }
   for (auto& [id, variable] : known) resting_.push_back(std::move(variable));
   built_ = true;
@@ -153,8 +153,9 @@ void Optimizer::include(const Variables& variables) {
 
 const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) const {
   if (guess < variables_.size() && variables_[guess] == variable) return slot_variables_[guess];
-  const auto place = std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
-  return slot_variables_[place];
+  const auto known_slots =
+      std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
+  return slot_variables_[known_slots];
 }
 
 /// Creates the slots of a variable. A slot whose initial value is an empty Tensor is omitted:

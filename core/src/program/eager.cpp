@@ -64,10 +64,10 @@ Tensors places_for(const Op& op, std::span<const Tensor> inputs, const TensorSpe
                    const TensorSpecs& out, Memory* memory) {
   if (op.name() == CheckIndices::kName && in == out && !memory && !memory_of(inputs[0]))
     return {renamed(inputs[0], out[0])};
-  Tensors places;
-  places.reserve(out.size());
-  for (const TensorSpec& spec : out) places.push_back(Tensor::uninitialized(spec, memory));
-  return places;
+  Tensors results;
+  results.reserve(out.size());
+  for (const TensorSpec& spec : out) results.push_back(Tensor::uninitialized(spec, memory));
+  return results;
 }
 
 }  // namespace

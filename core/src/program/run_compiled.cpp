@@ -68,9 +68,9 @@ bool pays(const Dict& arguments) {
   return any(has_large) && !any(is_foreign);
 }
 
-const Value& place() {
-  static const Value place = std::make_shared<TensorPlaceholder>();
-  return place;
+const Value& placeholder() {
+  static const Value placeholder = std::make_shared<TensorPlaceholder>();
+  return placeholder;
 }
 
 /// Replaces the tensors in the value by placeholders and appends them to `tensors`.
@@ -79,7 +79,7 @@ Value extract_tensors(const Value& value, Tensors& tensors) {
     const Tensor* tensor = tensor_in(part);
     if (!tensor) return std::nullopt;
     tensors.push_back(*tensor);
-    return place();
+    return placeholder();
   });
 }
 
@@ -87,7 +87,7 @@ Value extract_tensors(const Value& value, Tensors& tensors) {
 Value insert_tensors(const Value& value, const Tensors& tensors) {
   size_t next = 0;
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
-    if (!(part == place())) return std::nullopt;
+    if (!(part == placeholder())) return std::nullopt;
     return Codec<Tensor>::encode(tensors[next++]);
   });
 }

@@ -41,7 +41,7 @@ int normal_axis(std::string_view op, int axis, const Shape& shape);
 
 /// Limit of lengths, strides and widths; sums and products of a few values below it cannot
 /// overflow.
-inline constexpr int64_t kMostLength = int64_t{1} << 30;
+inline constexpr int64_t kMaxLength = int64_t{1} << 30;
 
 /// The gradient of take_along_axis(x, indices, axis) for x of `shape`: adds `updates` at the
 /// elements that it read.

@@ -302,21 +302,21 @@ Dict SchemaData::read(const void* object) const {
 }
 
 Dict SchemaData::by_name(const List& positional, const Dict& keywords) const {
-  std::vector<const Field*> places;
+  std::vector<const Field*> positional_fields;
   for (const Field& field : fields)
-    if (!field.keyword_only) places.push_back(&field);
-  if (positional.size() > places.size()) {
+    if (!field.keyword_only) positional_fields.push_back(&field);
+  if (positional.size() > positional_fields.size()) {
     std::vector<std::string> names;
-    for (const Field* field : places) names.push_back(field->name);
-    fail(title, ": expected at most ", places.size(), " ", word, "s by position (", join(names),
-         "), got ", positional.size());
+    for (const Field* field : positional_fields) names.push_back(field->name);
+    fail(title, ": expected at most ", positional_fields.size(), " ", word, "s by position (",
+         join(names), "), got ", positional.size());
   }
   std::vector<DictEntry> entries;
   for (size_t i = 0; i < positional.size(); ++i)
-    entries.push_back({places[i]->name, positional[i]});
+    entries.push_back({positional_fields[i]->name, positional[i]});
   for (const DictEntry& option : keywords) {
-    const auto last = places.begin() + positional.size();
-    if (std::find(places.begin(), last, find(option.key)) != last)
+    const auto last = positional_fields.begin() + positional.size();
+    if (std::find(positional_fields.begin(), last, find(option.key)) != last)
       fail(title, ": ", word, " '", option.key, "' is given twice, by position and by name");
     entries.push_back(option);
   }

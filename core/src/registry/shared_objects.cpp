@@ -18,8 +18,8 @@ struct Sharing {
 thread_local Sharing* sharing = nullptr;
 
 /// The shared_object_id of a configuration; nullopt without one.
-std::optional<int64_t> number_of(const Dict& place) {
-  const Value* number = place.find(kSharedNumber);
+std::optional<int64_t> number_of(const Dict& config) {
+  const Value* number = config.find(kSharedNumber);
   return number && number->is_int() ? std::optional(number->as_int()) : std::nullopt;
 }
 
@@ -59,17 +59,17 @@ SharedObjects::SharedObjects(bool fresh) : before_(Table::current) {
 }
 SharedObjects::~SharedObjects() { Table::current = before_; }
 
-std::shared_ptr<Configurable> shared_object(const Dict& place) {
+std::shared_ptr<Configurable> shared_object(const Dict& config) {
   const auto* table = SharedObjects::Table::current;
-  const auto number = number_of(place);
+  const auto number = number_of(config);
   if (!table || !number) return nullptr;
   const auto found = table->objects.find(*number);
   return found == table->objects.end() ? nullptr : found->second;
 }
 
-void remember_shared(const Dict& place, const std::shared_ptr<Configurable>& object) {
+void remember_shared(const Dict& config, const std::shared_ptr<Configurable>& object) {
   auto* table = SharedObjects::Table::current;
-  if (const auto number = number_of(place); table && number) table->objects[*number] = object;
+  if (const auto number = number_of(config); table && number) table->objects[*number] = object;
 }
 
 }  // namespace crescent

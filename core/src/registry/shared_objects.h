@@ -31,11 +31,11 @@ class SharedObjects {
   std::unique_ptr<Table> table_;
   Table* before_;
 
-  friend std::shared_ptr<Configurable> shared_object(const Dict& place);
-  friend void remember_shared(const Dict& place, const std::shared_ptr<Configurable>& object);
+  friend std::shared_ptr<Configurable> shared_object(const Dict& config);
+  friend void remember_shared(const Dict& config, const std::shared_ptr<Configurable>& object);
 };
 /// The object of an earlier configuration with the same number; null without one.
-std::shared_ptr<Configurable> shared_object(const Dict& place);
-void remember_shared(const Dict& place, const std::shared_ptr<Configurable>& object);
+std::shared_ptr<Configurable> shared_object(const Dict& config);
+void remember_shared(const Dict& config, const std::shared_ptr<Configurable>& object);
 
 }  // namespace crescent

@@ -141,7 +141,7 @@ std::string to_text(const Tensor& tensor) {
   if (!tensor) return "no tensor";
   if (tensor.is_abstract()) return concat("<", tensor.spec(), " without values>");
   if (!tensor.in_memory())
-    return concat("<", tensor.spec(), " in ", tensor.storage()->place(), ">");
+    return concat("<", tensor.spec(), " in ", tensor.storage()->location(), ">");
   return Printer(tensor.to(nullptr), print_options()).text();
 }
 

@@ -167,9 +167,9 @@ class FreeBlocks {
   static constexpr size_t kCount = 24, kLittle = size_t{10} << 20;
   /// The limit of cached bytes, in proportion to the bytes in use.
   static size_t most_held() {
-    constexpr size_t kLeast = size_t{64} << 20, kMost = size_t{128} << 20;
-    return std::min(kMost,
-                    kLeast + static_cast<size_t>(std::max<int64_t>(host_bytes.load(), 0)) / 2);
+    constexpr size_t kMinimum = size_t{64} << 20, kMaximum = size_t{128} << 20;
+    return std::min(kMaximum,
+                    kMinimum + static_cast<size_t>(std::max<int64_t>(host_bytes.load(), 0)) / 2);
   }
   std::mutex mutex_;
   Block blocks_[kPlaces];
@@ -218,9 +218,9 @@ class HostStorage final : public Storage {
 class SmallStorage final : public Storage {
  public:
 #ifdef __SANITIZE_ADDRESS__
-  static constexpr size_t kMost = 0;  // so that the sanitizer detects accesses beyond a tensor
+  static constexpr size_t kMaximum = 0;  // so that the sanitizer detects accesses beyond a tensor
 #else
-  static constexpr size_t kMost = 128;
+  static constexpr size_t kMaximum = 128;
 #endif
   SmallStorage(size_t bytes, bool zeroed) {
     bytes_ = bytes;
@@ -232,7 +232,7 @@ class SmallStorage final : public Storage {
   ~SmallStorage() override { account(host_bytes, -static_cast<int64_t>(bytes_)); }
 
  private:
-  std::byte memory_[kMost + kAlignment];
+  std::byte memory_[kMaximum + kAlignment];
 };
 
 }  // namespace
@@ -266,7 +266,7 @@ void Storage::fetch(size_t, size_t, void*) const {
 }
 
 void Storage::store(size_t, size_t, const void*) {
-  fail("values in ", place(), " cannot be written");
+  fail("values in ", location(), " cannot be written");
 }
 
 bool Storage::copy_within(size_t, const Storage&, size_t, size_t) { return false; }
@@ -319,7 +319,7 @@ DeviceStorage::DeviceStorage(Memory& memory, size_t bytes) {
 
 DeviceStorage::~DeviceStorage() { account(device_bytes, -static_cast<int64_t>(bytes_)); }
 
-std::string Storage::place() const { return "memory"; }
+std::string Storage::location() const { return "memory"; }
 
 void expect_memory(size_t bytes) {
   const size_t live = host_bytes.load(std::memory_order_relaxed);
@@ -331,7 +331,7 @@ void expect_memory(size_t bytes) {
 std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {
   expect_memory(bytes);
   allocations.fetch_add(1, std::memory_order_relaxed);
-  if (bytes <= SmallStorage::kMost) return std::make_shared<SmallStorage>(bytes, zeroed);
+  if (bytes <= SmallStorage::kMaximum) return std::make_shared<SmallStorage>(bytes, zeroed);
   return std::make_shared<HostStorage>(bytes, zeroed);
 }
 

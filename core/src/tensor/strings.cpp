@@ -15,11 +15,11 @@ namespace {
 class Texts {
  public:
   const std::string& operator[](uint64_t id) const {
-    const auto [part, index] = place(id);
+    const auto [part, index] = position(id);
     return parts_[part].load(std::memory_order_acquire)[index];
   }
   std::string& make(uint64_t id) {
-    const auto [part, index] = place(id);
+    const auto [part, index] = position(id);
     if (!parts_[part].load(std::memory_order_relaxed))
       parts_[part].store(new std::string[kFirst << part], std::memory_order_release);
     return parts_[part].load(std::memory_order_relaxed)[index];
@@ -28,7 +28,7 @@ class Texts {
  private:
   // Number of texts of the first chunk; each chunk is twice as large as the one before.
   static constexpr uint64_t kFirst = 1024;
-  static std::pair<size_t, size_t> place(uint64_t id) {
+  static std::pair<size_t, size_t> position(uint64_t id) {
     const uint64_t n = id + kFirst;
     const auto part = static_cast<size_t>(std::bit_width(n) - std::bit_width(kFirst));
     return {part, n - (kFirst << part)};
@@ -123,7 +123,7 @@ class Table {
       std::string().swap(texts_.make(id));
       free_.push_back(id);
     }
-    count_before_ = std::max(kLeast, ids_.size());
+    count_before_ = std::max(kMinimum, ids_.size());
   }
 
   static void mark(const Storage& storage, std::vector<bool>& used) {
@@ -145,22 +145,22 @@ class Table {
   /// Removes entries of destroyed storages, whose addresses may be reused.
   void forget_dead() {
     std::erase_if(watched_, [](const auto& entry) { return entry.second.expired(); });
-    watched_before_ = std::max(kLeast, watched_.size());
+    watched_before_ = std::max(kMinimum, watched_.size());
   }
 
-  static constexpr size_t kLeast = 4096;
+  static constexpr size_t kMinimum = 4096;
 
   std::mutex mutex_;  // acquired before watching_
   Texts texts_;
   std::atomic<uint64_t> end_{0};  // ids that are in use or free
   std::vector<uint64_t> free_;
   std::unordered_map<std::string_view, uint64_t> ids_;
-  size_t count_before_ = kLeast;
+  size_t count_before_ = kMinimum;
   Tensors kept_;
 
   std::mutex watching_;
   std::unordered_map<const Storage*, std::weak_ptr<Storage>> watched_;
-  size_t watched_before_ = kLeast;
+  size_t watched_before_ = kMinimum;
 
   std::atomic<int> runs_{0};
   std::atomic<bool> sweeping_{false};

@@ -123,7 +123,7 @@ const void* Tensor::raw() const {
   const TensorRecord& record = with_values(impl_.get());
   const std::byte* values = record.storage->host_view();
   if (!values) {
-    fail("the values of this tensor ", record.spec, " are in ", record.storage->place(),
+    fail("the values of this tensor ", record.spec, " are in ", record.storage->location(),
          ": fit, evaluate and predict read them as they go; clone() brings them, or those of a "
          "slice, into memory");
   }

@@ -107,9 +107,9 @@ Tensors abstract_inputs(const Value& list) {
 }
 
 Phase phase_of(const Value& name) {
-  const auto place = std::find(kPhases.begin(), kPhases.end(), name.as_string());
-  if (place == kPhases.end()) fail("restore: a run has no phase ", name);
-  return static_cast<Phase>(place - kPhases.begin());
+  const auto found = std::find(kPhases.begin(), kPhases.end(), name.as_string());
+  if (found == kPhases.end()) fail("restore: a run has no phase ", name);
+  return static_cast<Phase>(found - kPhases.begin());
 }
 
 void check_version(const Dict& snapshot) {

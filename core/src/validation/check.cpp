@@ -47,8 +47,8 @@ std::vector<Result> results_of(const Program& program, const Values& values, con
   return results;
 }
 
-const Result* same_result(const std::vector<Result>& results, const Result& wanted, size_t place) {
-  if (!wanted.variable) return &results[place];
+const Result* same_result(const std::vector<Result>& results, const Result& wanted, size_t index) {
+  if (!wanted.variable) return &results[index];
   const auto at = std::find_if(results.begin(), results.end(), [&](const Result& result) {
     return result.variable == wanted.variable;
   });

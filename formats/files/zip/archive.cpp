@@ -10,10 +10,10 @@
 namespace crescent::zip {
 namespace {
 
-constexpr uint64_t kMostMembers = 65536, kLongestDirectory = uint64_t{64} << 20;
+constexpr uint64_t kMaxMembers = 65536, kLongestDirectory = uint64_t{64} << 20;
 // The limit of the compression ratio, for members above a small size: trained weights hardly
 // shrink, so a larger ratio is an attack.
-constexpr uint64_t kMostExpansion = 100, kSmall = uint64_t{64} << 20;
+constexpr uint64_t kMaxExpansion = 100, kSmall = uint64_t{64} << 20;
 constexpr size_t kPiece = size_t{1} << 18;
 
 [[noreturn]] void refuse(const std::string& why) { throw ArchiveError(why); }
@@ -98,8 +98,8 @@ Archive::Directory Archive::find_directory() const {
     }
     if (directory.start > until || directory.size != until - directory.start)
       refuse_damaged("its directory is not where it says");
-    if (directory.count > kMostMembers || directory.size > kLongestDirectory)
-      refuse("the archive has more members than are looked at (" + std::to_string(kMostMembers) +
+    if (directory.count > kMaxMembers || directory.size > kLongestDirectory)
+      refuse("the archive has more members than are looked at (" + std::to_string(kMaxMembers) +
              ")");
     return directory;
   }
@@ -178,7 +178,7 @@ const Member* Archive::find(std::string_view name) const {
            "; stored and deflated ones are read");
   if (!found->packed() && found->stored != found->size)
     refuse_damaged(quoted(*found) + " has two sizes");
-  if (found->size > kSmall && found->size / kMostExpansion > found->stored)
+  if (found->size > kSmall && found->size / kMaxExpansion > found->stored)
     refuse(quoted(*found) + " promises " + std::to_string(found->size) + " bytes and stores " +
            std::to_string(found->stored));
   return found;

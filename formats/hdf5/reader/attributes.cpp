@@ -8,7 +8,7 @@ namespace crescent::hdf5 {
 namespace {
 
 constexpr uint64_t kLargestAttribute = uint64_t{64} << 20;
-constexpr uint64_t kMostTexts = uint64_t{1} << 20;
+constexpr uint64_t kMaxTexts = uint64_t{1} << 20;
 
 std::string trimmed(const char* text, size_t size, H5T_str_t padding) {
   size = std::find(text, text + size, '\0') - text;
@@ -60,11 +60,11 @@ AttributeValue value_of(const OpenAttribute& attribute) {
 /// The attributes name0, name1, ... in which Keras stores a list over 64 KB.
 std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
   std::vector<std::string> texts;
-  for (hsize_t i = 0; i < kMostAttributes && has_attribute(object, name + std::to_string(i)); ++i) {
+  for (hsize_t i = 0; i < kMaxAttributes && has_attribute(object, name + std::to_string(i)); ++i) {
     OpenAttribute piece(object, name + std::to_string(i));
     if (!piece.is(H5T_STRING)) refuse("expected a list of texts");
     for (std::string& text : piece.texts()) texts.push_back(std::move(text));
-    if (texts.size() > kMostTexts) refuse("it is larger than any attribute of a model");
+    if (texts.size() > kMaxTexts) refuse("it is larger than any attribute of a model");
   }
   return texts;
 }
@@ -84,7 +84,7 @@ OpenAttribute::OpenAttribute(hid_t object, const std::string& name)
       null(H5Sget_simple_extent_type(space) == H5S_NULL),
       dims(null ? std::vector<hsize_t>{} : dims_of(space)),
       count(null ? 0 : element_count(dims)) {
-  if (dims.size() > 1 || count > kMostTexts || H5Aget_storage_size(id) > kLargestAttribute)
+  if (dims.size() > 1 || count > kMaxTexts || H5Aget_storage_size(id) > kLargestAttribute)
     refuse("it is larger than any attribute of a model");
 }
 

@@ -13,7 +13,7 @@
 namespace crescent::hdf5 {
 
 /// The limit of attributes of an object, which callers check.
-inline constexpr hsize_t kMostAttributes = 4096;
+inline constexpr hsize_t kMaxAttributes = 4096;
 
 bool has_attribute(hid_t object, const std::string& name);
 

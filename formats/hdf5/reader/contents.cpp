@@ -13,7 +13,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-constexpr hsize_t kMostMembers = 65536;
+constexpr hsize_t kMaxMembers = 65536;
 constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 
 // ---- opening
@@ -53,7 +53,7 @@ std::vector<std::string> names_in(hid_t group) {
       [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
         auto& list = *static_cast<std::vector<std::string>*>(names);
         list.emplace_back(name);
-        return list.size() > kMostMembers ? -1 : 0;
+        return list.size() > kMaxMembers ? -1 : 0;
       },
       &names));
   std::sort(names.begin(), names.end());
@@ -229,8 +229,8 @@ struct OpenDataset {
 
   std::vector<uint64_t> shape() const { return {dims.begin(), dims.end()}; }
 
-  /// The offset of the values if the file represents them as memory does, else kNoPlace.
-  uint64_t place(hid_t file) const {
+  /// The offset of the values if the file represents them as memory does, else kNoOffset.
+  uint64_t file_offset(hid_t file) const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose),
            of_file = checked(H5Fget_create_plist(file), H5Pclose);
     hsize_t before = 0;
@@ -238,7 +238,7 @@ struct OpenDataset {
     bool as_in_memory = H5Pget_layout(creation) == H5D_CONTIGUOUS && bytes > 0 && before == 0 &&
                         H5Tequal(file_type, type.memory) > 0 && H5Dget_storage_size(id) == bytes;
     haddr_t offset = as_in_memory ? H5Dget_offset(id) : HADDR_UNDEF;
-    return offset == HADDR_UNDEF ? kNoPlace : offset;
+    return offset == HADDR_UNDEF ? kNoOffset : offset;
   }
 
   /// The number of rows (indices of the first axis) in a chunk.
@@ -347,8 +347,8 @@ void Contents::attribute(const std::string& path, const std::string& name, Packe
   Handle object = open(path);
   H5O_info_t facts;
   check(H5Oget_info2(object, &facts, H5O_INFO_NUM_ATTRS));
-  if (facts.num_attrs > kMostAttributes)
-    refuse("it has more than " + std::to_string(kMostAttributes) + " attributes");
+  if (facts.num_attrs > kMaxAttributes)
+    refuse("it has more than " + std::to_string(kMaxAttributes) + " attributes");
   auto value = value_if_any(object, name);
   if (rewritten_) {
     if (name == kOwn) throw Missing{};
@@ -386,8 +386,9 @@ void Contents::describe(const std::string& path, Packer& answer) const {
   OpenDataset dataset(open(path, H5I_DATASET), size_);
   answer.add(dataset.type.element).add(static_cast<uint8_t>(dataset.dims.size()));
   for (hsize_t dim : dataset.dims) answer.add(static_cast<uint64_t>(dim));
-  const uint64_t place = start_ ? dataset.place(file_) : kNoPlace;
-  answer.add(checksum_of(dataset, path)).add(place == kNoPlace ? place : *start_ + place);
+  const uint64_t file_offset = start_ ? dataset.file_offset(file_) : kNoOffset;
+  answer.add(checksum_of(dataset, path))
+      .add(file_offset == kNoOffset ? file_offset : *start_ + file_offset);
   answer.add(dataset.rows_a_chunk());
 }
 
@@ -407,13 +408,12 @@ void Contents::read(const std::string& path, std::span<std::byte> target) const 
 OpenDataset& Contents::open_for_rows(const std::string& path) {
   auto& dataset = row_datasets_[path];
   if (dataset) return *dataset;
-  constexpr uint64_t kLeastCache = uint64_t{1} << 20, kMostCache = uint64_t{256} << 20;
+  constexpr uint64_t kMinCache = uint64_t{1} << 20, kMaxCache = uint64_t{256} << 20;
   OpenDataset checked_once(open(path, H5I_DATASET), size_);
   uint64_t shared = 2 * checked_once.rows_a_chunk() * checked_once.row_bytes();
   Handle access = checked(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   check(H5Pset_chunk_cache(access, H5D_CHUNK_CACHE_NSLOTS_DEFAULT,
-                           std::clamp(shared, kLeastCache, kMostCache),
-                           H5D_CHUNK_CACHE_W0_DEFAULT));
+                           std::clamp(shared, kMinCache, kMaxCache), H5D_CHUNK_CACHE_W0_DEFAULT));
   dataset = std::make_unique<OpenDataset>(checked(H5Dopen2(file_, path.c_str(), access), H5Dclose),
                                           size_);
   return *dataset;

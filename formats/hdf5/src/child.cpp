@@ -31,8 +31,8 @@ std::string own_folder() {
 
 std::string find_helper() {
   std::string tried;
-  for (const char* place : kPlaces) {
-    std::string path = own_folder() + place;
+  for (const char* folder : kPlaces) {
+    std::string path = own_folder() + folder;
     if (access(path.c_str(), X_OK) == 0) return path;
     tried += (tried.empty() ? "" : ", ") + path;
   }

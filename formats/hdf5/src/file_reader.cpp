@@ -18,11 +18,11 @@
 
 namespace crescent::hdf5 {
 
-/// A request for several items of one operation; `places` are the names of the items in messages.
+/// A request for several items of one operation; `titles` name the items in messages.
 struct FileReader::Request {
   Operation operation;
   std::vector<Packer> items;
-  std::vector<std::string> places;
+  std::vector<std::string> titles;
 };
 
 namespace {
@@ -39,10 +39,10 @@ std::string printable(std::string text) {
   return text;
 }
 
-std::string place(const std::string& object) { return "'/" + printable(object) + "'"; }
+std::string title_of(const std::string& object) { return "'/" + printable(object) + "'"; }
 
-std::string place(const std::string& object, const std::string& attribute) {
-  return "attribute '" + attribute + "' of " + place(object);
+std::string title_of(const std::string& object, const std::string& attribute) {
+  return "attribute '" + attribute + "' of " + title_of(object);
 }
 
 Descriptor open_regular(const std::string& path, uint64_t& size) {
@@ -160,14 +160,14 @@ void FileReader::check_hello() {
     fail("cannot read '", path_, "' as an HDF5 file: ", printable(hello->text()));
 }
 
-void FileReader::fail_dead(const std::string& place) {
+void FileReader::fail_dead(const std::string& title) {
   if (child_->interrupted_by_user()) {
     if (interrupted())
-      throw Interrupted(concat("'", path_, "': interrupted while reading ", place));
+      throw Interrupted(concat("'", path_, "': interrupted while reading ", title));
     fail("'", path_, "': reading it was interrupted before; open the file again");
   }
   fail("'", path_, "': the file is damaged or hostile (its reader ", child_->failure(), " at ",
-       place, "); nothing was loaded");
+       title, "); nothing was loaded");
 }
 
 /// Sends a request; returns the answers in order, nullopt for missing items.
@@ -177,13 +177,13 @@ std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
   for (const Packer& item : request.items) frame.add(item.bytes());
   std::vector<std::optional<Unpacker>> answers;
   if (request.items.empty()) return answers;
-  if (!child_->send(frame)) fail_dead(request.places.front());
-  for (const std::string& place : request.places) {
+  if (!child_->send(frame)) fail_dead(request.titles.front());
+  for (const std::string& title : request.titles) {
     auto answer = child_->receive();
-    if (!answer) fail_dead(place);
+    if (!answer) fail_dead(title);
     Status status = answer->number<Status>();
     if (status == Status::refused)
-      fail("'", path_, "': ", place, ": ", printable(answer->text()), "; nothing was loaded");
+      fail("'", path_, "': ", title, ": ", printable(answer->text()), "; nothing was loaded");
     answers.push_back(status == Status::ok ? std::move(answer) : std::nullopt);
   }
   return answers;
@@ -191,11 +191,11 @@ std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
 
 std::optional<AttributeValue> FileReader::attribute(const std::string& object,
                                                     const std::string& name) {
-  Request request{Operation::attribute, {Packer().add(object).add(name)}, {place(object, name)}};
+  Request request{Operation::attribute, {Packer().add(object).add(name)}, {title_of(object, name)}};
   auto answer = std::move(ask(request).front());
   if (!answer) return std::nullopt;
   auto value = unpack_attribute(*answer);
-  if (!value || !answer->ok()) fail_dead(request.places.front());
+  if (!value || !answer->ok()) fail_dead(request.titles.front());
   return value;
 }
 
@@ -203,7 +203,7 @@ std::optional<std::string> FileReader::text(const std::string& object, const std
   auto value = attribute(object, name);
   if (!value) return std::nullopt;
   if (auto* text = std::get_if<std::string>(&*value)) return std::move(*text);
-  fail("'", path_, "': ", place(object, name), ": expected a text; nothing was loaded");
+  fail("'", path_, "': ", title_of(object, name), ": expected a text; nothing was loaded");
 }
 
 std::optional<std::vector<std::string>> FileReader::texts(const std::string& object,
@@ -216,14 +216,14 @@ std::vector<std::optional<std::vector<std::string>>> FileReader::texts(
   Request request{Operation::attribute, {}, {}};
   for (const std::string& object : objects) {
     request.items.push_back(Packer().add(object).add(name));
-    request.places.push_back(place(object, name));
+    request.titles.push_back(title_of(object, name));
   }
   std::vector<std::optional<std::vector<std::string>>> lists;
   for (auto& answer : ask(request)) {
     lists.emplace_back();
     if (!answer) continue;
     auto value = unpack_attribute(*answer);
-    const std::string& where = request.places[lists.size() - 1];
+    const std::string& where = request.titles[lists.size() - 1];
     if (!value || !answer->ok()) fail_dead(where);
     auto* list = std::get_if<std::vector<std::string>>(&*value);
     if (!list) fail("'", path_, "': ", where, ": expected a list of texts; nothing was loaded");
@@ -233,7 +233,7 @@ std::vector<std::optional<std::vector<std::string>>> FileReader::texts(
 }
 
 std::optional<std::vector<std::string>> FileReader::members(const std::string& group) {
-  auto answer = std::move(ask({Operation::list, {Packer().add(group)}, {place(group)}}).front());
+  auto answer = std::move(ask({Operation::list, {Packer().add(group)}, {title_of(group)}}).front());
   if (!answer) return std::nullopt;
   return unpack_texts(*answer);
 }
@@ -251,11 +251,11 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
   Request request{Operation::describe, {}, {}};
   for (const std::string& dataset : datasets) {
     request.items.push_back(Packer().add(dataset));
-    request.places.push_back(place(dataset));
+    request.titles.push_back(title_of(dataset));
   }
   std::vector<DatasetInfo> infos;
   for (auto& answer : ask(request)) {
-    const std::string& where = request.places[infos.size()];
+    const std::string& where = request.titles[infos.size()];
     if (!answer) fail("'", path_, "': there is no dataset ", where, "; nothing was loaded");
     DatasetInfo& info = infos.emplace_back();
     auto element = answer->number<uint8_t>();
@@ -265,10 +265,10 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
     info.rows_a_chunk = std::max<uint64_t>(1, answer->number<uint64_t>());
     auto bytes = byte_count(static_cast<Element>(element % std::size(kElements)), info.shape);
     bool inside = bytes && *bytes <= size_ && start <= size_ - *bytes;
-    if (!answer->ok() || element >= std::size(kElements) || (start != kNoPlace && !inside))
+    if (!answer->ok() || element >= std::size(kElements) || (start != kNoOffset && !inside))
       fail_dead(where);
     info.element = static_cast<Element>(element);
-    if (start != kNoPlace) info.place = start;
+    if (start != kNoOffset) info.file_offset = start;
     if (checksum >= 0) info.checksum = static_cast<uint32_t>(checksum);
   }
   return infos;
@@ -310,7 +310,7 @@ void FileReader::check_held() const {
 
 /// Whether the values can stay in the file; booleans cannot, as their bytes must be normalized.
 bool FileReader::stays_in_file(const DatasetInfo& info) const {
-  return mapped_ && info.place && info.element != Element::boolean;
+  return mapped_ && info.file_offset && info.element != Element::boolean;
 }
 
 /// Reads a chunk, unless it was read, and checks its pieces while they are in the cache.
@@ -321,14 +321,14 @@ FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t
   for (uint64_t at = 0; at < size; at += kPiece) {
     std::byte* piece = bytes + at;
     const uint64_t count = std::min(kPiece, size - at);
-    if (info.place && !stays_in_file(info))
-      contents_->read(*info.place + offset + at, count, piece);
+    if (info.file_offset && !stays_in_file(info))
+      contents_->read(*info.file_offset + offset + at, count, piece);
     if (info.checksum)
       check.checksum = files::crc32c_joined(check.checksum, files::crc32c(piece, count), count);
     if (info.element == Element::boolean) normalize_booleans(piece, count);
     check.finite &= all_finite(info.element, piece, count);
   }
-  if (stays_in_file(info) && size_ > files::kMostMapped) files::release_pages(bytes, size);
+  if (stays_in_file(info) && size_ > files::kMaxMapped) files::release_pages(bytes, size);
   return check;
 }
 
@@ -341,15 +341,15 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
     auto bytes = byte_count(infos[i].element, infos[i].shape);
     uint64_t in_file = 0;
     uint64_t& total = stays_in_file(infos[i]) ? in_file
-                      : infos[i].place        ? plain_total
+                      : infos[i].file_offset  ? plain_total
                                               : packed_total;
     if (!bytes || *bytes > (uint64_t{1} << 62) - total)
-      fail("'", path_, "': ", place(datasets[i]), " is impossibly large");
+      fail("'", path_, "': ", title_of(datasets[i]), " is impossibly large");
     offsets.push_back(total);
     sizes.push_back(*bytes);
-    if (!infos[i].place) {
+    if (!infos[i].file_offset) {
       packed.items.push_back(Packer().add(datasets[i]).add(total).add(*bytes));
-      packed.places.push_back(place(datasets[i]));
+      packed.titles.push_back(title_of(datasets[i]));
     }
     total += (*bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
@@ -359,14 +359,15 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
 
   std::vector<Array> arrays;
   auto bytes_of = [&](size_t i) -> std::byte* {
-    if (stays_in_file(infos[i])) return mapped_.storage()->host() + *infos[i].place;
-    if (infos[i].place) return plain_block ? plain_block->host() + offsets[i] : nullptr;
+    if (stays_in_file(infos[i])) return mapped_.storage()->host() + *infos[i].file_offset;
+    if (infos[i].file_offset) return plain_block ? plain_block->host() + offsets[i] : nullptr;
     return packed_block ? packed_block.get() + offsets[i] : nullptr;
   };
   for (size_t i = 0; i < datasets.size(); ++i) {
     Array& array =
         arrays.emplace_back(Array{infos[i].element, infos[i].shape, bytes_of(i), packed_block});
-    if (infos[i].place) array.owner = stays_in_file(infos[i]) ? mapped_.storage() : plain_block;
+    if (infos[i].file_offset)
+      array.owner = stays_in_file(infos[i]) ? mapped_.storage() : plain_block;
   }
   std::vector<Chunk> parts = chunks_of(offsets, sizes);
   std::vector<ChunkCheck> checks(parts.size());
@@ -382,7 +383,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   }
   for (size_t i = 0; i < datasets.size(); ++i)
     if (infos[i].checksum && *infos[i].checksum != checksums[i])
-      fail("'", path_, "': ", place(datasets[i]),
+      fail("'", path_, "': ", title_of(datasets[i]),
            " is damaged: its checksum differs; nothing was loaded");
   if (mapped_) check_held();
   return arrays;
@@ -403,7 +404,7 @@ const std::byte* FileReader::read_rows(const std::string& dataset, const Dataset
   uint64_t bytes = count * row;
   ask({Operation::rows,
        {Packer().add(dataset).add(uint64_t{0}).add(bytes).add(first).add(count)},
-       {concat("rows from ", first + 1, " of ", place(dataset))}});
+       {concat("rows from ", first + 1, " of ", title_of(dataset))}});
   return window_.get();
 }
 

@@ -20,7 +20,7 @@ struct DatasetInfo {
   std::vector<uint64_t> shape;
   std::optional<uint32_t> checksum;  ///< the CRC-32C of the bytes; nullopt if the file has none
   /// the offset in the file, if the values are contiguous and represented as in memory
-  std::optional<uint64_t> place;
+  std::optional<uint64_t> file_offset;
   uint64_t rows_a_chunk = 1;  ///< rows of the first axis in a chunk
 };
 
@@ -76,7 +76,7 @@ class FileReader {
   struct Request;
   std::vector<std::optional<Unpacker>> ask(const Request& request);
   void check_hello();
-  [[noreturn]] void fail_dead(const std::string& place);
+  [[noreturn]] void fail_dead(const std::string& title);
 
   struct ChunkCheck;
   ChunkCheck check_chunk(const DatasetInfo& info, uint64_t offset, uint64_t size,

@@ -75,15 +75,15 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
     return keras::inspect_arrays(std::move(arrays));
   }
 
-  Tensor read_array(const std::string& path, const std::string& place) override {
+  Tensor read_array(const std::string& path, const std::string& dataset_path) override {
     FileReader file(path);
-    std::vector<std::string> names{place.empty() ? only_member(file) : place};
+    std::vector<std::string> names{dataset_path.empty() ? only_member(file) : dataset_path};
     return to_tensor(file.read(names, file.describe(names)).front());
   }
 
-  Tensor open_array(const std::string& path, const std::string& place) override {
+  Tensor open_array(const std::string& path, const std::string& dataset_path) override {
     auto file = std::make_unique<FileReader>(path);
-    std::string name = place.empty() ? only_member(*file) : place;
+    std::string name = dataset_path.empty() ? only_member(*file) : dataset_path;
     return tensor_in_file(std::move(file), name);
   }
 

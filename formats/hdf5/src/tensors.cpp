@@ -45,7 +45,7 @@ class PackedStorage final : public Storage {
     }
   }
   size_t block() const override { return info_.rows_a_chunk * row_; }
-  std::string place() const override { return concat("'", file_->path(), "'"); }
+  std::string location() const override { return concat("'", file_->path(), "'"); }
 
  private:
   std::unique_ptr<FileReader> file_;
@@ -98,8 +98,8 @@ Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& datas
   const std::string what = concat("'", file->path(), "': '/", dataset, "'");
   std::vector<uint32_t> pieces = pieces_of(*file, dataset, info);
   std::shared_ptr<Storage> storage = file->contents();
-  size_t start = info.place.value_or(0);
-  if (!info.place || info.element == Element::boolean) {
+  size_t start = info.file_offset.value_or(0);
+  if (!info.file_offset || info.element == Element::boolean) {
     start = 0;
     storage = std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info));
   }

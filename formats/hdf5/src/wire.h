@@ -33,8 +33,8 @@ inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescript
 /// The limit of processor time for a request that may take `seconds`. It is shorter than these:
 /// waiting for a disk takes long, but libhdf5 that computes for long is in an endless loop.
 inline unsigned processor_seconds(unsigned seconds) {
-  constexpr unsigned kLeast = 3, kWaiting = 27;
-  return seconds > kLeast + kWaiting ? seconds - kWaiting : std::min(seconds, kLeast);
+  constexpr unsigned kMinimum = 3, kWaiting = 27;
+  return seconds > kMinimum + kWaiting ? seconds - kWaiting : std::min(seconds, kMinimum);
 }
 
 /// Whether `stored` bytes can unpack to `bytes`: the compression ratio of deflate is at most about
@@ -46,14 +46,14 @@ inline bool can_unpack_to(uint64_t bytes, uint64_t stored) {
 
 enum class Operation : uint8_t {
   attribute,  ///< (object, name) -> (AttributeKind, value)
-  describe,   ///< dataset -> (element, shape, checksum or -1, offset or kNoPlace, rows per chunk)
+  describe,   ///< dataset -> (element, shape, checksum or -1, offset or kNoOffset, rows per chunk)
   read,       ///< (dataset, offset, bytes) -> (); the values are in the shared memory
   rows,       ///< as read, with the first row and the number of rows after the bytes
   list,       ///< group -> names of members
   member,     ///< name -> bytes of this member of the archive
 };
 /// The offset of datasets that are not contiguous in the file or not represented as in memory.
-inline constexpr uint64_t kNoPlace = ~uint64_t{0};
+inline constexpr uint64_t kNoOffset = ~uint64_t{0};
 enum class Status : uint8_t { ok, missing, refused };  ///< refused is followed by a message
 enum class AttributeKind : uint8_t { text, texts, integer, real };
 

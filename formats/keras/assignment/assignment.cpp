@@ -53,18 +53,18 @@ struct Copy {
 };
 
 void copy_all(const std::vector<Copy>& copies) {
-  std::vector<uint64_t> places, sizes;
+  std::vector<uint64_t> addresses, sizes;
   for (const Copy& copy : copies) {
     copy.to.storage()->bump_version();
-    places.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
+    addresses.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
     sizes.push_back(copy.to.bytes());
   }
-  const std::vector<files::Chunk> parts = files::chunks_of(places, sizes);
-  const bool large = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) > files::kMostMapped;
+  const std::vector<files::Chunk> parts = files::chunks_of(addresses, sizes);
+  const bool large = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) > files::kMaxMapped;
   files::in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
     const auto* from = static_cast<const std::byte*>(copies[i].from) + offset;
-    files::streaming_copy(reinterpret_cast<std::byte*>(places[i]) + offset, from, size);
+    files::streaming_copy(reinterpret_cast<std::byte*>(addresses[i]) + offset, from, size);
     if (large) files::release_pages(from, size);
   });
 }

@@ -171,24 +171,24 @@ class Outputs {
 
 /// The indices of those inputs that can be given by name.
 std::vector<size_t> places_of(const std::string& class_name) {
-  std::vector<size_t> places;
+  std::vector<size_t> input_indices;
   if (std::find(std::begin(kTakeLists), std::end(kTakeLists), class_name) != std::end(kTakeLists))
-    return places;
+    return input_indices;
   if (auto info = registry().find("layer", class_name))
     for (const Argument& argument : info->schema.arguments)
-      if (argument.place) places.push_back(static_cast<size_t>(*argument.place));
-  std::sort(places.begin(), places.end());
-  return places;
+      if (argument.input) input_indices.push_back(static_cast<size_t>(*argument.input));
+  std::sort(input_indices.begin(), input_indices.end());
+  return input_indices;
 }
 
 /// The positional arguments of call(): a tensor, a list of tensors, or the named inputs in order,
 /// the last of which may be a list.
 List positional(const std::string& class_name, List tensors) {
-  const std::vector<size_t> places = places_of(class_name);
-  if (places.empty()) return tensors.size() == 1 ? tensors : List{std::move(tensors)};
+  const std::vector<size_t> input_indices = places_of(class_name);
+  if (input_indices.empty()) return tensors.size() == 1 ? tensors : List{std::move(tensors)};
   List args;
   for (Value& tensor : tensors) {
-    if (args.size() <= places.back())
+    if (args.size() <= input_indices.back())
       args.push_back(std::move(tensor));
     else if (args.back().is_list())
       args.back().as_list().push_back(std::move(tensor));

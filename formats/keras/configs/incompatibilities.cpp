@@ -62,7 +62,7 @@ class IncompatibilitySearch {
     has_flipped_kernels_ |=
         std::count(std::begin(kTurnedOnTheano), std::end(kTurnedOnTheano), name) > 0;
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
-    const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
+    const std::string location = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
     // an option of a layer, not the layers of a model
     const bool option = info && info->schema.find("layers");
@@ -80,10 +80,10 @@ class IncompatibilitySearch {
       return;
     }
     if (keras2_ && name == "InputLayer" && config.contains("optional"))
-      add(place, "optional", "Keras 2.3.1 has a value for every input");
+      add(location, "optional", "Keras 2.3.1 has a value for every input");
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
-    object_of("layer", name, as_written(name, config), place);
-    calls(object, place);
+    object_of("layer", name, as_written(name, config), location);
+    calls(object, location);
   }
 
   /// Finds layers whose padding differs on Theano, the other backend of Keras 2.3.1.
@@ -119,11 +119,11 @@ class IncompatibilitySearch {
   std::vector<Incompatibility> found;
 
  private:
-  void add(std::string place, std::string option, std::string reason) {
-    found.push_back({std::move(place), std::move(option), std::move(reason)});
+  void add(std::string location, std::string option, std::string reason) {
+    found.push_back({std::move(location), std::move(option), std::move(reason)});
   }
-  void add_minor(std::string place, std::string option, std::string reason) {
-    found.push_back({std::move(place), std::move(option), std::move(reason), false});
+  void add_minor(std::string location, std::string option, std::string reason) {
+    found.push_back({std::move(location), std::move(option), std::move(reason), false});
   }
   static std::string text(const Dict& dict, const char* key) {
     const std::string* found = text_at(dict, key);
@@ -132,134 +132,136 @@ class IncompatibilitySearch {
 
   /// Checks a value that is an object of this kind, the name of one, or a list or dictionary of
   /// these.
-  void anything(const Value& value, const std::string& kind, const std::string& place,
+  void anything(const Value& value, const std::string& kind, const std::string& location,
                 const std::string& option) {
     if (keras2_ && picked_by_keras2(value)) return;
     if (value.is_list()) {
-      for (const Value& item : value.as_list()) anything(item, kind, place, option);
+      for (const Value& item : value.as_list()) anything(item, kind, location, option);
     } else if (value.is_string()) {
-      named(value.as_string(), kind, place, option);
+      named(value.as_string(), kind, location, option);
     } else if (is_object(value)) {
-      one_object(value.as_dict(), kind, place, option);
+      one_object(value.as_dict(), kind, location, option);
     } else if (value.is_dict()) {
-      for (const DictEntry& entry : value.as_dict()) anything(entry.value, kind, place, option);
+      for (const DictEntry& entry : value.as_dict()) anything(entry.value, kind, location, option);
     }
   }
 
-  void named(const std::string& name, const std::string& kind, const std::string& place,
+  void named(const std::string& name, const std::string& kind, const std::string& location,
              const std::string& option) {
-    if (!keras2_) return only_keras2(name, place, option);
+    if (!keras2_) return only_keras2(name, location, option);
     const auto info = class_named(kind, name);
     if (kind == "activation" && name != "hard_sigmoid_keras2" && info && !is_foreign(*info)) {
-      if (!keras2_has_activation(name)) add(place, option, lacks(kind, name));
+      if (!keras2_has_activation(name)) add(location, option, lacks(kind, name));
       if (name == "hard_sigmoid")
-        add(place, option, "Keras 2's hard_sigmoid is another function than Keras 3's");
+        add(location, option, "Keras 2's hard_sigmoid is another function than Keras 3's");
     } else if (info && !is_foreign(*info) && (kind == "loss" || kind == "metric") &&
                !keras2_has_class(kind, info->name) && name != "cosine_similarity") {
-      add(place, option, lacks(kind, name));
+      add(location, option, lacks(kind, name));
     } else if (info && !is_foreign(*info) && kind == "metric" &&
                keras2_has_no_function(info->name)) {
-      add_minor(place, option, metric_object(info->name));
+      add_minor(location, option, metric_object(info->name));
     }
   }
 
-  void only_keras2(const std::string& name, const std::string& place, const std::string& option) {
+  void only_keras2(const std::string& name, const std::string& location,
+                   const std::string& option) {
     for (const OnlyKeras2& row : kOnlyKeras2)
-      if (name == row.name) add(place, option, row.reason);
+      if (name == row.name) add(location, option, row.reason);
   }
 
-  void one_object(const Dict& object, const std::string& expected, const std::string& place,
+  void one_object(const Dict& object, const std::string& expected, const std::string& location,
                   const std::string& option) {
     const std::string name = class_of(object), kind = kind_given(expected, name);
     if (keras2_ && kind != expected)
-      return add(place, option, concat("Keras 2.3.1 takes no ", kind, " as an ", expected));
-    if (!keras2_) only_keras2(name, place, option);
-    if (kind == "layer") return layer(object, place);
-    if (kind == "schedule" && keras2_) return schedule(name, config_of(object), place);
-    object_of(kind, name, config_of(object), place, option);
+      return add(location, option, concat("Keras 2.3.1 takes no ", kind, " as an ", expected));
+    if (!keras2_) only_keras2(name, location, option);
+    if (kind == "layer") return layer(object, location);
+    if (kind == "schedule" && keras2_) return schedule(name, config_of(object), location);
+    object_of(kind, name, config_of(object), location, option);
   }
 
   /// Finds an activity regularizer that Keras 3 ignores: that of a SimpleRNN or of the layer in a
   /// TimeDistributed.
-  void lost_penalty(const std::string& name, const Dict& config, const std::string& place) {
+  void lost_penalty(const std::string& name, const Dict& config, const std::string& location) {
     const Value* inside = name == "TimeDistributed" ? config.find("layer") : nullptr;
     const Dict holder = inside && is_object(*inside) ? config_of(inside->as_dict()) : config;
     const Value* penalty = holder.find(kActivityRegularizer);
     if ((inside || name == "SimpleRNN") && penalty && !penalty->is_null())
-      add_minor(place, kActivityRegularizer,
+      add_minor(location, kActivityRegularizer,
                 concat("Keras 3 leaves it out of ", inside ? "what is in a " : "a ", name));
   }
 
   void object_of(const std::string& kind, const std::string& name, const Dict& config,
-                 const std::string& place, const std::string& option = "") {
+                 const std::string& location, const std::string& option = "") {
     const auto info = class_named(kind, name);
     if (!info || is_foreign(*info)) return;  // code of the user
     if (keras2_ && name == kOperationLayer)
-      return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
-    if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
-    if (keras2_ && kind == "metric") return add_minor(place, option, metric_object(name));
+      return add(location, option, "Keras 2.3.1 has no operations on tensors in graphs");
+    if (keras2_ && !keras2_has_class(kind, name)) return add(location, option, lacks(kind, name));
+    if (keras2_ && kind == "metric") return add_minor(location, option, metric_object(name));
     if (!keras2_ && keras3_lacks(name, ""))
-      return add(place, option, concat("Keras 3 has no ", kind, " '", name, "'"));
-    if (!keras2_) lost_penalty(name, config, place);
+      return add(location, option, concat("Keras 3 has no ", kind, " '", name, "'"));
+    if (!keras2_) lost_penalty(name, config, location);
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);
       if (!field) continue;
       if (chooses_formula(name, field->name, !keras2_))
-        check_formula(name, *field, entry.value, place);
+        check_formula(name, *field, entry.value, location);
       else if (keras2_)
-        check_option(kind, name, *field, entry.value, place);
+        check_option(kind, name, *field, entry.value, location);
       else if (keras3_lacks(name, entry.key) && !(entry.value == field->default_value))
-        add(place, entry.key, concat("Keras 3 has no such option of ", name));
+        add(location, entry.key, concat("Keras 3 has no such option of ", name));
       else if (keras3_refuses(name, entry.key, entry.value))
-        add(place, entry.key, concat("Keras 3's ", name, " refuses ", entry.value));
+        add(location, entry.key, concat("Keras 3's ", name, " refuses ", entry.value));
       if (!field->kind.empty())
-        anything(entry.value, field->kind, place, entry.key);
+        anything(entry.value, field->kind, location, entry.key);
       else if (!keras2_ && entry.value.is_string())
-        only_keras2(entry.value.as_string(), place, entry.key);
+        only_keras2(entry.value.as_string(), location, entry.key);
     }
   }
 
   void check_formula(const std::string& name, const Field& field, const Value& value,
-                     const std::string& place) {
+                     const std::string& location) {
     const bool keras3s = value == field.default_value;
     // the formulas differ only in the mask
     if (keras2_ && name == "Concatenate" && !masked_) return;
     if (keras2_ && field.name == kMaskWithStates) return;  // only calls differ
     if (keras3s == keras2_ && told_formulas_.insert(name).second)
-      add_minor(place, field.name,
+      add_minor(location, field.name,
                 concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
                        " is another one (told once)"));
   }
 
   void check_option(const std::string& kind, const std::string& name, const Field& field,
-                    const Value& value, const std::string& place) {
+                    const Value& value, const std::string& location) {
     const std::string& option = field.name;
     if (option == "dtype" && is_object(value))
-      return add(place, option, "Keras 2.3.1 has no weights of few bits");
+      return add(location, option, "Keras 2.3.1 has no weights of few bits");
     if (option == "dtype" && value.is_string() &&
         (value.as_string().find('_') != std::string::npos || value == Value("bfloat16")))
-      return add(place, option, lacks("dtype", value.as_string()));
+      return add(location, option, lacks("dtype", value.as_string()));
     if (option == kActivityRegularizer && !value.is_null() &&
         !(is_object(value) && class_of(value) == kActivityKeras2))
-      return add_minor(place, option, "Keras 2.3.1 does not divide the penalty by the batch size");
+      return add_minor(location, option,
+                       "Keras 2.3.1 does not divide the penalty by the batch size");
     if (option == "interpolation" && value == Value("bilinear"))
-      return add_minor(place, option,
+      return add_minor(location, option,
                        "Keras 2.3.1 samples between the beginnings of cells, not their middles");
     const bool idle = value == field.default_value || value.is_null() || option == "dtype" ||
                       option == kCarryMask || (option == "name" && kind != "layer");
     if (idle || keras2_has_option(kind, name, option)) return;
     if (option == "clipnorm")
-      return add(place, option, "Keras 2.3.1 clips the norm of all gradients together");
+      return add(location, option, "Keras 2.3.1 clips the norm of all gradients together");
     if (option == "data_format" && value == Value("channels_last")) return;
-    add(place, option, concat("Keras 2.3.1 has no such option of ", name));
+    add(location, option, concat("Keras 2.3.1 has no such option of ", name));
   }
 
   /// Checks a schedule: Keras 2.3.1 has only the option `decay`.
-  void schedule(const std::string& name, const Dict& config, const std::string& place) {
+  void schedule(const std::string& name, const Dict& config, const std::string& location) {
     const Value *steps = config.find("decay_steps"), *stairs = config.find("staircase");
     const bool decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
                        steps->as_float() == 1 && !(stairs && *stairs == Value(true));
-    if (!decay) add(place, "learning_rate", lacks("schedule", name));
+    if (!decay) add(location, "learning_rate", lacks("schedule", name));
   }
 
   /// The configuration without the options of a Bidirectional that follow from its layer.
@@ -274,25 +276,26 @@ class IncompatibilitySearch {
     return result;
   }
 
-  void calls(const Dict& object, const std::string& place) {
+  void calls(const Dict& object, const std::string& location) {
     const Value* nodes = object.find("inbound_nodes");
     if (!nodes || !nodes->is_list()) return;
     const Value* with_states = config_of(object).find(kMaskWithStates);
     for (const Value& node : nodes->as_list()) {
       if (keras2_ && masked_ && with_states && *with_states == Value(false) &&
           node.as_list().size() > 1)
-        add_minor(place, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
+        add_minor(location, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
       for (const Value& reference : node.as_list()) {
         if (reference.as_list().size() <= 3) continue;
         const Value& arguments = reference.as_list()[3];
         const Value* training =
             arguments.is_dict() ? arguments.as_dict().find("training") : nullptr;
         if (keras2_ && has_edge(arguments))
-          return add(place, "", "Keras 2.3.1 takes no tensors by name in a call");
+          return add(location, "", "Keras 2.3.1 takes no tensors by name in a call");
         if (keras2_ && arguments.is_dict() && arguments.as_dict().contains(kInputStructure))
-          return add(place, "", "Keras 2.3.1 calls a layer on one tensor or a list of them");
+          return add(location, "", "Keras 2.3.1 calls a layer on one tensor or a list of them");
         if (!keras2_ && training)
-          return add(place, "", "Keras 3 does not mind the argument training of a call in a graph");
+          return add(location, "",
+                     "Keras 3 does not mind the argument training of a call in a graph");
       }
     }
   }
@@ -335,8 +338,8 @@ bool any_serious(const std::vector<Incompatibility>& found) {
 std::string to_text(const std::vector<Incompatibility>& found) {
   std::string text;
   for (const Incompatibility& each : found)
-    text += concat("\n  ", each.place, each.option.empty() ? "" : ", option '" + each.option + "'",
-                   ": ", each.reason);
+    text += concat("\n  ", each.location,
+                   each.option.empty() ? "" : ", option '" + each.option + "'", ": ", each.reason);
   return text;
 }
 

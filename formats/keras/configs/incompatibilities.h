@@ -10,8 +10,8 @@
 namespace crescent::keras {
 
 struct Incompatibility {
-  std::string place;   ///< "layer 'dense_1'", "optimizer"
-  std::string option;  ///< "": the object as a whole
+  std::string location;  ///< "layer 'dense_1'", "optimizer"
+  std::string option;    ///< "": the object as a whole
   std::string reason;
   /// Whether saving must fail; false if the target can read the file and computes nearly the same.
   bool serious = true;

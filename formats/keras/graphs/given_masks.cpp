@@ -41,9 +41,9 @@ GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
   const auto found = entries_.find(history.at(0).as_string());
   if (found == entries_.end()) return {};
   const Value* nodes = found->second->find("inbound_nodes");
-  const auto place = static_cast<size_t>(history.at(1).as_int());
-  if (!nodes || !nodes->is_list() || place >= nodes->as_list().size()) return {};
-  return {found->second, &nodes->as_list()[place]};
+  const auto index = static_cast<size_t>(history.at(1).as_int());
+  if (!nodes || !nodes->is_list() || index >= nodes->as_list().size()) return {};
+  return {found->second, &nodes->as_list()[index]};
 }
 
 // The functions below follow edges backwards. In a damaged file edges may form a cycle, so steps

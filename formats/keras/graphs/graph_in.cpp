@@ -98,7 +98,7 @@ bool is_own(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
 Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
   const std::vector<Argument> declared = layer ? layer->schema.arguments : std::vector<Argument>();
   Dict rest;
-  std::map<int, List> by_place;
+  std::map<int, List> by_index;
   for (const DictEntry& entry : arguments) {
     if (entry.value.is_null()) continue;
     List references;
@@ -110,15 +110,15 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
     auto argument = std::find_if(declared.begin(), declared.end(),
                                  [&](const Argument& a) { return a.name == entry.key; });
     bool known = argument != declared.end() || is_own(layer);
-    const bool placed = argument != declared.end() && argument->place;
+    const bool placed = argument != declared.end() && argument->input;
     if (references.empty() || (known && !placed)) {
       rest.set(entry.key, marked(entry.value));
       continue;
     }
-    List& place = placed ? by_place[*argument->place] : inputs;
-    place.insert(place.end(), references.begin(), references.end());
+    List& index = placed ? by_index[*argument->input] : inputs;
+    index.insert(index.end(), references.begin(), references.end());
   }
-  for (const auto& [place, references] : by_place)
+  for (const auto& [index, references] : by_index)
     inputs.insert(inputs.end(), references.begin(), references.end());
   return rest;
 }

@@ -29,8 +29,8 @@ Value argument_in(const Value& value, List& inputs) {
     if (class_of(object) == "__tuple__") return argument_in(object.at("items"), inputs);
     const Value* history = keras_tensor_history(part);
     if (!history) return std::nullopt;
-    const List& place = history->as_list();
-    inputs.push_back(List{place[0], place[1], place[2], Dict()});
+    const List& node_history = history->as_list();
+    inputs.push_back(List{node_history[0], node_history[1], node_history[2], Dict()});
     return Dict{{"input", inputs.size() - 1}};
   });
 }
@@ -63,21 +63,22 @@ Dict options_in(const Dict& config) {
 /// The arguments of a call by name. Positional ones are the parameters that Keras stores with the
 /// call, and in files of earlier versions of Crescent also others after them.
 Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
-  std::vector<const Parameter*> places;
+  std::vector<const Parameter*> positional_parameters;
   for (const bool in_call : {true, false})
     for (const Parameter& parameter : operation.row().signature.parameters)
-      if (parameter.in_call == in_call) places.push_back(&parameter);
+      if (parameter.in_call == in_call) positional_parameters.push_back(&parameter);
   Dict arguments;
   const List positional = argument_in(node.at("args"), inputs).as_list();
   for (size_t i = 0; i < positional.size(); ++i) {
-    if (i >= places.size())
-      fail("expected at most ", places.size(), " arguments, got ", positional.size());
-    if (places[i]->variadic) {
-      arguments.set(places[i]->name,
+    if (i >= positional_parameters.size())
+      fail("expected at most ", positional_parameters.size(), " arguments, got ",
+           positional.size());
+    if (positional_parameters[i]->variadic) {
+      arguments.set(positional_parameters[i]->name,
                     List(positional.begin() + static_cast<std::ptrdiff_t>(i), positional.end()));
       break;
     }
-    arguments.set(places[i]->name, positional[i]);
+    arguments.set(positional_parameters[i]->name, positional[i]);
   }
   const Value named = argument_in(node.at("kwargs"), inputs);
   for (const DictEntry& entry : operation.arguments({}, named.as_dict()))

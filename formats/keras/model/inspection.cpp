@@ -13,7 +13,7 @@ namespace crescent::keras {
 namespace {
 
 /// Limits of the depth and number of visited groups, since groups may contain themselves.
-constexpr size_t kDeepest = 32, kMostObjects = 200'000;
+constexpr size_t kDeepest = 32, kMaxObjects = 200'000;
 
 Value json_of(WeightSource& file, const char* name) {
   const auto text = file.text("", name);
@@ -100,7 +100,7 @@ void collect(WeightSource& file, const std::string& group, const std::string& be
              LayerDatasets& of_layer, size_t& looked_at) {
   if (depth > kDeepest) fail_endless(file, group);
   for (const std::string& member : file.members(group).value_or(Names{})) {
-    if (++looked_at > kMostObjects) fail_endless(file, group);
+    if (++looked_at > kMaxObjects) fail_endless(file, group);
     const std::string path = group + "/" + member;
     if (member != "vars") {
       collect(file, path, below + member + "/", depth + 1, of_layer, looked_at);

@@ -27,8 +27,8 @@ void NamedFormat::load_weights(Model& model, const std::string& path, const Dict
   load_named_weights(file, model, options);
 }
 
-Tensor NamedFormat::read_array(const std::string& path, const std::string& place) {
-  return open_file(path, place).find(place).read().clone();
+Tensor NamedFormat::read_array(const std::string& path, const std::string& name) {
+  return open_file(path, name).find(name).read().clone();
 }
 
 Value NamedFormat::inspect(const std::string& path) {

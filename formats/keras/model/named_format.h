@@ -15,7 +15,7 @@ class CRESCENT_KERAS_API NamedFormat : public Format,
   const SchemaData& load_weights_options() const final;
   void save_weights(Model& model, const std::string& path, const Dict& given) final;
   void load_weights(Model& model, const std::string& path, const Dict& given) final;
-  Tensor read_array(const std::string& path, const std::string& place) final;
+  Tensor read_array(const std::string& path, const std::string& name) final;
   Value inspect(const std::string& path);
 
  private:

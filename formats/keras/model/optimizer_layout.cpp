@@ -129,7 +129,7 @@ class Layouts {
   static void append(StateLayout& layout, const StateLayout& more) {
     layout.insert(layout.end(), more.begin(), more.end());
   }
-  StatePlace place(const Variable& variable, const Variable& owner = {}) const {
+  StateEntry place(const Variable& variable, const Variable& owner = {}) const {
     const std::string slot = variable.name() == "iterations" ? kIteration : variable.name();
     return {variable, slot, variable.spec(), owner};
   }
@@ -142,7 +142,7 @@ class Layouts {
     for (const char* name : {"average", "gradient_accumulator"})
       for (const Variable& variable : optimizer_.slot(name)) shared_.push_back(place(variable));
     std::set<const void*> done{optimizer_.iterations().id(), rate_.id()};
-    for (const StatePlace& each : shared_) done.insert(each.variable.id());
+    for (const StateEntry& each : shared_) done.insert(each.variable.id());
     for (const Variable& variable : optimizer_.state()) {
       if (!done.insert(variable.id()).second) continue;
       const bool is_slot = std::count(names_.begin(), names_.end(), variable.name()) > 0;
@@ -155,7 +155,7 @@ class Layouts {
     // the trained variable of each slot that all variables have
     std::unordered_map<const void*, Variable> owners;
     for (StateLayout* places : {&shared_, &slots_})
-      for (StatePlace& each : *places) {
+      for (StateEntry& each : *places) {
         if (kinds.insert(each.slot).second) add_owners(optimizer_.slot(each.slot), owners);
         const auto owner = owners.find(each.variable.id());
         if (owner != owners.end()) each.owner = owner->second;
@@ -174,7 +174,7 @@ class Layouts {
       if (class_name_ == row.class_name && slot == row.slot) return row.rank;
     return 0;
   }
-  StatePlace kept_product(std::string_view target) const {
+  StateEntry kept_product(std::string_view target) const {
     const auto row = std::find_if(std::begin(kKeptProducts), std::end(kKeptProducts),
                                   [&](const KeptProduct& each) { return target == each.target; });
     const Dict config = optimizer_.get_config();
@@ -194,7 +194,7 @@ class Layouts {
   /// as in Keras 3.
   StateLayout with_numbers_for_vectors() const {
     StateLayout places;
-    for (const StatePlace& each : slots_) {
+    for (const StateEntry& each : slots_) {
       if (class_name_ == "Adafactor" && each.slot == "velocity" && each.owner &&
           each.owner.shape().rank() < 2)
         for (const char* slot : {"r", "c"})
@@ -206,7 +206,7 @@ class Layouts {
 
   StateLayout sorted(Order order) const {
     StateLayout slots = with_numbers_for_vectors();
-    std::stable_sort(slots.begin(), slots.end(), [&](const StatePlace& a, const StatePlace& b) {
+    std::stable_sort(slots.begin(), slots.end(), [&](const StateEntry& a, const StateEntry& b) {
       return rank(a.slot, order) < rank(b.slot, order);
     });
     return slots;
@@ -265,17 +265,17 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
 void sort_by_owner(StateLayout& layout, const Variables& owners) {
   std::unordered_map<const void*, size_t> places;
   for (const Variable& owner : owners) places.emplace(owner.id(), places.size());
-  const auto place = [&](const StatePlace& each) {
+  const auto place = [&](const StateEntry& each) {
     const auto known = places.find(each.owner.id());
     return known == places.end() ? owners.size() : known->second;
   };
   for (auto begin = layout.begin(), end = begin; begin != layout.end(); begin = end) {
-    end = std::find_if(begin, layout.end(), [&](const StatePlace& each) {
+    end = std::find_if(begin, layout.end(), [&](const StateEntry& each) {
       return each.slot != begin->slot || !each.owner;
     });
     if (end == begin) ++end;
     std::stable_sort(begin, end,
-                     [&](const StatePlace& a, const StatePlace& b) { return place(a) < place(b); });
+                     [&](const StateEntry& a, const StateEntry& b) { return place(a) < place(b); });
   }
 }
 
@@ -315,7 +315,7 @@ std::string slot_in_name(const std::string& name, const std::set<std::string>& s
   return longest;
 }
 
-std::string described(const StatePlace& place) {
+std::string described(const StateEntry& place) {
   return place.owner ? concat(place.slot, " of ", place.owner.path()) : place.slot;
 }
 
@@ -326,9 +326,9 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
   if (layout.size() != names.size())
     return concat("expected ", layout.size(), " arrays, the file has ", names.size());
   std::set<std::string> slots;
-  for (const StatePlace& place : layout) slots.insert(place.slot);
+  for (const StateEntry& place : layout) slots.insert(place.slot);
   for (size_t i = 0; i < layout.size(); ++i) {
-    const StatePlace& place = layout[i];
+    const StateEntry& place = layout[i];
     if (place.spec.shape != specs[i].shape)
       return concat("expected ", described(place), " of shape ", place.spec.shape,
                     ", the file has '", names[i], "' of shape ", specs[i].shape);
@@ -359,7 +359,7 @@ std::string keras2_name(const std::string& class_name, const std::string& slot) 
 std::vector<std::string> keras2_names(const std::string& class_name, const StateLayout& layout) {
   std::vector<std::string> names;
   std::map<std::string, int> count;
-  for (const StatePlace& place : layout) {
+  for (const StateEntry& place : layout) {
     const std::string slot = keras2_name(class_name, place.slot);
     names.push_back(place.slot == kIteration
                         ? class_name + "/iterations:0"
@@ -372,7 +372,7 @@ std::vector<std::string> keras2_names(const std::string& class_name, const State
 std::vector<std::string> keras3_names(const std::string& prefix, const StateLayout& layout) {
   std::vector<std::string> names;
   std::set<std::string> taken;
-  for (const StatePlace& place : layout) {
+  for (const StateEntry& place : layout) {
     std::string variable = place.owner ? place.owner.path() + "_" : "";
     std::replace(variable.begin(), variable.end(), '/', '_');
     const std::string base = prefix + "/" + variable + place.slot;

@@ -11,14 +11,14 @@
 namespace crescent::keras {
 
 /// An entry of an optimizer's state in a file.
-struct StatePlace {
+struct StateEntry {
   Variable variable;  ///< empty: Keras stores a value here that Crescent does not need
   std::string slot;   ///< "iteration", "learning_rate", "momentum", ...
   TensorSpec spec;    ///< the spec of the entry
   Variable owner{};   ///< the trained variable of a slot; empty for scalars
   double number = 0;  ///< the written value if there is no variable
 };
-using StateLayout = std::vector<StatePlace>;
+using StateLayout = std::vector<StateEntry>;
 
 /// The entries of a file for `target` ("keras3" or "keras2") for an optimizer that was built for
 /// `trained`.

@@ -66,8 +66,8 @@ void write_self_test(Entries& entries, Model& model) {
 SelfTest::SelfTest(WeightSource& file) : path_(file.path()) {
   const auto inputs = file.integer(kSelfTest, "inputs"), count = file.integer(kSelfTest, "count");
   if (!inputs || !count) return;
-  constexpr int64_t kMost = 10000;
-  if (*inputs < 0 || *count < *inputs || *count > kMost)
+  constexpr int64_t kMaximum = 10000;
+  if (*inputs < 0 || *count < *inputs || *count > kMaximum)
     fail("'", path_, "': self-test of ", *inputs, " inputs and ", *count, " tensors");
   inputs_ = static_cast<size_t>(*inputs);
   Names datasets;

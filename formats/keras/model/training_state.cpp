@@ -98,7 +98,7 @@ Listed listed_state(WeightSource& file) {
   return {kOptimizerPlace, numbers_below(count ? static_cast<size_t>(*count) : members->size())};
 }
 
-bool has_shape(const TensorSpec& spec, const StatePlace& place) {
+bool has_shape(const TensorSpec& spec, const StateEntry& place) {
   return spec.shape == place.spec.shape;
 }
 
@@ -132,7 +132,7 @@ Variables in_order_of(const Origin& origin, Variables trained, const Matches& we
 /// slots.
 bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layout) {
   const auto slots = std::find_if(layout.begin(), layout.end(),
-                                  [](const StatePlace& place) { return bool(place.owner); });
+                                  [](const StateEntry& place) { return bool(place.owner); });
   return slots != layout.end() &&
          std::equal(specs.begin(), specs.end(), layout.begin(), slots, has_shape);
 }
@@ -191,7 +191,7 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
   const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
-    if (const StatePlace& place = state.layout[i]; place.variable)
+    if (const StateEntry& place = state.layout[i]; place.variable)
       matches.push_back({datasets[i], place.variable, flipped_kernels.convert(place.owner),
                          "optimizer", flipped_kernels.shape(place.owner)});
   return matches;

@@ -57,12 +57,12 @@ struct Origin {
   int minor() const { return part(1); }
   /// The number in the version after this many dots; 0 if there is none.
   int part(int dots) const {
-    size_t place = 0;
-    for (; dots > 0 && place != std::string::npos; --dots) {
-      place = keras_version.find('.', place);
-      if (place != std::string::npos) ++place;
+    size_t dot = 0;
+    for (; dots > 0 && dot != std::string::npos; --dots) {
+      dot = keras_version.find('.', dot);
+      if (dot != std::string::npos) ++dot;
     }
-    return place == std::string::npos ? 0 : std::atoi(keras_version.c_str() + place);
+    return dot == std::string::npos ? 0 : std::atoi(keras_version.c_str() + dot);
   }
 };
 

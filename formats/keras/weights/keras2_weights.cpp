@@ -90,8 +90,8 @@ std::vector<std::string> datasets_for(const Layer& layer, const Variables& weigh
     std::vector<std::string> found;
     for (std::string name : weight_names(layer, weights, target)) {
       if (name.ends_with(":0")) name.resize(name.size() - 2);
-      const auto place = by_name.find(name);
-      if (place != by_name.end()) found.push_back(place->second);
+      const auto index = by_name.find(name);
+      if (index != by_name.end()) found.push_back(index->second);
     }
     if (found.size() == saved.datasets.size()) return found;
   }
@@ -138,7 +138,7 @@ std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>
 
 /// A layer of the model and the layer of the file with its weights.
 struct Pair {
-  size_t place;  // the index of the layer in the file
+  size_t index;  // the index of the layer in the file
   const Layer* layer;
   const SavedLayer* saved;
 };
@@ -149,7 +149,7 @@ std::string count_mismatch(const Pair& pair, bool skip) {
   if (skip)
     return concat("Skipping loading of weights for layer ", pair.layer->name(),
                   " due to mismatch in number of weights (", expected, " vs ", stored, ").");
-  return concat("Layer #", pair.place, " (named \"", pair.layer->name(), "\") expects ", expected,
+  return concat("Layer #", pair.index, " (named \"", pair.layer->name(), "\") expects ", expected,
                 " weight(s), but the saved weights have ", stored, " element(s).");
 }
 
@@ -178,7 +178,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
     convert_shapes(each.matches, saved);
     convert_cudnn(each.matches, saved);
     if (each.mismatch.empty())
-      each.mismatch = shape_mismatch(each.matches, saved, pairs[i].place, skip);
+      each.mismatch = shape_mismatch(each.matches, saved, pairs[i].index, skip);
     next = end;
     if (each.mismatch.empty())
       matches.insert(matches.end(), each.matches.begin(), each.matches.end());
@@ -285,8 +285,8 @@ Matches match_by_name(WeightSource& file, const std::string& group, Model& model
 namespace {
 
 /// The path inside a layer: "kernel" for "dense_1/kernel:0" of the layer "dense_1".
-std::string inside_layer(std::string dataset, const std::string& place, const std::string& layer) {
-  dataset.erase(0, place.size() + 1);
+std::string inside_layer(std::string dataset, const std::string& index, const std::string& layer) {
+  dataset.erase(0, index.size() + 1);
   if (dataset.starts_with(layer + "/")) dataset.erase(0, layer.size() + 1);
   if (dataset.ends_with(":0")) dataset.resize(dataset.size() - 2);
   return dataset;

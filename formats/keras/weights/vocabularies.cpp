@@ -20,7 +20,7 @@ Value option(const Dict& config, const char* name) {
 }
 
 /// The lines of a text, without empty ones at the end.
-List lines_of(const std::string& text, bool integers, const std::string& place) {
+List lines_of(const std::string& text, bool integers, const std::string& group) {
   List lines;
   const size_t end = text.find_last_not_of("\r\n") + 1;
   for (size_t first = 0; first < end;) {
@@ -35,7 +35,7 @@ List lines_of(const std::string& text, bool integers, const std::string& place) 
     int64_t number = 0;
     const char* stop = line.data() + line.size();
     if (std::from_chars(line.data(), stop, number).ptr != stop || line.empty())
-      fail(place, ", line ", lines.size() + 1, ": expected an integer, got '", line,
+      fail(group, ", line ", lines.size() + 1, ": expected an integer, got '", line,
            "'; nothing was loaded");
     lines.push_back(number);
   }
@@ -48,7 +48,7 @@ bool has_vocabulary(const Layer& layer) {
   return layer.info() && layer.info()->schema.find_method("set_vocabulary");
 }
 
-void write_idf_weights(Entries& entries, const Layer& layer, const std::string& place) {
+void write_idf_weights(Entries& entries, const Layer& layer, const std::string& group) {
   if (!has_vocabulary(layer)) return;
   const Dict config = layer.get_config();
   const Value weights = option(config, kIdfWeights);
@@ -59,9 +59,9 @@ void write_idf_weights(Entries& entries, const Layer& layer, const std::string& 
                                : 0;
       more > 0)
     values = ops::pad(values, {0}, {more});
-  entries.push_back({place + "/" + kIdfWeights, {}, values});
+  entries.push_back({group + "/" + kIdfWeights, {}, values});
   if (layer.class_name() != "TextVectorization") return;  // in Keras it contains a StringLookup
-  const std::string inside = place.substr(0, place.rfind('/') + 1) + "_lookup_layer/vars";
+  const std::string inside = group.substr(0, group.rfind('/') + 1) + "_lookup_layer/vars";
   entries.push_back({inside});
   entries.push_back({inside + "/" + kIdfWeights, {}, values});
 }
@@ -90,16 +90,16 @@ Vocabularies Vocabularies::in_archive(WeightSource& file, Model& model) {
 Vocabularies Vocabularies::in_archive(WeightSource& file, const LayerPaths& paths) {
   Vocabularies all;
   all.path_ = file.path();
-  for (const auto& [place, layer] : paths) {
+  for (const auto& [group, layer] : paths) {
     if (!has_vocabulary(*layer)) continue;
     const Dict config = layer->get_config();
-    const auto text = file.asset(place + "vocabulary.txt");
+    const auto text = file.asset(group + "vocabulary.txt");
     if (!text || !option(config, kTerms).is_null()) continue;
     VocabularyMatch match{
         layer, lines_of(*text, option(config, "vocabulary_dtype") == Value("int64"),
-                        concat("'", all.path_, "': 'assets/", place, "vocabulary.txt'"))};
+                        concat("'", all.path_, "': 'assets/", group, "vocabulary.txt'"))};
     if (option(config, "output_mode") == Value("tf_idf")) {
-      const std::string dataset = place + "vars/" + kIdfWeights;
+      const std::string dataset = group + "vars/" + kIdfWeights;
       match.match = all.matches_.size();
       all.matches_.push_back(
           {dataset, Variable(Tensor(file.describe({dataset}).front())), nullptr, layer->name()});

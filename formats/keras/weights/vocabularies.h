@@ -12,8 +12,8 @@ namespace crescent::keras {
 
 /// The dataset of the weights for output_mode "tf_idf", beside the variables of a layer.
 inline constexpr const char* kIdfWeights = "idf_weights";
-/// Adds the weights for "tf_idf"; `place` is the group of the layer's variables.
-void write_idf_weights(Entries& entries, const Layer& layer, const std::string& place);
+/// Adds the weights for "tf_idf"; `group` is the group of the layer's variables.
+void write_idf_weights(Entries& entries, const Layer& layer, const std::string& group);
 
 bool has_vocabulary(const Layer& layer);
 /// The vocabulary as the bytes of a JSON text.

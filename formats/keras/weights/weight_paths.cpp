@@ -46,11 +46,11 @@ bool is_numbered(const Names& names) {
 
 /// A list of names: "'a', 'b' and 3 more".
 std::string listed(const Names& names) {
-  constexpr size_t kMost = 8;
+  constexpr size_t kMaximum = 8;
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+  for (size_t i = 0; i < std::min(names.size(), kMaximum); ++i)
     text += concat(i == 0 ? "'" : ", '", names[i], "'");
-  return names.size() > kMost ? concat(text, " and ", names.size() - kMost, " more") : text;
+  return names.size() > kMaximum ? concat(text, " and ", names.size() - kMaximum, " more") : text;
 }
 
 }  // namespace

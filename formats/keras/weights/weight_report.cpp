@@ -21,14 +21,14 @@ std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Mat
     places[matches[i].variable.id()] = i, taken.insert(matches[i].dataset);
   std::vector<WeightRow> rows;
   for (const auto& [path, variable] : weights_by_path(model)) {
-    const auto place = places.find(variable.id());
-    if (place == places.end()) {
+    const auto found = places.find(variable.id());
+    if (found == places.end()) {
       rows.push_back({WeightStatus::missing, path, "", variable.shape(), {}});
       continue;
     }
-    const Shape& saved = specs[place->second].shape;
+    const Shape& saved = specs[found->second].shape;
     rows.push_back({saved == variable.shape() ? WeightStatus::loaded : WeightStatus::misfitting,
-                    path, matches[place->second].dataset, variable.shape(), saved});
+                    path, matches[found->second].dataset, variable.shape(), saved});
   }
   Names left;
   std::copy_if(arrays.begin(), arrays.end(), std::back_inserter(left),

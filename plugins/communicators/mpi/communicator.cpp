@@ -8,7 +8,7 @@
 namespace crescent::mpi {
 namespace {
 
-constexpr size_t kMost = size_t{1} << 28;  ///< elements or bytes in one call of MPI
+constexpr size_t kMaximum = size_t{1} << 28;  ///< elements or bytes in one call of MPI
 
 MPI_Datatype type_of(DType dtype) {
   switch (dtype) {
@@ -43,8 +43,8 @@ MPI_Op operation_of(ReduceKind kind) {
 /// Calls exchange(first, count) for parts that MPI can count.
 template <class F>
 void in_parts(size_t count, F exchange) {
-  for (size_t first = 0; first < count; first += kMost)
-    exchange(first, static_cast<int>(std::min(kMost, count - first)));
+  for (size_t first = 0; first < count; first += kMaximum)
+    exchange(first, static_cast<int>(std::min(kMaximum, count - first)));
 }
 
 class Mpi final : public Communicator {

@@ -301,8 +301,8 @@ class AmxKernelGradient final : public Kernel {
         out_strips_(pieces(padded_geometry_.out_channels, kLines)),
         columns_(padded_geometry_.kernel_rows * padded_geometry_.kernel_columns * in_strips_),
         block_(out_strips_ == 1 ? amx::Block::wide : amx::Block::square) {
-    constexpr int64_t kMostLanes = 16, kMostValues = 4 << 20;
-    lanes_ = std::clamp<int64_t>(std::min(kMostValues / values(), kMostLanes), 2,
+    constexpr int64_t kMaxLanes = 16, kMaxValues = 4 << 20;
+    lanes_ = std::clamp<int64_t>(std::min(kMaxValues / values(), kMaxLanes), 2,
                                  std::max<int64_t>(padded_geometry_.batch, 2));
     for (int64_t c = 0; c < columns_; ++c) sources_.push_back(source(c));
   }

@@ -16,11 +16,11 @@ using Dims = memory::dims;
 
 constexpr int64_t kSlices = 64, kPartials = 16;
 /// An image's rows are split too if the batch has fewer images than this.
-constexpr int64_t kLeastPieces = 8;
-constexpr double kLeastFlops = 2e6;             ///< per slice of the batch
-constexpr double kLeastRowFlops = 4e5;          ///< per piece of an image's rows: about 3 us
-constexpr size_t kMostPartialBytes = 16 << 20;  ///< memory for partial gradients of the kernel
-constexpr int64_t kMostTerms = 16384;           ///< terms that oneDNN may sum in a row
+constexpr int64_t kMinRowPieces = 8;
+constexpr double kMinFlops = 2e6;              ///< per slice of the batch
+constexpr double kMinRowFlops = 4e5;           ///< per piece of an image's rows: about 3 us
+constexpr size_t kMaxPartialBytes = 16 << 20;  ///< memory for partial gradients of the kernel
+constexpr int64_t kMaxTerms = 16384;           ///< terms that oneDNN may sum in a row
 
 /// The oneDNN descriptions of a convolution's operands and attributes.
 struct Descriptions {
@@ -96,11 +96,11 @@ std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
 }
 
 /// The number of images per slice, from the shape alone: at most `most` slices, each with at least
-/// kLeastFlops.
+/// kMinFlops.
 int64_t images_of_slice(const ConvPlan& p, int64_t most) {
   const double per_image = p.flops() / static_cast<double>(p.batch);
   return std::clamp(
-      std::max((p.batch + most - 1) / most, static_cast<int64_t>(kLeastFlops / per_image)),
+      std::max((p.batch + most - 1) / most, static_cast<int64_t>(kMinFlops / per_image)),
       int64_t{1}, p.batch);
 }
 std::vector<SubConvolution> slices(const ConvPlan& p) {
@@ -111,9 +111,9 @@ std::vector<SubConvolution> slices(const ConvPlan& p) {
 /// and memory allows it.
 std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   const size_t kernel_bytes = p.kernel_size() * sizeof(float);
-  const int64_t most = std::max<int64_t>(2, static_cast<int64_t>(kMostPartialBytes / kernel_bytes));
+  const int64_t most = std::max<int64_t>(2, static_cast<int64_t>(kMaxPartialBytes / kernel_bytes));
   const int64_t images = images_of_slice(p, std::min(most, kPartials));
-  const int64_t of_short_sums = std::max<int64_t>(1, kMostTerms / p.out_pixels());
+  const int64_t of_short_sums = std::max<int64_t>(1, kMaxTerms / p.out_pixels());
   return slices_of(p, std::min(images, std::max(of_short_sums, (p.batch + most - 1) / most)));
 }
 
@@ -136,8 +136,8 @@ std::vector<SubConvolution> forward_pieces(const ConvPlan& p) {
   const double flops_per_image = p.flops() / static_cast<double>(p.batch);
   const int64_t rows = p.axes[1].out, kernel_rows = (p.axes[1].kernel - 1) * p.axes[1].dilation + 1;
   const int64_t parts =
-      std::min({(kLeastPieces + p.batch - 1) / p.batch, rows / std::max<int64_t>(kernel_rows, 4),
-                static_cast<int64_t>(flops_per_image / kLeastRowFlops)});
+      std::min({(kMinRowPieces + p.batch - 1) / p.batch, rows / std::max<int64_t>(kernel_rows, 4),
+                static_cast<int64_t>(flops_per_image / kMinRowFlops)});
   if (p.spatial != 2 || parts < 2) return slices(p);
   std::vector<SubConvolution> pieces;
   for (int64_t image = 0; image < p.batch; ++image) {

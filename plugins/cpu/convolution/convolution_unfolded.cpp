@@ -13,8 +13,8 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kBlockValues = 1 << 16;           ///< unfolded values per lane
-constexpr int64_t kMostUnfoldedPartials = 8 << 20;  ///< most values of partial kernel gradients
+constexpr int64_t kBlockValues = 1 << 16;          ///< unfolded values per lane
+constexpr int64_t kMaxUnfoldedPartials = 8 << 20;  ///< most values of partial kernel gradients
 
 template <class T>
 class UnfoldedConvolution final : public Kernel {
@@ -28,8 +28,8 @@ class UnfoldedConvolution final : public Kernel {
     const int64_t items = p_.pass == ConvPass::backward_data ? p_.batch : p_.batch * blocks_;
     lanes_ = std::clamp<int64_t>(items, 1, kLanes);
     if (p_.pass == ConvPass::backward_kernel) {
-      lanes_ = std::clamp<int64_t>(kMostUnfoldedPartials / std::max<int64_t>(p_.kernel_size(), 1),
-                                   1, lanes_);
+      lanes_ = std::clamp<int64_t>(kMaxUnfoldedPartials / std::max<int64_t>(p_.kernel_size(), 1), 1,
+                                   lanes_);
     }
   }
 

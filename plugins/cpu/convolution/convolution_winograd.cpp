@@ -26,9 +26,9 @@ constexpr int64_t kMomentTiles = 16;
 constexpr int64_t kMinWinogradTiles = 32;  ///< fewest tiles for which transforming the kernel pays
 /// Kernels of at least this size are read once by all threads together.
 constexpr int64_t kMinSharedKernelBytes = 1 << 20;
-constexpr int64_t kPartials = 8;                ///< number of partial sums of a kernel's gradient
-constexpr int64_t kTilesPerPartial = 256;       ///< tiles per additional partial sum
-constexpr int64_t kMostTilePartials = 4 << 20;  ///< most values of all partial sums together
+constexpr int64_t kPartials = 8;               ///< number of partial sums of a kernel's gradient
+constexpr int64_t kTilesPerPartial = 256;      ///< tiles per additional partial sum
+constexpr int64_t kMaxTilePartials = 4 << 20;  ///< most values of all partial sums together
 
 /// Input and output of a convolution in the direction of the pass.
 struct Sides {
@@ -313,7 +313,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
       : WinogradConvolution(plan),
         block_(sides_.best_block()),
         lanes_(std::clamp<int64_t>(
-            std::min(tiles_ / kMinBlockTiles, kMostTilePartials / plan.kernel_size()), 2,
+            std::min(tiles_ / kMinBlockTiles, kMaxTilePartials / plan.kernel_size()), 2,
             std::clamp(tiles_ / kTilesPerPartial, kPartials, 2 * kPartials))),
         channel_groups_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
 

@@ -256,8 +256,8 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
                       });
     points += hn::Lanes(D());
 #pragma GCC unroll 4
-    for (int place = 0; place < kPooled * kPooled; ++place) {
-      const int i = place / kPooled, j = place % kPooled;
+    for (int position = 0; position < kPooled * kPooled; ++position) {
+      const int i = position / kPooled, j = position % kPooled;
       if (!window.has(i, j)) continue;
       V best = pixels[2 * i][2 * j], argmax = hn::Zero(D());
 #pragma GCC unroll 4

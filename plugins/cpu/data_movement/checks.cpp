@@ -12,11 +12,11 @@ namespace {
 
 /// The index of element `i` as text: "[2]", "[0, 3]"; empty for a scalar.
 std::string position_text(const Shape& shape, int64_t i) {
-  std::vector<std::string> places;
+  std::vector<std::string> indices;
   for (int axis = shape.rank() - 1; axis >= 0; i /= shape[axis--])
-    places.push_back(std::to_string(i % shape[axis]));
-  std::reverse(places.begin(), places.end());
-  return places.empty() ? "" : concat(" at [", join(places), "]");
+    indices.push_back(std::to_string(i % shape[axis]));
+  std::reverse(indices.begin(), indices.end());
+  return indices.empty() ? "" : concat(" at [", join(indices), "]");
 }
 
 /// True when x is outside of [0, size). A float is truncated first, as when it is cast.

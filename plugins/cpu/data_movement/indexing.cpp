@@ -13,9 +13,9 @@ namespace {
 
 /// The number of lines of `elements` elements per part; small enough that several cores have parts.
 int64_t lines_per_part(int64_t lines, int64_t elements) {
-  constexpr int64_t kLeast = 4096, kParts = 64;
+  constexpr int64_t kMinimum = 4096, kParts = 64;
   const int64_t all = lines * elements;
-  const int64_t part = all <= kGrain ? kGrain : std::clamp(all / kParts, kLeast, kGrain);
+  const int64_t part = all <= kGrain ? kGrain : std::clamp(all / kParts, kMinimum, kGrain);
   return std::max<int64_t>(1, part / std::max<int64_t>(elements, 1));
 }
 
@@ -39,9 +39,9 @@ class GatherKernel final : public Kernel {
     const int64_t lines = view_.outer * count_;
     a.threads.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
       while (begin < end) {
-        const int64_t place = begin % count_, n = std::min(count_ - place, end - begin);
+        const int64_t first_index = begin % count_, n = std::min(count_ - first_index, end - begin);
         if (loop_ && begin + n < end) fetch_line(line_of(a, begin / count_ + 1), line_bytes());
-        copy(a, begin / count_, place, n);
+        copy(a, begin / count_, first_index, n);
         begin += n;
       }
     });
@@ -53,13 +53,13 @@ class GatherKernel final : public Kernel {
   const std::byte* line_of(const Arguments& a, int64_t outer) const {
     return a.inputs[0] + static_cast<size_t>(outer) * line_bytes();
   }
-  /// Copies the rows given by n indices from `place` on.
-  void copy(const Arguments& a, int64_t outer, int64_t place, int64_t n) const {
+  /// Copies the rows given by n indices from `first_index` on.
+  void copy(const Arguments& a, int64_t outer, int64_t first_index, int64_t n) const {
     const std::byte* from = line_of(a, outer);
-    std::byte* to = a.outputs[0] + static_cast<size_t>(outer * count_ + place) * bytes_;
-    if (loop_) return loop_(from, indices_.from(a.inputs[1], place), n, view_.length, to);
+    std::byte* to = a.outputs[0] + static_cast<size_t>(outer * count_ + first_index) * bytes_;
+    if (loop_) return loop_(from, indices_.from(a.inputs[1], first_index), n, view_.length, to);
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t row = indices_.clamped(a.inputs[1], place + i, view_.length);
+      const int64_t row = indices_.clamped(a.inputs[1], first_index + i, view_.length);
       std::memcpy(to + static_cast<size_t>(i) * bytes_, from + static_cast<size_t>(row) * bytes_,
                   bytes_);
     }

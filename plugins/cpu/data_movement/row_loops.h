@@ -18,7 +18,7 @@ using RepeatLoop = void (*)(const void* from, int64_t step, int64_t count, int64
 /// The loop for elements of 1, 2, 4 or 8 bytes.
 RepeatLoop repeat_loop(size_t bytes);
 
-inline constexpr size_t kMostInterleaved = 4;
+inline constexpr size_t kMaxInterleaved = 4;
 /// Interleaves arrays: writes one element of each array in turn.
 using InterleaveLoop = void (*)(const std::byte* const* from, int64_t count, std::byte* to);
 /// The loop for `arrays` arrays with elements of `bytes` bytes; null where there is none.

@@ -190,7 +190,7 @@ class ConcatKernel final : public Kernel {
     std::byte* to = a.outputs[0] + first * row_bytes_;
     const auto from = [&](size_t i) { return a.inputs[i] + first * parts_[i].bytes; };
     if (interleave_) {
-      const std::byte* sources[kMostInterleaved];
+      const std::byte* sources[kMaxInterleaved];
       for (size_t i = 0; i < parts_.size(); ++i) sources[i] = from(i);
       return interleave_(sources, rows, to);
     }

@@ -28,20 +28,20 @@ class ArgReduceKernel final : public Kernel {
         loops_(extreme_loops(max, dtype)),
         tiles_(view, kExtremeColumns) {
     if (view.inner == 1 && view.outer < kMinParallelLines)
-      pieces_ = std::clamp<int64_t>(view.length / kPiece, 1, kMostPieces);
+      pieces_ = std::clamp<int64_t>(view.length / kPiece, 1, kMaxPieces);
   }
   void run(const Arguments& a) const override {
     if (view_.inner > 1) return run_columns(a);
-    int64_t* places = pieces_ == 1 ? a.out<int64_t>(0) : reinterpret_cast<int64_t*>(a.scratch);
+    int64_t* indices = pieces_ == 1 ? a.out<int64_t>(0) : reinterpret_cast<int64_t*>(a.scratch);
     const int64_t lines = view_.outer * pieces_, length = view_.length / pieces_;
     a.threads.blocks(lines, lines_per_part(length), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = view_.length * (i % pieces_) / pieces_;
         const int64_t last = view_.length * (i % pieces_ + 1) / pieces_;
-        places[i] = first + loops_.row(at(a, i / pieces_, first), last - first);
+        indices[i] = first + loops_.row(at(a, i / pieces_, first), last - first);
       }
     });
-    if (pieces_ > 1) merge(a, places);
+    if (pieces_ > 1) merge(a, indices);
   }
   size_t scratch_bytes() const override {
     return pieces_ == 1 ? 0 : static_cast<size_t>(view_.outer * pieces_) * (sizeof(int64_t) + 8);
@@ -49,16 +49,16 @@ class ArgReduceKernel final : public Kernel {
   std::string name() const override { return "highway"; }
 
  private:
-  static constexpr int64_t kMinParallelLines = 16, kPiece = 65536, kMostPieces = 64;
+  static constexpr int64_t kMinParallelLines = 16, kPiece = 65536, kMaxPieces = 64;
 
   const std::byte* at(const Arguments& a, int64_t line, int64_t i) const {
     return a.inputs[0] + static_cast<size_t>(line * view_.length + i) * bytes_;
   }
   /// Reduces the extremes of the pieces of each line, which it first copies into a row.
-  void merge(const Arguments& a, const int64_t* places) const {
+  void merge(const Arguments& a, const int64_t* indices) const {
     std::byte* numbers = a.scratch + view_.outer * pieces_ * sizeof(int64_t);
     for (int64_t line = 0; line < view_.outer; ++line) {
-      const int64_t* own = places + line * pieces_;
+      const int64_t* own = indices + line * pieces_;
       for (int64_t i = 0; i < pieces_; ++i)
         std::memcpy(numbers + static_cast<size_t>(i) * bytes_, at(a, line, own[i]), bytes_);
       a.out<int64_t>(0)[line] = own[loops_.row(numbers, pieces_)];

@@ -31,14 +31,14 @@ auto key_of(T x) {
 template <class Key>
 struct Entry {
   Key key;
-  uint32_t place;
+  uint32_t index;
   bool operator<(const Entry& other) const {
-    return key < other.key || (key == other.key && place < other.place);
+    return key < other.key || (key == other.key && index < other.index);
   }
 };
 template <>
 struct Entry<uint32_t> {
-  uint32_t place, key;  // both compared as one 64-bit number
+  uint32_t index, key;  // both compared as one 64-bit number
   bool operator<(const Entry& other) const {
     return std::bit_cast<uint64_t>(*this) < std::bit_cast<uint64_t>(other);
   }
@@ -100,7 +100,7 @@ template <class T>
 class TopKKernel final : public Kernel {
  public:
   TopKKernel(AxisView view, int64_t k)
-      : view_(view), k_(k), parts_(std::min<int64_t>(view.outer, kMostParts)) {}
+      : view_(view), k_(k), parts_(std::min<int64_t>(view.outer, kMaxParts)) {}
   void run(const Arguments& a) const override {
     a.threads.parallel(parts_, [&](int64_t part, int) {
       auto* entries = reinterpret_cast<Each*>(a.scratch) + 2 * part * view_.length;
@@ -115,14 +115,14 @@ class TopKKernel final : public Kernel {
  private:
   using Key = decltype(key_of(T{}));
   using Each = Entry<Key>;
-  static constexpr int64_t kMostParts = 64;
+  static constexpr int64_t kMaxParts = 64;
   static constexpr int64_t kMaxMergeSorted = 256;  // shorter arrays are sorted by merging
   static constexpr int64_t kAtOnce = 32;  // values that are compared with the bound together
 
-  static Each entry(const T* x, int64_t place) {
+  static Each entry(const T* x, int64_t index) {
     Each entry;
-    entry.key = key_of(x[place]);
-    entry.place = static_cast<uint32_t>(place);
+    entry.key = key_of(x[index]);
+    entry.index = static_cast<uint32_t>(index);
     return entry;
   }
 
@@ -132,8 +132,8 @@ class TopKKernel final : public Kernel {
     T* values = a.out<T>(0) + line * k_;
     int32_t* places = a.out<int32_t>(1) + line * k_;
     for (int64_t i = 0; i < k_; ++i) {
-      values[i] = x[sorted[i].place];
-      places[i] = static_cast<int32_t>(sorted[i].place);
+      values[i] = x[sorted[i].index];
+      places[i] = static_cast<int32_t>(sorted[i].index);
     }
   }
 
@@ -166,8 +166,8 @@ class TopKKernel final : public Kernel {
     for (int64_t i = 0; i < view_.length; i += kAtOnce) {
       const int64_t end = std::min(i + kAtOnce, view_.length);
       if (!any_from(x, i, end, limit)) continue;
-      for (int64_t place = i; place < end; ++place)
-        if (x[place] >= limit) entries[found++] = entry(x, place);
+      for (int64_t index = i; index < end; ++index)
+        if (x[index] >= limit) entries[found++] = entry(x, index);
     }
     return found;
   }

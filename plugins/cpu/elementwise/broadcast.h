@@ -36,7 +36,7 @@ class Broadcast {
   }
   bool stays() const { return rank_ > 0 && stride_[rank_ - 1] == 0; }
   /// The offset in the input of element `i` of the result.
-  int64_t place(int64_t i) const {
+  int64_t offset_of(int64_t i) const {
     int64_t offset = first_;
     for (size_t axis = rank_; axis-- > 0; i /= size_[axis])
       offset += i % size_[axis] * stride_[axis];

@@ -11,7 +11,7 @@ constexpr int64_t kLongestPeriod = 512;
 constexpr int64_t kShortestRow = 256, kShortestColumn = 128;
 // Fewest operations per part of a thread, in additions.
 constexpr int64_t kPartCost = 16384;
-constexpr int64_t kMostParts = 128;
+constexpr int64_t kMaxParts = 128;
 
 size_t args_of(FusedStep::Kind kind) {
   constexpr size_t kArgs[] = {1, 2, 3, 1, 2};
@@ -474,7 +474,7 @@ void Elementwise::lay_out() {
     s.offset = scratch_bytes_;
     scratch_bytes_ += (s.lists.bytes() + 63) / 64 * 64;
   }
-  grain_ = std::max({kPartCost / std::max(cost_, 1), size_ / kMostParts, int64_t{1024}});
+  grain_ = std::max({kPartCost / std::max(cost_, 1), size_ / kMaxParts, int64_t{1024}});
   grain_ = (grain_ + block_ - 1) / block_ * block_;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kStackBytes =
     kBlockMemory + 2 * kMaxRegisters * 64 + kMaxRegisters * kSmallestBlock * 8;
-constexpr size_t kMostChainInputs = 16;
+constexpr size_t kMaxChainInputs = 16;
 
 }  // namespace
 
@@ -22,8 +22,8 @@ struct Elementwise::Block {
 /// Runs a chain over n elements. Periodic inputs are read from the offset that corresponds to the
 /// first element, so that the range may begin within a row.
 void Elementwise::execute(const ChainCall& call, std::byte* const* registers, int64_t n) const {
-  const void* inputs[kMostChainInputs];
-  void* outputs[kMostChainInputs];
+  const void* inputs[kMaxChainInputs];
+  void* outputs[kMaxChainInputs];
   const int64_t rows = call.columns > 0 ? n / call.columns : 0, done = rows * call.columns;
   auto place = [&](int64_t at) {
     for (size_t i = 0; i < call.inputs.size(); ++i)
@@ -124,7 +124,7 @@ int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
 void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
   for (int i : pointed_) {
     const Register& r = registers_[i];
-    const auto place = static_cast<size_t>(r.broadcast.place(begin));
+    const auto place = static_cast<size_t>(r.broadcast.offset_of(begin));
     const std::byte* from = a.inputs[r.input] + place * r.bytes();
     if (r.spread)
       fill_loop(r.bytes())(from, block.registers[i], static_cast<size_t>(n));

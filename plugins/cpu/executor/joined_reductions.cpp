@@ -44,7 +44,7 @@ class Reductions {
     auto* first = reduction(readers_[0].step);
     for (size_t r = 1; r < readers_.size(); ++r)
       if (!first->may_join(*reduction(readers_[r].step))) return;
-    if (readers_.size() > ReduceKernel::kMostResults ||
+    if (readers_.size() > ReduceKernel::kMaxResults ||
         !first->take(step(producer).kernel, readers_[0].output))
       return;
     for (size_t r = 1; r < readers_.size(); ++r)

@@ -72,7 +72,7 @@ class Plan {
   /// An argument in memory of the caller or in the arena.
   struct Argument {
     size_t argument;
-    size_t place;  ///< index of the input, variable or output, or offset in the arena
+    size_t position;  ///< index of the input, variable or output, or offset in the arena
   };
   /// The time of a call since profiling began, counted on any thread.
   struct Tally {

@@ -22,11 +22,11 @@ size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 /// The number of rows per part: about 16 parts, unless products of so few rows are inefficient;
 /// bfloat16 products may use tiles of 32 rows.
 int64_t rows_of_part(const Program& body, int64_t batch) {
-  constexpr int64_t kParts = 16, kLeast = 8, kTile = 32, kMost = 2;
+  constexpr int64_t kParts = 16, kMinimum = 8, kTile = 32, kMaximum = 2;
   const bool is_half = std::any_of(body.values.begin(), body.values.end(),
                                    [](const auto& spec) { return spec.dtype == DType::bfloat16; });
-  const int64_t least = is_half ? kTile : kLeast;
-  return std::clamp(pieces(batch, kParts), least, kMost * least);
+  const int64_t least = is_half ? kTile : kMinimum;
+  return std::clamp(pieces(batch, kParts), least, kMaximum * least);
 }
 
 /// The state of a scan that only one run at a time may use: plans, frames and buffers.

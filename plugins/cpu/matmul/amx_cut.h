@@ -46,10 +46,10 @@ struct AmxCut {
 
   /// Makes every block span whole rows.
   void take_whole_rows(const MatmulPlan& p) {
-    constexpr int64_t kLargest = 512, kMostSums = 256 << 10;  // rows per block; values per block
+    constexpr int64_t kLargest = 512, kMaxSums = 256 << 10;  // rows per block; values per block
     rows = p.m, columns = p.n;
     while (may_be_cut(p, whom) && rows >= 2 * amx::kBlock) rows = (rows + 1) / 2;
-    rows = even(p.m, std::min({rows, kLargest, std::max(amx::kBlock, kMostSums / columns)}),
+    rows = even(p.m, std::min({rows, kLargest, std::max(amx::kBlock, kMaxSums / columns)}),
                 amx::kBlock);
     row_blocks = pieces(p.m, rows), column_blocks = 1;
   }
@@ -94,11 +94,11 @@ struct AmxCut {
   /// True while parts are too few and large enough to be halved.
   bool may_be_cut(const MatmulPlan& p, For parts_for) const {
     const int64_t enough = parts_for == For::many_threads ? kEnough : kFew;
-    constexpr double kLeastWork = 1e6;  // multiplications per part
+    constexpr double kMinWork = 1e6;  // multiplications per part
     const double work =
         static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
     return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth) < enough &&
-           work > 2 * kLeastWork;
+           work > 2 * kMinWork;
   }
 };
 

@@ -41,7 +41,7 @@ struct Operand {
   }  ///< values of one packed matrix
   int64_t strip(int64_t deep) const { return amx::strip_values(deep, form); }
   /// The offset in a strip of value k, which has to be the first of a step.
-  int64_t place(int64_t k) const { return k * amx::kLines * amx::parts(form); }
+  int64_t offset(int64_t k) const { return k * amx::kLines * amx::parts(form); }
 
   /// Packs values [k, k + deep) of `count` lines into strips that are `stride` values apart.
   void pack(const std::byte* memory, int64_t item, int64_t line, int64_t count, int64_t k,
@@ -63,7 +63,7 @@ struct Operand {
     if (in_rows)
       return pack(memory, item, at, std::min(amx::kBlock, lines - at), 0, depth,
                   to + at / amx::kLines * stride, stride);
-    pack(memory, item, 0, lines, at, std::min(amx::kBlock, depth - at), to + place(at), stride);
+    pack(memory, item, 0, lines, at, std::min(amx::kBlock, depth - at), to + offset(at), stride);
   }
 
   /// Returns the strips of `count` lines from `line` on with values [k, k + deep): those in `all`
@@ -72,7 +72,7 @@ struct Operand {
                 int64_t line, int64_t count, int64_t k, int64_t deep) const {
     const int64_t stride = strip(all ? depth : deep), strips = pieces(count, amx::kLines);
     if (all)
-      return {all + item * values() + line / amx::kLines * stride + place(k), stride, strips};
+      return {all + item * values() + line / amx::kLines * stride + offset(k), stride, strips};
     pack(memory, item, line, count, k, deep, own, stride);
     return {own, stride, strips};
   }

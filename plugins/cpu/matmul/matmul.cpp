@@ -102,7 +102,7 @@ MatmulPlan::MatmulPlan(const Request& r) {
 MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom), m(p.m), n(p.n) {
   constexpr int64_t kTile = 128, kLongTile = 512;  // most columns and rows of a tile
   constexpr int64_t kFew = 8, kEnough = 16;        // halving stops at these numbers of parts
-  constexpr double kLeastWork = 400e3;             // multiplications per part: a few microseconds
+  constexpr double kMinWork = 400e3;               // multiplications per part: a few microseconds
   rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
   auto parts = [&] {
     return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth);
@@ -111,7 +111,7 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
     auto work = [&] {
       return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
     };
-    while (length >= 2 * least && parts() < most_parts && work() > kLeastWork)
+    while (length >= 2 * least && parts() < most_parts && work() > kMinWork)
       length = (length + 1) / 2;
   };
   // Partial sums are stored and added, and each tile copies (and transposes, if needed) its part of

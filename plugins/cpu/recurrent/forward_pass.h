@@ -159,10 +159,10 @@ class RecurrentForward : public Recurrent<T> {
     return this->most_samples() * chunk_ * this->gates_ * this->padded(this->units_);
   }
   const T* packed(const Arguments& a, bool is_packed, int input, const PackPanels<T>& pack,
-                  size_t place) const {
+                  size_t index) const {
     if (is_packed) return a.in<T>(input);
-    pack.pack(a.threads, a.in<T>(input), this->scratch(a, place));
-    return this->scratch(a, place);
+    pack.pack(a.threads, a.in<T>(input), this->scratch(a, index));
+    return this->scratch(a, index);
   }
 
   /// Computes step t. The first step of a chunk also computes the input products of all steps of

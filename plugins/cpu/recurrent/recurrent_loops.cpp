@@ -15,9 +15,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// The rows of a tile of four vectors that fits the registers.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
-constexpr int kMostRows = 2;
+constexpr int kMaxRows = 2;
 #else
-constexpr int kMostRows = 6;
+constexpr int kMaxRows = 6;
 #endif
 constexpr int64_t kWide = 4;  // vectors per wide panel of columns
 
@@ -99,9 +99,9 @@ HWY_INLINE void tile_of(int64_t rows, D d, const Operands<T>& p) {
 template <int kVectors, bool kTransposed, class T>
 HWY_NOINLINE void multiply(Operands<T> p) {
   const hn::ScalableTag<T> d;
-  for (int64_t tiles = (p.rows + kMostRows - 1) / kMostRows; tiles > 0; --tiles) {
+  for (int64_t tiles = (p.rows + kMaxRows - 1) / kMaxRows; tiles > 0; --tiles) {
     const int64_t own = (p.rows + tiles - 1) / tiles;
-    tile_of<kMostRows, kVectors, kTransposed>(own, d, p);
+    tile_of<kMaxRows, kVectors, kTransposed>(own, d, p);
     p.a += kTransposed ? own : own * p.lda, p.c += own * p.ldc, p.rows -= own;
     if (p.from) p.from += own * p.ldf;
   }

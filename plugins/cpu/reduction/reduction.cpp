@@ -110,7 +110,7 @@ class ReduceKernel::Worker {
   /// Computes elements [begin, begin + n) of every output of the elementwise kernel; they begin at
   /// index `at` of the thread's buffers.
   void make(int64_t begin, int64_t n, int64_t at) {
-    std::byte* outputs[kMostResults];  // addresses of element 0
+    std::byte* outputs[kMaxResults];  // addresses of element 0
     for (size_t o = 0; o < kernel_.made_bytes_.size(); ++o)
       outputs[o] = made(o) + (at - begin) * static_cast<int64_t>(kernel_.made_bytes_[o]);
     kernel_.before_->run_range({a_.inputs, outputs, a_.scratch, a_.threads}, cells_, begin,
@@ -162,8 +162,7 @@ void ReduceKernel::set_tile(int64_t width) {
 
 bool ReduceKernel::take(std::unique_ptr<Kernel>& before, int output) {
   auto* made = dynamic_cast<Elementwise*>(before.get());
-  if (!made || !made->can_be_cut() || made->outputs() > static_cast<int>(kMostResults))
-    return false;
+  if (!made || !made->can_be_cut() || made->outputs() > static_cast<int>(kMaxResults)) return false;
   if (before_ || (units_ * chunks_ < kMinFusedParts && made->parts() > kMinFusedParts))
     return false;
   static_cast<void>(before.release());

@@ -75,7 +75,7 @@ class ReduceKernel final : public Kernel {
   size_t scratch_bytes() const override;
   double flops() const override;
 
-  static constexpr size_t kMostResults = 4;
+  static constexpr size_t kMaxResults = 4;
   /// Fuses the elementwise kernel `before`, whose output `output` only this reduction reads;
   /// returns false if it cannot be fused or if that does not pay.
   bool take(std::unique_ptr<Kernel>& before, int output);
@@ -109,7 +109,7 @@ class ReduceKernel final : public Kernel {
   template <class F>
   void each_block(int64_t unit, int64_t chunk, F&& f) const;
   /// The accumulators of each result.
-  using Accumulators = std::array<std::byte*, kMostResults>;
+  using Accumulators = std::array<std::byte*, kMaxResults>;
   void run_whole(const Arguments& a, const Elementwise::Cells& cells) const;
   void reduce_units(Worker& worker, int64_t first, int64_t n, const Accumulators& acc) const;
   void reduce_unit(Worker& worker, int64_t unit, int64_t chunk, const Accumulators& acc) const;

@@ -292,11 +292,11 @@ class MultiHeadAttention final : public HeadedAttention {
       for (int axis = 1; axis < rank - 1; ++axis) attention_axes_->push_back(axis);
     }
     for (int64_t axis : *attention_axes_) {
-      const auto place = static_cast<int>(axis < 0 ? axis + rank : axis);
-      if (place < 1 || place >= rank - 1)
+      const auto position = static_cast<int>(axis < 0 ? axis + rank : axis);
+      if (position < 1 || position >= rank - 1)
         fail("attention_axes: expected axes between the batch and the features of ", rank,
              " axes, got ", Value(*attention_axes_));
-      axes_.push_back(place);
+      axes_.push_back(position);
     }
     for (int axis = 1; axis < rank - 1; ++axis)
       if (std::find(axes_.begin(), axes_.end(), axis) == axes_.end()) others_.push_back(axis);

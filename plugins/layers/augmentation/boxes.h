@@ -18,9 +18,9 @@ inline Box random_box(const TensorSpec& images, const Tensor& wide, const Tensor
     const int64_t all = images.shape[axis];
     const Tensor length = share * double(all);
     const Tensor first = random.uniform({batch, 1}, 0, 1, images.dtype) * (double(all) - length);
-    const Tensor place = ops::reshape(ops::arange(all, images.dtype), {1, all});
+    const Tensor position = ops::reshape(ops::arange(all, images.dtype), {1, all});
     const Tensor inside =
-        ops::logical_and(ops::greater_equal(place, first), ops::less(place, first + length));
+        ops::logical_and(ops::greater_equal(position, first), ops::less(position, first + length));
     Shape shape{batch, 1, 1, 1};
     shape.set(axis, all);
     return ops::reshape(inside, shape);

@@ -31,8 +31,8 @@ class RandomFlip final : public ImageAugmentation {
   Points change_points(const Points& points, const TensorSpec& images,
                        const RandomParameters& drawn) const override {
     const Tensor flipped = ops::reshape(drawn[0], {-1, 1});
-    const auto mirrored = [&](const Tensor& places, int axis) {
-      return ops::where(flipped, double(images.shape[axis]) - places, places);
+    const auto mirrored = [&](const Tensor& positions, int axis) {
+      return ops::where(flipped, double(images.shape[axis]) - positions, positions);
     };
     return {mode_ == "vertical" ? points.x : mirrored(points.x, 2),
             mode_ == "horizontal" ? points.y : mirrored(points.y, 1)};

@@ -82,8 +82,8 @@ Tensor blurring(int64_t size, const Tensor& sigma, double largest_sigma) {
   };
   const auto farthest = int64_t(3 * largest_sigma) + 1;
   const Tensor total = ops::sum(weight(ops::arange(2 * farthest + 1, dtype) - double(farthest)));
-  const Tensor place = ops::arange(size, dtype);
-  return weight(ops::expand_dims(place, 0) - ops::expand_dims(place, 1)) / total;
+  const Tensor position = ops::arange(size, dtype);
+  return weight(ops::expand_dims(position, 0) - ops::expand_dims(position, 1)) / total;
 }
 
 class RandomElasticTransform final : public ChanceAugmentation {
@@ -119,9 +119,9 @@ class RandomElasticTransform final : public ChanceAugmentation {
                  alpha = strength * (double(std::max(height, width)) * 0.1);
     const Tensor down = blurring(height, sigma, strength_.high * shorter),
                  across = blurring(width, sigma, strength_.high * shorter);
-    const auto moved = [&](const Tensor& place) {
+    const auto moved = [&](const Tensor& position) {
       const Tensor noise = random.normal({batch, height, width}, 0, 1, images.dtype) * sigma;
-      return place + alpha * ops::matmul(ops::matmul(down, noise), across);
+      return position + alpha * ops::matmul(ops::matmul(down, noise), across);
     };
     const Tensor columns = moved(ops::reshape(ops::arange(width, images.dtype), {1, 1, width}));
     return {which, moved(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})), columns};

@@ -49,18 +49,18 @@ class Equalization final : public ImageAugmentation {
     const Tensor bytes = rescaled(images, lowest(), highest(), 0, 255);
     // the index of a bin, of which each channel has its own; Keras computes products in another
     // order, so its rounding may differ
-    const auto place = [&](const Tensor& bin) {
+    const auto index = [&](const Tensor& bin) {
       return whole(bin, last) + numbers_along(3, channels) * bins_;
     };
     const Tensor histogram = ops::reshape(
-        counts(place(bytes * last / 255.0), channels * bins_, images.dtype()), {channels, bins_});
+        counts(index(bytes * last / 255.0), channels * bins_, images.dtype()), {channels, bins_});
     const Tensor sum = ops::cumsum(histogram, 1), total = ops::max(sum, {1}, true);
     const Tensor first = ops::min(ops::where(ops::greater(sum, 0), sum, total), {1}, true);
     const Tensor rest = total - first, several = ops::greater(rest, 0);
     const Tensor level =
         ops::clip(ops::round((sum - first) * 255.0 / ops::where(several, rest, 1.0)), 0, 255);
     const Tensor levelled =
-        ops::gather(ops::reshape(level, {channels * bins_}), place(bytes / 255.0 * last));
+        ops::gather(ops::reshape(level, {channels * bins_}), index(bytes / 255.0 * last));
     return rescaled(ops::where(ops::reshape(several, {1, 1, 1, channels}), levelled, bytes), 0, 255,
                     lowest(), highest());
   }
@@ -72,12 +72,12 @@ class Equalization final : public ImageAugmentation {
 /// The positions 0 to length - 1, continued by repeated mirroring in which the last element occurs
 /// twice.
 Tensor mirrored_places(int64_t length, int64_t wanted) {
-  std::vector<int32_t> places;
+  std::vector<int32_t> indices;
   for (int64_t i = 0; i < wanted; ++i) {
     const int64_t at = i % (2 * length);
-    places.push_back(int32_t(at < length ? at : 2 * length - 1 - at));
+    indices.push_back(int32_t(at < length ? at : 2 * length - 1 - at));
   }
-  return Tensor::from(places, {wanted});
+  return Tensor::from(indices, {wanted});
 }
 
 /// The interpolation of pixels along an axis between the centres of tiles.
@@ -144,7 +144,7 @@ class LocalEqualization final : public ImageAugmentation {
   static constexpr int64_t kLevels = 256;
 
   /// The index in levels_of() of (image, tile row, tile column, channel, value).
-  Tensor place(const Tensor& images, const Tensor& row, const Tensor& column) const {
+  Tensor index(const Tensor& images, const Tensor& row, const Tensor& column) const {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
     const Tensor tile = (image * grid_[0] + row) * grid_[1] + column;
@@ -157,7 +157,7 @@ class LocalEqualization final : public ImageAugmentation {
     const int64_t tables = images.dim(0) * grid_[0] * grid_[1] * images.dim(3);
     const double pixels = double(tall * wide);
     Tensor histogram = ops::reshape(
-        counts(place(images, row, column), tables * kLevels, images.dtype()), {tables, kLevels});
+        counts(index(images, row, column), tables * kLevels, images.dtype()), {tables, kLevels});
     if (clip_limit_ > 0) {
       const Tensor cut = ops::minimum(histogram, clip_limit_ * pixels / double(kLevels));
       histogram = cut + ops::sum(histogram - cut, {1}, true) / double(kLevels);
@@ -171,7 +171,7 @@ class LocalEqualization final : public ImageAugmentation {
     const TileInterpolation rows = interpolation_of_tiles(1, grid_[0], tall, images.dtype()),
                             columns = interpolation_of_tiles(2, grid_[1], wide, images.dtype());
     const auto at = [&](const Tensor& row, const Tensor& column) {
-      return ops::gather(levels, place(images, row, column));
+      return ops::gather(levels, index(images, row, column));
     };
     const auto across = [&](const Tensor& row) {
       return at(row, columns.tile) * (1.0 - columns.weight) +

@@ -99,7 +99,7 @@ class BatchNormalization final : public ScaledLayer {
     return moments.y;
   }
   /// The divisor of the variance, at least one: the variance of a single value is 0.
-  double degrees_of(double count) const { return std::max(count - ddof_, kLeastDegrees); }
+  double degrees_of(double count) const { return std::max(count - ddof_, kMinDegrees); }
   struct Statistics {
     Tensor mean, variance, count;
   };
@@ -118,7 +118,7 @@ class BatchNormalization final : public ScaledLayer {
   }
   Tensor train_by(const Statistics& batch, const Tensor& x) {
     if (renorm_) return train_renorm(batch, x);
-    const Tensor degrees = ops::maximum(batch.count - ddof_, kLeastDegrees);
+    const Tensor degrees = ops::maximum(batch.count - ddof_, kMinDegrees);
     move_averages(batch.mean,
                   ddof_ == 0 ? batch.variance : batch.variance * (batch.count / degrees));
     return normalize(x, batch.mean, batch.variance);
@@ -179,7 +179,7 @@ class BatchNormalization final : public ScaledLayer {
                      x.dtype());
   }
 
-  static constexpr double kLeastDegrees = 1e-3;
+  static constexpr double kMinDegrees = 1e-3;
   std::vector<int64_t> axis_{-1};
   double momentum_ = 0.99, epsilon_ = 1e-3, renorm_momentum_ = 0.99, ddof_ = 0;
   bool synchronized_ = false, renorm_ = false, batch_when_frozen_ = false, count_masked_ = false;

@@ -48,16 +48,16 @@ class Normalization final : public UnaryLayer {
       kept_.push_back(input.axis(int(axis)));
     std::sort(kept_.begin(), kept_.end());
     rank_ = input.rank();
-    Shape places;
-    for (int axis : kept_) places.append(input[axis]);
-    if (!places.is_known())
+    Shape kept_shape;
+    for (int axis : kept_) kept_shape.append(input[axis]);
+    if (!kept_shape.is_known())
       fail("All `axis` values to be kept must have a known shape. Received axis=", Value(*axis_),
            ", inputs.shape=", input);
-    if (!given_mean_.is_null()) return check_given(places);
+    if (!given_mean_.is_null()) return check_given(kept_shape);
     const WeightOptions fixed{.trainable = false},
         counted{.trainable = false, .dtype = DType::int32};
-    mean_ = add_weight("mean", places, "zeros", fixed);
-    variance_ = add_weight("variance", places, "ones", fixed);
+    mean_ = add_weight("mean", kept_shape, "zeros", fixed);
+    variance_ = add_weight("variance", kept_shape, "ones", fixed);
     add_weight("count", {}, "zeros", counted);
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -69,14 +69,14 @@ class Normalization final : public UnaryLayer {
   }
 
  private:
-  void check_given(const Shape& places) const {
+  void check_given(const Shape& kept_shape) const {
     const Shape shape = numbers_in(given_mean_, "mean").shape;
-    bool fits = shape.rank() <= places.rank();
+    bool fits = shape.rank() <= kept_shape.rank();
     for (int i = 1; fits && i <= shape.rank(); ++i)
-      fits = shape[-i] == 1 || shape[-i] == places[-i];
+      fits = shape[-i] == 1 || shape[-i] == kept_shape[-i];
     if (!fits)
       fail("`mean` and `variance` of shape ", shape, " do not fit the kept axes, which have shape ",
-           places);
+           kept_shape);
   }
   /// A mean or variance with the axes of the inputs, of size 1 along reduced ones.
   Tensor along(const Variable& learned, const Value& given, int rank) const {
@@ -106,15 +106,15 @@ class Normalization final : public UnaryLayer {
     build_for({data.shape()});
     const Tensor values = ops::cast(data, variable_dtype());
     ops::Axes others;
-    Shape places;
+    Shape kept_shape;
     for (int i = 0; i < data.rank(); ++i)
       if (std::find(kept_.begin(), kept_.end(), i) == kept_.end())
         others.push_back(i);
       else
-        places.append(data.dim(i));
-    if (places != mean_.shape())
+        kept_shape.append(data.dim(i));
+    if (kept_shape != mean_.shape())
       fail("adapt: expected data with ", mean_.shape(), " along the kept axes, got ", data.shape());
-    const double count = double(data.size()) / double(std::max<int64_t>(places.size(), 1));
+    const double count = double(data.size()) / double(std::max<int64_t>(kept_shape.size(), 1));
     if (count == 0) return;
     join(others.empty() ? values : ops::mean(values, others),
          others.empty() ? ops::zeros_like(values) : ops::variance(values, others), count);

@@ -10,10 +10,10 @@ UnmaskedSteps::UnmaskedSteps(const Tensor& mask) : batch_(mask.dim(0)), time_(ma
   count_ = ops::cast(ops::cumsum(counts, 1), DType::int32);
 }
 
-Tensor UnmaskedSteps::rows_at(const Tensor& x, const Tensor& places) const {
+Tensor UnmaskedSteps::rows_at(const Tensor& x, const Tensor& indices) const {
   const Shape width = x.shape().slice(2, x.rank());
   const Tensor first_rows = ops::expand_dims(ops::arange(batch_) * time_, 1);
-  return ops::gather(ops::reshape(x, Shape{batch_ * time_}.concat(width)), places + first_rows, 0);
+  return ops::gather(ops::reshape(x, Shape{batch_ * time_}.concat(width)), indices + first_rows, 0);
 }
 
 Tensor UnmaskedSteps::to_front(const Tensor& x) const { return rows_at(x, order_); }

@@ -20,7 +20,7 @@ class UnmaskedSteps {
 
  private:
   /// Takes rows of (batch * time, ...) at indices (batch, n) of time.
-  Tensor rows_at(const Tensor& x, const Tensor& places) const;
+  Tensor rows_at(const Tensor& x, const Tensor& indices) const;
   Tensor chosen(const Tensor& states, const Tensor& count, const Tensor& before) const;
 
   int64_t batch_, time_;

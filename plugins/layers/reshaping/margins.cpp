@@ -12,10 +12,10 @@ namespace {
 using Margin = std::array<int64_t, 2>;
 
 int64_t margin_from(const Value& value, const char* option) {
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kMaximum = int64_t{1} << 40;
   const int64_t margin = value.as_int();
   if (margin < 0) fail(option, ": expected integers of at least 0, got ", margin);
-  if (margin > kMost) fail(option, ": ", margin, " is too large");
+  if (margin > kMaximum) fail(option, ": ", margin, " is too large");
   return margin;
 }
 

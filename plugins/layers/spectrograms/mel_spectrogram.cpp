@@ -43,7 +43,7 @@ class MelSpectrogram final : public UnaryLayer {
     s.doc("Power of sound by mel frequencies: (..., samples) -> (..., bins, times).")
         .field("fft_length", &MelSpectrogram::fft_length_, "Samples of a Fourier transform.")
         .min(1)
-        .max(kMost)
+        .max(kMaximum)
         .field("sequence_stride", &MelSpectrogram::stride_, "Samples from one to the next.")
         .min(1)
         .field("sequence_length", &MelSpectrogram::length_,
@@ -54,7 +54,7 @@ class MelSpectrogram final : public UnaryLayer {
         .min(1)
         .field("num_mel_bins", &MelSpectrogram::bins_, "Frequencies of the result.")
         .min(1)
-        .max(kMost)
+        .max(kMaximum)
         .field("min_freq", &MelSpectrogram::lowest_, "The lowest of them.")
         .min(0)
         .field("max_freq", &MelSpectrogram::highest_,
@@ -103,7 +103,7 @@ class MelSpectrogram final : public UnaryLayer {
   }
 
  private:
-  static constexpr double kMost = 1 << 20;
+  static constexpr double kMaximum = 1 << 20;
   int64_t length() const { return length_.value_or(fft_length_); }
   double highest() const { return highest_.value_or(std::floor(double(sampling_rate_) / 2)); }
 

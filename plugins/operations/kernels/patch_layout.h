@@ -15,16 +15,16 @@ class PatchLayout {
       : axes_(grid.size.size()), channels_(images[-1]) {
     inner_ = channels_;
     for (size_t i = axes_; i-- > 0;) {
-      const int64_t length = images[static_cast<int>(i) + 1], places = grid.count(i, length);
+      const int64_t length = images[static_cast<int>(i) + 1], windows = grid.count(i, length);
       const int64_t beyond =
-          grid.same ? (places - 1) * grid.strides[i] + grid.reach(i) - length : 0;
-      axis_[i] = {length,          places,           grid.size[i],
+          grid.same ? (windows - 1) * grid.strides[i] + grid.reach(i) - length : 0;
+      axis_[i] = {length,          windows,          grid.size[i],
                   grid.strides[i], grid.dilation[i], std::max<int64_t>(beyond, 0) / 2,
                   inner_};
       inner_ *= length;
     }
     elements_ = channels_ * grid.area();
-    for (size_t i = 0; i < axes_; ++i) places_ *= axis_[i].places;
+    for (size_t i = 0; i < axes_; ++i) places_ *= axis_[i].windows;
     count_ = images[0] * places_, rows_ = images[0] * axis_[0].length;
   }
   int64_t count() const { return count_; }        ///< patches
@@ -36,7 +36,7 @@ class PatchLayout {
   template <class T>
   void copy(int64_t begin, int64_t end, const T* images, T* patches) const {
     int64_t place[kAxes], rest = begin;
-    for (size_t i = axes_; i-- > 0; rest /= axis_[i].places) place[i] = rest % axis_[i].places;
+    for (size_t i = axes_; i-- > 0; rest /= axis_[i].windows) place[i] = rest % axis_[i].windows;
     const T* image = images + rest * inner_;
     T* to = patches + begin * elements_;
     for (int64_t number = begin; number < end; ++number) {
@@ -44,7 +44,7 @@ class PatchLayout {
       for (size_t i = 0; i < axes_; ++i) starts[i] = place[i] * axis_[i].stride - axis_[i].before;
       to = copy_from(0, starts, image, to);
       size_t i = axes_;
-      while (i > 0 && ++place[i - 1] == axis_[i - 1].places) place[--i] = 0;
+      while (i > 0 && ++place[i - 1] == axis_[i - 1].windows) place[--i] = 0;
       if (i == 0) image += inner_;
     }
   }
@@ -58,15 +58,15 @@ class PatchLayout {
     const int64_t image = number / axis.length, at = number % axis.length + axis.before;
     for (int64_t k = 0; k < axis.size; ++k) {
       const int64_t start = at - k * axis.dilation;
-      if (start >= 0 && start % axis.stride == 0 && start / axis.stride < axis.places)
-        add_to(1, image * axis.places + start / axis.stride, k, patches, row);
+      if (start >= 0 && start % axis.stride == 0 && start / axis.stride < axis.windows)
+        add_to(1, image * axis.windows + start / axis.stride, k, patches, row);
     }
   }
 
  private:
   static constexpr size_t kAxes = Shape::kMaxRank;
   struct Axis {
-    int64_t length, places, size, stride, dilation, before, inner;
+    int64_t length, windows, size, stride, dilation, before, inner;
   };
 
   /// Returns the end of the memory that it wrote.
@@ -107,11 +107,11 @@ class PatchLayout {
       return;
     }
     const Axis& axis = axis_[i];
-    for (int64_t p = 0; p < axis.places; ++p)
+    for (int64_t p = 0; p < axis.windows; ++p)
       for (int64_t k = 0; k < axis.size; ++k) {
         const int64_t at = p * axis.stride + k * axis.dilation - axis.before;
         if (at >= 0 && at < axis.length)
-          add_to(i + 1, place * axis.places + p, element * axis.size + k, patches,
+          add_to(i + 1, place * axis.windows + p, element * axis.size + k, patches,
                  to + at * axis.inner);
       }
   }
@@ -138,14 +138,14 @@ class ColumnLayout {
   /// Copies the elements of the patches in rows [begin, end).
   template <class T>
   void copy(int64_t begin, int64_t end, const T* images, T* columns) const {
-    const int64_t places = rows_ * columns_, area = grid_.area();
+    const int64_t windows = rows_ * columns_, area = grid_.area();
     for (int64_t number = begin; number < end; ++number) {
       const int64_t plane = number / rows_, row = number % rows_;
       const T* image = images + plane * height_ * width_;
-      T* to = columns + plane * area * places + row * columns_;
+      T* to = columns + plane * area * windows + row * columns_;
       for (int64_t y = 0; y < grid_.size[0]; ++y) {
         const T* line = image + (row * grid_.strides[0] + y * grid_.dilation[0]) * width_;
-        for (int64_t x = 0; x < grid_.size[1]; ++x, to += places)
+        for (int64_t x = 0; x < grid_.size[1]; ++x, to += windows)
           copy_strided(line + x * grid_.dilation[1], to);
       }
     }

@@ -91,19 +91,19 @@ class NumberSet {
 
   // integers in a small range
 
-  uint64_t place(T x) const {
+  uint64_t offset(T x) const {
     return static_cast<uint64_t>(static_cast<int64_t>(x)) - static_cast<uint64_t>(low_);
   }
   bool mark(uint8_t* marks) {
     const auto [low, high] = std::minmax_element(numbers_, numbers_ + count_);
-    low_ = static_cast<int64_t>(*low), range_ = place(*high) + 1;
+    low_ = static_cast<int64_t>(*low), range_ = offset(*high) + 1;
     if (range_ == 0 || range_ > bytes_) return false;
     std::fill_n(marks, range_, uint8_t{0});
-    for (int64_t i = 0; i < count_; ++i) marks[place(numbers_[i])] = 1;
+    for (int64_t i = 0; i < count_; ++i) marks[offset(numbers_[i])] = 1;
     marks_ = marks;
     return true;
   }
-  bool is_marked(T x) const { return place(x) < range_ && marks_[place(x)] != 0; }
+  bool is_marked(T x) const { return offset(x) < range_ && marks_[offset(x)] != 0; }
 
   // hash table, whose empty slots hold a number that is in the set
 

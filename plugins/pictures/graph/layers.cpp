@@ -179,9 +179,9 @@ void Level::record_segments() {
   }
 }
 
-/// The barycenter of an item: the mean position of its neighbours in the previous layer; `place` if
-/// it has none.
-double Level::barycenter(int item, bool from_above, double place) const {
+/// The barycenter of an item: the mean position of its neighbours in the previous layer; `position`
+/// if it has none.
+double Level::barycenter(int item, bool from_above, double position) const {
   const std::vector<int>& linked = (from_above ? above_ : below_)[static_cast<size_t>(item)];
   double sum = 0;
   for (const int k : linked) {
@@ -190,7 +190,7 @@ double Level::barycenter(int item, bool from_above, double place) const {
     const double width = std::max(other.width, 1.0);
     sum += other.x + 0.5 * (from_above ? segment.out : segment.in) / width;
   }
-  return linked.empty() ? place : sum / static_cast<double>(linked.size());
+  return linked.empty() ? position : sum / static_cast<double>(linked.size());
 }
 
 /// Sorts a layer by the barycenters of its items.

@@ -57,7 +57,7 @@ class Level {
   void sweep(bool downwards);
   std::vector<std::pair<double, double>> ends_below(const std::vector<int>& layer) const;
   int crossings() const;
-  double barycenter(int item, bool from_above, double place) const;
+  double barycenter(int item, bool from_above, double position) const;
   void sort_layer(std::vector<int>& layer, bool from_above);
   void place_across();
   void line_up();

@@ -43,15 +43,15 @@ std::vector<double> spread(const std::vector<double>& preferred, const std::vect
   std::vector<double> shifts{0}, relative;
   for (const double distance : distances) shifts.push_back(shifts.back() + distance);
   for (size_t i = 0; i < preferred.size(); ++i) relative.push_back(preferred[i] - shifts[i]);
-  std::vector<double> places = rising(relative, weights);
-  for (size_t i = 0; i < places.size(); ++i) places[i] += shifts[i];
-  return places;
+  std::vector<double> positions = rising(relative, weights);
+  for (size_t i = 0; i < positions.size(); ++i) positions[i] += shifts[i];
+  return positions;
 }
 
 /// The shift by which all positions end at `most`, or begin at `least`, if they would exceed it.
-double shift_into(const std::vector<double>& places, double least, double most) {
-  if (places.back() > most) return most - places.back();
-  return places[0] < least ? least - places[0] : 0;
+double shift_into(const std::vector<double>& positions, double least, double most) {
+  if (positions.back() > most) return most - positions.back();
+  return positions[0] < least ? least - positions[0] : 0;
 }
 
 }  // namespace
@@ -88,8 +88,8 @@ void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
     weights.push_back(items[item].dummy ? 4 : linked ? 1 : 0.1);
     if (i > 0) distances.push_back(distance(layer[i - 1], layer[i]));
   }
-  const std::vector<double> places = spread(preferred, weights, distances);
-  for (size_t i = 0; i < layer.size(); ++i) items[static_cast<size_t>(layer[i])].x = places[i];
+  const std::vector<double> positions = spread(preferred, weights, distances);
+  for (size_t i = 0; i < layer.size(); ++i) items[static_cast<size_t>(layer[i])].x = positions[i];
 }
 
 /// Initializes positions: the items of each layer side by side.
@@ -166,11 +166,11 @@ void Level::choose_ports_of(size_t number) {
   std::vector<double> preferred;
   for (const Segment* segment : free)
     preferred.push_back(std::clamp(begin_of(*segment), least, most));
-  const std::vector<double> places =
+  const std::vector<double> positions =
       spread(preferred, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
-  const double shift = shift_into(places, 2 * item.x - most, most);
+  const double shift = shift_into(positions, 2 * item.x - most, most);
   for (size_t k = 0; k < free.size(); ++k) {
-    const double at = places[k] + shift;
+    const double at = positions[k] + shift;
     free[k]->in = (spacing_.cells ? std::floor(at) + 0.5 : at) - item.x;
   }
 }

@@ -5,7 +5,7 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr int kMostTicks = 5;
+constexpr int kMaxTicks = 5;
 constexpr int64_t kSteps = 64;  // number of different colours
 
 double gap_of(const Metrics& metrics) { return metrics.cells ? 1 : 12; }
@@ -15,7 +15,7 @@ double text_gap(const Metrics& metrics) { return metrics.cells ? 1 : 5; }
 }  // namespace
 
 ColorBar::ColorBar(const Range& range, Color (*color)(double share))
-    : range_(range), ticks_(ticks_in(range, kMostTicks)), color_(color) {}
+    : range_(range), ticks_(ticks_in(range, kMaxTicks)), color_(color) {}
 
 double ColorBar::width(const Metrics& metrics) const {
   double texts = 0;

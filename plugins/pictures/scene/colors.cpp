@@ -23,10 +23,10 @@ uint8_t between(uint8_t from, uint8_t to, double share) {
 Color series_color(size_t number) { return kSeries[number % std::size(kSeries)]; }
 
 Color heat_color(double share) {
-  const double place = std::clamp(share, 0.0, 1.0) * (std::size(kViridis) - 1);
-  const size_t first = std::min(static_cast<size_t>(place), std::size(kViridis) - 2);
+  const double position = std::clamp(share, 0.0, 1.0) * (std::size(kViridis) - 1);
+  const size_t first = std::min(static_cast<size_t>(position), std::size(kViridis) - 2);
   const Color a = kViridis[first], b = kViridis[first + 1];
-  const double rest = place - static_cast<double>(first);
+  const double rest = position - static_cast<double>(first);
   return {between(a.red, b.red, rest), between(a.green, b.green, rest),
           between(a.blue, b.blue, rest)};
 }

@@ -92,12 +92,12 @@ void Frame::draw_x_ticks(Scene& scene, const Metrics& metrics) const {
   const double axis = area_.bottom + beside(metrics), length = tick_length(metrics);
   double free = -1;
   for (size_t i = 0; i < x_ticks_.values.size(); ++i) {
-    double place = at(x_ticks_.values[i], 0).x;
-    if (metrics.cells) place = std::min(std::floor(place), area_.right - 1) + 0.5;
-    if (!metrics.cells) add_rule(scene, {place, area_.top}, {place, axis}, kGrid);
-    add_rule(scene, {place, axis}, {place, axis + length});
+    double position = at(x_ticks_.values[i], 0).x;
+    if (metrics.cells) position = std::min(std::floor(position), area_.right - 1) + 0.5;
+    if (!metrics.cells) add_rule(scene, {position, area_.top}, {position, axis}, kGrid);
+    add_rule(scene, {position, axis}, {position, axis + length});
     const double width = metrics.width(x_ticks_.texts[i]);
-    double left = std::min(place - width / 2, scene.width - width);
+    double left = std::min(position - width / 2, scene.width - width);
     if (metrics.cells) left = std::floor(left + 0.5);
     if (left < free) continue;
     free = left + width + (metrics.cells ? 1 : 4);
@@ -109,13 +109,13 @@ void Frame::draw_x_ticks(Scene& scene, const Metrics& metrics) const {
 void Frame::draw_y_ticks(Scene& scene, const Metrics& metrics) const {
   const double axis = area_.left - beside(metrics), length = tick_length(metrics);
   for (size_t i = 0; i < y_ticks_.values.size(); ++i) {
-    double place = at(0, y_ticks_.values[i]).y;
-    if (metrics.cells) place = std::min(std::floor(place), area_.bottom - 1) + 0.5;
-    if (!metrics.cells) add_rule(scene, {axis, place}, {area_.right, place}, kGrid);
-    add_rule(scene, {axis - length, place}, {axis, place});
+    double position = at(0, y_ticks_.values[i]).y;
+    if (metrics.cells) position = std::min(std::floor(position), area_.bottom - 1) + 0.5;
+    if (!metrics.cells) add_rule(scene, {axis, position}, {area_.right, position}, kGrid);
+    add_rule(scene, {axis - length, position}, {axis, position});
     const double right = axis - length - (metrics.cells ? 0 : 4);
     scene.elements.push_back(
-        Text{.at = {right, place}, .text = y_ticks_.texts[i], .anchor = Anchor::end});
+        Text{.at = {right, position}, .text = y_ticks_.texts[i], .anchor = Anchor::end});
   }
 }
 

@@ -24,9 +24,9 @@ std::vector<Point> thinned(const std::vector<Point>& line, double column) {
   std::vector<Point> kept;
   const Point* end = line.data() + line.size();
   for (const Point* first = line.data(); first != end;) {
-    const double place = std::floor(first->x / column);
-    const Point* last =
-        std::find_if(first, end, [&](const Point& p) { return std::floor(p.x / column) != place; });
+    const double column_of_first = std::floor(first->x / column);
+    const Point* last = std::find_if(
+        first, end, [&](const Point& p) { return std::floor(p.x / column) != column_of_first; });
     add_column(kept, first, last);
     first = last;
   }

@@ -160,11 +160,11 @@ class CellCanvas {
     const double begin = across ? std::min(from.x, to.x) : std::min(from.y, to.y);
     const double end = across ? std::max(from.x, to.x) : std::max(from.y, to.y);
     const double fixed = across ? from.y : from.x;
-    for (auto place = static_cast<int64_t>(std::floor(begin)); static_cast<double>(place) < end;
-         ++place) {
-      const double middle = static_cast<double>(place) + 0.5;
-      Cell& cell = across ? at(place, static_cast<int64_t>(std::floor(fixed)))
-                          : at(static_cast<int64_t>(std::floor(fixed)), place);
+    for (auto cell_index = static_cast<int64_t>(std::floor(begin));
+         static_cast<double>(cell_index) < end; ++cell_index) {
+      const double middle = static_cast<double>(cell_index) + 0.5;
+      Cell& cell = across ? at(cell_index, static_cast<int64_t>(std::floor(fixed)))
+                          : at(static_cast<int64_t>(std::floor(fixed)), cell_index);
       if (begin <= middle - 0.25 && middle - 0.25 <= end) cell.rules |= across ? kLeft : kUp;
       if (begin <= middle + 0.25 && middle + 0.25 <= end) cell.rules |= across ? kRight : kDown;
     }

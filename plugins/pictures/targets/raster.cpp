@@ -10,7 +10,7 @@ namespace crescent::pictures {
 namespace {
 
 constexpr double kFontSize = 13;  // Metrics::size
-constexpr int64_t kMostSide = 30000;
+constexpr int64_t kMaxSide = 30000;
 constexpr size_t kTogether = 200;  // line segments that are filled as one outline
 constexpr double kDash = 6, kGap = 4;
 
@@ -21,8 +21,8 @@ class Canvas {
   Canvas(double width, double height, double scale) : scale_(scale) {
     raster_.columns = std::max<int64_t>(1, std::llround(std::ceil(width * scale)));
     raster_.rows = std::max<int64_t>(1, std::llround(std::ceil(height * scale)));
-    if (raster_.columns > kMostSide || raster_.rows > kMostSide)
-      fail("a picture of ", raster_.columns, " x ", raster_.rows, " pixels; at most ", kMostSide,
+    if (raster_.columns > kMaxSide || raster_.rows > kMaxSide)
+      fail("a picture of ", raster_.columns, " x ", raster_.rows, " pixels; at most ", kMaxSide,
            " a side are drawn; a name that ends in .svg has no such bound");
     raster_.rgb.assign(static_cast<size_t>(3 * raster_.rows * raster_.columns), 255);
   }

@@ -8,7 +8,7 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr size_t kMostColors = 256;
+constexpr size_t kMaxColors = 256;
 
 uint32_t key_of(const uint8_t* rgb) { return uint32_t{rgb[0]} << 16 | rgb[1] << 8 | rgb[2]; }
 
@@ -25,7 +25,7 @@ bool index_exactly(const Raster& raster, Indexed& indexed) {
     const uint32_t key = key_of(&raster.rgb[i]);
     auto found = numbers.find(key);
     if (found == numbers.end()) {
-      if (numbers.size() == kMostColors) return false;
+      if (numbers.size() == kMaxColors) return false;
       found = numbers.emplace(key, static_cast<uint8_t>(numbers.size())).first;
       indexed.colors.push_back(key);
     }
@@ -85,7 +85,7 @@ std::string band_of(const Indexed& indexed, const Raster& raster, int64_t top, u
 }
 
 std::vector<bool> colors_in_band(const Indexed& indexed, const Raster& raster, int64_t top) {
-  std::vector<bool> used(kMostColors);
+  std::vector<bool> used(kMaxColors);
   const int64_t end = std::min(top + 6, raster.rows) * raster.columns;
   for (int64_t i = top * raster.columns; i < end; ++i)
     used[indexed.pixels[static_cast<size_t>(i)]] = true;

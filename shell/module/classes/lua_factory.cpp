@@ -170,17 +170,17 @@ void gather_options(lua_State* L, const SchemaData& schema) {
         lua_rawset(L, table);
       }
   }
-  lua_Integer place = 0;
+  lua_Integer index = 0;
   for (const Field& field : schema.fields) {
     if (field.keyword_only) continue;
-    lua_rawgeti(L, -1, ++place);
+    lua_rawgeti(L, -1, ++index);
     if (lua_isnil(L, -1)) {
       lua_pop(L, 1);
       continue;
     }
     lua_setfield(L, -2, field.name.c_str());
     lua_pushnil(L);
-    lua_rawseti(L, -2, place);
+    lua_rawseti(L, -2, index);
   }
 }
 

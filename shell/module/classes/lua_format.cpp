@@ -172,17 +172,17 @@ void LuaFormat::load_weights(Model& model, const std::string& path, const Dict& 
   result_of(*this, "load_weights", nothing, pointer(model), path);
 }
 
-Tensor LuaFormat::read_array(const std::string& path, const std::string& place) {
+Tensor LuaFormat::read_array(const std::string& path, const std::string& member) {
   const auto tensor = [](lua_State* L) { return to_tensor(L, -1); };
-  if (has("read_array")) return result_of(*this, "read_array", tensor, path, place);
+  if (has("read_array")) return result_of(*this, "read_array", tensor, path, member);
   const NamedTensors all = read_arrays(path);
-  if (place.empty() && all.size() == 1) return all.front().second;
+  if (member.empty() && all.size() == 1) return all.front().second;
   std::vector<std::string> names;
   for (const auto& [name, array] : all) {
-    if (name == place) return array;
+    if (name == member) return array;
     names.push_back(name);
   }
-  fail("'", path, "': no array '", place, "'; it has ", names.empty() ? "none" : join(names));
+  fail("'", path, "': no array '", member, "'; it has ", names.empty() ? "none" : join(names));
 }
 
 NamedTensors LuaFormat::read_arrays(const std::string& path) {

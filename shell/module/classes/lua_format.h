@@ -26,9 +26,9 @@ class LuaFormat final : public LuaObjectOf<Format>,
   const SchemaData& load_weights_options() const override { return info()->schema; }
   void save_weights(Model& model, const std::string& path, const Dict& options) override;
   void load_weights(Model& model, const std::string& path, const Dict& options) override;
-  Tensor read_array(const std::string& path, const std::string& place) override;
-  Tensor open_array(const std::string& path, const std::string& place) override {
-    return read_array(path, place);
+  Tensor read_array(const std::string& path, const std::string& name) override;
+  Tensor open_array(const std::string& path, const std::string& name) override {
+    return read_array(path, name);
   }
   NamedTensors read_arrays(const std::string& path) override;
   void write_arrays(const std::string& path, const NamedTensors& arrays) override;

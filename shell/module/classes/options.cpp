@@ -31,11 +31,12 @@ bool is_layer(const Value& value) { return value.object_as<Layer>() != nullptr; 
 /// Joins several layers to a list if only the first parameter of the class takes layers: RNN {a,
 /// b}.
 void join_layers(List& positional, const SchemaData& schema) {
-  std::vector<const Field*> places;
+  std::vector<const Field*> positional_fields;
   for (const Field& field : schema.fields)
-    if (!field.keyword_only) places.push_back(&field);
-  const bool takes_list = !places.empty() && places[0]->kind == Layer::kKind &&
-                          (places.size() == 1 || places[1]->kind != Layer::kKind);
+    if (!field.keyword_only) positional_fields.push_back(&field);
+  const bool takes_list =
+      !positional_fields.empty() && positional_fields[0]->kind == Layer::kKind &&
+      (positional_fields.size() == 1 || positional_fields[1]->kind != Layer::kKind);
   if (takes_list && positional.size() > 1 &&
       std::all_of(positional.begin(), positional.end(), is_layer))
     positional = List{std::move(positional)};
@@ -50,16 +51,17 @@ bool is_list(const Value& value) { return value.is_list(); }
 /// lists: ZeroPadding2D {{1, 2}, {3, 4}}. Nulls are sizes of a shape where nothing else has a
 /// place: Reshape {null, 3}.
 void join_numbers(List& positional, const SchemaData& schema) {
-  std::vector<const Field*> places;
+  std::vector<const Field*> positional_fields;
   for (const Field& field : schema.fields)
-    if (!field.keyword_only) places.push_back(&field);
-  if (places.empty() || positional.size() < 2) return;
-  const Value& usual = places.front()->default_value;
+    if (!field.keyword_only) positional_fields.push_back(&field);
+  if (positional_fields.empty() || positional.size() < 2) return;
+  const Value& usual = positional_fields.front()->default_value;
   const bool takes_as_many = usual.is_list() && usual.as_list().size() == positional.size();
   const auto all_are = [&](bool (*of)(const Value&)) {
     return std::all_of(positional.begin(), positional.end(), of);
   };
-  if ((all_are(is_size) && places.size() == 1) || (all_are(is_number) && takes_as_many) ||
+  if ((all_are(is_size) && positional_fields.size() == 1) ||
+      (all_are(is_number) && takes_as_many) ||
       (all_are(is_list) && takes_as_many && is_list(usual.as_list().front())))
     positional = List{std::move(positional)};
 }

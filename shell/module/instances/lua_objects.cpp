@@ -32,7 +32,7 @@ Value results_of(lua_State* L, int first, const Layer& layer) {
 std::vector<std::string> parameters_of(lua_State* L, int index) {
   std::vector<std::string> names;
   lua_pushvalue(L, index);
-  for (int place = 3; const char* name = lua_getlocal(L, nullptr, place); ++place)
+  for (int local_index = 3; const char* name = lua_getlocal(L, nullptr, local_index); ++local_index)
     names.push_back(name);
   lua_pop(L, 1);
   return names;

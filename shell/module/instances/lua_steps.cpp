@@ -30,12 +30,12 @@ void push(lua_State* L, const Data& data) {
       {"y", {data.batch.y, outputs}},
       {"sample_weight", {data.batch.sample_weight, outputs}}};
   lua_createtable(L, 3, 3);
-  lua_Integer place = 0;
+  lua_Integer index = 0;
   for (const auto& [name, arrays] : parts) {
     push(L, arrays);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
-    lua_rawseti(L, -2, ++place);
+    lua_rawseti(L, -2, ++index);
   }
 }
 

@@ -62,7 +62,7 @@ struct ArrayOptions {
 
 /// A member function that reads an array to memory, or one that opens it so that its values stay in
 /// the file.
-using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& place);
+using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& member);
 constexpr Take kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
 /// Whether a format reads tables, as its class declares. The C++ type does not tell: formats of C

@@ -150,10 +150,11 @@ int next_class(lua_State* L) {
   const KindInfo& space = namespace_at(L, 1);
   const std::vector<std::string> names = registry().names(space.name);
   const std::string last = lua_isnil(L, 2) ? "" : text_of(L, 2);
-  auto place = lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), last);
-  if (place == names.end()) return lua_pushnil(L), 1;
-  push(L, *place);
-  push(L, registry().get(space.name, *place));
+  auto next_name =
+      lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), last);
+  if (next_name == names.end()) return lua_pushnil(L), 1;
+  push(L, *next_name);
+  push(L, registry().get(space.name, *next_name));
   return 2;
 }
 
@@ -243,9 +244,9 @@ int subclass(lua_State* L) {
   protected_call(L, 4, 1);
   if (!lua_isnil(L, -1)) return 1;
   const KindInfo& kind = kind_named(info->kind);
-  const std::string place = concat("cr.", kind.plural, ".");
-  fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", place,
-       kind.base, " and keep one in an attribute: self.inner = ", place, info->name, "(...)");
+  const std::string next_name = concat("cr.", kind.plural, ".");
+  fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", next_name,
+       kind.base, " and keep one in an attribute: self.inner = ", next_name, info->name, "(...)");
 }
 
 int same_classes(lua_State* L) {

@@ -55,7 +55,7 @@ List arguments_of(const SchemaData& schema) {
     if (!argument.supported) continue;
     Dict row{{"name", argument.name}, {"doc", argument.doc}};
     row.set("default", argument.default_value);
-    if (argument.place) row.set("input", *argument.place + 1);  // from 1: which input it is
+    if (argument.input) row.set("input", *argument.input + 1);  // from 1: which input it is
     arguments.push_back(std::move(row));
   }
   return arguments;

@@ -74,9 +74,9 @@ void call_library(lua_State* L, int arguments, std::string_view name) {
     protected_call(L, arguments, LUA_MULTRET);
   } catch (const LuaError& error) {
     const std::string_view text = error.what();
-    const size_t place = text.starts_with(kChunks) ? text.find(": ") : text.npos;
-    if (place == text.npos) throw;
-    fail(with_outer_name(text.substr(place + 2), name));
+    const size_t colon = text.starts_with(kChunks) ? text.find(": ") : text.npos;
+    if (colon == text.npos) throw;
+    fail(with_outer_name(text.substr(colon + 2), name));
   }
 }
 

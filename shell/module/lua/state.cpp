@@ -60,9 +60,9 @@ void push_place(lua_State* L) {
 /// nested calls.
 void push_message(lua_State* L, const char* message) {
   push_place(L);
-  const std::string_view place = lua_tostring(L, -1), text = message;
+  const std::string_view position = lua_tostring(L, -1), text = message;
   lua_pushstring(L, message);
-  text.starts_with(place) ? lua_remove(L, -2) : lua_concat(L, 2);
+  text.starts_with(position) ? lua_remove(L, -2) : lua_concat(L, 2);
 }
 
 /// Whether the current exception is an error of Lua built as C++, which throws a pointer to a

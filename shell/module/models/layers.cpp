@@ -334,7 +334,7 @@ bool names_arguments(lua_State* L, int index, const Layer& layer) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const bool known = lua_type(L, -2) == LUA_TSTRING &&
                        std::any_of(arguments.begin(), arguments.end(), [&](const Argument& each) {
-                         return each.name == text_of(L, -2) && each.place;
+                         return each.name == text_of(L, -2) && each.input;
                        });
     if (known) continue;
     lua_pop(L, 2);

@@ -12,7 +12,7 @@ namespace {
 
 /// The part of a selection along some axes: the offsets of the selected elements relative to the
 /// other parts.
-struct Places {
+struct AxisIndices {
   Shape shape;
   std::vector<int64_t> offsets;
 };
@@ -50,7 +50,7 @@ class Selection {
   }
   Shape shape() const {
     Shape all;
-    for (const Places& each : axes_) all = all.concat(each.shape);
+    for (const AxisIndices& each : axes_) all = all.concat(each.shape);
     return all;
   }
   /// The selection as runs of contiguous elements of equal length: the offsets of their starts, and
@@ -67,10 +67,10 @@ class Selection {
       add_picked(selector, shape, axis, stride);
   }
   void add_range(const AxisRange& range, int64_t stride) {
-    Places places{{range.count}, {}};
+    AxisIndices indices{{range.count}, {}};
     for (int64_t i = 0; i < range.count; ++i)
-      places.offsets.push_back((range.first + i * range.step) * stride);
-    axes_.push_back(std::move(places));
+      indices.offsets.push_back((range.first + i * range.step) * stride);
+    axes_.push_back(std::move(indices));
   }
   /// Several lists select element by element, as in NumPy: their offsets are added.
   void add_picked(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
@@ -89,7 +89,7 @@ class Selection {
                  {offsets.shape(), {first, first + offsets.size()}});
   }
 
-  std::vector<Places> axes_;
+  std::vector<AxisIndices> axes_;
   int64_t begin_ = 0;
   Tensor picked_;
   size_t at_ = 0;  ///< the index in axes_ at which the axes of the listed elements are inserted

@@ -86,8 +86,8 @@ Tensor view_of(const Tensor& tensor, const Selectors& selectors) {
   Tensor view = tensor;
   size_t axis = 0;
   for (; axis < selectors.size() && selectors[axis].kind == Selector::Kind::position; ++axis) {
-    const int64_t place = place_of(selectors[axis].first, tensor.shape(), static_cast<int>(axis));
-    view = view.view_rows(place, 1).view(view.shape().slice(1, view.rank()));
+    const int64_t row = place_of(selectors[axis].first, tensor.shape(), static_cast<int>(axis));
+    view = view.view_rows(row, 1).view(view.shape().slice(1, view.rank()));
   }
   for (size_t rest = axis; rest < selectors.size(); ++rest) {
     const Selector& each = selectors[rest];

@@ -77,10 +77,10 @@ Selectors selectors_at(lua_State* L, int index, const Shape& shape) {
 }
 
 int64_t place_of(int64_t position, const Shape& shape, int axis) {
-  const int64_t count = shape[axis], place = position > 0 ? position - 1 : position + count;
-  if (position == 0 || place < 0 || place >= count)
+  const int64_t count = shape[axis], zero_based = position > 0 ? position - 1 : position + count;
+  if (position == 0 || zero_based < 0 || zero_based >= count)
     fail("position ", position, " is outside of axis ", axis, " of shape ", shape, kFromOne);
-  return place;
+  return zero_based;
 }
 
 Tensor places_of(const Tensor& list, const Shape& shape, int axis) {
@@ -90,10 +90,10 @@ Tensor places_of(const Tensor& list, const Shape& shape, int axis) {
     return ops::where(ops::greater(whole, 0), whole - 1,
                       ops::where(ops::equal(whole, 0), std::numeric_limits<int32_t>::max(), whole));
   const Tensor positions = ops::cast(whole, DType::int64).to(nullptr);
-  std::vector<int64_t> places(static_cast<size_t>(positions.size()));
-  for (size_t i = 0; i < places.size(); ++i)
-    places[i] = place_of(positions.data<int64_t>()[i], shape, axis);
-  return Tensor::from(places, list.shape());
+  std::vector<int64_t> indices(static_cast<size_t>(positions.size()));
+  for (size_t i = 0; i < indices.size(); ++i)
+    indices[i] = place_of(positions.data<int64_t>()[i], shape, axis);
+  return Tensor::from(indices, list.shape());
 }
 
 void expect_mask_fits(const Tensor& mask, const Shape& shape, int axis) {

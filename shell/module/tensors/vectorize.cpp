@@ -44,13 +44,14 @@ int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.si
 
 /// Calls f for each part of the arguments, which are broadcast against each other, as a scan.
 Value vectorized(const ValueFunction& f, const Vectorized& asked, List arguments) {
-  std::vector<size_t> places;
+  std::vector<size_t> mapped_arguments;
   Tensors rows;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto place = static_cast<int64_t>(i) + 1;
-    if (std::find(asked.excluded.begin(), asked.excluded.end(), place) != asked.excluded.end())
+    const auto argument_number = static_cast<int64_t>(i) + 1;
+    if (std::find(asked.excluded.begin(), asked.excluded.end(), argument_number) !=
+        asked.excluded.end())
       continue;
-    places.push_back(i);
+    mapped_arguments.push_back(i);
     rows.push_back(tensor_in(arguments[i]));
   }
   if (!asked.ranks.empty() && asked.ranks.size() != rows.size())
@@ -67,7 +68,8 @@ Value vectorized(const ValueFunction& f, const Vectorized& asked, List arguments
   }
   Value pattern;
   const auto step = [&](const Tensors&, const Tensors& now) {
-    for (size_t i = 0; i < places.size(); ++i) arguments[places[i]] = Codec<Tensor>::encode(now[i]);
+    for (size_t i = 0; i < mapped_arguments.size(); ++i)
+      arguments[mapped_arguments[i]] = Codec<Tensor>::encode(now[i]);
     pattern = f(arguments);
     return ops::ScanResult{{}, tensors_in(pattern)};
   };

@@ -15,10 +15,10 @@ Batch batch_at(lua_State* L, const Model& model, int index) {
       {"x", &batch.x, input_names(model)},
       {"y", &batch.y, output_names(model)},
       {"sample_weight", &batch.sample_weight, output_names(model)}};
-  lua_Integer place = 0;
+  lua_Integer index_in_table = 0;
   reserve(L, 4);
   for (const auto& [name, tensors, names] : parts) {
-    lua_rawgeti(L, index, ++place);
+    lua_rawgeti(L, index, ++index_in_table);
     if (lua_isnil(L, -1)) {
       lua_pop(L, 1);
       push_field(L, index, name);

@@ -59,10 +59,10 @@ std::vector<std::string> DataNames::get() const {
 namespace {
 
 /// Whether this option of compile has an entry for an output.
-bool is_about(const Value* option, const std::string& name, size_t place) {
+bool is_about(const Value* option, const std::string& name, size_t output_index) {
   if (!option || option->is_null()) return false;
-  if (option->is_list() && place < option->as_list().size())
-    return !option->as_list()[place].is_null();
+  if (option->is_list() && output_index < option->as_list().size())
+    return !option->as_list()[output_index].is_null();
   if (!option->is_dict() || option->as_dict().contains("class_name")) return true;
   const Value* own = option->as_dict().find(name);
   return own && !own->is_null();

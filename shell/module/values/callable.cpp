@@ -305,12 +305,12 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
       if (lua_type(L, -2) != LUA_TSTRING) continue;
       const std::string given_name = text_of(L, -2);
-      const int place = find(parameters(), given_name);
-      if (place < 0) fail_unknown(name(), parameters(), given_name);
-      if (place < positional)
+      const int parameter_index = find(parameters(), given_name);
+      if (parameter_index < 0) fail_unknown(name(), parameters(), given_name);
+      if (parameter_index < positional)
         fail(name(), ": '", given_name, "' is given twice, by position and by name");
       lua_pushvalue(L, -1);
-      lua_replace(L, place + 2);
+      lua_replace(L, parameter_index + 2);
     }
     lua_remove(L, 1);
   }

@@ -33,10 +33,10 @@ void push_nested(lua_State* L, const Value& structure,
   reserve(L, 4);
   if (structure.is_list()) {
     lua_newtable(L);
-    lua_Integer place = 0;
+    lua_Integer key = 0;
     for (const Value& item : structure.as_list()) {
       push_nested<T>(L, item, next);
-      lua_rawseti(L, -2, ++place);
+      lua_rawseti(L, -2, ++key);
     }
   } else if (structure.is_dict()) {
     std::vector<std::string> names = structure.as_dict().keys();

@@ -49,12 +49,12 @@ class Copied::Reader {
     const int type = lua_type(L_, index);
     const bool shared = type == LUA_TTABLE || type == LUA_TFUNCTION;
     if (auto seen = seen_.find(identity); shared && seen != seen_.end()) return seen->second;
-    const size_t place = copied_.nodes_.size();
+    const size_t node_index = copied_.nodes_.size();
     copied_.nodes_.emplace_back();
-    if (shared) seen_[identity] = place;
+    if (shared) seen_[identity] = node_index;
     Node node = shared ? read_shared(index, identity, what) : read_plain(index, what);
-    copied_.nodes_[place] = std::move(node);
-    return place;
+    copied_.nodes_[node_index] = std::move(node);
+    return node_index;
   }
 
  private:
@@ -158,9 +158,9 @@ class Copied::Reader {
       }
     }
     lua_pop(L_, 1);
-    const size_t place = copied_.nodes_.size();
+    const size_t node_index = copied_.nodes_.size();
     copied_.nodes_.emplace_back().kind = Node::Kind::globals;
-    return place;
+    return node_index;
   }
 
   /// Records the functions and tables in the table on top of the stack; in the module's tables also
@@ -207,12 +207,12 @@ class Copied::Maker {
     made_ = lua_gettop(L_);
   }
 
-  void push(size_t place) {
+  void push(size_t node_index) {
     reserve(L_, 8);
-    const auto number = static_cast<lua_Integer>(place) + 1;
+    const auto number = static_cast<lua_Integer>(node_index) + 1;
     if (lua_rawgeti(L_, made_, number) != LUA_TNIL) return;
     lua_pop(L_, 1);
-    const Node& node = copied_.nodes_[place];
+    const Node& node = copied_.nodes_[node_index];
     switch (node.kind) {
       case Node::Kind::plain:
         return push_value(L_, node.plain);
@@ -235,10 +235,10 @@ class Copied::Maker {
   }
 
   void set_globals() {
-    for (const auto& [name, place] : copied_.globals_) {
+    for (const auto& [name, node_index] : copied_.globals_) {
       lua_pushglobaltable(L_);
       push_string(L_, name);
-      push(place);
+      push(node_index);
       lua_rawset(L_, -3);
       lua_pop(L_, 1);
     }

@@ -125,11 +125,11 @@ int load_input(lua_State* L, Variables* variables) {
 /// Calls the function in the first upvalue. Its argument `mode`, whose index is the second upvalue,
 /// is "t" unless the caller gives it.
 int with_text_mode(lua_State* L) {
-  const auto place = static_cast<int>(lua_tointeger(L, lua_upvalueindex(2)));
-  if (lua_gettop(L) < place) lua_settop(L, place);
-  if (lua_isnil(L, place)) {
+  const auto index = static_cast<int>(lua_tointeger(L, lua_upvalueindex(2)));
+  if (lua_gettop(L) < index) lua_settop(L, index);
+  if (lua_isnil(L, index)) {
     lua_pushliteral(L, "t");
-    lua_replace(L, place);
+    lua_replace(L, index);
   }
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
@@ -150,9 +150,9 @@ int do_text_file(lua_State* L) {
 /// Makes load and loadfile accept only source unless their mode says otherwise, and dofile always:
 /// a crafted bytecode chunk can corrupt memory.
 void refuse_compiled_chunks(lua_State* L) {
-  for (const auto& [name, place] : {std::pair("load", 3), std::pair("loadfile", 2)}) {
+  for (const auto& [name, index] : {std::pair("load", 3), std::pair("loadfile", 2)}) {
     lua_getglobal(L, name);
-    lua_pushinteger(L, place);
+    lua_pushinteger(L, index);
     lua_pushcclosure(L, with_text_mode, 2);
     lua_setglobal(L, name);
   }

@@ -14,7 +14,7 @@
 namespace crescent::program {
 namespace {
 
-constexpr size_t kMostSources = 1000, kMostColumns = 90, kMostBytes = 10'000'000;
+constexpr size_t kMaxSources = 1000, kMaxColumns = 90, kMaxBytes = 10'000'000;
 
 struct Source {
   std::string name, text;
@@ -27,7 +27,7 @@ std::deque<Source>& sources() {
 std::string contents_of_file(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return "";
-  if (std::filesystem::file_size(path, error) > kMostBytes) return "";
+  if (std::filesystem::file_size(path, error) > kMaxBytes) return "";
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -103,7 +103,7 @@ SourceLocation location_in(std::string_view message) {
 }  // namespace
 
 void remember_source(std::string name, std::string text) {
-  if (sources().size() >= kMostSources) sources().pop_front();
+  if (sources().size() >= kMaxSources) sources().pop_front();
   sources().push_back({std::move(name), std::move(text)});
 }
 
@@ -122,9 +122,9 @@ std::string offending_line(std::string_view message, const SourceLocation& locat
   if (location.line == 0 || line.empty()) return "";
   const std::string_view word = word_in(message);
   const size_t column = word.empty() ? line.npos : column_of(line, word);
-  if (line.size() > kMostColumns) line = line.substr(0, kMostColumns) + "...";
+  if (line.size() > kMaxColumns) line = line.substr(0, kMaxColumns) + "...";
   line = "\n    " + line;
-  if (column >= kMostColumns) return line;
+  if (column >= kMaxColumns) return line;
   return line + "\n    " + std::string(column, ' ') + std::string(word.size(), '^');
 }
 

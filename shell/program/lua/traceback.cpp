@@ -9,7 +9,7 @@
 namespace crescent::program {
 namespace {
 
-constexpr size_t kMostAtEnd = 6;  // the number of calls to show at each end of a long traceback
+constexpr size_t kMaxAtEnd = 6;  // the number of calls to show at each end of a long traceback
 
 bool is_of_user(const lua_Debug& frame) {
   return *frame.what != 'C' && !std::string_view(frame.source).starts_with("=crescent/");
@@ -72,14 +72,14 @@ bool is_full() {
 
 /// Whether the message already begins with the only location in the traceback.
 bool says_as_much(const std::vector<std::string>& texts, std::string_view message) {
-  const std::string_view place = texts[0];
-  return texts.size() == 1 && message.starts_with(place.substr(2, place.rfind(": in ") - 1));
+  const std::string_view position = texts[0];
+  return texts.size() == 1 && message.starts_with(position.substr(2, position.rfind(": in ") - 1));
 }
 
 /// Removes calls in the middle of a long traceback; `unseen` of these were not read at all.
 void shorten(std::vector<std::string>& texts, int unseen) {
-  if (texts.size() <= 2 * kMostAtEnd) return;
-  const auto first = texts.begin() + kMostAtEnd, last = texts.end() - kMostAtEnd;
+  if (texts.size() <= 2 * kMaxAtEnd) return;
+  const auto first = texts.begin() + kMaxAtEnd, last = texts.end() - kMaxAtEnd;
   const std::string note = concat("\n\t... (", last - first + unseen, " calls)");
   texts.insert(texts.erase(first, last), note);
 }
@@ -89,9 +89,9 @@ void shorten(std::vector<std::string>& texts, int unseen) {
 std::string traceback(lua_State* L, int level, int main, std::string_view message) {
   if (is_full()) return full_traceback(L, level);
   Calls calls(L, lua_absindex(L, main)), outer(L, lua_absindex(L, main));
-  while (calls.texts.size() <= 2 * kMostAtEnd && calls.take(level)) ++level;
+  while (calls.texts.size() <= 2 * kMaxAtEnd && calls.take(level)) ++level;
   int end = last_level(L);
-  while (outer.texts.size() < kMostAtEnd && end >= level) outer.take(end--);
+  while (outer.texts.size() < kMaxAtEnd && end >= level) outer.take(end--);
   std::vector<std::string>& texts = calls.texts;
   texts.insert(texts.end(), outer.texts.rbegin(), outer.texts.rend());
   if (texts.empty() || says_as_much(texts, message)) return "";

@@ -16,7 +16,7 @@ using editor::Completions;
 // bytes before the cursor in which the enclosing call is searched for
 constexpr size_t kLooksBack = 2000;
 // the most instructions that the user's code may execute for it
-constexpr int kMostInstructions = 10'000'000;
+constexpr int kMaxInstructions = 10'000'000;
 
 void give_up(lua_State* L, lua_Debug*) { luaL_error(L, "this takes too long"); }
 
@@ -26,7 +26,7 @@ bool ask(lua_State* L, const char* function, std::initializer_list<std::string_v
          int results) {
   push_module_function(L, function);
   for (const std::string_view text : texts) lua_pushlstring(L, text.data(), text.size());
-  lua_sethook(L, give_up, LUA_MASKCOUNT, kMostInstructions);
+  lua_sethook(L, give_up, LUA_MASKCOUNT, kMaxInstructions);
   const int status = lua_pcall(L, static_cast<int>(texts.size()), results, 0);
   lua_sethook(L, nullptr, 0, 0);
   return status == LUA_OK;
@@ -92,8 +92,8 @@ Completions files(std::string_view typed, size_t begin) {
   Completions found;
   found.begin = begin + slash;
   std::error_code error;
-  const fs::path place = folder.empty() ? fs::path(".") : fs::path(folder);
-  for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
+  const fs::path searched = folder.empty() ? fs::path(".") : fs::path(folder);
+  for (fs::directory_iterator at(searched, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename();
     if (!name.starts_with(start) || (start.empty() && name.starts_with('.'))) continue;
     std::error_code unknown;

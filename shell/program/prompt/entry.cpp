@@ -8,7 +8,7 @@ namespace {
 // up to this size in bytes the whole entry is compiled again after each line
 constexpr size_t kQuick = 4096;
 // the most statements, from the end of the entry, that are tried as the expression
-constexpr size_t kMostTries = 8;
+constexpr size_t kMaxTries = 8;
 
 /// Whether the text compiles; if not, an error message is left on the stack.
 bool compiles(lua_State* L, const std::string& text, const char* chunk) {
@@ -35,7 +35,7 @@ std::string giving(const std::string& expressions) {
 /// expression is a call.
 bool read_with_expression(lua_State* L, const std::string& text, bool compiles, Entry& entry) {
   const std::vector<size_t> starts = lua_statements(text, compiles);
-  for (size_t i = 0; i < std::min(starts.size(), kMostTries); ++i) {
+  for (size_t i = 0; i < std::min(starts.size(), kMaxTries); ++i) {
     const std::string before = text.substr(0, starts[i]), last = text.substr(starts[i]);
     if (!is_right(L, "return " + last) || !is_right(L, before + "return " + last)) continue;
     entry.shown = last;

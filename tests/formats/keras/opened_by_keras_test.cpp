@@ -200,7 +200,7 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
     const auto model = on_input(shape, layer(name, options));
     std::vector<std::string> lines;
     for (const Incompatibility& each : incompatibilities_of(model_config(*model), {}, "keras3"))
-      lines.push_back(concat(each.place, "/", each.option, ": ", each.reason));
+      lines.push_back(concat(each.location, "/", each.option, ": ", each.reason));
     return join(lines);
   };
   const Dict windows{{"filters", 2}, {"kernel_size", 2}};

@@ -34,7 +34,7 @@ std::vector<TensorSpec> specs_of(const std::vector<std::string>& names) {
 
 std::string slots(const StateLayout& layout) {
   std::string text;
-  for (const StatePlace& place : layout)
+  for (const StateEntry& place : layout)
     text += concat(text.empty() ? "" : " ", place.variable ? place.slot : "-",
                    place.owner ? place.owner.path() == "dense/kernel" ? "0" : "1" : "");
   return text;
@@ -158,7 +158,7 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
                   .layout) == "iteration learning_rate momentum0 velocity0 momentum1 velocity1 -");
   nadam.optimizer->iterations().assign(Tensor::scalar(2, DType::int64));
   const double one = 0.9 * (1 - 0.5 * 0.96), two = 0.9 * (1 - 0.5 * 0.96 * 0.96);
-  const StatePlace kept = optimizer_layout(*nadam.optimizer, nadam.trained, "keras3").back();
+  const StateEntry kept = optimizer_layout(*nadam.optimizer, nadam.trained, "keras3").back();
   CHECK(kept.slot == "u_product");
   CHECK(kept.number == Approx(one * two));
   CHECK(optimizer_layout(*nadam.optimizer, nadam.trained, "keras2")[1].slot == "m_schedule");
@@ -172,7 +172,7 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
   auto adafactor = make<Optimizer>("Adafactor", {});
   adafactor->build(trained);
   std::string ranks;
-  for (const StatePlace& place : optimizer_layout(*adafactor, trained, "keras3"))
+  for (const StateEntry& place : optimizer_layout(*adafactor, trained, "keras3"))
     ranks += concat(place.spec.shape.rank());
   CHECK(ranks ==
         "00"
@@ -260,7 +260,7 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
     for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
     CHECK(text == row.names);
     std::vector<TensorSpec> specs;
-    for (const StatePlace& place : layout) specs.push_back(place.spec);
+    for (const StateEntry& place : layout) specs.push_back(place.spec);
     const PlacedState again =
         place_optimizer_state(*built.optimizer, built.trained, built.trained, names, specs);
     CHECK(again.problem == "");

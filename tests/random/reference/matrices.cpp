@@ -215,8 +215,8 @@ struct Eigen {
   Matrix vectors;
 
   explicit Eigen(Matrix a) : vectors(identity(a.rows)) {
-    constexpr int kMostSweeps = 60;
-    for (int sweep = 0; sweep < kMostSweeps && !is_diagonal(a); ++sweep)
+    constexpr int kMaxSweeps = 60;
+    for (int sweep = 0; sweep < kMaxSweeps && !is_diagonal(a); ++sweep)
       for (size_t p = 0; p < a.rows; ++p)
         for (size_t q = p + 1; q < a.rows; ++q) clear(a, p, q);
     std::vector<size_t> order(a.rows);
@@ -271,7 +271,7 @@ void eigh(const Call& call) {
 /// Computes the unit eigenvector whose eigenvalue is nearest to a diagonal element, by inverse
 /// iteration, and returns that eigenvalue.
 Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
-  constexpr int kMostSteps = 60;
+  constexpr int kMaxSteps = 60;
   constexpr Real kNear = 1e-18L;
   const Real shift = a(at, at) + 1e-3L;
   Matrix shifted = a;
@@ -279,7 +279,7 @@ Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
   const Factors factors(shifted);
   vector(at, 0) = 1;
   Real value = shift, last = 0;
-  for (int step = 0; step < kMostSteps && std::abs(value - last) > kNear; ++step) {
+  for (int step = 0; step < kMaxSteps && std::abs(value - last) > kNear; ++step) {
     const Matrix next = factors.solve(vector);
     Real dot = 0, square = 0;
     for (size_t i = 0; i < a.rows; ++i)

@@ -45,9 +45,9 @@ class Sums {
   explicit Sums(Array& out) : out_(out), magnitudes_(out.values.size()) {}
   void add(size_t at, double x) { out_.values[at] += x, magnitudes_[at] += std::abs(x), ++terms_; }
   void round(Rounding& rounding) {
-    constexpr double kLeastRoundings = 16;
+    constexpr double kMinRoundings = 16;
     const auto results = static_cast<int64_t>(std::max<size_t>(magnitudes_.size(), 1));
-    const double roundings = std::max(kLeastRoundings, roundings_of_sum(terms_ / results));
+    const double roundings = std::max(kMinRoundings, roundings_of_sum(terms_ / results));
     double most = 0;
     for (double m : magnitudes_) most = std::max(most, m);
     // The error of elements that are transformed together is that of the largest one.

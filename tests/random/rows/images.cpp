@@ -5,7 +5,7 @@
 namespace crescent::random_programs {
 namespace {
 
-constexpr int64_t kMostProducts = 3'000'000;
+constexpr int64_t kMaxProducts = 3'000'000;
 constexpr int64_t kSides[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17};
 constexpr int64_t kChannels[] = {1, 2, 3, 4, 5, 8, 16, 17, 24, 32, 33};
 
@@ -55,7 +55,7 @@ int conv(Draft& d) {
   if (d.choices.one_in(3))
     for (int i = 0; i < spatial; ++i) kernel.set(i, 1);
   kernel.append(in / groups), kernel.append(out);
-  if (d.shape(x).size() * kernel.size() / in > kMostProducts) fail("too many products");
+  if (d.shape(x).size() * kernel.size() / in > kMaxProducts) fail("too many products");
   const int w = d.input({d.dtype(x), kernel});
   const int64_t strides = 1 + d.choices.below(2),
                 dilation = strides == 1 && d.choices.one_in(4) ? 2 : 1;
@@ -71,7 +71,7 @@ int depthwise_conv(Draft& d) {
   Shape kernel;
   for (int i = 0; i < spatial; ++i) kernel.append(3 + 2 * d.choices.below(2));
   kernel.append(d.shape(x)[-1]), kernel.append(1 + d.choices.below(2));
-  if (d.shape(x).size() * kernel.size() > 20 * kMostProducts) fail("too many products");
+  if (d.shape(x).size() * kernel.size() > 20 * kMaxProducts) fail("too many products");
   const int w = d.input({d.dtype(x), kernel});
   return finished(d, d.call("depthwise_conv", {{"inputs", x},
                                                {"kernel", w},
@@ -95,7 +95,7 @@ int conv_transpose(Draft& d) {
   Shape kernel;
   for (int i = 0; i < spatial; ++i) kernel.append(1 + d.choices.below(4));
   kernel.append(d.choices.of(kChannels)), kernel.append(d.shape(x)[-1]);
-  if (d.shape(x).size() * kernel.size() / d.shape(x)[-1] > kMostProducts) fail("too many products");
+  if (d.shape(x).size() * kernel.size() / d.shape(x)[-1] > kMaxProducts) fail("too many products");
   const int w = d.input({d.dtype(x), kernel});
   return finished(d, d.call("conv_transpose", {{"inputs", x},
                                                {"kernel", w},

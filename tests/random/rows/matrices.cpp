@@ -32,7 +32,7 @@ int64_t most_rows(Draft& d) {
 
 /// Matrices of numbers between -1 and 1, mostly parts of an earlier value.
 int matrices(Draft& d, bool square) {
-  constexpr int64_t kMostProducts = 40'000;
+  constexpr int64_t kMaxProducts = 40'000;
   const int64_t most = most_rows(d);
   const int64_t other = square ? most : 1 + d.choices.below(most);
   int x = most > 40 || d.choices.one_in(2) ? d.input({d.floating(), {most, other}}) : d.fraction(2);
@@ -43,7 +43,7 @@ int matrices(Draft& d, bool square) {
     x = cut(d, cut(d, x, rank - 2, n), rank - 1, n);
   }
   const int64_t products = most * d.shape(x)[-1] * d.shape(x)[-2];
-  int64_t room = std::max<int64_t>(1, kMostProducts / products);
+  int64_t room = std::max<int64_t>(1, kMaxProducts / products);
   for (int axis = 0; axis < rank - 2; ++axis) {
     x = cut(d, x, axis, std::min<int64_t>(room, 9));
     room = std::max<int64_t>(1, room / d.shape(x)[axis]);

@@ -5,7 +5,7 @@
 namespace crescent::random_programs {
 namespace {
 
-constexpr int64_t kMostSteps = 9;
+constexpr int64_t kMaxSteps = 9;
 
 /// Whether a value broadcasts to the shape of the carry.
 bool fits(const Shape& carry, const Shape& x) {
@@ -65,7 +65,7 @@ int scan(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 8, 17, 33, 64};
   for (int i = 0; i < rank; ++i) shape.append(d.choices.of(kSizes));
   const TensorSpec carry{d.floating(), shape};
-  const int64_t steps = 1 + d.choices.below(kMostSteps);
+  const int64_t steps = 1 + d.choices.below(kMaxSteps);
   const auto any_of = [&](const TensorSpec& wanted) {
     return d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
   };

@@ -7,7 +7,7 @@
 namespace crescent::random_programs {
 namespace {
 
-constexpr int64_t kMostProducts = 3'000'000;
+constexpr int64_t kMaxProducts = 3'000'000;
 
 /// Scales x so that sums of n products have about the same magnitude.
 int scaled(Draft& d, int x, int64_t n) {
@@ -17,7 +17,7 @@ int scaled(Draft& d, int x, int64_t n) {
 }
 
 void refuse_many(int64_t products) {
-  if (products > kMostProducts) fail("too many products");
+  if (products > kMaxProducts) fail("too many products");
 }
 
 /// Adds at random a bias and an activation, which kernels apply before they store a result.

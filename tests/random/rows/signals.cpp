@@ -35,10 +35,10 @@ int signals(Draft& d) {
   constexpr int64_t kLengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   11,  12,  13,  15,  16,
                                   17, 23, 30, 31, 32, 33, 37, 60, 64,  65,  77,  96,  97,  100,
                                   4,  8,  16, 32, 64, 5,  12, 17, 121, 128, 129, 139, 254, 256};
-  constexpr int64_t kMostProducts = 70'000;
-  if (d.choices.one_in(2)) return portion(d, d.fraction(1), 1, 257, kMostProducts);
+  constexpr int64_t kMaxProducts = 70'000;
+  if (d.choices.one_in(2)) return portion(d, d.fraction(1), 1, 257, kMaxProducts);
   const int64_t n = d.choices.of(kLengths), rows = 1 + d.choices.below(9);
-  const int64_t fitting = std::max<int64_t>(1, std::min(rows, kMostProducts / (n * n)));
+  const int64_t fitting = std::max<int64_t>(1, std::min(rows, kMaxProducts / (n * n)));
   if (fitting * n > d.most_elements()) fail("too large");
   return d.input({d.floating(), {fitting, n}});
 }

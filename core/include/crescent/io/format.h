@@ -47,9 +47,9 @@ class CRESCENT_API ReadsArrays {
   static constexpr const char* kAbility = "hold arrays";
   virtual ~ReadsArrays();
   /// Reads the array with this path inside the file; "" is the only array of the file.
-  virtual Tensor read_array(const std::string& path, const std::string& place) = 0;
+  virtual Tensor read_array(const std::string& path, const std::string& name) = 0;
   /// Returns the same array without reading it: fit, evaluate and predict read its rows on demand.
-  virtual Tensor open_array(const std::string& path, const std::string& place) = 0;
+  virtual Tensor open_array(const std::string& path, const std::string& name) = 0;
   /// Reads all arrays of the file from a single state of it, even when another process replaces the
   /// file meanwhile. The default, for formats whose files hold one array, names that array "".
   virtual NamedTensors read_arrays(const std::string& path);
@@ -160,8 +160,8 @@ CRESCENT_API void save_model(Model& model, const std::string& path, const Dict& 
 CRESCENT_API ModelPtr load_model(const std::string& path, const Dict& options = {});
 CRESCENT_API void save_weights(Model& model, const std::string& path, const Dict& options = {});
 CRESCENT_API void load_weights(Model& model, const std::string& path, const Dict& options = {});
-CRESCENT_API Tensor read_array(const std::string& path, const std::string& place = "");
-CRESCENT_API Tensor open_array(const std::string& path, const std::string& place = "");
+CRESCENT_API Tensor read_array(const std::string& path, const std::string& name = "");
+CRESCENT_API Tensor open_array(const std::string& path, const std::string& name = "");
 CRESCENT_API NamedTensors read_arrays(const std::string& path);
 CRESCENT_API void write_arrays(const std::string& path, const NamedTensors& arrays);
 CRESCENT_API Table read_table(const std::string& path, const Dict& options = {});

@@ -170,8 +170,8 @@ class CRESCENT_API Operations : private SchemaBuilder {
     begin(keras_class, signature, doc, std::unique_ptr<const MethodAccess>(new Bound(f)),
           detail::Result<R>::kind, detail::Result<R>::type());
     [[maybe_unused]] const typename Bound::Frame frame{};
-    [[maybe_unused]] const auto offset = [&](const auto& place) {
-      return reinterpret_cast<const char*>(&place) - reinterpret_cast<const char*>(&frame);
+    [[maybe_unused]] const auto offset = [&](const auto& member) {
+      return reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&frame);
     };
     [&]<size_t... I>(std::index_sequence<I...>) {
       (parameter<typename std::tuple_element_t<
@@ -193,11 +193,11 @@ class CRESCENT_API Operations : private SchemaBuilder {
  private:
   void begin(const char* keras_class, const char* signature, const char* doc,
              std::unique_ptr<const MethodAccess> access, OperationResult result, std::string type);
-  void add(size_t place, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
+  void add(size_t member, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
            bool is_list);
   template <class H>
-  void parameter(size_t place, std::ptrdiff_t offset) {
-    add(place, MemberType::of<typename H::Type>(), offset, H::is_tensor, H::is_list);
+  void parameter(size_t member, std::ptrdiff_t offset) {
+    add(member, MemberType::of<typename H::Type>(), offset, H::is_tensor, H::is_list);
   }
   void finish();
 

@@ -18,10 +18,10 @@ namespace crescent {
 class __attribute__((visibility("hidden"))) Registration {
  public:
   Registration(const char* name, void (*add)(Registry& registry)) : name_(name), add_(add) {
-    Registration** place = &first_;
-    while (*place && std::strcmp((*place)->name_, name) < 0) place = &(*place)->next_;
-    next_ = *place;
-    *place = this;
+    Registration** link = &first_;
+    while (*link && std::strcmp((*link)->name_, name) < 0) link = &(*link)->next_;
+    next_ = *link;
+    *link = this;
   }
   Registration(const Registration&) = delete;
   static void run_all(Registry& registry) {

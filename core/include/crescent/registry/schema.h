@@ -53,7 +53,7 @@ struct Argument {
   std::string name;
   std::string doc;           ///< the reason if the argument is not supported
   Value default_value;       ///< it determines the type of the argument; null: any value or tensor
-  std::optional<int> place;  ///< the index, from 0, of the input that the argument names
+  std::optional<int> input;  ///< the index, from 0, of the input that the argument names
   bool supported = true;     ///< false: Keras has the argument, but this class refuses it
 };
 
@@ -348,8 +348,8 @@ class Schema : public SchemaBuilder {
   }
   /// Declares that an input can also be given by name; a list under this name also gives the inputs
   /// after it.
-  Schema& input(std::string name, int place, std::string doc) {
-    data_.arguments.push_back({std::move(name), std::move(doc), {}, place, true});
+  Schema& input(std::string name, int index, std::string doc) {
+    data_.arguments.push_back({std::move(name), std::move(doc), {}, index, true});
     return *this;
   }
   /// Adds an argument that Keras has but this class refuses.
@@ -367,15 +367,15 @@ class Schema : public SchemaBuilder {
   /// Computes an offset from addresses in memory without an object, which is never accessed.
   template <class Member, class Owner>
   [[gnu::no_sanitize("undefined")]] static std::ptrdiff_t offset_of(Member Owner::*member) {
-    alignas(T) char place[sizeof(T)];
-    const Owner* owner = reinterpret_cast<T*>(place);
-    return reinterpret_cast<const char*>(&(owner->*member)) - place;
+    alignas(T) char memory[sizeof(T)];
+    const Owner* owner = reinterpret_cast<T*>(memory);
+    return reinterpret_cast<const char*>(&(owner->*member)) - memory;
   }
   template <class Base>
   [[gnu::no_sanitize("undefined")]] static std::ptrdiff_t origin_of() {
-    alignas(T) char place[sizeof(T)];
-    const Base* base = reinterpret_cast<T*>(place);
-    return reinterpret_cast<const char*>(base) - place;
+    alignas(T) char memory[sizeof(T)];
+    const Base* base = reinterpret_cast<T*>(memory);
+    return reinterpret_cast<const char*>(base) - memory;
   }
   template <class Rules, size_t N, class Describe>
   Schema& each_weight(const NamedWeight<T, Rules> (&weights)[N], Describe describe) {
@@ -390,9 +390,9 @@ class Schema : public SchemaBuilder {
     if constexpr (!std::is_void_v<R>) result = Codec<std::decay_t<R>>::type();
     add_method(name, doc, std::move(result), std::unique_ptr<const MethodAccess>(new Bound(f)));
     [[maybe_unused]] const typename Bound::Frame frame{};
-    [[maybe_unused]] const auto add = [&]<class P>(const P& place) {
+    [[maybe_unused]] const auto add = [&]<class P>(const P& memory) {
       add_parameter(MemberType::of<P>(),
-                    reinterpret_cast<const char*>(&place) - reinterpret_cast<const char*>(&frame));
+                    reinterpret_cast<const char*>(&memory) - reinterpret_cast<const char*>(&frame));
     };
     std::apply([&](const auto&... places) { (add(places), ...); }, frame);
     return *this;

@@ -189,7 +189,7 @@ class CRESCENT_API Storage {
   /// are decompressed block by block.
   virtual size_t block() const { return 1; }
   /// The file that holds the values, for messages: "'images.h5'".
-  virtual std::string place() const;
+  virtual std::string location() const;
   /// Announces that the bytes are about to change.
   void bump_version() {
     writes_.store(writes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

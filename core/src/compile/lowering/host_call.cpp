@@ -40,10 +40,10 @@ HostCall::HostCall(OpPtr op, std::shared_ptr<Executable> on_host)
 void HostCall::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
   if (on_host_) return on_host_->run(inputs, {}, outputs);
   const Running running("op", "", op_->name(), "");
-  const OutputAddresses places(outputs);
+  const OutputAddresses addresses(outputs);
   if (!blaming(*op_, "compute", [&] { return op_->compute(inputs, outputs); }))
     fail(described(*op_), ": compute() did not compute this");
-  places.expect_kept(*op_, outputs);
+  addresses.expect_kept(*op_, outputs);
 }
 
 TensorSpecs HostCall::infer(std::span<const TensorSpec> inputs) const { return op_->infer(inputs); }

@@ -22,7 +22,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr size_t kMostInputs = 24, kMostFused = 64;
+constexpr size_t kMaxInputs = 24, kMaxFused = 64;
 constexpr int kWindow =
     1024;  // regions do not cross windows; keeps the search linear in the program
 
@@ -202,11 +202,11 @@ class Regions {
   /// Merges region b into region a, the later one, if that is allowed.
   void merge(int a, int b) {
     const auto &in_a = members(a), &in_b = members(b);
-    if (in_a.size() + in_b.size() > kMostFused || would_surround(a, b) || scatter_reads_other(a, b))
+    if (in_a.size() + in_b.size() > kMaxFused || would_surround(a, b) || scatter_reads_other(a, b))
       return;
     std::vector<int> all;
     std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));
-    if (inputs(all).size() > kMostInputs) return;
+    if (inputs(all).size() > kMaxInputs) return;
     for (int i : in_b) root_[i] = a;
     members_[a] = std::move(all);
     members_[b].clear();

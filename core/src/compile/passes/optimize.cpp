@@ -9,7 +9,7 @@ namespace {
 
 using namespace passes;
 
-constexpr size_t kMostRounds = 8;
+constexpr size_t kMaxRounds = 8;
 
 /// Runs passes on a program and notifies an observer of changes.
 class Passes {
@@ -39,7 +39,7 @@ class Passes {
                                     NamedPass{"common_subexpressions", common_subexpressions},
                                     NamedPass{"dead_code", dead_code}};
     size_t idle = 0;  // consecutive passes without a change
-    for (size_t turn = 0; idle < kPasses.size() && turn < kMostRounds * kPasses.size(); ++turn) {
+    for (size_t turn = 0; idle < kPasses.size() && turn < kMaxRounds * kPasses.size(); ++turn) {
       const NamedPass& next = kPasses[turn % kPasses.size()];
       idle = run(next.name, next.pass) ? 0 : idle + 1;
     }

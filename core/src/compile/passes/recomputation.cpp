@@ -15,7 +15,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int kMostRepeated = 3;
+constexpr int kMaxRepeated = 3;
 
 bool is_cheap(const Op& op) {
   if (auto* unary = as<Unary>(op)) {
@@ -91,7 +91,7 @@ class Recomputation {
     const bool is_worth_it =
         source.shape == result.shape && size_of(source.dtype) <= size_of(result.dtype);
     const int steps = at(from).steps + 1;
-    if (!is_worth_it || steps > kMostRepeated || !(at(from).is_in_memory || at(from).steps > 0))
+    if (!is_worth_it || steps > kMaxRepeated || !(at(from).is_in_memory || at(from).steps > 0))
       return;
     made.producer = &i;
     made.steps = steps;

@@ -33,8 +33,8 @@ LabelledArrays cifar_batch(const MemberFiles& files, const std::string& name, co
           ops::cast(Tensor::from(classes, {count, 1}), label_dtype)};
 }
 
-Tensor rows_at(const Tensor& x, std::span<const int32_t> places) {
-  return ops::gather(x, Tensor::from(places, {static_cast<int64_t>(places.size())}), 0);
+Tensor rows_at(const Tensor& x, std::span<const int32_t> indices) {
+  return ops::gather(x, Tensor::from(indices, {static_cast<int64_t>(indices.size())}), 0);
 }
 
 TrainAndTest split_rows(const Tensor& x, const Tensor& y, double test_split, int64_t seed) {

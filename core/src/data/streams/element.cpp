@@ -72,14 +72,14 @@ Value stacked_tensors(const std::vector<Value>& parts, int64_t first) {
 Value stacked_lists(const std::vector<Value>& parts, int64_t first) {
   const size_t count = parts.front().as_list().size();
   List lists;
-  for (size_t place = 0; place < count; ++place) {
+  for (size_t index = 0; index < count; ++index) {
     std::vector<Value> column;
     for (size_t i = 0; i < parts.size(); ++i) {
       const List& list = parts[i].as_list();
       if (list.size() != count)
         fail("batch: element ", first + static_cast<int64_t>(i), " has a list of ", list.size(),
              ", those before it lists of ", count);
-      column.push_back(list[place]);
+      column.push_back(list[index]);
     }
     lists.push_back(stacked(column, first));
   }

@@ -150,9 +150,9 @@ class MapStream : public DerivedStream {
         on_own_thread_(mapping.on_own_thread),
         name_(std::move(mapping.name)),
         seed_(global_random().seed()) {
-    constexpr int64_t kMost = 256;
-    if (workers_ < 0 || workers_ > kMost)
-      fail(name_, ": expected 0 to ", kMost, " workers, got ", workers_);
+    constexpr int64_t kMaximum = 256;
+    if (workers_ < 0 || workers_ > kMaximum)
+      fail(name_, ": expected 0 to ", kMaximum, " workers, got ", workers_);
   }
   bool on_own_thread() const override { return on_own_thread_ || Stream::on_own_thread(); }
   Element element_spec() const override { return {}; }

@@ -100,8 +100,8 @@ class RepeatStream final : public DerivedStream {
   int64_t elements() const override {
     if (source_->elements() == 0 || count_ == 0) return 0;
     if (count_ < 0) return kInfinite;
-    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-    return counted([&](int64_t all) { return all > kMost / count_ ? kMost : all * count_; });
+    constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
+    return counted([&](int64_t all) { return all > kMaximum / count_ ? kMaximum : all * count_; });
   }
   CursorPtr open(uint64_t epoch) override {
     constexpr uint64_t kMany = 1 << 20;

@@ -52,10 +52,10 @@ void check_lengths(const char* name, int64_t length, int64_t stride, int64_t fft
 Tensor reflected(const Tensor& x, int64_t width) {
   const int64_t n = x.dim(-1);
   if (n <= width) fail("stft: ", n, " values are too few to center windows of ", 2 * width);
-  std::vector<int32_t> places;
+  std::vector<int32_t> indices;
   for (int64_t i = -width; i < n + width; ++i)
-    places.push_back(static_cast<int32_t>(i < 0 ? -i : i < n ? i : 2 * n - 2 - i));
-  return gather(x, Tensor::from(places, {n + 2 * width}), -1);
+    indices.push_back(static_cast<int32_t>(i < 0 ? -i : i < n ? i : 2 * n - 2 - i));
+  return gather(x, Tensor::from(indices, {n + 2 * width}), -1);
 }
 
 /// Overlap-add of frames (..., count, length): (..., length + stride * (count - 1)).
@@ -85,8 +85,8 @@ std::tuple<Tensor, Tensor> stft(const Tensor& given, int64_t length, int64_t str
   const int64_t count = (x.dim(-1) - fft_length) / stride + 1;
   if (x.dim(-1) < fft_length)
     fail("stft: shape ", given.shape(), " is shorter than a window of ", fft_length);
-  const Tensor places = positions(count, 0, 2) * stride + positions(fft_length, 1, 2);
-  const Tensor frames = gather(x, places, -1) * window_of(window, length, fft_length, x.dtype());
+  const Tensor indices = positions(count, 0, 2) * stride + positions(fft_length, 1, 2);
+  const Tensor frames = gather(x, indices, -1) * window_of(window, length, fft_length, x.dtype());
   return rfft(frames, fft_length);
 }
 

@@ -65,14 +65,14 @@ Tensor irfft(std::span<const Tensor> x, std::optional<int64_t> fft_length) {
   const Tensor front_re = of_length(re, half), front_im = of_length(im, half);
   if (n % 2 == 0) return real_of_fourier(front_re, front_im);
   // The element of frequency -k is the conjugate of that of k.
-  std::vector<int32_t> places;
+  std::vector<int32_t> indices;
   std::vector<float> signs;
   for (int64_t k = 0; k < n; ++k) {
     const bool mirrored = k >= half;
-    places.push_back(static_cast<int32_t>(mirrored ? n - k : k));
+    indices.push_back(static_cast<int32_t>(mirrored ? n - k : k));
     signs.push_back(k == 0 ? 0.0f : mirrored ? -1.0f : 1.0f);  // the first is real
   }
-  const Tensor at = Tensor::from(places, {n});
+  const Tensor at = Tensor::from(indices, {n});
   const Tensor sign = cast(Tensor::from(signs, {n}), re.dtype());
   const Pair full{gather(front_re, at, -1), gather(front_im, at, -1) * sign};
   return std::get<0>(fourier(full, 1)) / static_cast<double>(n);

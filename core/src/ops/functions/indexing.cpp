@@ -26,18 +26,19 @@ Tensor take(const Tensor& given, const Tensor& indices, std::optional<int64_t> a
 
 Tensor take_along_axis(const Tensor& given, const Tensor& indices, std::optional<int64_t> axis) {
   const auto [x, along] = flat_without(given, axis);
-  const Tensor places = wrapped(axis ? indices : ops::reshape(indices, {-1}), x.dim(along));
-  Shape shape = x.shape(), of_places = places.shape();
-  if (of_places.rank() != shape.rank())
-    fail("take_along_axis: expected indices of ", shape.rank(), " axes, got shape ", of_places);
-  shape.set(along, 1), of_places.set(along, 1);
-  const Shape common = broadcast_shapes(shape, of_places, "take_along_axis");
-  Shape wide_x = common, wide_places = common;
-  wide_x.set(along, x.dim(along)), wide_places.set(along, places.dim(along));
+  const Tensor wrapped_indices =
+      wrapped(axis ? indices : ops::reshape(indices, {-1}), x.dim(along));
+  Shape shape = x.shape(), of_indices = wrapped_indices.shape();
+  if (of_indices.rank() != shape.rank())
+    fail("take_along_axis: expected indices of ", shape.rank(), " axes, got shape ", of_indices);
+  shape.set(along, 1), of_indices.set(along, 1);
+  const Shape common = broadcast_shapes(shape, of_indices, "take_along_axis");
+  Shape wide_x = common, wide_indices = common;
+  wide_x.set(along, x.dim(along)), wide_indices.set(along, wrapped_indices.dim(along));
   const auto widened = [](const Tensor& t, const Shape& wide) {
     return t.shape() == wide ? t : ops::broadcast_to(t, wide);
   };
-  return ops::gather_along_axis(widened(x, wide_x), widened(places, wide_places), along);
+  return ops::gather_along_axis(widened(x, wide_x), widened(wrapped_indices, wide_indices), along);
 }
 
 Tensor one_hot(const Tensor& x, int64_t classes, int axis, std::optional<DType> dtype) {
@@ -56,14 +57,14 @@ Tensor multi_hot(const Tensor& x, int64_t classes, int axis, std::optional<DType
 }
 
 Tensors unravel_index(const Tensor& indices, const Shape& shape) {
-  Tensors places(shape.rank());
+  Tensors wrapped_indices(shape.rank());
   Tensor rest = ops::check_indices(wrapped(indices, shape.size()), shape.size(),
                                    "unravel_index: index", concat("shape ", shape));
   for (int i = shape.rank(); i-- > 0;) {
-    places[i] = ops::mod(rest, shape[i]);
+    wrapped_indices[i] = ops::mod(rest, shape[i]);
     rest = ops::floor_divide(rest, shape[i]);
   }
-  return places;
+  return wrapped_indices;
 }
 
 }  // namespace ops

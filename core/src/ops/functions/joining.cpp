@@ -10,8 +10,8 @@ std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool
   if (n < 0) fail(what, ": the size of the axis must be known");
   if (count < 1 || (!uneven && n % count != 0))
     fail(what, ": ", n, " elements cannot be divided into ", count, " equal parts");
-  constexpr int64_t kMost = 1 << 20;
-  if (count > std::max(n, kMost))
+  constexpr int64_t kMaximum = 1 << 20;
+  if (count > std::max(n, kMaximum))
     fail(what, ": ", count, " parts are too many for ", n, " elements");
   std::vector<int64_t> sizes;
   for (int64_t i = 0; i < count; ++i) sizes.push_back(n / count + (i < n % count ? 1 : 0));

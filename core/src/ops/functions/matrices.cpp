@@ -38,9 +38,9 @@ Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
   const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
   const Tensor flat = ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
   if (count == 0) return ops::slice_axis(flat, -1, 0, 0);
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < count; ++i) places.push_back((row + i) * columns + column + i);
-  return ops::gather(flat, Tensor::from(places, {count}), -1);
+  std::vector<int64_t> indices;
+  for (int64_t i = 0; i < count; ++i) indices.push_back((row + i) * columns + column + i);
+  return ops::gather(flat, Tensor::from(indices, {count}), -1);
 }
 
 Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {

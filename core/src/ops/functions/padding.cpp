@@ -34,10 +34,10 @@ int64_t at_reflected(int64_t i, int64_t n) {
 /// x with `before` and `after` more elements along an axis, which repeat elements of x.
 template <int64_t (*At)(int64_t i, int64_t n)>
 Tensor extended(const Tensor& x, int axis, int64_t before, int64_t after) {
-  std::vector<int32_t> places;
+  std::vector<int32_t> indices;
   for (int64_t i = -before; i < x.dim(axis) + after; ++i)
-    places.push_back(static_cast<int32_t>(At(i, x.dim(axis))));
-  return ops::gather(x, Tensor::from(places, {static_cast<int64_t>(places.size())}), axis);
+    indices.push_back(static_cast<int32_t>(At(i, x.dim(axis))));
+  return ops::gather(x, Tensor::from(indices, {static_cast<int64_t>(indices.size())}), axis);
 }
 
 /// Pads with a statistic of each line, such as its maximum.

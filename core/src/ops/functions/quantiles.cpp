@@ -44,16 +44,16 @@ QuantilePosition quantile_position(const Tensor& position, const std::string& me
 
 /// The quantiles of sorted rows (..., n) at positions (..., count).
 Tensor pick(const Tensor& sorted, const Tensor& position, const std::string& method) {
-  const QuantilePosition place = quantile_position(position, method);
+  const QuantilePosition bracket = quantile_position(position, method);
   const auto at = [&](const Tensor& index) {
     return ops::gather_along_axis(sorted, ops::cast(index, DType::int32), -1);
   };
-  const Tensor low = at(place.low), high = at(place.high);
+  const Tensor low = at(bracket.low), high = at(bracket.high);
   // Between equal finite elements, interpolation gives each its share of the gradient.
   const Tensor infinite =
       ops::logical_and(ops::equal(ops::abs(low), kInfinity), ops::equal(low, high));
-  const Tensor same = ops::logical_or(ops::equal(place.weight, 0), infinite);
-  return low + ops::where(same, 0.0, (high - low) * place.weight);
+  const Tensor same = ops::logical_or(ops::equal(bracket.weight, 0), infinite);
+  return low + ops::where(same, 0.0, (high - low) * bracket.weight);
 }
 
 Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,

@@ -27,10 +27,10 @@ Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) 
   Tensor number;
   int i = 0;
   for (const Tensor& part : ops::split(indices, std::vector<int64_t>(k, 1), -1)) {
-    const Tensor place =
+    const Tensor axis_index =
         ops::check_indices(wrapped(ops::squeeze(part, -1), shape[i]), shape[i],
                            concat(name, ": index"), concat("axis ", i, " of shape ", shape));
-    number = number ? number * shape[i] + place : place;
+    number = number ? number * shape[i] + axis_index : axis_index;
     ++i;
   }
   return ops::reshape(number, {-1});
@@ -79,16 +79,16 @@ Tensor slice_update(const Tensor& x, const Tensor& start, const Tensor& updates)
   if (updates.rank() != x.rank())
     fail("slice_update: expected a start for each axis of shape ", x.shape(),
          " and updates of as many axes, got ", updates.shape());
-  Tensors places;
+  Tensors axis_indices;
   for (int i = 0; i < x.rank(); ++i) {
     if (updates.dim(i) > x.dim(i))
       fail("slice_update: updates of shape ", updates.shape(), " do not fit shape ", x.shape());
     Shape shape(std::vector<int64_t>(x.rank(), 1));
     shape.set(i, updates.dim(i));
     const Tensor along = places_from(start, i, updates.dim(i), x.dim(i));
-    places.push_back(ops::broadcast_to(ops::reshape(along, shape), updates.shape()));
+    axis_indices.push_back(ops::broadcast_to(ops::reshape(along, shape), updates.shape()));
   }
-  return scatter_update(x, ops::stack(places, -1), updates, std::nullopt);
+  return scatter_update(x, ops::stack(axis_indices, -1), updates, std::nullopt);
 }
 
 Tensor scatter(const Tensor& indices, const Tensor& values, const Shape& shape) {

@@ -21,16 +21,16 @@ Tensor squeeze(const Tensor& x, const Axes& axes) {
 
 Tensor expand_dims(const Tensor& x, const Axes& axes) {
   const int rank = x.rank() + static_cast<int>(axes.size());
-  std::vector<int> places;
+  std::vector<int> positions;
   for (int axis : axes) {
     if (axis < -rank || axis >= rank)
       fail("expand_dims: axis ", axis, " is out of range for ", rank, " axes of shape ", x.shape(),
            " and new ones");
-    places.push_back(axis < 0 ? axis + rank : axis);
+    positions.push_back(axis < 0 ? axis + rank : axis);
   }
-  std::sort(places.begin(), places.end());
+  std::sort(positions.begin(), positions.end());
   Tensor result = x;
-  for (int axis : places) result = ops::expand_dims(result, axis);
+  for (int axis : positions) result = ops::expand_dims(result, axis);
   return result;
 }
 

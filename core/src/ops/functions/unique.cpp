@@ -37,10 +37,11 @@ template <class T>
 Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inverse) {
   constexpr int32_t kNone = -1;
   std::vector<int32_t> firsts(range, kNone), counts(range);
-  const auto place = [&](size_t i) {
+  const auto sorted_index = [&](size_t i) {
     return static_cast<size_t>(static_cast<int64_t>(x[i]) - static_cast<int64_t>(low));
   };
-  for (size_t i = count; i-- > 0;) firsts[place(i)] = static_cast<int32_t>(i), ++counts[place(i)];
+  for (size_t i = count; i-- > 0;)
+    firsts[sorted_index(i)] = static_cast<int32_t>(i), ++counts[sorted_index(i)];
   Unique result;
   std::vector<int32_t>& numbers = counts;  // from here on: the index of each distinct number
   for (size_t i = 0; i < range; ++i) {
@@ -50,7 +51,7 @@ Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inver
   }
   if (!inverse) return result;
   result.inverse.resize(count);
-  for (size_t i = 0; i < count; ++i) result.inverse[i] = numbers[place(i)];
+  for (size_t i = 0; i < count; ++i) result.inverse[i] = numbers[sorted_index(i)];
   return result;
 }
 
@@ -91,11 +92,12 @@ Unique unique_numbers(const Tensor& numbers, bool inverse) {
   if (const auto found = small_range<T>(numbers))
     return unique_in_range(x, count, found->first, found->second, inverse);
   const Tensor order = argsort(ops::reshape(numbers, {-1}), -1);
-  const auto* places = order.data<int32_t>();
+  const auto* sorted_indices = order.data<int32_t>();
   Unique result;
   result.inverse.resize(count);
   for (size_t i = 0; i < count; ++i)
-    count_row(result, places[i], i == 0 || x[places[i]] != x[places[i - 1]]);
+    count_row(result, sorted_indices[i],
+              i == 0 || x[sorted_indices[i]] != x[sorted_indices[i - 1]]);
   return result;
 }
 
@@ -127,15 +129,15 @@ Unique unique_rows(const Tensor& rows, bool inverse) {
 Tensors nonzero(const Tensor& x) {
   refuse_recording("nonzero", x);
   const std::vector<double> values = x.to_vector();
-  std::vector<std::vector<int32_t>> places(x.rank());
+  std::vector<std::vector<int32_t>> sorted_indices(x.rank());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == 0) continue;
     auto rest = static_cast<int64_t>(i);
     for (int axis = x.rank(); axis-- > 0; rest /= x.dim(axis))
-      places[axis].push_back(static_cast<int32_t>(rest % x.dim(axis)));
+      sorted_indices[axis].push_back(static_cast<int32_t>(rest % x.dim(axis)));
   }
   Tensors result;
-  for (const auto& each : places) result.push_back(int_list(each));
+  for (const auto& each : sorted_indices) result.push_back(int_list(each));
   return result;
 }
 

@@ -49,12 +49,12 @@ Kernel kernel_named(const std::string& name) {
   fail("unknown interpolation '", name, "'", did_you_mean(name, known));
 }
 
-/// Weights (count, to) of the elements at `places` for results at the positions `at`. `inverse` is
-/// the reciprocal of the scale factor.
-Tensor weights(const Tensor& places, const Tensor& at, int64_t from, const Tensor& inverse,
-               const Kernel& kernel, bool antialias) {
+/// Weights (count, to) of the elements at `element_positions` for results at the positions `at`.
+/// `inverse` is the reciprocal of the scale factor.
+Tensor weights(const Tensor& element_positions, const Tensor& at, int64_t from,
+               const Tensor& inverse, const Kernel& kernel, bool antialias) {
   const Tensor width = antialias ? maximum(inverse, 1) : ones_like(inverse);
-  const Tensor each = kernel.weight(abs(at - places) / width);
+  const Tensor each = kernel.weight(abs(at - element_positions) / width);
   const Tensor total = sum(each, {0}, true);
   const Tensor some = greater(abs(total), 1e-4);
   const Tensor inside =
@@ -81,7 +81,7 @@ Band weights_around(int64_t from, int64_t to, const std::string& interpolation, 
   const double reach = kernel.radius * (antialias ? std::max(1 / scale, 1.0) : 1.0) + 1;
   const int64_t taps = std::min(from, static_cast<int64_t>(std::ceil(2 * reach)));
   Band band{from, {}, {}};
-  std::vector<double> places, results;
+  std::vector<double> element_positions, results;
   for (int64_t j = 0; j < to; ++j) {
     const auto number = static_cast<double>(j);
     const double at = beginnings ? std::min(number / scale, static_cast<double>(from - 1))
@@ -90,10 +90,10 @@ Band weights_around(int64_t from, int64_t to, const std::string& interpolation, 
         std::clamp<int64_t>(static_cast<int64_t>(std::ceil(at - reach)), 0, from - taps);
     band.first.push_back(static_cast<int32_t>(first));
     results.push_back(at);
-    for (int64_t t = 0; t < taps; ++t) places.push_back(static_cast<double>(first + t));
+    for (int64_t t = 0; t < taps; ++t) element_positions.push_back(static_cast<double>(first + t));
   }
   const Tensor inverse = Tensor::scalar(1 / scale, DType::float64);
-  const Tensor each = transpose(Tensor::from(places, {to, taps}));
+  const Tensor each = transpose(Tensor::from(element_positions, {to, taps}));
   band.weights =
       transpose(weights(each, Tensor::from(results, {1, to}), from, inverse, kernel, antialias))
           .to_vector();
@@ -103,12 +103,12 @@ Band weights_around(int64_t from, int64_t to, const std::string& interpolation, 
 Tensor nearest(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
   checked_count("resize", to);
-  std::vector<int32_t> places;
+  std::vector<int32_t> element_positions;
   for (int64_t j = 0; j < to; ++j)
-    places.push_back(static_cast<int32_t>(std::min<int64_t>(
+    element_positions.push_back(static_cast<int32_t>(std::min<int64_t>(
         from - 1, static_cast<int64_t>((static_cast<double>(j) + 0.5) * static_cast<double>(from) /
                                        static_cast<double>(to)))));
-  return gather(x, Tensor::from(places, {to}), axis);
+  return gather(x, Tensor::from(element_positions, {to}), axis);
 }
 
 /// The central region of the image with the aspect ratio of the target.

@@ -60,7 +60,7 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
                int64_t order, FillMode fill, double fill_value) {
   const int64_t batch = values.dim(0), channels = values.dim(2), points = coordinates[0].dim(1);
   struct Corner {
-    Tensor place, inside, weight;
+    Tensor pixel_index, inside, weight;
   };
   std::vector<Corner> corners{{}};
   for (size_t axis = 0; axis < dims.size(); ++axis) {
@@ -71,7 +71,7 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
         const int64_t size = dims[axis];
         const Tensor inside =
             ops::logical_and(ops::greater_equal(n.index, 0), ops::less(n.index, size));
-        next.push_back({corner.place ? corner.place * size + at : at,
+        next.push_back({corner.pixel_index ? corner.pixel_index * size + at : at,
                         corner.inside ? ops::logical_and(corner.inside, inside) : inside,
                         corner.weight ? corner.weight * n.weight : n.weight});
       }
@@ -79,8 +79,9 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
   }
   Tensor sum;
   for (const Corner& corner : corners) {
-    const Tensor place = ops::broadcast_to(corner.place, Shape{batch, points, channels});
-    Tensor part = ops::gather_along_axis(values, place, 1);
+    const Tensor pixel_index =
+        ops::broadcast_to(corner.pixel_index, Shape{batch, points, channels});
+    Tensor part = ops::gather_along_axis(values, pixel_index, 1);
     if (fill == FillMode::constant) part = ops::where(corner.inside, part, fill_value);
     if (corner.weight) part = part * corner.weight;
     sum = sum ? sum + part : part;

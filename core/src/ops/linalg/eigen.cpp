@@ -66,10 +66,10 @@ struct OfNoAngle final : OpOf<OfNoAngle> {
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    constexpr double kMost = 1e-2;
+    constexpr double kMaximum = 1e-2;
     const double* angle = in[1].data<double>();
     for (int64_t i = 0; i < in[1].size(); ++i)
-      if (std::abs(angle[i]) > kMost)
+      if (std::abs(angle[i]) > kMaximum)
         fail("eig: there is no gradient of what depends on the angles of complex eigenvectors, ",
              "which are arbitrary");
     std::copy_n(in[0].data<double>(), in[0].size(), out[0].mutable_data<double>());

@@ -68,8 +68,8 @@ std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengt
     keep = ops::logical_and(keep, ops::not_equal(best, previous));
   }
   // The remaining labels are moved to the front in order.
-  const Tensor place = positions(time, 1, 2);
-  const Tensor rank = ops::where(keep, place, place + time);
+  const Tensor time_step = positions(time, 1, 2);
+  const Tensor rank = ops::where(keep, time_step, time_step + time);
   const Tensor order = ops::top_k(ops::subtract(-1, rank), time)[1];
   const Tensor moved = ops::gather_along_axis(ops::where(keep, best, -1), order, 1);
   const Tensor score = ops::sum(ops::where(within, ops::max(x, {-1}), 0), {1}, true);

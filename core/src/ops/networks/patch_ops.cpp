@@ -29,7 +29,7 @@ std::string to_text(const PatchGrid& grid) {
 
 namespace {
 
-constexpr int64_t kMostOfPatch = int64_t{1} << 31;
+constexpr int64_t kMaxOfPatch = int64_t{1} << 31;
 
 void expect_numbers(const PatchGrid& grid, const Shape& images) {
   int64_t elements = 1;
@@ -37,10 +37,10 @@ void expect_numbers(const PatchGrid& grid, const Shape& images) {
     for (const auto& [what, number] : {std::pair("size", grid.size[i]),
                                        {"stride", grid.strides[i]},
                                        {"dilation rate", grid.dilation[i]}})
-      if (number < 1 || number >= kMostOfPatch)
+      if (number < 1 || number >= kMaxOfPatch)
         fail("patches: expected a ", what, " of at least 1, got ", number);
     elements *= grid.size[i];
-    if (elements >= kMostOfPatch) fail("patches: ", Value(grid.size), " is too large");
+    if (elements >= kMaxOfPatch) fail("patches: ", Value(grid.size), " is too large");
   }
   if (images.rank() != static_cast<int>(grid.size.size()) + 2)
     fail("patches: expected ", grid.size.size(), " spatial axes, got shape ", images);
@@ -125,10 +125,10 @@ Tensor columns_of(const Tensor& images, const PatchGrid& grid) {
 Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
                       const std::vector<int64_t>& spatial) {
   const int64_t area = grid.area(), channels = columns.dim(1) / area,
-                rows = grid.count(0, spatial[0]), places = grid.count(1, spatial[1]);
-  const Tensor grouped = ops::reshape(columns, {-1, channels, area, rows, places});
-  const Tensor patches =
-      ops::reshape(ops::transpose(grouped, {0, 3, 4, 2, 1}), {-1, rows, places, area * channels});
+                rows = grid.count(0, spatial[0]), columns_of_windows = grid.count(1, spatial[1]);
+  const Tensor grouped = ops::reshape(columns, {-1, channels, area, rows, columns_of_windows});
+  const Tensor patches = ops::reshape(ops::transpose(grouped, {0, 3, 4, 2, 1}),
+                                      {-1, rows, columns_of_windows, area * channels});
   return ops::transpose(sum_of_patches(patches, grid, spatial), {0, 3, 1, 2});
 }
 

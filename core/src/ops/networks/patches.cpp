@@ -21,9 +21,9 @@ Tensor extract(const Tensor& x, const std::vector<int64_t>& size,
 }
 
 void check_block(const char* name, const Tensor& x, int64_t n) {
-  constexpr int64_t kMost = 1 << 16;  // the largest size; its square fits an integer
+  constexpr int64_t kMaximum = 1 << 16;  // the largest size; its square fits an integer
   if (x.rank() != 4) fail(name, ": expected images of four axes, got shape ", x.shape());
-  if (n < 1 || n > kMost) fail(name, ": expected a block_size of 1 to ", kMost, ", got ", n);
+  if (n < 1 || n > kMaximum) fail(name, ": expected a block_size of 1 to ", kMaximum, ", got ", n);
 }
 
 }  // namespace
@@ -67,12 +67,12 @@ Tensor fold(const Tensor& x, const std::vector<int64_t>& output, const std::vect
     if (*std::min_element(numbers->begin(), numbers->end()) < 1)
       fail("fold: expected a kernel, strides and a dilation of at least 1, got ", Value(*numbers));
   const int64_t area = window[0] * window[1], channels = x.dim(1) / area;
-  std::vector<int64_t> places, padded;
+  std::vector<int64_t> window_counts, padded;
   for (size_t i = 0; i < 2; ++i) {
     padded.push_back(output[i] + 2 * border[i]);
-    places.push_back((padded[i] - wide[i] * (window[i] - 1) - 1) / step[i] + 1);
+    window_counts.push_back((padded[i] - wide[i] * (window[i] - 1) - 1) / step[i] + 1);
   }
-  if (channels * area != x.dim(1) || places[0] * places[1] != x.dim(2))
+  if (channels * area != x.dim(1) || window_counts[0] * window_counts[1] != x.dim(2))
     fail("fold: shape ", x.shape(), " does not give ", Value(output), " with a kernel of ",
          Value(window));
   return ops::slice(sum_of_columns(x, {window, step, wide}, padded), {0, 0, border[0], border[1]},
@@ -113,8 +113,8 @@ Tensor extract_sequences(const Tensor& x, int64_t length, int64_t stride) {
     fail("extract_sequences: length ", length, " and stride ", stride, " do not fit shape ",
          x.shape());
   const int64_t count = (n - length) / stride + 1;
-  const Tensor places = positions(count, 0, 2) * stride + positions(length, 1, 2);
-  return ops::gather(x, places, -1);
+  const Tensor window_counts = positions(count, 0, 2) * stride + positions(length, 1, 2);
+  return ops::gather(x, window_counts, -1);
 }
 
 }  // namespace crescent::ops

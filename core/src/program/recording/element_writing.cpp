@@ -16,7 +16,7 @@ void expect_writable(const Tensor& tensor) {
          " records what is computed: cr.ops.slice_update, scatter_update or where give a tensor "
          "with other values");
   if (!tensor.in_memory())
-    fail("the values of this tensor ", tensor.spec(), " are in ", tensor.storage()->place(),
+    fail("the values of this tensor ", tensor.spec(), " are in ", tensor.storage()->location(),
          ", where elements cannot be assigned: clone() brings them into memory");
   if (is_held(tensor.storage()))
     fail("elements of this tensor ", tensor.spec(),

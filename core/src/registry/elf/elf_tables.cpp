@@ -169,11 +169,11 @@ uint64_t ElfTables::symbols_of_gnu_hash() const {
   const auto start = image_.at<GnuHash>(*table);
   require(start.buckets > 0 && std::has_single_bit(start.words) && start.shift < 64,
           "its table of symbols");
-  const uint64_t places = *table + sizeof start + uint64_t{start.words} * sizeof(uint64_t),
-                 chains = places + uint64_t{start.buckets} * sizeof(uint32_t);
+  const uint64_t bucket_table = *table + sizeof start + uint64_t{start.words} * sizeof(uint64_t),
+                 chains = bucket_table + uint64_t{start.buckets} * sizeof(uint32_t);
   image_.mapped(*table, chains - *table);
   uint64_t last = 0;
-  for (uint32_t symbol : image_.table<uint32_t>(places, start.buckets)) {
+  for (uint32_t symbol : image_.table<uint32_t>(bucket_table, start.buckets)) {
     require(symbol == 0 || symbol >= start.first_symbol, "its table of symbols");
     last = std::max<uint64_t>(last, symbol);
   }
@@ -215,8 +215,8 @@ Elf64_Half ElfTables::last_version() const {
   for (uint64_t at = value(DT_VERNEED), step = at; step; at += step) {
     const auto library = image_.at<Elf64_Verneed>(at);
     take(library.vn_file, 0);
-    for (uint64_t place = at + library.vn_aux, next = 1; next; place += next) {
-      const auto version = image_.at<Elf64_Vernaux>(place);
+    for (uint64_t entry_offset = at + library.vn_aux, next = 1; next; entry_offset += next) {
+      const auto version = image_.at<Elf64_Vernaux>(entry_offset);
       take(version.vna_name, version.vna_other);
       next = version.vna_next;
     }

@@ -163,9 +163,9 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
     if (!candidate.distrusted.empty()) continue;
     const bool may_run = library.refused.empty() && !is_lua(candidate.path);
     if (may_run && !trials) return false;
-    TriedLibrary& place = tried_[candidate.path] = std::move(library);
+    TriedLibrary& library_entry = tried_[candidate.path] = std::move(library);
     learned = true;
-    if (may_run) left.push_back(&place);
+    if (may_run) left.push_back(&library_entry);
   }
   try_side_by_side(left);
   if (learned) write_trial_cache(tried_);

@@ -109,8 +109,8 @@ struct MappedPlugin {
 void note_code_of(const MappedPlugin& plugin) {
   const auto note = [](dl_phdr_info* library, size_t, void* data) {
     const auto& noted = *static_cast<const MappedPlugin*>(data);
-    const void* place = noted.table ? noted.table : &noted.info;
-    const auto address = reinterpret_cast<uintptr_t>(place);
+    const void* declared = noted.table ? noted.table : &noted.info;
+    const auto address = reinterpret_cast<uintptr_t>(declared);
     uintptr_t begin = UINTPTR_MAX, end = 0;
     for (int i = 0; i < library->dlpi_phnum; ++i) {
       const auto& segment = library->dlpi_phdr[i];
@@ -446,11 +446,11 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
 /// The first plugin of this name on the search path.
 std::string PluginLoader::path_of(const std::string& name) {
   std::vector<std::string> tried, found;
-  for (const SearchPlace& place : search_places()) {
-    tried.push_back(place.directory +
-                    (place.left_out.empty() ? "" : " (left out: " + place.left_out + ")"));
-    if (!place.left_out.empty()) continue;
-    for (const std::string& path : plugins_in(place.directory)) {
+  for (const SearchDirectory& searched : checked_search_directories()) {
+    tried.push_back(searched.directory +
+                    (searched.left_out.empty() ? "" : " (left out: " + searched.left_out + ")"));
+    if (!searched.left_out.empty()) continue;
+    for (const std::string& path : plugins_in(searched.directory)) {
       found.push_back(record_of_file(path).name);
       if (found.back() == name) return path;
     }

@@ -107,18 +107,18 @@ std::vector<std::string> search_directories() {
   return directories;
 }
 
-std::vector<SearchPlace> search_places() {
-  std::vector<SearchPlace> places;
+std::vector<SearchDirectory> checked_search_directories() {
+  std::vector<SearchDirectory> search_path;
   for (const std::string& directory : search_directories())
-    places.push_back({directory, distrust(directory)});
-  places.push_back({installed_plugin_directory(), ""});
-  return places;
+    search_path.push_back({directory, distrust(directory)});
+  search_path.push_back({installed_plugin_directory(), ""});
+  return search_path;
 }
 
 std::vector<std::string> plugin_search_path() {
   std::vector<std::string> directories;
-  for (const SearchPlace& place : search_places())
-    if (place.left_out.empty()) directories.push_back(place.directory);
+  for (const SearchDirectory& searched : checked_search_directories())
+    if (searched.left_out.empty()) directories.push_back(searched.directory);
   return directories;
 }
 

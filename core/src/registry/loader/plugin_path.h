@@ -19,11 +19,11 @@ std::string distrust(const std::string& path);
 /// folder of the user, whether or not they are there; a folder stands once, by its first name.
 std::vector<std::string> search_directories();
 
-struct SearchPlace {
+struct SearchDirectory {
   std::string directory;
   std::string left_out;  ///< the reason why it is not searched; empty if it is
 };
 /// These folders and the installed one.
-std::vector<SearchPlace> search_places();
+std::vector<SearchDirectory> checked_search_directories();
 
 }  // namespace crescent

@@ -182,11 +182,11 @@ std::vector<Value> per_output(const Value& value, const std::vector<std::string>
     return value.as_list();
   }
   for (const DictEntry& entry : value.as_dict()) {
-    const auto place = std::find(names.begin(), names.end(), entry.key);
-    if (place == names.end())
+    const auto matching_name = std::find(names.begin(), names.end(), entry.key);
+    if (matching_name == names.end())
       fail("class_weight: expected names of outputs (", join(names), "), got '", entry.key, "'",
            did_you_mean(entry.key, names));
-    values[place - names.begin()] = entry.value;
+    values[matching_name - names.begin()] = entry.value;
   }
   return values;
 }

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kSeconds = 0.25;  // time for the steps that are measured as a whole; as many are
                                    // then measured by instruction
 constexpr double kTick = 1e-9;     // resolution of the clock
-constexpr int64_t kFewest = 3, kMost = 10000;  // limits of the number of steps
+constexpr int64_t kFewest = 3, kMaximum = 10000;  // limits of the number of steps
 
 /// While an object of this class lives, the executable times its instructions.
 class Timed {
@@ -88,7 +88,7 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   const Transaction transaction;  // the destructor restores the variables
   time_steps(step, 1);            // warms up
   const int64_t enough =
-      std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kFewest, kMost);
+      std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kFewest, kMaximum);
   const int64_t steps = options.steps.value_or(enough);
   profile.seconds = time_steps(step, steps);
   const auto executable = step.function.executable(step.inputs, step.key);

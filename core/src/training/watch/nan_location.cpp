@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kMostRows = 8;  // the most rows that a message lists
+constexpr size_t kMaxRows = 8;  // the most rows that a message lists
 
 /// Records the loss and the gradients of a step while it is traced.
 class Targets final : public UpdateObserver {
@@ -110,12 +110,12 @@ std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_
     if (std::all_of(begin, begin + static_cast<std::ptrdiff_t>(width),
                     [](double x) { return std::isfinite(x); }))
       continue;
-    if (++count > kMostRows) continue;
+    if (++count > kMaxRows) continue;
     here.push_back(to_text(static_cast<int64_t>(row + 1)));
     if (row < rows.size()) there.push_back(to_text(rows[row] + 1));
   }
   if (here.empty()) return "";
-  const std::string more = count > kMostRows ? ", ..." : "";
+  const std::string more = count > kMaxRows ? ", ..." : "";
   return concat(count == 1 ? "row " : "rows ", join(here), more, " of the batch",
                 there.empty() ? "" : concat(" (", join(there), more, " of the data)"));
 }
@@ -176,9 +176,9 @@ class Story {
       if (b.value == number)
         return concat("It begins in the weight ", b.variable.path(), ": ",
                       count_text(value(number)));
-    const auto place = std::find(program_.inputs.begin(), program_.inputs.end(), number);
-    if (place == program_.inputs.end()) return "It begins in a constant";
-    const auto index = static_cast<size_t>(place - program_.inputs.begin());
+    const auto position = std::find(program_.inputs.begin(), program_.inputs.end(), number);
+    if (position == program_.inputs.end()) return "It begins in a constant";
+    const auto index = static_cast<size_t>(position - program_.inputs.begin());
     return concat("It begins in the data, ", part_of_data(index), ": ", count_text(value(number)));
   }
   std::string part_of_data(size_t index) const {

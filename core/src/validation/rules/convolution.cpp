@@ -37,15 +37,17 @@ struct Geometry {
   /// channels.
   template <class F>
   void each(F&& f) const {
-    const int64_t in = x[-1], out = y[-1], pixels = spatial(x).size(), places = spatial(y).size(),
-                  group_in = in / spec.groups, group_out = out / spec.groups;
+    const int64_t in = x[-1], out = y[-1], pixels = spatial(x).size(),
+                  positions = spatial(y).size(), group_in = in / spec.groups,
+                  group_out = out / spec.groups;
     for (int64_t n = 0; n < x[0]; ++n)
       for (const WindowTap& c : taps)
         for (int64_t i = 0; i < in; ++i) {
           const int64_t group = i / group_in, first = group * group_out,
                         row = c.tap * group_in + i % group_in;
           for (int64_t o = first; o < first + group_out; ++o)
-            f((n * pixels + c.pixel) * in + i, row * out + o, (n * places + c.place) * out + o);
+            f((n * pixels + c.pixel) * in + i, row * out + o,
+              (n * positions + c.position) * out + o);
         }
   }
 };

@@ -8,9 +8,9 @@ namespace crescent::validation {
 
 std::vector<size_t> broadcast_places(const Shape& from, const Shape& to) {
   const size_t size = to.size();
-  std::vector<size_t> places(size, 0);
-  if (from == to) std::iota(places.begin(), places.end(), size_t{0});
-  if (from == to || size == 0) return places;
+  std::vector<size_t> source_indices(size, 0);
+  if (from == to) std::iota(source_indices.begin(), source_indices.end(), size_t{0});
+  if (from == to || size == 0) return source_indices;
   std::vector<size_t> strides(to.rank(), 0);
   size_t stride = 1;
   for (int axis = from.rank() - 1; axis >= 0; --axis) {
@@ -19,8 +19,8 @@ std::vector<size_t> broadcast_places(const Shape& from, const Shape& to) {
   }
   std::vector<int64_t> index(to.rank(), 0);
   size_t at = 0;
-  for (size_t& place : places) {
-    place = at;
+  for (size_t& source_index : source_indices) {
+    source_index = at;
     for (int axis = to.rank() - 1; axis >= 0; --axis) {
       const size_t a = axis;
       at += strides[a];
@@ -29,7 +29,7 @@ std::vector<size_t> broadcast_places(const Shape& from, const Shape& to) {
       index[a] = 0;
     }
   }
-  return places;
+  return source_indices;
 }
 
 namespace {
@@ -54,10 +54,11 @@ void each_index(const Shape& shape, F&& f) {
 
 /// The row-major offset of the index.
 size_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
-  size_t place = 0;
+  size_t source_index = 0;
   for (int axis = 0; axis < shape.rank(); ++axis)
-    place = place * static_cast<size_t>(shape[axis]) + static_cast<size_t>(index[axis]);
-  return place;
+    source_index =
+        source_index * static_cast<size_t>(shape[axis]) + static_cast<size_t>(index[axis]);
+  return source_index;
 }
 
 void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
@@ -69,13 +70,13 @@ void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
 }
 
 /// Gathers the elements of x at these offsets; an invalid offset gives `otherwise`.
-std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& places,
+std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& source_indices,
                            double otherwise = 0) {
   const Bounded& x = r.in(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i] != kNowhere)
-      copy_element(x, places[i], y, i);
+  for (size_t i = 0; i < source_indices.size(); ++i) {
+    if (source_indices[i] != kNowhere)
+      copy_element(x, source_indices[i], y, i);
     else if (y.is_real())
       y.real[i] = rounded_to(otherwise, y.spec.dtype);
     else
@@ -94,12 +95,12 @@ std::vector<Bounded> broadcast_rule(const Request& r) {
 template <class F>
 std::vector<Bounded> moved_by_index(const Request& r, F&& source, double otherwise = 0) {
   const Shape& from = r.in(0).spec.shape;
-  std::vector<size_t> places;
-  places.reserve(r.outputs[0].shape.size());
+  std::vector<size_t> source_indices;
+  source_indices.reserve(r.outputs[0].shape.size());
   each_index(r.outputs[0].shape, [&](std::vector<int64_t> index) {
-    places.push_back(source(index) ? place_of(from, index) : kNowhere);
+    source_indices.push_back(source(index) ? place_of(from, index) : kNowhere);
   });
-  return moved(r, places, otherwise);
+  return moved(r, source_indices, otherwise);
 }
 
 std::vector<Bounded> transpose_rule(const Request& r) {

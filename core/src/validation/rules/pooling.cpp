@@ -20,17 +20,17 @@ struct Windows {
   /// Calls f(result, elements of x in its window, in order) for each result.
   template <class F>
   void each(F&& f) const {
-    const int64_t channels = x[-1], pixels = spatial(x).size(), places = spatial(y).size();
+    const int64_t channels = x[-1], pixels = spatial(x).size(), positions = spatial(y).size();
     std::vector<size_t> under;
     for (int64_t n = 0; n < x[0]; ++n)
       for (size_t i = 0; i < taps.size();) {
         size_t end = i;
-        while (end < taps.size() && taps[end].place == taps[i].place) ++end;
+        while (end < taps.size() && taps[end].position == taps[i].position) ++end;
         for (int64_t c = 0; c < channels; ++c) {
           under.clear();
           for (size_t k = i; k < end; ++k)
             under.push_back(static_cast<size_t>((n * pixels + taps[k].pixel) * channels + c));
-          f((n * places + taps[i].place) * channels + c, under);
+          f((n * positions + taps[i].position) * channels + c, under);
         }
         i = end;
       }

@@ -172,7 +172,7 @@ std::vector<Bounded> cumulative_rule(const Request& r) {
 std::vector<Bounded> top_k_rule(const Request& r) {
   const Bounded& x = r.in(0);
   const int64_t n = x.spec.shape[-1], k = r.as<TopK>().k;
-  Bounded values = Bounded::zeros(r.outputs[0]), places = Bounded::zeros(r.outputs[1]);
+  Bounded values = Bounded::zeros(r.outputs[0]), indices = Bounded::zeros(r.outputs[1]);
   const int64_t rows = n > 0 ? static_cast<int64_t>(x.size()) / n : 0;
   std::vector<int64_t> order(n);
   for (int64_t row = 0; row < rows; ++row) {
@@ -192,12 +192,12 @@ std::vector<Bounded> top_k_rule(const Request& r) {
         values.real[to] = x.real[at(order[i])];
       else
         values.whole[to] = x.whole[at(order[i])];
-      places.whole[to] = order[i];
+      indices.whole[to] = order[i];
       values.widen(to, off);
-      if (is_undecided(off) || (off > 0 && close)) places.widen(to, kUndecided);
+      if (is_undecided(off) || (off > 0 && close)) indices.widen(to, kUndecided);
     }
   }
-  return {std::move(values), std::move(places)};
+  return {std::move(values), std::move(indices)};
 }
 
 constexpr RuleRow kReductionRules[] = {

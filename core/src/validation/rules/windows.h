@@ -9,29 +9,29 @@ namespace crescent::validation {
 /// An element of the window (tap) at one position of the window (place) over an element of the
 /// image (pixel); each is a flat index over the spatial axes.
 struct WindowTap {
-  int64_t place, tap, pixel;
+  int64_t position, tap, pixel;
 };
 
 /// Lists the taps that lie within the image, place by place, in order.
 inline std::vector<WindowTap> window_taps(const Shape& image, const Shape& window,
-                                          const Shape& places, const ConvSpec& spec) {
+                                          const Shape& positions, const ConvSpec& spec) {
   std::vector<WindowTap> all{{0, 0, 0}};
   for (int axis = 0; axis < image.rank(); ++axis) {
     const size_t a = axis;
     const int64_t dilation = spec.dilation.empty() ? 1 : spec.dilation[a];
     std::vector<WindowTap> next;
     for (const WindowTap& c : all)
-      for (int64_t p = 0; p < places[axis]; ++p)
+      for (int64_t p = 0; p < positions[axis]; ++p)
         for (int64_t t = 0; t < window[axis]; ++t) {
           const int64_t at = p * spec.strides[a] + t * dilation - spec.pad_before[a];
           if (at >= 0 && at < image[axis])
-            next.push_back(
-                {c.place * places[axis] + p, c.tap * window[axis] + t, c.pixel * image[axis] + at});
+            next.push_back({c.position * positions[axis] + p, c.tap * window[axis] + t,
+                            c.pixel * image[axis] + at});
         }
     all = std::move(next);
   }
   std::stable_sort(all.begin(), all.end(), [](const WindowTap& a, const WindowTap& b) {
-    return a.place != b.place ? a.place < b.place : a.tap < b.tap;
+    return a.position != b.position ? a.position < b.position : a.tap < b.tap;
   });
   return all;
 }

@@ -32,10 +32,10 @@ class CategoryEncoding final : public UnaryLayer {
       fail("`count_weights` is not used when `output_mode` is not \"count\". Received ",
            "`count_weights=", weights.shape(), "`");
     const Tensor ids = ops::check_indices(x, *tokens_, "value", concat("num_tokens ", *tokens_));
-    const Tensor places = ops::one_hot(ids, *tokens_, compute_dtype());
-    if (mode_ == kOneHot) return x.dim(-1) == 1 ? ops::squeeze(places, -2) : places;
-    if (mode_ == kMultiHot) return ops::max(places, {-2});
-    return ops::sum(weights ? places * ops::expand_dims(weights, -1) : places, {-2});
+    const Tensor encoded = ops::one_hot(ids, *tokens_, compute_dtype());
+    if (mode_ == kOneHot) return x.dim(-1) == 1 ? ops::squeeze(encoded, -2) : encoded;
+    if (mode_ == kMultiHot) return ops::max(encoded, {-2});
+    return ops::sum(weights ? encoded * ops::expand_dims(weights, -1) : encoded, {-2});
   }
 
  private:

@@ -26,9 +26,9 @@ struct Digitize final : OpOf<Digitize> {
       fail("You need to either pass the `bin_boundaries` argument at construction time or call ",
            "`adapt(dataset)` before you can start using the `Discretization` layer.");
     const float* x = in[0].data<float>();
-    auto* place = out[0].mutable_data<int64_t>();
+    auto* index = out[0].mutable_data<int64_t>();
     for (int64_t i = 0; i < in[0].size(); ++i)
-      place[i] = std::upper_bound(boundaries.begin(), boundaries.end(), x[i]) - boundaries.begin();
+      index[i] = std::upper_bound(boundaries.begin(), boundaries.end(), x[i]) - boundaries.begin();
     return true;
   }
 };

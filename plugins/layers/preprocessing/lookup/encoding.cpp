@@ -18,27 +18,27 @@ struct CountPlaces final : OpOf<CountPlaces> {
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     const int64_t n = in[0].dim(-1), rows = n == 0 ? 0 : in[0].size() / n;
-    const int64_t* place = in[0].data<int64_t>();
+    const int64_t* index = in[0].data<int64_t>();
     float* counts = out[0].mutable_data<float>();
     std::fill_n(counts, out[0].size(), 0.0f);
     for (int64_t row = 0; row < rows; ++row, counts += depth)
-      for (int64_t i = 0; i < n; ++i, ++place)
-        if (*place >= 0 && *place < depth) ++counts[*place];
+      for (int64_t i = 0; i < n; ++i, ++index)
+        if (*index >= 0 && *index < depth) ++counts[*index];
     return true;
   }
 };
 
 }  // namespace
 
-Tensor count_indices(const Tensor& places, int64_t depth, DType dtype) {
+Tensor count_indices(const Tensor& indices, int64_t depth, DType dtype) {
   CountPlaces op;
   op.depth = depth;
-  return ops::cast(apply1(op, {ops::cast(places, DType::int64)}), dtype);
+  return ops::cast(apply1(op, {ops::cast(indices, DType::int64)}), dtype);
 }
 
-Tensor encode_indices(const Tensor& places, const std::string& mode, int64_t depth, DType dtype) {
-  if (mode == kPlaces) return ops::cast(places, dtype);
-  const Tensor sample = places.rank() == 0 ? ops::expand_dims(places, 0) : places;
+Tensor encode_indices(const Tensor& indices, const std::string& mode, int64_t depth, DType dtype) {
+  if (mode == kPlaces) return ops::cast(indices, dtype);
+  const Tensor sample = indices.rank() == 0 ? ops::expand_dims(indices, 0) : indices;
   if (mode == kOneHot)
     return ops::one_hot(
         sample.rank() > 1 && sample.dim(-1) == 1 ? ops::squeeze(sample, -1) : sample, depth, dtype);

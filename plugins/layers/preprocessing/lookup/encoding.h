@@ -10,12 +10,12 @@ inline constexpr const char *kPlaces = "int", *kOneHot = "one_hot", *kMultiHot =
 
 /// The number of occurrences of each index along the last axis: (..., n) -> (..., depth). Indices
 /// outside of 0..depth-1 are left out.
-Tensor count_indices(const Tensor& places, int64_t depth, DType dtype);
+Tensor count_indices(const Tensor& indices, int64_t depth, DType dtype);
 
 /// Encodes indices: "int" keeps them; "one_hot" gives a vector for each with 1 at the index (a last
 /// axis of size 1 is dropped); "multi_hot" one vector for the last axis with 1 at all indices;
 /// "count" the number of occurrences.
-Tensor encode_indices(const Tensor& places, const std::string& mode, int64_t depth, DType dtype);
+Tensor encode_indices(const Tensor& indices, const std::string& mode, int64_t depth, DType dtype);
 
 /// The current name of a mode; files of tf.keras have older names.
 std::string current_mode(const std::string& mode);

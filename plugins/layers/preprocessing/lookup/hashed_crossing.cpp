@@ -22,11 +22,11 @@ struct CrossHashed final : OpOf<CrossHashed> {
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     constexpr uint64_t kStart = 0xdecafcaffe;  // the initial value of TensorFlow
-    auto* place = out[0].mutable_data<int64_t>();
+    auto* index = out[0].mutable_data<int64_t>();
     for (int64_t i = 0; i < out[0].size(); ++i) {
       uint64_t hash = kStart;
       for (const Tensor& feature : in) hash = joined_fingerprint(hash, fingerprint_at(feature, i));
-      place[i] = static_cast<int64_t>(hash % static_cast<uint64_t>(buckets));
+      index[i] = static_cast<int64_t>(hash % static_cast<uint64_t>(buckets));
     }
     return true;
   }

@@ -25,11 +25,11 @@ struct HashToBucket final : OpOf<HashToBucket> {
 
  private:
   template <class Term>
-  void fill(const Tensor& terms, Tensor& places) const {
+  void fill(const Tensor& terms, Tensor& indices) const {
     const auto* element = terms.data<ElementOf<Term>>();
-    auto* place = places.mutable_data<int64_t>();
+    auto* index = indices.mutable_data<int64_t>();
     for (int64_t i = 0; i < terms.size(); ++i)
-      place[i] = bucket_of(term_at(element[i]), buckets, key);
+      index[i] = bucket_of(term_at(element[i]), buckets, key);
   }
 };
 
@@ -64,9 +64,9 @@ class Hashing final : public UnaryLayer {
     op.buckets = masks ? bins_ - 1 : bins_;
     op.key = key_;
     const Tensor terms = x.dtype() == DType::string ? x : ops::cast(x, DType::int64);
-    Tensor places = apply1(op, {terms});
-    if (masks) places = ops::where(is_mask(terms), 0, places + 1);
-    return encode_indices(places, mode_, bins_, compute_dtype());
+    Tensor indices = apply1(op, {terms});
+    if (masks) indices = ops::where(is_mask(terms), 0, indices + 1);
+    return encode_indices(indices, mode_, bins_, compute_dtype());
   }
   /// The output shape, inferred with inputs of the dtype of the mask.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {

@@ -56,7 +56,7 @@ void LookupLayer<Term>::check_options() const {
          oov_method_);
   check_mode(output_mode_, {kPlaces, kOneHot, kMultiHot, kCount, kTfIdf});
   refuse_sparse(sparse_);
-  if (invert_ && !gives_places())
+  if (invert_ && !gives_indices())
     fail("`output_mode` must be `'int'` when `invert` is true. Received: output_mode=",
          output_mode_);
   if (invert_ && !oov_token_) fail("`oov_token` must be set when `invert` is true");
@@ -69,8 +69,8 @@ template <class Term>
 TableRules<Term> LookupLayer<Term>::rules() const {
   Value salt = salt_;
   return {.mask = mask_token_,
-          .mask_place = gives_places() ? 0 : -1,
-          .oov_start = mask_token_ && gives_places() ? 1 : 0,
+          .mask_place = gives_indices() ? 0 : -1,
+          .oov_start = mask_token_ && gives_indices() ? 1 : 0,
           .oov_places = oov_indices_,
           .floor_mod = std::is_integral_v<Term> && oov_method_ != "farmhash",
           .key = key_of(salt, class_name())};
@@ -150,7 +150,7 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
   if (max_tokens_ && table->size() > *max_tokens_)
     fail("Attempted to set a vocabulary larger than the maximum vocab size. Received vocabulary ",
          "size is ", table->size(), "; `max_tokens` is ", *max_tokens_, ".");
-  if (!gives_places() && !pad_to_max_tokens_ && vocabulary_size_ &&
+  if (!gives_indices() && !pad_to_max_tokens_ && vocabulary_size_ &&
       *vocabulary_size_ != table->size())
     fail("When using `output_mode=", output_mode_, "` and `pad_to_max_tokens=False`, the ",
          "vocabulary size cannot be changed after the layer is called. Old vocab size is ",
@@ -274,10 +274,10 @@ Tensor LookupLayer<Term>::weighted(const Tensor& counts) const {
 }
 
 template <class Term>
-Tensor LookupLayer<Term>::encoded(const Tensor& places) const {
-  if (gives_places()) return places;
+Tensor LookupLayer<Term>::encoded(const Tensor& indices) const {
+  if (gives_indices()) return indices;
   const std::string& mode = output_mode_ == kTfIdf ? kCount : output_mode_;
-  return weighted(encode_indices(places, mode, depth(), compute_dtype()));
+  return weighted(encode_indices(indices, mode, depth(), compute_dtype()));
 }
 
 template <class Term>
@@ -287,7 +287,7 @@ Tensor LookupLayer<Term>::call(const Tensor& x, const Call&) {
     op.table = table_, op.by_place = term_by_index_;
     return apply1(op, {ops::cast(x, DType::int64)});
   }
-  if (!gives_places()) depth();  // fails if it is unknown
+  if (!gives_indices()) depth();  // fails if it is unknown
   PlaceOfTerm<Term> op;
   op.table = table_;
   return encoded(apply1(op, {as_terms<Term>(x)}));

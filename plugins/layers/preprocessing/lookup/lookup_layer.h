@@ -30,12 +30,12 @@ class LookupLayer : public UnaryLayer {
   virtual std::vector<Document<Term>> documents(const Value& batch, bool whole) const {
     return documents_of<Term>(batch, whole);
   }
-  bool gives_places() const { return output_mode_ == kPlaces; }
+  bool gives_indices() const { return output_mode_ == kPlaces; }
   const TablePtr<Term>& table() const { return table_; }
   /// The size of the encodings.
   int64_t depth() const;
   /// Encodes indices by output_mode.
-  Tensor encoded(const Tensor& places) const;
+  Tensor encoded(const Tensor& indices) const;
   /// Multiplies counts by the idf weights in the mode "tf_idf".
   Tensor weighted(const Tensor& counts) const;
 

@@ -40,7 +40,7 @@ class TermTable {
   int64_t size() const { return rules_.first_place() + static_cast<int64_t>(terms_.size()); }
 
   /// The index of a term; kUnknown for an unknown term if there are no indices for such.
-  int64_t place(ViewOf<Term> term) const {
+  int64_t index(ViewOf<Term> term) const {
     if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_place;
     const auto found = places_.find(term);
     if (found != places_.end()) return found->second;
@@ -89,11 +89,11 @@ struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     const TermTable<Term>& terms = vocabulary_in(table);
     const auto* element = in[0].data<ElementOf<Term>>();
-    auto* place = out[0].mutable_data<int64_t>();
+    auto* index = out[0].mutable_data<int64_t>();
     List unknown;
     for (int64_t i = 0; i < in[0].size(); ++i) {
-      place[i] = terms.place(term_at(element[i]));
-      if (place[i] == TermTable<Term>::kUnknown && unknown.size() < 10)
+      index[i] = terms.index(term_at(element[i]));
+      if (index[i] == TermTable<Term>::kUnknown && unknown.size() < 10)
         unknown.push_back(term_at(element[i]));
     }
     if (!unknown.empty()) fail_unknown_terms(unknown);
@@ -114,12 +114,12 @@ struct TermAtPlace final : OpOf<TermAtPlace<Term>> {
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     vocabulary_in(table);
-    const auto* place = in[0].data<int64_t>();
+    const auto* index = in[0].data<int64_t>();
     const auto* term = by_place.data<ElementOf<Term>>();
     auto* result = out[0].mutable_data<ElementOf<Term>>();
     const int64_t last = by_place.size() - 1;
     for (int64_t i = 0; i < in[0].size(); ++i)
-      result[i] = term[place[i] >= 0 && place[i] < last ? place[i] : last];
+      result[i] = term[index[i] >= 0 && index[i] < last ? index[i] : last];
     return true;
   }
 };

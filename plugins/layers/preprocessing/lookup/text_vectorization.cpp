@@ -13,13 +13,13 @@ using Documents = std::vector<Document<std::string>>;
 using Table = TermTable<std::string>;
 
 /// Writes a row of indices for each document, padded with that of the mask, or truncated.
-void fill_places(const Documents& documents, const Table& table, std::span<int64_t> places,
-                 int64_t length) {
-  std::fill(places.begin(), places.end(), 0);
-  auto row = places.begin();
+void fill_indices(const Documents& documents, const Table& table, std::span<int64_t> indices,
+                  int64_t length) {
+  std::fill(indices.begin(), indices.end(), 0);
+  auto row = indices.begin();
   for (const Document<std::string>& terms : documents) {
     const size_t count = std::min(terms.size(), static_cast<size_t>(length));
-    for (size_t i = 0; i < count; ++i) row[ptrdiff_t(i)] = table.place(terms[i]);
+    for (size_t i = 0; i < count; ++i) row[ptrdiff_t(i)] = table.index(terms[i]);
     row += length;
   }
 }
@@ -31,7 +31,7 @@ void fill_counts(const Documents& documents, const Table& table, std::span<float
   auto row = counts.begin();
   for (const Document<std::string>& terms : documents) {
     for (const std::string& term : terms)
-      if (const int64_t place = table.place(term); place >= 0 && place < depth) ++row[place];
+      if (const int64_t index = table.index(term); index >= 0 && index < depth) ++row[index];
     row += depth;
   }
 }
@@ -56,7 +56,7 @@ struct Vectorize final : OpOf<Vectorize> {
     if (counts)
       fill_counts(documents, terms, {out[0].mutable_data<float>(), size}, width);
     else
-      fill_places(documents, terms, {out[0].mutable_data<int64_t>(), size}, width);
+      fill_indices(documents, terms, {out[0].mutable_data<int64_t>(), size}, width);
     return true;
   }
 };
@@ -121,9 +121,9 @@ class TextVectorization final : public LookupLayer<std::string> {
     const bool single = x.rank() == 0;
     check_shape(x.shape());
     const Tensor rows = single ? ops::reshape(x, {1}) : x;
-    if (gives_places() || output_mode_ == kOneHot) {
-      const Tensor places = places_of(rows);
-      return encoded(single ? ops::squeeze(places, 0) : places);
+    if (gives_indices() || output_mode_ == kOneHot) {
+      const Tensor indices = places_of(rows);
+      return encoded(single ? ops::squeeze(indices, 0) : indices);
     }
     const Tensor counts = vectorize(rows, true, depth());
     const Tensor encoding = weighted(
@@ -220,11 +220,11 @@ class TextVectorization final : public LookupLayer<std::string> {
     const Documents documents = rules_->documents(rows);
     size_t longest = 0;
     for (const auto& terms : documents) longest = std::max(longest, terms.size());
-    Tensor places({rows.dim(0), static_cast<int64_t>(longest)}, DType::int64);
-    fill_places(documents, vocabulary_in(table()),
-                {places.mutable_data<int64_t>(), static_cast<size_t>(places.size())},
-                places.dim(1));
-    return places;
+    Tensor indices({rows.dim(0), static_cast<int64_t>(longest)}, DType::int64);
+    fill_indices(documents, vocabulary_in(table()),
+                 {indices.mutable_data<int64_t>(), static_cast<size_t>(indices.size())},
+                 indices.dim(1));
+    return indices;
   }
 
   Documents documents(const Value& batch, bool whole) const override {

@@ -43,18 +43,18 @@ bool fills_lanes(const FourierTransform& transform, size_t count) {
   return std::is_same_v<T, float> && transform.lanes() == kLanes && count == kLanes;
 }
 
-/// Copies the first `n` elements of `count` rows to the buffer `to`, element k to index places[k],
-/// or k if `places` is null. Real and imaginary parts are copied by separate calls, because rows
+/// Copies the first `n` elements of `count` rows to the buffer `to`, element k to index indices[k],
+/// or k if `indices` is null. Real and imaginary parts are copied by separate calls, because rows
 /// whose length is a power of two map to the same cache sets.
 template <class T>
-void take(const FourierTransform& transform, RowView<const T> x, size_t n, const size_t* places,
+void take(const FourierTransform& transform, RowView<const T> x, size_t n, const size_t* indices,
           double* to, size_t count) {
   if constexpr (std::is_same_v<T, float>) {
-    if (fills_lanes<T>(transform, count)) return take_rows(x.numbers, x.n, n, places, to);
+    if (fills_lanes<T>(transform, count)) return take_rows(x.numbers, x.n, n, indices, to);
   }
   for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < count; ++i)
-      to[(places ? places[k] : k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
+      to[(indices ? indices[k] : k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
 }
 /// Copies the elements at even indices to w.re, and those at odd indices to w.im.
 template <class T>
@@ -62,10 +62,10 @@ void load_even_odd(const FourierTransform& transform, RowView<const T> x, const 
                    size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
-      return take_pairs(x.numbers, x.n, transform.size(), transform.places(), w.re, w.im);
+      return take_pairs(x.numbers, x.n, transform.size(), transform.indices(), w.re, w.im);
   }
   for (size_t k = 0; k < transform.size(); ++k) {
-    const size_t at = transform.place(k) * w.lanes;
+    const size_t at = transform.index_of(k) * w.lanes;
     for (size_t i = 0; i < count; ++i) {
       w.re[at + i] = static_cast<double>(x.at(i, 2 * k));
       w.im[at + i] = static_cast<double>(x.at(i, 2 * k + 1));
@@ -103,8 +103,8 @@ template <class T>
 void transform_rows(const FourierTransform& transform, RowView<const T> re, RowView<const T> im,
                     RowView<T> to_re, RowView<T> to_im, size_t count, double* memory) {
   const TransformBuffer w(transform, memory, count);
-  take(transform, re, transform.size(), transform.places(), w.re, count);
-  take(transform, im, transform.size(), transform.places(), w.im, count);
+  take(transform, re, transform.size(), transform.indices(), w.re, count);
+  take(transform, im, transform.size(), transform.indices(), w.im, count);
   transform.run(w.re, w.im);
   give(transform, w.re, to_re, count);
   give(transform, w.im, to_im, count);
@@ -218,8 +218,8 @@ class FourierKernel final : public CpuKernel {
                           : back  ? Numbers::half_to_real
                                   : Numbers::real_to_half);
     wide_ = x.dtype == DType::float64;
-    constexpr size_t kMostMemory = size_t{64} << 20;
-    const auto fitting = static_cast<int64_t>(kMostMemory / (rows_.work() * sizeof(double)));
+    constexpr size_t kMaxMemory = size_t{64} << 20;
+    const auto fitting = static_cast<int64_t>(kMaxMemory / (rows_.work() * sizeof(double)));
     workers_ =
         static_cast<int>(std::clamp<int64_t>(fitting, 1, std::min<int64_t>(rows_.groups(), 32)));
     return true;

@@ -110,10 +110,10 @@ CRESCENT_CLONES(unfold_rows, unfold_lanes,
 /// The inverse of the function above, for elements k and half - k.
 template <class V>
 CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double* wr,
-                             const double* wi, double scale, const size_t* places, V* to_re,
+                             const double* wi, double scale, const size_t* indices, V* to_re,
                              V* to_im) {
   for (size_t k = 0; k <= half / 2; ++k) {
-    const size_t j = half - k, to = places ? places[k] : k;
+    const size_t j = half - k, to = indices ? indices[k] : k;
     // The first and the last element have no imaginary part.
     const double real = k == 0 ? 0.0 : 1.0;
     const V a = re[k] * scale, b = im[k] * (scale * real), c = re[j] * scale,
@@ -123,25 +123,25 @@ CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double
             odd_im = apart_im * wr[k] - apart_re * wi[k];
     to_re[to] = even_re - odd_im, to_im[to] = even_im + odd_re;
     if (k == 0) continue;
-    const size_t mirrored = places ? places[j] : j;
+    const size_t mirrored = indices ? indices[j] : j;
     to_re[mirrored] = even_re + odd_im, to_im[mirrored] = odd_re - even_im;
   }
 }
 
 CRESCENT_IN_CLONES void fold_lanes(const double* re, const double* im, size_t half,
                                    const double* wr, const double* wi, double scale,
-                                   const size_t* places, double* to_re, double* to_im) {
+                                   const size_t* indices, double* to_re, double* to_im) {
   fold(reinterpret_cast<const Lanes*>(re), reinterpret_cast<const Lanes*>(im), half, wr, wi, scale,
-       places, reinterpret_cast<Lanes*>(to_re), reinterpret_cast<Lanes*>(to_im));
+       indices, reinterpret_cast<Lanes*>(to_re), reinterpret_cast<Lanes*>(to_im));
 }
 
 #define CRESCENT_FOLD_PARAMETERS                                                        \
   (const double* re, const double* im, size_t half, const double* wr, const double* wi, \
-   double scale, const size_t* places, double* to_re, double* to_im)
+   double scale, const size_t* indices, double* to_re, double* to_im)
 CRESCENT_CLONES(fold_row, fold, CRESCENT_FOLD_PARAMETERS,
-                (re, im, half, wr, wi, scale, places, to_re, to_im))
+                (re, im, half, wr, wi, scale, indices, to_re, to_im))
 CRESCENT_CLONES(fold_rows, fold_lanes, CRESCENT_FOLD_PARAMETERS,
-                (re, im, half, wr, wi, scale, places, to_re, to_im))
+                (re, im, half, wr, wi, scale, indices, to_re, to_im))
 #undef CRESCENT_FOLD_PARAMETERS
 
 /// Multiplies complex elements by the entries of a table.
@@ -183,7 +183,7 @@ void PowerOfTwoTransform::run(double* re, double* im, size_t lanes) const {
 
 void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {
   for (size_t k = 0; k < size(); ++k)
-    if (const size_t other = place(k); k < other)
+    if (const size_t other = index_of(k); k < other)
       std::swap_ranges(x + k * lanes, x + (k + 1) * lanes, x + other * lanes);
 }
 
@@ -206,8 +206,8 @@ FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
         root_of_unity(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
     chirp_.re[k] = w.real(), chirp_.im[k] = w.imag();
     for (const size_t at : {k, (wide - k) % wide}) {
-      spectrum_.re[forward_.place(at)] = w.real() / static_cast<double>(wide);
-      spectrum_.im[forward_.place(at)] = -w.imag() / static_cast<double>(wide);
+      spectrum_.re[forward_.index_of(at)] = w.real() / static_cast<double>(wide);
+      spectrum_.im[forward_.index_of(at)] = -w.imag() / static_cast<double>(wide);
     }
   }
   forward_.run(spectrum_.re.data(), spectrum_.im.data(), 1);
@@ -233,7 +233,7 @@ void unfold_real(double* re, double* im, size_t half, const ComplexTable& twiddl
 void fold_real(const double* re, const double* im, const ComplexTable& twiddles, double scale,
                const FourierTransform& transform, double* to_re, double* to_im) {
   const auto all = transform.lanes() == 1 ? fold_row : fold_rows;
-  all(re, im, transform.size(), twiddles.re.data(), twiddles.im.data(), scale, transform.places(),
+  all(re, im, transform.size(), twiddles.re.data(), twiddles.im.data(), scale, transform.indices(),
       to_re, to_im);
 }
 

@@ -18,12 +18,12 @@ class PowerOfTwoTransform {
   PowerOfTwoTransform(size_t n, int sign);
   size_t size() const { return reversed_.size(); }
   /// The index at which the transform expects element k: the bits of k in reverse order.
-  size_t place(size_t k) const { return reversed_[k]; }
-  const size_t* places() const { return reversed_.data(); }
+  size_t index_of(size_t k) const { return reversed_[k]; }
+  const size_t* indices() const { return reversed_.data(); }
   /// Transforms in place; each element consists of `lanes` numbers, one of each row, where `lanes`
   /// is 1 or 8.
   void run(double* re, double* im, size_t lanes) const;
-  /// Moves elements from their order to the indices that place() gives.
+  /// Moves elements from their order to the indices that index_of() gives.
   void reorder(double* x, size_t lanes) const;
 
  private:
@@ -45,11 +45,11 @@ class FourierTransform {
   /// The number of elements per row in the buffer.
   size_t width() const { return smooth_.size() > 0 ? n_ : forward_.size(); }
   /// The index at which the transform expects element k of its input; its output is in order.
-  size_t place(size_t k) const { return places() ? places()[k] : k; }
-  /// place(k) for all k; null if the input is in order.
-  const size_t* places() const {
-    if (smooth_.size() > 0) return smooth_.places();
-    return chirp_.re.empty() ? forward_.places() : nullptr;
+  size_t index_of(size_t k) const { return indices() ? indices()[k] : k; }
+  /// index_of(k) for all k; null if the input is in order.
+  const size_t* indices() const {
+    if (smooth_.size() > 0) return smooth_.indices();
+    return chirp_.re.empty() ? forward_.indices() : nullptr;
   }
   /// Transforms re and im, (width, lanes), in place. Elements that the caller does not set must be
   /// 0.

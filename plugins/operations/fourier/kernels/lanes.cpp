@@ -22,37 +22,38 @@ CRESCENT_IN_CLONES void store_lanes(Floats x, double* to) {
   std::memcpy(to, &wide, sizeof wide);
 }
 
-CRESCENT_IN_CLONES size_t place_of(const size_t* places, size_t k) {
-  return places ? places[k] : k;
+CRESCENT_IN_CLONES size_t index_of(const size_t* indices, size_t k) {
+  return indices ? indices[k] : k;
 }
 
-CRESCENT_IN_CLONES void take_all(const float* rows, size_t stride, size_t n, const size_t* places,
+CRESCENT_IN_CLONES void take_all(const float* rows, size_t stride, size_t n, const size_t* indices,
                                  double* to) {
   size_t k = 0;
   for (; k + kLanes <= n; k += kLanes) {
     Floats tile[kLanes];
     load_tile(rows, stride, k, tile);
-    for (size_t j = 0; j < kLanes; ++j) store_lanes(tile[j], to + place_of(places, k + j) * kLanes);
+    for (size_t j = 0; j < kLanes; ++j)
+      store_lanes(tile[j], to + index_of(indices, k + j) * kLanes);
   }
   for (; k < n; ++k)
     for (size_t i = 0; i < kLanes; ++i)
-      to[place_of(places, k) * kLanes + i] = static_cast<double>(rows[i * stride + k]);
+      to[index_of(indices, k) * kLanes + i] = static_cast<double>(rows[i * stride + k]);
 }
 
-CRESCENT_IN_CLONES void take_both(const float* rows, size_t stride, size_t n, const size_t* places,
+CRESCENT_IN_CLONES void take_both(const float* rows, size_t stride, size_t n, const size_t* indices,
                                   double* even, double* odd) {
   size_t k = 0;
   for (; k + kLanes / 2 <= n; k += kLanes / 2) {
     Floats tile[kLanes];
     load_tile(rows, stride, 2 * k, tile);
     for (size_t j = 0; j < kLanes / 2; ++j) {
-      const size_t at = place_of(places, k + j) * kLanes;
+      const size_t at = index_of(indices, k + j) * kLanes;
       store_lanes(tile[2 * j], even + at), store_lanes(tile[2 * j + 1], odd + at);
     }
   }
   for (; k < n; ++k)
     for (size_t i = 0; i < kLanes; ++i) {
-      const size_t at = place_of(places, k) * kLanes + i;
+      const size_t at = index_of(indices, k) * kLanes + i;
       even[at] = static_cast<double>(rows[i * stride + 2 * k]);
       odd[at] = static_cast<double>(rows[i * stride + 2 * k + 1]);
     }
@@ -100,12 +101,12 @@ CRESCENT_IN_CLONES void give_both(const double* even, const double* odd, size_t 
 }
 
 CRESCENT_CLONES(take_all_best, take_all,
-                (const float* rows, size_t stride, size_t n, const size_t* places, double* to),
-                (rows, stride, n, places, to))
+                (const float* rows, size_t stride, size_t n, const size_t* indices, double* to),
+                (rows, stride, n, indices, to))
 CRESCENT_CLONES(take_both_best, take_both,
-                (const float* rows, size_t stride, size_t n, const size_t* places, double* even,
+                (const float* rows, size_t stride, size_t n, const size_t* indices, double* even,
                  double* odd),
-                (rows, stride, n, places, even, odd))
+                (rows, stride, n, indices, even, odd))
 CRESCENT_CLONES(give_all_best, give_all, (const double* from, size_t n, float* rows, size_t stride),
                 (from, n, rows, stride))
 CRESCENT_CLONES(give_both_best, give_both,
@@ -114,12 +115,12 @@ CRESCENT_CLONES(give_both_best, give_both,
 
 }  // namespace
 
-void take_rows(const float* rows, size_t stride, size_t n, const size_t* places, double* to) {
-  take_all_best(rows, stride, n, places, to);
+void take_rows(const float* rows, size_t stride, size_t n, const size_t* indices, double* to) {
+  take_all_best(rows, stride, n, indices, to);
 }
-void take_pairs(const float* rows, size_t stride, size_t n, const size_t* places, double* even,
+void take_pairs(const float* rows, size_t stride, size_t n, const size_t* indices, double* even,
                 double* odd) {
-  take_both_best(rows, stride, n, places, even, odd);
+  take_both_best(rows, stride, n, indices, even, odd);
 }
 void give_rows(const double* from, size_t n, float* rows, size_t stride) {
   give_all_best(from, n, rows, stride);

@@ -8,10 +8,10 @@ namespace crescent::operations {
 inline constexpr size_t kLanes = 8;
 
 /// to[places[k] * 8 + i] = element k of row i, k < n; rows are `stride` apart. places[k] is k if
-/// `places` is null.
-void take_rows(const float* rows, size_t stride, size_t n, const size_t* places, double* to);
+/// `indices` is null.
+void take_rows(const float* rows, size_t stride, size_t n, const size_t* indices, double* to);
 /// The same, with elements 2 k written to `even` and elements 2 k + 1 to `odd`.
-void take_pairs(const float* rows, size_t stride, size_t n, const size_t* places, double* even,
+void take_pairs(const float* rows, size_t stride, size_t n, const size_t* indices, double* even,
                 double* odd);
 /// Element k of row i = from[k * 8 + i].
 void give_rows(const double* from, size_t n, float* rows, size_t stride);

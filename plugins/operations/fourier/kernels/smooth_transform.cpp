@@ -148,13 +148,13 @@ bool SmoothTransform::takes(size_t n) {
   return n == 1;
 }
 
-SmoothTransform::SmoothTransform(size_t n, int sign) : places_{0} {
+SmoothTransform::SmoothTransform(size_t n, int sign) : indices_{0} {
   for (size_t half = 1; half < n;) {
     const size_t radix = next_radix(n / half);
-    std::vector<size_t> places(radix * half);
+    std::vector<size_t> indices(radix * half);
     // Element k is element k / radix of part k % radix.
-    for (size_t k = 0; k < places.size(); ++k) places[k] = k % radix * half + places_[k / radix];
-    places_ = std::move(places);
+    for (size_t k = 0; k < indices.size(); ++k) indices[k] = k % radix * half + indices_[k / radix];
+    indices_ = std::move(indices);
     stages_.push_back(stage_of(radix, half, sign));
     half *= radix;
   }

@@ -9,12 +9,12 @@ namespace crescent::operations {
 /// A stage of the transform: it combines the transforms of `radix` parts of `half` elements each,
 /// repeatedly over the whole row.
 struct SmoothStage {
-  static constexpr size_t kMostRadix = 13;
+  static constexpr size_t kMaxRadix = 13;
   size_t radix, half;
   /// Twiddle factors of element k of part q > 0, at (q - 1) * half + k.
   std::vector<double> re, im;
   /// Of the rotations by j / radix of a full turn, with the sign.
-  double cos[kMostRadix], sin[kMostRadix];
+  double cos[kMaxRadix], sin[kMaxRadix];
 };
 
 class SmoothTransform {
@@ -23,16 +23,16 @@ class SmoothTransform {
   SmoothTransform(size_t n, int sign);
   /// Whether there are loops for all prime factors of a length.
   static bool takes(size_t n);
-  size_t size() const { return places_.size(); }
+  size_t size() const { return indices_.size(); }
   /// The index at which the transform expects element k.
-  size_t place(size_t k) const { return places_[k]; }
-  const size_t* places() const { return places_.data(); }
+  size_t index_of(size_t k) const { return indices_[k]; }
+  const size_t* indices() const { return indices_.data(); }
   /// Transforms in place; each element consists of `lanes` numbers, one of each row, where `lanes`
   /// is 1 or 8.
   void run(double* re, double* im, size_t lanes) const;
 
  private:
-  std::vector<size_t> places_;
+  std::vector<size_t> indices_;
   std::vector<SmoothStage> stages_;
 };
 

@@ -138,19 +138,19 @@ class MatrixGroup {
         largest = std::max(largest, std::abs(a(i, j)));
         finite = finite && std::isfinite(a(i, j));
       }
-    constexpr int kMost = 1000;
+    constexpr int kMaximum = 1000;
     int exponent = 0;
     std::frexp(largest, &exponent);
-    scales_[lane] = finite ? std::ldexp(1.0, std::clamp(exponent, -kMost, kMost)) : NAN;
+    scales_[lane] = finite ? std::ldexp(1.0, std::clamp(exponent, -kMaximum, kMaximum)) : NAN;
     for (int64_t j = 0; j < n_; ++j) {
       for (int64_t i = 0; i < m_; ++i) at(columns_, j * m_ + i, lane) = a(i, j) / scales_[lane];
       at(basis_, j * n_ + j, lane) = 1;
     }
   }
   void decompose() {
-    constexpr int kMostSweeps = 40;
+    constexpr int kMaxSweeps = 40;
     bool turned = true;
-    for (int sweep = 0; sweep < kMostSweeps && turned; ++sweep)
+    for (int sweep = 0; sweep < kMaxSweeps && turned; ++sweep)
       rotate_columns(columns_, basis_, norms_, m_, n_, negligible_square(m_), &turned);
   }
   /// Writes the result of one matrix: u (m, n), s (n), v (n, n).

@@ -26,8 +26,8 @@ class Match {
  private:
   friend class Matching;
   static size_t index(char letter) { return static_cast<size_t>(letter - 'a'); }
-  static constexpr size_t kMostCalls = 8;
-  std::array<const Instruction*, kMostCalls> calls_{};
+  static constexpr size_t kMaxCalls = 8;
+  std::array<const Instruction*, kMaxCalls> calls_{};
   std::array<int, 26> values_ = [] {
     std::array<int, 26> none{};
     none.fill(kKeep);

@@ -131,10 +131,10 @@ class Hoisting {
     Scan scan = scan_;
     for (int value : new_inputs_) {
       const bool is_sequence = at(value).sequence >= 0;
-      const auto place =
+      const auto position =
           is_sequence ? scan.states + scan.sequences++ : static_cast<int>(body_.inputs.size());
-      body_.inputs.insert(body_.inputs.begin() + place, value);
-      loop_.inputs.insert(loop_.inputs.begin() + place,
+      body_.inputs.insert(body_.inputs.begin() + position, value);
+      loop_.inputs.insert(loop_.inputs.begin() + position,
                           is_sequence ? at(value).sequence : at(value).same);
     }
     scan.body = std::make_shared<const Program>(std::move(body_));

@@ -231,17 +231,17 @@ class Sinking {
     loop.outputs.insert(results, new_outputs_.begin(), new_outputs_.end());
     for (size_t o = is_moved_.size(); o-- > 0;) {
       if (!is_moved_[o]) continue;
-      const auto place = static_cast<ptrdiff_t>(o);
+      const auto index = static_cast<ptrdiff_t>(o);
       if (o < states()) {
         if (scan.keep_states)
           loop.outputs.erase(loop.outputs.begin() + static_cast<ptrdiff_t>(body.outputs.size()) +
-                             place);
-        body.inputs.erase(body.inputs.begin() + place),
-            loop.inputs.erase(loop.inputs.begin() + place);
+                             index);
+        body.inputs.erase(body.inputs.begin() + index),
+            loop.inputs.erase(loop.inputs.begin() + index);
         --scan.states;
       }
-      body.outputs.erase(body.outputs.begin() + place),
-          loop.outputs.erase(loop.outputs.begin() + place);
+      body.outputs.erase(body.outputs.begin() + index),
+          loop.outputs.erase(loop.outputs.begin() + index);
     }
     scan.body = std::make_shared<const Program>(std::move(body));
     loop.op = std::make_shared<const Scan>(std::move(scan));
