@@ -27,9 +27,10 @@ class Relu final : public WithOptions {
     s.doc("max(x, 0); with a threshold, x above it and negative_slope * (x - threshold) below.")
         .field("negative_slope", &Relu::slope_, "Slope below the threshold.")
         .min(0)
-        .field("max_value", &Relu::max_value_, "Largest result.")
+        .field("max_value", &Relu::max_value_, "Upper limit.")
         .min(0)
-        .field("threshold", &Relu::threshold_, "Below it x counts as negative.");
+        .field("threshold", &Relu::threshold_,
+               "Values above it pass, others are multiplied by negative_slope.");
   }
   Tensor operator()(const Tensor& x) const override {
     if (threshold_ == 0 && !max_value_) return slope_ == 0 ? relu(x) : leaky_relu(x, slope_);
@@ -55,8 +56,9 @@ class Threshold final : public WithOptions {
  public:
   static void describe(Schema<Threshold>& s) {
     s.doc("x where x > threshold, else default_value.")
-        .field("threshold", &Threshold::threshold_, "What x must exceed.")
-        .field("default_value", &Threshold::otherwise_, "What takes the place of others.");
+        .field("threshold", &Threshold::threshold_, "The value that x must exceed.")
+        .field("default_value", &Threshold::otherwise_,
+               "Value of elements that do not exceed the threshold.");
   }
   Tensor operator()(const Tensor& x) const override {
     return where(greater(x, threshold_), x, otherwise_);
@@ -69,8 +71,8 @@ class Threshold final : public WithOptions {
 class Gelu final : public WithOptions {
  public:
   static void describe(Schema<Gelu>& s) {
-    s.doc("x * normal distribution function of x.")
-        .field("approximate", &Gelu::approximate_, "By tanh instead of erf.");
+    s.doc("x * P(X <= x) for a standard normal X.")
+        .field("approximate", &Gelu::approximate_, "Approximate by tanh instead of erf.");
   }
   Tensor operator()(const Tensor& x) const override { return gelu(x, approximate_); }
 
@@ -87,20 +89,25 @@ struct NumberRow {
 };
 
 const NumberRow kNumberRows[] = {
-    {"leaky_relu", "x above 0, negative_slope * x below.", "negative_slope", "Slope below 0.", 0.2,
+    {"leaky_relu", "x for x > 0, else negative_slope * x.", "negative_slope",
+     "Slope for negative x.", 0.2,
      [](const Tensor& x, double slope) { return leaky_relu(x, slope); }},
-    {"elu", "x above 0, alpha * (exp(x) - 1) below.", "alpha", "What it falls to.", 1,
+    {"elu", "Exponential linear unit: x for x > 0, else alpha * (exp(x) - 1).", "alpha",
+     "Limit for negative x, which is -alpha.", 1,
      [](const Tensor& x, double alpha) { return elu(x, alpha); }},
-    {"celu", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)", "alpha", "What it falls to.", 1,
+    {"celu", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)", "alpha",
+     "Limit for negative x, which is -alpha.", 1,
      [](const Tensor& x, double alpha) {
        if (alpha == 1) return relu(x) + expm1(minimum(x, 0));
        return relu(x) + alpha * expm1(minimum(x, 0) / alpha);
      }},
-    {"hard_shrink", "x where |x| > threshold, else 0.", "threshold", "What counts as nothing.", 0.5,
+    {"hard_shrink", "x where |x| > threshold, else 0.", "threshold",
+     "Values of at most this magnitude become 0.", 0.5,
      [](const Tensor& x, double edge) { return where(greater(abs(x), edge), x, 0); }},
-    {"soft_shrink", "x moved by threshold towards 0.", "threshold", "How far.", 0.5,
+    {"soft_shrink", "x moved towards 0 by the threshold; 0 where |x| is at most the threshold.",
+     "threshold", "Distance.", 0.5,
      [](const Tensor& x, double edge) { return x - clip(x, -edge, edge); }},
-    {"squareplus", "(x + sqrt(x^2 + b)) / 2", "b", "Smoothness.", 4,
+    {"squareplus", "(x + sqrt(x^2 + b)) / 2", "b", "Smoothness: the larger, the smoother at 0.", 4,
      [](const Tensor& x, double b) { return (x + sqrt(square(x) + b)) * 0.5; }},
 };
 
@@ -152,10 +159,10 @@ struct AxisRow {
 const AxisRow kAxisRows[] = {
     {"softmax", "exp(x) / sum exp(x) over the axis.",
      [](const Tensor& x, int axis) { return softmax(x, axis); }},
-    {"log_softmax", "log of softmax.",
+    {"log_softmax", "log(softmax(x))",
      [](const Tensor& x, int axis) { return log_softmax(x, axis); }},
-    {"sparsemax", "Projection of each row onto the simplex.", sparsemax},
-    {"glu", "First half * sigmoid(second half) of the axis.", glu},
+    {"sparsemax", "The Euclidean projection of each row onto the probability simplex.", sparsemax},
+    {"glu", "The first half of the axis times the sigmoid of the second half.", glu},
 };
 
 /// The function in row `Row` of kAxisRows.
@@ -163,7 +170,7 @@ template <int Row>
 class AlongAxis final : public WithOptions {
  public:
   static void describe(Schema<AlongAxis>& s) {
-    s.doc(kAxisRows[Row].doc).field("axis", &AlongAxis::axis_, "Which axis.");
+    s.doc(kAxisRows[Row].doc).field("axis", &AlongAxis::axis_, "The axis.");
   }
   Tensor operator()(const Tensor& x) const override { return kAxisRows[Row].apply(x, int(axis_)); }
 

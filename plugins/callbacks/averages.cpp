@@ -9,9 +9,12 @@ namespace {
 class SwapEMAWeights final : public Callback {
  public:
   static void describe(Schema<SwapEMAWeights>& s) {
-    s.doc("Exchanges the weights and their moving averages while the model is evaluated.")
-        .field("swap_on_epoch", &SwapEMAWeights::swap_on_epoch_,
-               "Also at the end of an epoch, so that checkpoints hold the averages.");
+    s.doc(
+         "Evaluates the model with the moving averages of its weights (use_ema of the optimizer) "
+         "by exchanging them for that time.")
+        .field(
+            "swap_on_epoch", &SwapEMAWeights::swap_on_epoch_,
+            "Exchange them at the end of each epoch too, so that checkpoints hold the averages.");
   }
   void on_train_begin(const Logs&) override { swapped_ = false; }
   void on_epoch_begin(int64_t, const Logs&) override {

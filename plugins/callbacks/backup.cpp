@@ -15,15 +15,17 @@ namespace fs = std::filesystem;
 class BackupAndRestore final : public Callback {
  public:
   static void describe(Schema<BackupAndRestore>& s) {
-    s.doc("Keeps the run in a file; the same fit in a later process goes on where it was.")
-        .field("backup_dir", &BackupAndRestore::folder_, "Folder of the file; made when missing.")
+    s.doc(
+         "Saves the state of training in a file, from which the same fit in a later process "
+         "continues.")
+        .field("backup_dir", &BackupAndRestore::folder_, "Folder of the file; created if missing.")
         .required()
         .field("save_freq", &BackupAndRestore::save_freq_,
-               "\"epoch\", a number of batches, or false: only when interrupted.")
+               "\"epoch\", a number of batches, or false: only when training is interrupted.")
         .field("double_checkpoint", &BackupAndRestore::double_,
-               "Keep the file before the last one too, in case that one cannot be read.")
+               "Keep the previous file too, in case the last one cannot be read.")
         .field("delete_checkpoint", &BackupAndRestore::delete_,
-               "Remove the files when the run has ended.")
+               "Remove the files when training has ended.")
         .field("file_name", &BackupAndRestore::file_name_, "Name of the file in the folder.");
   }
   void configured() override {

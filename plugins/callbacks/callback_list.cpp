@@ -9,11 +9,11 @@ namespace {
 class CallbackList final : public ForwardingCallback {
  public:
   static void describe(Schema<CallbackList>& s) {
-    s.doc("Several callbacks as one, called in order.")
+    s.doc("Combines several callbacks, called in order.")
         .field("callbacks", &CallbackList::callbacks_, "The callbacks.")
-        .field("add_history", &CallbackList::add_history_, "With a History at the end.")
-        .field("add_progbar", &CallbackList::add_progbar_, "With a progress bar at the front.")
-        .field("model", &CallbackList::model_option_, "The model that they serve.")
+        .field("add_history", &CallbackList::add_history_, "Add a History at the end.")
+        .field("add_progbar", &CallbackList::add_progbar_, "Add a progress bar at the start.")
+        .field("model", &CallbackList::model_option_, "The model of the callbacks.")
         .not_stored()
         .property("callbacks", &CallbackList::callbacks_, "The callbacks.");
   }

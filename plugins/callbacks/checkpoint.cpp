@@ -74,22 +74,25 @@ std::string weight_not_finite(const Model& model) {
 class ModelCheckpoint final : public Callback {
  public:
   static void describe(Schema<ModelCheckpoint>& s) {
-    s.doc("Saves the model after epochs (or every so many batches).")
+    s.doc("Saves the model after each epoch or every so many batches.")
         .field(
             "filepath", &ModelCheckpoint::path_,
-            "Where; may hold {epoch:02d}, {val_loss:.2f} and, with a number as save_freq, {batch}.")
+            "Path; may contain {epoch:02d}, {val_loss:.2f} and, if save_freq is a number, {batch}.")
         .required()
-        .field("monitor", &ModelCheckpoint::monitor_name_, "What save_best_only watches.")
-        .field("verbose", &ModelCheckpoint::verbose_, "1 says so.")
+        .field("monitor", &ModelCheckpoint::monitor_name_,
+               "Name of the value that save_best_only compares.")
+        .field("verbose", &ModelCheckpoint::verbose_, "1: print a message.")
         .field("save_best_only", &ModelCheckpoint::best_only_,
-               "Save only when the watched value improved.")
+               "Save only if the monitored value improved.")
         .field("save_weights_only", &ModelCheckpoint::weights_only_,
-               "Weights instead of the whole model.")
-        .field("mode", &ModelCheckpoint::mode_, "Which way is better.")
+               "Save the weights instead of the whole model.")
+        .field("mode", &ModelCheckpoint::mode_,
+               "Whether smaller (\"min\") or larger (\"max\") values are better; \"auto\" decides "
+               "by the name.")
         .choices({"auto", "min", "max"})
         .field("save_freq", &ModelCheckpoint::save_freq_, "\"epoch\" or a number of batches.")
         .field("initial_value_threshold", &ModelCheckpoint::threshold_,
-               "A value to beat from the start.");
+               "A value that the first improvement must beat.");
   }
   void configured() override {
     const bool batches = save_freq_.is_int() && save_freq_.as_int() > 0;

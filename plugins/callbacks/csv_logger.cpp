@@ -12,11 +12,11 @@ namespace {
 class CSVLogger final : public Callback {
  public:
   static void describe(Schema<CSVLogger>& s) {
-    s.doc("Writes the logs of every epoch as a line of a CSV file.")
-        .field("filename", &CSVLogger::filename_, "Where.")
+    s.doc("Writes the logs of each epoch as a line of a CSV file.")
+        .field("filename", &CSVLogger::filename_, "Path of the file.")
         .required()
-        .field("separator", &CSVLogger::separator_, "Between the columns.")
-        .field("append", &CSVLogger::append_, "Go on below what the file has.");
+        .field("separator", &CSVLogger::separator_, "Separator of the columns.")
+        .field("append", &CSVLogger::append_, "Append to an existing file.");
   }
   void on_train_begin(const Logs&) override {
     names_.clear();

@@ -74,7 +74,7 @@ int64_t columns_of(std::string_view text) {
 class ProgbarLogger final : public Callback {
  public:
   static void describe(Schema<ProgbarLogger>& s) {
-    s.doc("Shows progress; fit adds it by itself unless verbose is 0.");
+    s.doc("Shows a progress bar; fit adds it unless verbose is 0.");
   }
   ~ProgbarLogger() override { end_line(); }
 

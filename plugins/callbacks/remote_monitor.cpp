@@ -9,12 +9,12 @@ namespace {
 class RemoteMonitor final : public Callback {
  public:
   static void describe(Schema<RemoteMonitor>& s) {
-    s.doc("Sends the logs of every epoch to a server (HTTP POST).")
+    s.doc("Sends the logs of each epoch to a server by HTTP POST.")
         .field("root", &RemoteMonitor::root_, "Address of the server: http://host:port.")
-        .field("path", &RemoteMonitor::path_, "Path that takes it.")
-        .field("field", &RemoteMonitor::field_, "Field of the form that holds the JSON.")
-        .field("headers", &RemoteMonitor::headers_, "Lines of the request: a table.")
-        .field("send_as_json", &RemoteMonitor::as_json_, "The JSON alone instead of a form.");
+        .field("path", &RemoteMonitor::path_, "Path of the request.")
+        .field("field", &RemoteMonitor::field_, "Name of the form field that holds the JSON.")
+        .field("headers", &RemoteMonitor::headers_, "Additional headers of the request: a table.")
+        .field("send_as_json", &RemoteMonitor::as_json_, "Send the JSON itself instead of a form.");
   }
   void configured() override {
     if (!root_.starts_with("http://")) fail("root must begin with http://, got '", root_, "'");

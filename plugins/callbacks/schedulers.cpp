@@ -12,20 +12,24 @@ namespace {
 class ReduceLROnPlateau final : public Callback {
  public:
   static void describe(Schema<ReduceLROnPlateau>& s) {
-    s.doc("Multiplies the learning rate by `factor` when the watched value stops improving.")
-        .field("monitor", &ReduceLROnPlateau::monitor_name_, "What is watched.")
-        .field("factor", &ReduceLROnPlateau::factor_, "New rate / old rate, below 1.")
+    s.doc("Multiplies the learning rate by `factor` when the monitored value stops improving.")
+        .field("monitor", &ReduceLROnPlateau::monitor_name_, "Name of the value to monitor.")
+        .field("factor", &ReduceLROnPlateau::factor_, "Factor of the rate, below 1.")
         .min(0)
-        .field("patience", &ReduceLROnPlateau::patience_, "Epochs without improvement.")
+        .field("patience", &ReduceLROnPlateau::patience_, "Number of epochs without improvement.")
         .min(0)
-        .field("verbose", &ReduceLROnPlateau::verbose_, "1 says so.")
-        .field("mode", &ReduceLROnPlateau::mode_, "Which way is better.")
+        .field("verbose", &ReduceLROnPlateau::verbose_, "1: print a message.")
+        .field("mode", &ReduceLROnPlateau::mode_,
+               "Whether smaller (\"min\") or larger (\"max\") values are better; \"auto\" decides "
+               "by the name.")
         .choices({"auto", "min", "max"})
-        .field("min_delta", &ReduceLROnPlateau::min_delta_, "Smallest change that counts.")
+        .field("min_delta", &ReduceLROnPlateau::min_delta_,
+               "Smallest change that counts as an improvement.")
         .min(0)
-        .field("cooldown", &ReduceLROnPlateau::cooldown_, "Epochs of rest after a reduction.")
+        .field("cooldown", &ReduceLROnPlateau::cooldown_,
+               "Number of epochs to wait after a reduction.")
         .min(0)
-        .field("min_lr", &ReduceLROnPlateau::min_lr_, "The rate never falls below.")
+        .field("min_lr", &ReduceLROnPlateau::min_lr_, "Lower limit of the rate.")
         .min(0);
   }
   void configured() override {

@@ -13,27 +13,29 @@ namespace {
 class EarlyStopping final : public Callback {
  public:
   static void describe(Schema<EarlyStopping>& s) {
-    s.doc("Stops when the watched value has not improved for `patience` epochs.")
-        .field("monitor", &EarlyStopping::monitor_name_, "What is watched.")
+    s.doc("Stops training when the monitored value has not improved for `patience` epochs.")
+        .field("monitor", &EarlyStopping::monitor_name_, "Name of the value to monitor.")
         .field("min_delta", &EarlyStopping::min_delta_,
-               "Smallest change that counts, whatever its sign.")
-        .field("patience", &EarlyStopping::patience_, "Epochs without improvement.")
+               "Smallest change that counts as an improvement; its sign is ignored.")
+        .field("patience", &EarlyStopping::patience_, "Number of epochs without improvement.")
         .min(0)
-        .field("verbose", &EarlyStopping::verbose_, "1 says so.")
-        .field("mode", &EarlyStopping::mode_, "Which way is better.")
+        .field("verbose", &EarlyStopping::verbose_, "1: print a message.")
+        .field("mode", &EarlyStopping::mode_,
+               "Whether smaller (\"min\") or larger (\"max\") values are better; \"auto\" decides "
+               "by the name.")
         .choices({"auto", "min", "max"})
         .field("baseline", &EarlyStopping::baseline_,
-               "A value to beat: until then every epoch counts as one without improvement.")
+               "A value to beat; until then every epoch counts as one without improvement.")
         .field("restore_best_weights", &EarlyStopping::restore_,
-               "Take back the weights of the best epoch.")
-        .field("start_from_epoch", &EarlyStopping::start_, "Epochs before watching.")
+               "Restore the weights of the best epoch.")
+        .field("start_from_epoch", &EarlyStopping::start_,
+               "Number of epochs before monitoring begins.")
         .min(0)
-        .property("wait", &EarlyStopping::wait_, "Epochs without improvement so far.")
-        .property("best", &EarlyStopping::best, "The best value so far; null before there is one.")
-        .property("best_epoch", &EarlyStopping::best_epoch_,
-                  "The epoch of the best weights, from 0.")
+        .property("wait", &EarlyStopping::wait_, "Number of epochs without improvement so far.")
+        .property("best", &EarlyStopping::best, "Best value so far; null before the first.")
+        .property("best_epoch", &EarlyStopping::best_epoch_, "Epoch of the best weights, from 0.")
         .property("stopped_epoch", &EarlyStopping::stopped_epoch_,
-                  "The epoch, from 0, after which training was stopped; 0: it was not.");
+                  "Epoch, from 0, after which training was stopped; 0 if it was not.");
   }
   void on_train_begin(const Logs&) override {
     monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = std::abs(min_delta_)};
@@ -115,8 +117,8 @@ class EarlyStopping final : public Callback {
 class TerminateOnNaN final : public Callback {
  public:
   static void describe(Schema<TerminateOnNaN>& s) {
-    s.doc("Stops when the loss is not a number.")
-        .field("raise_error", &TerminateOnNaN::raise_error_, "Fail instead of stopping.");
+    s.doc("Stops training when the loss is NaN or infinite.")
+        .field("raise_error", &TerminateOnNaN::raise_error_, "Raise an error instead of stopping.");
   }
   void on_train_batch_end(int64_t batch, const Logs& logs) override {
     if (!logs.contains("loss") || std::isfinite(logs.at("loss"))) return;

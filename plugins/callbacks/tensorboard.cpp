@@ -13,17 +13,18 @@ namespace {
 class TensorBoard final : public Callback {
  public:
   static void describe(Schema<TensorBoard>& s) {
-    s.doc("Writes losses, metrics and weights for TensorBoard.")
+    s.doc("Writes losses, metrics and weights in the format of TensorBoard.")
         .field("log_dir", &TensorBoard::log_dir_, "Folder of the files.")
         .field("histogram_freq", &TensorBoard::histogram_freq_,
-               "Every so many epochs histograms of the weights; 0: never.")
+               "Number of epochs between histograms of the weights; 0: none.")
         .min(0)
-        .field("write_graph", &TensorBoard::write_graph_, "The layers as a graph.")
+        .field("write_graph", &TensorBoard::write_graph_, "Write the graph of the layers.")
         .field("write_images", &TensorBoard::write_images_, "Not supported.")
-        .field("write_steps_per_second", &TensorBoard::write_pace_, "How fast it goes.")
+        .field("write_steps_per_second", &TensorBoard::write_pace_,
+               "Write the number of steps per second.")
         .field("update_freq", &TensorBoard::update_freq_,
-               "\"epoch\", \"batch\" or a number of batches: when values are written.")
-        .field("profile_batch", &TensorBoard::profile_batch_, "Not supported: model:profile().")
+               "\"epoch\", \"batch\" or a number of batches between values.")
+        .field("profile_batch", &TensorBoard::profile_batch_, "Not supported; see model:profile().")
         .field("embeddings_freq", &TensorBoard::embeddings_freq_, "Not supported.")
         .field("embeddings_metadata", &TensorBoard::embeddings_metadata_, "Not supported.");
   }

@@ -13,17 +13,17 @@ Tensor norms(const Tensor& w, const std::vector<int64_t>& axis) {
 
 class NonNeg final : public Constraint {
  public:
-  static void describe(Schema<NonNeg>& s) { s.doc("Negative values become 0."); }
+  static void describe(Schema<NonNeg>& s) { s.doc("Sets negative values to 0."); }
   Tensor operator()(const Tensor& w) const override { return ops::relu(w); }
 };
 
 class MaxNorm final : public Constraint {
  public:
   static void describe(Schema<MaxNorm>& s) {
-    s.doc("Norms of at most max_value.")
+    s.doc("Limits norms to at most max_value.")
         .field("max_value", &MaxNorm::max_value_, "Largest norm.")
         .min(0)
-        .field("axis", &MaxNorm::axis_, "Axes of the norm: 0 for Dense kernels.");
+        .field("axis", &MaxNorm::axis_, "Axes of the norm: 0 for kernels of Dense.");
   }
   Tensor operator()(const Tensor& w) const override {
     const Tensor n = norms(w, axis_);
@@ -38,7 +38,7 @@ class MaxNorm final : public Constraint {
 class UnitNorm final : public Constraint {
  public:
   static void describe(Schema<UnitNorm>& s) {
-    s.doc("Norms of 1.").field("axis", &UnitNorm::axis_, "Axes of the norm.");
+    s.doc("Scales norms to 1.").field("axis", &UnitNorm::axis_, "Axes of the norm.");
   }
   Tensor operator()(const Tensor& w) const override { return w / (norms(w, axis_) + kEpsilon); }
 
@@ -49,12 +49,12 @@ class UnitNorm final : public Constraint {
 class MinMaxNorm final : public Constraint {
  public:
   static void describe(Schema<MinMaxNorm>& s) {
-    s.doc("Norms between min_value and max_value.")
+    s.doc("Limits norms to the range from min_value to max_value.")
         .field("min_value", &MinMaxNorm::min_value_, "Smallest norm.")
         .min(0)
         .field("max_value", &MinMaxNorm::max_value_, "Largest norm.")
         .min(0)
-        .field("rate", &MinMaxNorm::rate_, "How much of the way is taken.")
+        .field("rate", &MinMaxNorm::rate_, "Fraction of the correction that is applied.")
         .min(0)
         .max(1)
         .field("axis", &MinMaxNorm::axis_, "Axes of the norm.");

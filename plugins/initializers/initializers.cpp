@@ -10,7 +10,7 @@ namespace {
 
 class Zeros final : public Initializer {
  public:
-  static void describe(Schema<Zeros>& s) { s.doc("All zeros."); }
+  static void describe(Schema<Zeros>& s) { s.doc("Zeros."); }
   Tensor operator()(const Shape& shape, DType dtype) const override {
     return ops::zeros(shape, dtype);
   }
@@ -18,7 +18,7 @@ class Zeros final : public Initializer {
 
 class Ones final : public Initializer {
  public:
-  static void describe(Schema<Ones>& s) { s.doc("All ones."); }
+  static void describe(Schema<Ones>& s) { s.doc("Ones."); }
   Tensor operator()(const Shape& shape, DType dtype) const override {
     return ops::ones(shape, dtype);
   }
@@ -27,7 +27,7 @@ class Ones final : public Initializer {
 class Constant final : public Initializer {
  public:
   static void describe(Schema<Constant>& s) {
-    s.doc("One value everywhere.").field("value", &Constant::value_, "The value.");
+    s.doc("A constant value.").field("value", &Constant::value_, "The value.");
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
     return ops::full(shape, value_, dtype);
@@ -40,7 +40,8 @@ class Constant final : public Initializer {
 class Identity final : public Initializer {
  public:
   static void describe(Schema<Identity>& s) {
-    s.doc("Identity matrix, for weights of two axes.").field("gain", &Identity::gain_, "Factor.");
+    s.doc("The identity matrix, for weights of two axes.")
+        .field("gain", &Identity::gain_, "Factor.");
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
     if (shape.rank() != 2) fail("Identity: expected a weight of 2 axes, got shape ", shape);
@@ -59,7 +60,7 @@ class RandomInitializer : public Initializer {
  protected:
   template <class T>
   static void describe_seed(Schema<T>& s) {
-    s.field("seed", &RandomInitializer::seed_, "Fixes the values.");
+    s.field("seed", &RandomInitializer::seed_, "Seed of the values.");
   }
   std::optional<int64_t> seed_;
 };
@@ -68,8 +69,8 @@ class RandomNormal final : public RandomInitializer {
  public:
   static void describe(Schema<RandomNormal>& s) {
     s.doc("Normal distribution.")
-        .field("mean", &RandomNormal::mean_, "Mean.")
-        .field("stddev", &RandomNormal::stddev_, "Deviation.");
+        .field("mean", &RandomNormal::mean_, "Mean of the distribution.")
+        .field("stddev", &RandomNormal::stddev_, "Standard deviation.");
     describe_seed(s);
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
@@ -83,9 +84,9 @@ class RandomNormal final : public RandomInitializer {
 class TruncatedNormal final : public RandomInitializer {
  public:
   static void describe(Schema<TruncatedNormal>& s) {
-    s.doc("Normal distribution, redrawn beyond two deviations.")
-        .field("mean", &TruncatedNormal::mean_, "Mean.")
-        .field("stddev", &TruncatedNormal::stddev_, "Deviation before truncation.");
+    s.doc("Normal distribution, redrawn beyond two standard deviations.")
+        .field("mean", &TruncatedNormal::mean_, "Mean of the distribution.")
+        .field("stddev", &TruncatedNormal::stddev_, "Standard deviation before the truncation.");
     describe_seed(s);
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
@@ -100,8 +101,8 @@ class RandomUniform final : public RandomInitializer {
  public:
   static void describe(Schema<RandomUniform>& s) {
     s.doc("Uniform distribution.")
-        .field("minval", &RandomUniform::low_, "Lower end.")
-        .field("maxval", &RandomUniform::high_, "Upper end, not included.");
+        .field("minval", &RandomUniform::low_, "Lower limit.")
+        .field("maxval", &RandomUniform::high_, "Upper limit, excluded.");
     describe_seed(s);
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
@@ -146,7 +147,8 @@ class FanInitializer : public RandomInitializer {
   template <class T>
   static void describe_fans(Schema<T>& s) {
     describe_seed(s);
-    s.field("input_axes", &FanInitializer::input_axes_, "Axes of inputs, unless a kernel's.")
+    s.field("input_axes", &FanInitializer::input_axes_,
+            "Axes of inputs, if the weight is no ordinary kernel.")
         .field("output_axes", &FanInitializer::output_axes_, "Axes of outputs.");
   }
   /// Draws values whose variance depends on scale / fan.
@@ -179,12 +181,13 @@ Tensor FanInitializer::draw(const Shape& shape, DType dtype, double scale, const
 class VarianceScaling final : public FanInitializer {
  public:
   static void describe(Schema<VarianceScaling>& s) {
-    s.doc("Variance scale / fan.")
+    s.doc("A distribution with variance scale / fan.")
         .field("scale", &VarianceScaling::scale_, "Factor.")
         .min(0)
-        .field("mode", &VarianceScaling::mode_, "Which fan.")
+        .field("mode", &VarianceScaling::mode_,
+               "Which fan: \"fan_in\", \"fan_out\" or \"fan_avg\".")
         .choices({"fan_in", "fan_out", "fan_avg"})
-        .field("distribution", &VarianceScaling::distribution_, "Shape of the distribution.")
+        .field("distribution", &VarianceScaling::distribution_, "The distribution.")
         .choices({"truncated_normal", "untruncated_normal", "uniform", "normal"});
     describe_fans(s);
   }
@@ -203,16 +206,21 @@ struct ScaledRow {
   const char *mode, *distribution;
 };
 constexpr ScaledRow kScaled[] = {
-    {"GlorotUniform", "glorot_uniform", "Uniform, variance 2 / (fan in + fan out).", 1, "fan_avg",
+    {"GlorotUniform", "glorot_uniform",
+     "Uniform distribution with variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010).", 1,
+     "fan_avg", "uniform"},
+    {"GlorotNormal", "glorot_normal",
+     "Truncated normal distribution with variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010).",
+     1, "fan_avg", "truncated_normal"},
+    {"HeUniform", "he_uniform", "Uniform distribution with variance 2 / fan_in (He et al. 2015).",
+     2, "fan_in", "uniform"},
+    {"HeNormal", "he_normal",
+     "Truncated normal distribution with variance 2 / fan_in (He et al. 2015).", 2, "fan_in",
+     "truncated_normal"},
+    {"LecunUniform", "lecun_uniform", "Uniform distribution with variance 1 / fan_in.", 1, "fan_in",
      "uniform"},
-    {"GlorotNormal", "glorot_normal", "Truncated normal, variance 2 / (fan in + fan out).", 1,
-     "fan_avg", "truncated_normal"},
-    {"HeUniform", "he_uniform", "Uniform, variance 2 / fan in.", 2, "fan_in", "uniform"},
-    {"HeNormal", "he_normal", "Truncated normal, variance 2 / fan in.", 2, "fan_in",
-     "truncated_normal"},
-    {"LecunUniform", "lecun_uniform", "Uniform, variance 1 / fan in.", 1, "fan_in", "uniform"},
-    {"LecunNormal", "lecun_normal", "Truncated normal, variance 1 / fan in.", 1, "fan_in",
-     "truncated_normal"},
+    {"LecunNormal", "lecun_normal", "Truncated normal distribution with variance 1 / fan_in.", 1,
+     "fan_in", "truncated_normal"},
 };
 
 /// The initializer in row `Row` of kScaled.
@@ -232,7 +240,9 @@ class Scaled final : public FanInitializer {
 class Orthogonal final : public RandomInitializer {
  public:
   static void describe(Schema<Orthogonal>& s) {
-    s.doc("Orthogonal rows or columns (QR of a normal matrix, signs fixed by R's diagonal).")
+    s.doc(
+         "An orthogonal matrix: Q of the QR factorization of a normal matrix, with signs fixed by "
+         "the diagonal of R.")
         .field("gain", &Orthogonal::gain_, "Factor.");
     describe_seed(s);
   }

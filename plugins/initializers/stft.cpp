@@ -50,14 +50,14 @@ std::vector<double> window_values(const std::string& name, int64_t length, bool 
 class Stft final : public Initializer {
  public:
   static void describe(Schema<Stft>& s) {
-    s.doc("Cosines or sines of a Fourier transform, for a kernel (frame, channels, frequencies).")
-        .field("side", &Stft::side_, "Real or imaginary part.")
+    s.doc("The cosines or sines of a Fourier transform as a kernel (frame, channels, frequencies).")
+        .field("side", &Stft::side_, "\"real\" (cosines) or \"imag\" (sines).")
         .choices({"real", "imag"})
-        .field("window", &Stft::window_, "What a frame is multiplied by; null: nothing.")
+        .field("window", &Stft::window_, "Window of a frame; null: none.")
         .choices(window_names())
-        .field("scaling", &Stft::scaling_, "What the window's size is made 1 by; null: nothing.")
+        .field("scaling", &Stft::scaling_, "Normalization of the window; null: none.")
         .choices({"density", "spectrum"})
-        .field("periodic", &Stft::periodic_, "The window is one of a row, not symmetric.");
+        .field("periodic", &Stft::periodic_, "Make the window periodic instead of symmetric.");
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
     if (shape.rank() != 3)

@@ -79,14 +79,16 @@ class ImageLayer : public Layer {
   template <class T>
   static void describe_companions(Schema<T>& s) {
     s.input("images", 0, "The images.")
-        .argument("labels", Value(), "Labels of the images, which are a result too.")
-        .argument("bounding_boxes", Value(),
-                  "A table of boxes (batch, count, 4) and labels (batch, count), which are results "
-                  "too: boxes move with the images, and the label of one that is gone is -1.")
-        .argument("segmentation_masks", Value(), "Masks of the images, which are a result too.")
+        .argument("labels", Value(), "Labels of the images, returned as a result too.")
+        .argument(
+            "bounding_boxes", Value(),
+            "A table of boxes (batch, count, 4) and labels (batch, count), returned as a result "
+            "too: boxes follow their images, and a box that leaves the image gets the label -1.")
+        .argument("segmentation_masks", Value(),
+                  "Segmentation masks of the images, returned as a result too.")
         .keyword_only(true)
         .field("bounding_box_format", &ImageLayer::bounding_box_format_,
-               "What the numbers of bounding boxes are.")
+               "Format of the bounding boxes.")
         .choices({"xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx",
                   "rel_xywh", "rel_center_xywh"})
         .omit_null()
@@ -94,7 +96,8 @@ class ImageLayer : public Layer {
   }
   template <class T>
   static void describe_data_format(Schema<T>& s) {
-    s.field("data_format", &ImageLayer::data_format_, "Where the channels are.")
+    s.field("data_format", &ImageLayer::data_format_,
+            "Position of the channels: \"channels_last\" or \"channels_first\".")
         .choices({"channels_last", "channels_first"});
   }
   /// Applies `move` to boxes in pixels (xyxy) and an extent of images, cuts the results at the

@@ -103,25 +103,33 @@ class LoraLayer : public Base {
  protected:
   template <class T>
   static void describe_lora(Schema<T>& s) {
-    s.field("lora_rank", &LoraLayer::rank_,
-            "Rank of an adapter that is trained in place of the weight; null: none.")
+    s.field(
+         "lora_rank", &LoraLayer::rank_,
+         "Rank of a LoRA adapter that is trained instead of the frozen weight; null: no adapter.")
         .min(1)
         .omit_null()
-        .field("lora_alpha", &LoraLayer::alpha_,
-               "The adapter's part is multiplied by lora_alpha / lora_rank; null: by 1.")
+        .field(
+            "lora_alpha", &LoraLayer::alpha_,
+            "The contribution of the adapter is multiplied by lora_alpha / lora_rank; null: by 1.")
         .omit_null()
         .property("merged_weights", &LoraLayer::merged_weights,
-                  "With an adapter: values of the adapted weight as merge_lora would leave them.")
-        .property("lora_enabled", &LoraLayer::has_lora, "Whether there is an adapter.")
-        .method("enable_lora", &LoraLayer::enable_lora,
-                "Freezes the weight and trains an adapter of low rank beside it (LoRA).")
-        .arg("rank", "Of the adapter.")
+                  "With an adapter: the weights as merge_lora would leave them.")
+        .property("lora_enabled", &LoraLayer::has_lora, "Whether the layer has an adapter.")
+        .method(
+            "enable_lora", &LoraLayer::enable_lora,
+            "Freezes the weight and adds a trainable adapter of low rank (LoRA, Hu et al. 2021).")
+        .arg("rank", "Rank of the adapter.")
         .min(1)
-        .arg("lora_alpha", "Its part is multiplied by lora_alpha / rank; not given: by 1.", Value())
-        .arg("a_initializer", "How the first matrix starts.", "he_uniform")
-        .arg("b_initializer", "How the second matrix starts; zeros add nothing.", "zeros")
+        .arg("lora_alpha",
+             "The contribution of the adapter is multiplied by lora_alpha / rank; by 1 when not "
+             "given.",
+             Value())
+        .arg("a_initializer", "Initializer of the first matrix.", "he_uniform")
+        .arg("b_initializer",
+             "Initializer of the second matrix; zeros make the adapter start without effect.",
+             "zeros")
         .method("merge_lora", &LoraLayer::merge_lora,
-                "Adds what the adapter learned to the weight; the adapter is gone.");
+                "Adds the product of the adapter to the weight and removes the adapter.");
   }
   /// The weight that can have an adapter; called after the layer is built.
   virtual const Variable& adapted() const = 0;

@@ -28,8 +28,8 @@ class MaskCarrier : public UnaryLayer {
   static void describe_carry_mask(Schema<T>& s) {
     s.keyword_only(true)
         .field("carry_mask", &MaskCarrier::carry_mask_,
-               "Tell the next layers which of the output's steps count, when the input has a mask; "
-               "false: lose the mask, as Keras does.")
+               "Pass a mask of the steps to the next layers if the input has one; false drops the "
+               "mask, as Keras does.")
         .keyword_only(false);
   }
   /// The mask of the output; null without one.

@@ -45,7 +45,8 @@ class SpatialLayer : public MaskCarrier {
  protected:
   template <class T>
   static void describe_data_format(Schema<T>& s) {
-    s.field("data_format", &SpatialLayer::data_format_, "Where the channels are.")
+    s.field("data_format", &SpatialLayer::data_format_,
+            "Position of the channels: \"channels_last\" or \"channels_first\".")
         .choices({"channels_last", "channels_first"});
   }
   bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }

@@ -14,10 +14,12 @@ constexpr double kNothing = -1e30;
 class Circle final : public Loss {
  public:
   static void describe(Schema<Circle>& s) {
-    s.doc("Of class numbers and unit vectors (batch, size): softplus of what pairs lack.")
-        .field("gamma", &Circle::gamma_, "Scale of similarities.")
-        .field("margin", &Circle::margin_, "How far pairs are let off.")
-        .field("remove_diagonal", &Circle::remove_diagonal_, "A vector is no pair with itself.");
+    s.doc("Circle loss (Sun et al. 2020) of class numbers and unit vectors (batch, size).")
+        .field("gamma", &Circle::gamma_, "Scale of the similarities.")
+        .field("margin", &Circle::margin_,
+               "Margin between similarities within and between classes.")
+        .field("remove_diagonal", &Circle::remove_diagonal_,
+               "Do not compare a vector with itself.");
   }
   bool sparse_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {

@@ -14,12 +14,12 @@ class BinaryCrossentropy final : public Loss {
   static void describe(Schema<BinaryCrossentropy>& s) {
     s.doc("-mean(y_true * log(p) + (1 - y_true) * log(1 - p))")
         .field("from_logits", &BinaryCrossentropy::from_logits_,
-               "Predictions are logits, not probabilities.")
+               "Predictions are logits instead of probabilities.")
         .field("label_smoothing", &BinaryCrossentropy::label_smoothing_,
-               "Moves labels towards 0.5.")
+               "Moves labels towards 0.5 by this fraction.")
         .min(0)
         .max(1)
-        .field("axis", &BinaryCrossentropy::axis_, "Axis of the mean.");
+        .field("axis", &BinaryCrossentropy::axis_, "Axis to average over.");
   }
   bool binary_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
@@ -53,11 +53,11 @@ Tensor log_probabilities(const Tensor& p) {
 class CategoricalCrossentropy final : public Loss {
  public:
   static void describe(Schema<CategoricalCrossentropy>& s) {
-    s.doc("-sum(y_true * log(p)) with y_true one-hot or probabilities.")
+    s.doc("-sum(y_true * log(p)) for one-hot labels or probabilities.")
         .field("from_logits", &CategoricalCrossentropy::from_logits_,
-               "Predictions are logits, not probabilities.")
+               "Predictions are logits instead of probabilities.")
         .field("label_smoothing", &CategoricalCrossentropy::label_smoothing_,
-               "Moves labels towards 1 / classes.")
+               "Moves labels towards 1 / classes by this fraction.")
         .min(0)
         .max(1)
         .field("axis", &CategoricalCrossentropy::axis_, "Axis of the classes.");
@@ -90,11 +90,11 @@ class CategoricalCrossentropy final : public Loss {
 class SparseCategoricalCrossentropy final : public Loss {
  public:
   static void describe(Schema<SparseCategoricalCrossentropy>& s) {
-    s.doc("-log(p of the true class) with y_true class numbers, 0 to classes - 1.")
+    s.doc("-log(p of the true class) for class numbers from 0 to classes - 1.")
         .field("from_logits", &SparseCategoricalCrossentropy::from_logits_,
-               "Predictions are logits, not probabilities.")
+               "Predictions are logits instead of probabilities.")
         .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_,
-               "Samples of this class do not count.")
+               "A class whose samples are ignored.")
         .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
   }
   bool sparse_targets() const override { return true; }
@@ -121,9 +121,11 @@ class SparseCategoricalCrossentropy final : public Loss {
 class CategoricalGeneralizedCrossEntropy final : public Loss {
  public:
   static void describe(Schema<CategoricalGeneralizedCrossEntropy>& s) {
-    s.doc("(1 - p^q) / q of the true class, which bears wrong labels; y_true are class numbers.")
+    s.doc(
+         "(1 - p^q) / q for p of the true class, robust to wrong labels (Zhang and Sabuncu 2018); "
+         "y_true are class numbers.")
         .field("q", &CategoricalGeneralizedCrossEntropy::q_,
-               "Between 0 (cross-entropy) and 1 (mean absolute error).");
+               "From 0 (cross-entropy) to 1 (mean absolute error).");
   }
   void configured() override {
     if (q_ <= 0 || q_ >= 1) fail("q must be in the range (0, 1), got ", q_);
@@ -146,8 +148,8 @@ class Crossentropy final : public Loss {
  public:
   static void describe(Schema<Crossentropy>& s) {
     s.doc(
-        "The cross-entropy that the shapes call for: binary of one column, sparse of class "
-        "numbers, else categorical.");
+        "The cross-entropy that fits the shapes: binary for one column, sparse for class numbers, "
+        "else categorical.");
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     if (y_pred.rank() > 0 && y_pred.dim(-1) == 1) return binary_->call(y_true, y_pred);

@@ -34,8 +34,9 @@ class Ctc final : public Loss {
  public:
   static void describe(Schema<Ctc>& s) {
     s.doc(
-        "-log of the probability of y_true (batch, length), class numbers padded with 0, given "
-        "logits (batch, time, classes). Class 0 is the blank.");
+        "Connectionist temporal classification (Graves et al. 2006): -log of the probability of "
+        "y_true (batch, length), class numbers padded with 0, given logits (batch, time, classes). "
+        "Class 0 is the blank.");
   }
   bool sparse_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {

@@ -13,9 +13,12 @@ class Focal : public Loss {
  protected:
   template <class T>
   static void describe_focal(Schema<T>& s) {
-    s.field("gamma", &Focal::gamma_, "How much easy samples lose weight.")
-        .field("from_logits", &Focal::from_logits_, "Predictions are logits, not probabilities.")
-        .field("label_smoothing", &Focal::label_smoothing_, "Moves labels towards each other.")
+    s.field("gamma", &Focal::gamma_,
+            "Focus on hard samples: the larger, the less easy samples count.")
+        .field("from_logits", &Focal::from_logits_,
+               "Predictions are logits instead of probabilities.")
+        .field("label_smoothing", &Focal::label_smoothing_,
+               "Moves labels towards a uniform distribution by this fraction.")
         .min(0)
         .max(1)
         .field("axis", &Focal::axis_, "Axis of the classes.");
@@ -34,7 +37,7 @@ class Focal : public Loss {
 class BinaryFocalCrossentropy final : public Focal {
  public:
   static void describe(Schema<BinaryFocalCrossentropy>& s) {
-    s.doc("Binary cross-entropy times (1 - p of the true class)^gamma.")
+    s.doc("Binary cross-entropy times (1 - p of the true class)^gamma (Lin et al. 2017).")
         .field("apply_class_balancing", &BinaryFocalCrossentropy::balance_,
                "Weight class 1 by alpha and class 0 by 1 - alpha.")
         .field("alpha", &BinaryFocalCrossentropy::alpha_, "Weight of class 1.");
@@ -61,9 +64,9 @@ class BinaryFocalCrossentropy final : public Focal {
 class CategoricalFocalCrossentropy final : public Focal {
  public:
   static void describe(Schema<CategoricalFocalCrossentropy>& s) {
-    s.doc("-sum(alpha * y_true * (1 - p)^gamma * log(p)) with y_true one-hot.")
+    s.doc("-sum(alpha * y_true * (1 - p)^gamma * log(p)) for one-hot labels (Lin et al. 2017).")
         .field("alpha", &CategoricalFocalCrossentropy::alpha_,
-               "Weight of the classes: one number, or one for each.");
+               "Weight of the classes: one number, or one for each class.");
     describe_focal(s);
   }
   void configured() override {

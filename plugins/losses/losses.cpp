@@ -52,7 +52,7 @@ const LossSpec kLosses[] = {
      },
      {"msle", "MSLE", "mean_squared_logarithmic_error"}},
     {"Hinge",
-     "mean(max(1 - y_true * y_pred, 0)), labels -1 and 1 (or 0 and 1)",
+     "mean(max(1 - y_true * y_pred, 0)) for labels -1 and 1 (0 counts as -1)",
      [](const Tensor& t, const Tensor& p) { return mean(relu(1.0 - as_signs(t) * p), {-1}); },
      {"hinge"}},
     {"SquaredHinge",
@@ -134,8 +134,8 @@ ClassInfo info_of(const LossSpec& spec) {
 class Huber final : public Loss {
  public:
   static void describe(Schema<Huber>& s) {
-    s.doc("Squared error up to delta, linear beyond.")
-        .field("delta", &Huber::delta_, "Where the two parts meet.")
+    s.doc("Squared error up to delta, absolute error beyond (Huber 1964).")
+        .field("delta", &Huber::delta_, "Error at which the two parts meet.")
         .min(0);
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
@@ -153,7 +153,7 @@ class Huber final : public Loss {
 class CosineSimilarity final : public Loss {
  public:
   static void describe(Schema<CosineSimilarity>& s) {
-    s.doc("-sum of unit vectors' product.")
+    s.doc("The negative cosine similarity: -sum(l2_normalize(y_true) * l2_normalize(y_pred))")
         .field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {

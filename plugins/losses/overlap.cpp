@@ -12,7 +12,7 @@ class Overlap : public Loss {
  protected:
   template <class T>
   static void describe_axis(Schema<T>& s) {
-    s.field("axis", &Overlap::axis_, "Axes that are summed over; none: all, the batch too.");
+    s.field("axis", &Overlap::axis_, "Axes to sum over; none: all, including the batch.");
   }
   Tensor total(const Tensor& x) const {
     return axis_ ? sum(x, Axes(axis_->begin(), axis_->end())) : sum(x);
@@ -39,9 +39,9 @@ class Tversky final : public Overlap {
   static void describe(Schema<Tversky>& s) {
     s.doc(
          "1 - both / (both + alpha * sum(y_true * (1 - y_pred)) + beta * sum((1 - y_true) * "
-         "y_pred))")
-        .field("alpha", &Tversky::alpha_, "Weight of what is missed.")
-        .field("beta", &Tversky::beta_, "Weight of what is predicted in vain.");
+         "y_pred)), where both = sum(y_true * y_pred)")
+        .field("alpha", &Tversky::alpha_, "Weight of false negatives.")
+        .field("beta", &Tversky::beta_, "Weight of false positives.");
     describe_axis(s);
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {

@@ -41,7 +41,7 @@ Tensor sparse_hits(const Tensor& y_true, const Tensor& y_pred) {
 class Accuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<Accuracy>& s) {
-    s.doc("Share of predictions equal to the labels.");
+    s.doc("Fraction of predictions that equal the labels.");
     describe_name(s, &Accuracy::name_, &Accuracy::dtype_);
   }
 
@@ -56,9 +56,11 @@ class Accuracy final : public DirectedMean<Direction::up> {
 class BinaryAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<BinaryAccuracy>& s) {
-    s.doc("Share of predictions on the right side of the threshold.");
+    s.doc("Fraction of predictions on the correct side of the threshold.");
     describe_name(s, &BinaryAccuracy::name_, &BinaryAccuracy::dtype_);
-    s.field("threshold", &BinaryAccuracy::threshold_, "Above it means class 1.").min(0).max(1);
+    s.field("threshold", &BinaryAccuracy::threshold_, "Predictions above it are class 1.")
+        .min(0)
+        .max(1);
   }
 
  protected:
@@ -73,7 +75,7 @@ class BinaryAccuracy final : public DirectedMean<Direction::up> {
 class CategoricalAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<CategoricalAccuracy>& s) {
-    s.doc("Share of samples whose largest prediction is the one-hot label.");
+    s.doc("Fraction of samples whose largest prediction is at the class of the one-hot label.");
     describe_name(s, &CategoricalAccuracy::name_, &CategoricalAccuracy::dtype_);
   }
 
@@ -86,7 +88,7 @@ class CategoricalAccuracy final : public DirectedMean<Direction::up> {
 class SparseCategoricalAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<SparseCategoricalAccuracy>& s) {
-    s.doc("Share of samples whose largest prediction is the class number.");
+    s.doc("Fraction of samples whose largest prediction is at the class number.");
     describe_name(s, &SparseCategoricalAccuracy::name_, &SparseCategoricalAccuracy::dtype_);
   }
 
@@ -101,8 +103,8 @@ class FittingAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<FittingAccuracy>& s) {
     s.doc(
-        "The accuracy that the shapes call for: binary of one column, sparse of class numbers, "
-        "else categorical.");
+        "The accuracy that fits the shapes: binary for one column, sparse for class numbers, else "
+        "categorical.");
     describe_name(s, &FittingAccuracy::name_, &FittingAccuracy::dtype_);
   }
 
@@ -117,8 +119,8 @@ class FittingAccuracy final : public DirectedMean<Direction::up> {
 class TopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<TopKCategoricalAccuracy>& s) {
-    s.doc("Share of samples whose one-hot label is among the k largest predictions.")
-        .field("k", &TopKCategoricalAccuracy::k_, "How many count.")
+    s.doc("Fraction of samples whose one-hot label is among the k largest predictions.")
+        .field("k", &TopKCategoricalAccuracy::k_, "Number of predictions to consider.")
         .min(1);
     describe_name(s, &TopKCategoricalAccuracy::name_, &TopKCategoricalAccuracy::dtype_);
   }
@@ -135,12 +137,12 @@ class TopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
 class SparseTopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<SparseTopKCategoricalAccuracy>& s) {
-    s.doc("Share of samples whose class number is among the k largest predictions.")
-        .field("k", &SparseTopKCategoricalAccuracy::k_, "How many count.")
+    s.doc("Fraction of samples whose class number is among the k largest predictions.")
+        .field("k", &SparseTopKCategoricalAccuracy::k_, "Number of predictions to consider.")
         .min(1);
     describe_name(s, &SparseTopKCategoricalAccuracy::name_, &SparseTopKCategoricalAccuracy::dtype_);
     s.field("from_sorted_ids", &SparseTopKCategoricalAccuracy::sorted_,
-            "Predictions are class numbers, the best first.");
+            "Predictions are class numbers, best first.");
   }
 
  protected:

@@ -20,21 +20,22 @@ class Auc final : public Metric {
   Direction direction() const override { return Direction::up; }
   static void describe(Schema<Auc>& s) {
     s.doc("Area under the ROC, precision-recall or precision-recall-gain curve.")
-        .field("num_thresholds", &Auc::num_thresholds_, "Points of the curve.")
+        .field("num_thresholds", &Auc::num_thresholds_, "Number of points of the curve.")
         .min(2)
         .max(kMaxThresholds)
-        .field("curve", &Auc::curve_, "Which curve.")
+        .field("curve", &Auc::curve_, "\"ROC\", \"PR\" or \"PRGAIN\".")
         .choices({"ROC", "PR", "PRGAIN", "roc", "pr", "prgain"})
-        .field("summation_method", &Auc::method_, "How the area between two points is taken.")
+        .field("summation_method", &Auc::method_,
+               "How the area between two points is approximated.")
         .choices(
             {"interpolation", "minoring", "majoring", "Interpolation", "Minoring", "Majoring"});
     describe_name(s, &Auc::name_, &Auc::dtype_);
-    s.field("thresholds", &Auc::given_, "Points between 0 and 1 instead of evenly spaced ones.")
+    s.field("thresholds", &Auc::given_, "Thresholds between 0 and 1 instead of evenly spaced ones.")
         .min(0)
         .max(1)
         .omit_null()
-        .field("multi_label", &Auc::multi_label_, "The mean of one curve a column.")
-        .field("num_labels", &Auc::num_labels_, "Columns, where multi_label is true.")
+        .field("multi_label", &Auc::multi_label_, "Average the curves of all columns.")
+        .field("num_labels", &Auc::num_labels_, "Number of columns, with multi_label.")
         .min(1)
         .field("label_weights", &Auc::label_weights_, "Weights of the columns.")
         .min(0)

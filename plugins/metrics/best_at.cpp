@@ -14,14 +14,16 @@ struct BestRow {
   Rate held, best;
 };
 const BestRow kRows[] = {
-    {"SensitivityAtSpecificity", "Largest sensitivity where specificity is at least that given.",
-     "specificity", "Least specificity.", &Confusion::specificity, &Confusion::recall},
-    {"SpecificityAtSensitivity", "Largest specificity where sensitivity is at least that given.",
-     "sensitivity", "Least sensitivity.", &Confusion::recall, &Confusion::specificity},
-    {"PrecisionAtRecall", "Largest precision where recall is at least that given.", "recall",
-     "Least recall.", &Confusion::recall, &Confusion::precision},
-    {"RecallAtPrecision", "Largest recall where precision is at least that given.", "precision",
-     "Least precision.", &Confusion::precision, &Confusion::recall},
+    {"SensitivityAtSpecificity",
+     "The largest sensitivity at which specificity is at least the given value.", "specificity",
+     "Required specificity.", &Confusion::specificity, &Confusion::recall},
+    {"SpecificityAtSensitivity",
+     "The largest specificity at which sensitivity is at least the given value.", "sensitivity",
+     "Required sensitivity.", &Confusion::recall, &Confusion::specificity},
+    {"PrecisionAtRecall", "The largest precision at which recall is at least the given value.",
+     "recall", "Required recall.", &Confusion::recall, &Confusion::precision},
+    {"RecallAtPrecision", "The largest recall at which precision is at least the given value.",
+     "precision", "Required precision.", &Confusion::precision, &Confusion::recall},
 };
 
 /// The metric in row `Row` of kRows.
@@ -34,10 +36,10 @@ class BestAt final : public Metric {
         .required()
         .min(0)
         .max(1)
-        .field("num_thresholds", &BestAt::num_thresholds_, "How many thresholds from 0 to 1.")
+        .field("num_thresholds", &BestAt::num_thresholds_, "Number of thresholds between 0 and 1.")
         .min(1)
         .max(kMaxThresholds)
-        .field("class_id", &BestAt::class_id_, "The one class that counts.")
+        .field("class_id", &BestAt::class_id_, "The class to measure; all when not given.")
         .min(0);
     describe_name(s, &BestAt::name_, &BestAt::dtype_);
   }

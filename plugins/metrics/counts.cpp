@@ -18,10 +18,14 @@ struct CountRow {
   Member counted;
 };
 const CountRow kCounts[] = {
-    {"TruePositives", "Weight of positives that are predicted.", &Confusion::true_positives},
-    {"FalsePositives", "Weight of negatives predicted as positive.", &Confusion::false_positives},
-    {"TrueNegatives", "Weight of negatives that are predicted.", &Confusion::true_negatives},
-    {"FalseNegatives", "Weight of positives predicted as negative.", &Confusion::false_negatives},
+    {"TruePositives", "Weighted number of positives that are predicted as positive.",
+     &Confusion::true_positives},
+    {"FalsePositives", "Weighted number of negatives that are predicted as positive.",
+     &Confusion::false_positives},
+    {"TrueNegatives", "Weighted number of negatives that are predicted as negative.",
+     &Confusion::true_negatives},
+    {"FalseNegatives", "Weighted number of positives that are predicted as negative.",
+     &Confusion::false_negatives},
 };
 
 /// The metric in row `Row` of kCounts.
@@ -31,7 +35,8 @@ class ConditionCount final : public Metric {
   static void describe(Schema<ConditionCount>& s) {
     s.doc(kCounts[Row].doc)
         .field("thresholds", &ConditionCount::thresholds_,
-               "A number or a list in [0, 1]; above is positive. 0.5 if not given.");
+               "A threshold or a list of thresholds in [0, 1], above which predictions are "
+               "positive; 0.5 when not given.");
     describe_name(s, &ConditionCount::name_, &ConditionCount::dtype_);
   }
   void configured() override {
@@ -66,10 +71,13 @@ class PrecisionOrRecall : public Metric {
   template <class T>
   static void describe_options(Schema<T>& s) {
     s.field("thresholds", &PrecisionOrRecall::thresholds_,
-            "A number or a list in [0, 1]; above is positive. 0.5 if not given.")
-        .field("top_k", &PrecisionOrRecall::top_k_, "Positive are the k largest predictions.")
+            "A threshold or a list of thresholds in [0, 1], above which predictions are positive; "
+            "0.5 when not given.")
+        .field("top_k", &PrecisionOrRecall::top_k_,
+               "Count only the k largest predictions as positive.")
         .min(1)
-        .field("class_id", &PrecisionOrRecall::class_id_, "The one class that counts.")
+        .field("class_id", &PrecisionOrRecall::class_id_,
+               "The class to measure; all when not given.")
         .min(0);
     describe_name(s, &PrecisionOrRecall::name_, &PrecisionOrRecall::dtype_);
   }
@@ -91,7 +99,7 @@ class PrecisionOrRecall : public Metric {
 class Precision final : public PrecisionOrRecall {
  public:
   static void describe(Schema<Precision>& s) {
-    s.doc("Share of what is predicted as positive that is.");
+    s.doc("Fraction of positive predictions that are correct.");
     describe_options(s);
   }
   void configured() override { begin(&Confusion::false_positives, "false_positives"); }
@@ -101,7 +109,7 @@ class Precision final : public PrecisionOrRecall {
 class Recall final : public PrecisionOrRecall {
  public:
   static void describe(Schema<Recall>& s) {
-    s.doc("Share of the positives that is predicted.");
+    s.doc("Fraction of positives that are predicted.");
     describe_options(s);
   }
   void configured() override { begin(&Confusion::false_negatives, "false_negatives"); }

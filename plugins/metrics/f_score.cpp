@@ -53,13 +53,14 @@ class FScore : public Metric {
  protected:
   template <class T>
   static void describe_average(Schema<T>& s) {
-    s.field("average", &FScore::average_, "How scores of classes become one; null: they do not.")
+    s.field("average", &FScore::average_,
+            "How the scores of classes are combined; null: they are returned separately.")
         .choices({"micro", "macro", "weighted"});
   }
   template <class T>
   static void describe_threshold(Schema<T>& s) {
     s.field("threshold", &FScore::threshold_,
-            "Above it is positive; null: the largest of the row is.");
+            "Predictions above it are positive; null: the largest of each row is.");
     describe_name(s, &FScore::name_, &FScore::dtype_);
   }
   double beta_ = 1;
@@ -93,7 +94,7 @@ class FBetaScore final : public FScore {
   static void describe(Schema<FBetaScore>& s) {
     s.doc("(1 + beta^2) * precision * recall / (beta^2 * precision + recall)");
     describe_average(s);
-    s.field("beta", &FBetaScore::beta_, "How much recall counts.");
+    s.field("beta", &FBetaScore::beta_, "Weight of recall relative to precision.");
     describe_threshold(s);
   }
 };

@@ -56,18 +56,16 @@ class ClassOverlap : public Metric {
   }
   template <class T>
   static void describe_classes(Schema<T>& s) {
-    s.field("num_classes", &ClassOverlap::num_classes_, "How many classes there are.")
-        .required()
-        .min(1);
+    s.field("num_classes", &ClassOverlap::num_classes_, "Number of classes.").required().min(1);
   }
   template <class T>
   static void describe_targets(Schema<T>& s) {
-    s.field("target_class_ids", &ClassOverlap::target_class_ids_, "The classes that count.");
+    s.field("target_class_ids", &ClassOverlap::target_class_ids_, "The classes to average over.");
   }
   template <class T>
   static void describe_ignored(Schema<T>& s) {
     describe_name(s, &ClassOverlap::name_, &ClassOverlap::dtype_);
-    s.field("ignore_class", &ClassOverlap::ignore_class_, "Labels of this class do not count.");
+    s.field("ignore_class", &ClassOverlap::ignore_class_, "A label that is ignored.");
   }
   template <class T>
   static void describe_sparse_truth(Schema<T>& s) {
@@ -76,7 +74,8 @@ class ClassOverlap : public Metric {
   template <class T>
   static void describe_sparse_prediction(Schema<T>& s) {
     s.field("sparse_y_pred", &ClassOverlap::sparse_y_pred_, "Predictions are class numbers.")
-        .field("axis", &ClassOverlap::axis_, "Axis of the classes, where there is one.");
+        .field("axis", &ClassOverlap::axis_,
+               "Axis of the classes, if labels or predictions are not class numbers.");
   }
 
   int64_t num_classes_ = 1, axis_ = -1;
@@ -110,7 +109,7 @@ class ClassOverlap : public Metric {
 class Iou final : public ClassOverlap {
  public:
   static void describe(Schema<Iou>& s) {
-    s.doc("Mean over chosen classes of true positives / (all that are it or predicted as it).");
+    s.doc("Mean intersection over union of chosen classes.");
     describe_classes(s);
     describe_targets(s);
     s.required();
@@ -124,7 +123,7 @@ class Iou final : public ClassOverlap {
 class MeanIou final : public ClassOverlap {
  public:
   static void describe(Schema<MeanIou>& s) {
-    s.doc("IoU over all classes.");
+    s.doc("Mean intersection over union of all classes.");
     describe_classes(s);
     describe_ignored(s);
     describe_sparse_truth(s);
@@ -137,7 +136,7 @@ class OneHotIou final : public ClassOverlap {
  public:
   OneHotIou() { sparse_y_true_ = sparse_y_pred_ = false; }
   static void describe(Schema<OneHotIou>& s) {
-    s.doc("IoU of one-hot labels.");
+    s.doc("Intersection over union of chosen classes for one-hot labels.");
     describe_classes(s);
     describe_targets(s);
     s.required();
@@ -151,7 +150,7 @@ class OneHotMeanIou final : public ClassOverlap {
  public:
   OneHotMeanIou() { sparse_y_true_ = sparse_y_pred_ = false; }
   static void describe(Schema<OneHotMeanIou>& s) {
-    s.doc("IoU of one-hot labels over all classes.");
+    s.doc("Mean intersection over union of all classes for one-hot labels.");
     describe_classes(s);
     describe_ignored(s);
     describe_sparse_prediction(s);
@@ -166,9 +165,9 @@ class BinaryIou final : public ClassOverlap {
     target_class_ids_ = {0, 1};
   }
   static void describe(Schema<BinaryIou>& s) {
-    s.doc("IoU of two classes, told apart by a threshold.");
+    s.doc("Intersection over union of two classes separated by a threshold.");
     describe_targets(s);
-    s.field("threshold", &BinaryIou::threshold_, "At it and above is class 1.");
+    s.field("threshold", &BinaryIou::threshold_, "Predictions at and above it are class 1.");
     describe_name(s, &BinaryIou::name_, &BinaryIou::dtype_);
   }
   void configured() override { begin(); }

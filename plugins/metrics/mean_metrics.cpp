@@ -20,7 +20,7 @@ Tensor per_sample(const Tensor& x) {
 class Mean final : public MeanMetric {
  public:
   static void describe(Schema<Mean>& s) {
-    s.doc("Weighted mean of given values.");
+    s.doc("The weighted mean of the given values.");
     describe_name(s, &Mean::name_, &Mean::dtype_);
   }
   void update_state(const Tensor& values, const Tensor& second, const Tensor& third) override {
@@ -34,7 +34,7 @@ class Mean final : public MeanMetric {
 class Sum final : public Metric {
  public:
   static void describe(Schema<Sum>& s) {
-    s.doc("Weighted sum of given values.");
+    s.doc("The weighted sum of the given values.");
     describe_name(s, &Sum::name_, &Sum::dtype_);
   }
   Sum() : total_(add_variable("total", {}, kSums)) {}
@@ -57,7 +57,7 @@ class Sum final : public Metric {
 class RootMeanSquaredError final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<RootMeanSquaredError>& s) {
-    s.doc("Square root of the mean squared error.");
+    s.doc("The square root of the mean squared error.");
     describe_name(s, &RootMeanSquaredError::name_, &RootMeanSquaredError::dtype_);
   }
   Tensor result() const override { return sqrt(MeanMetric::result()); }
@@ -73,7 +73,7 @@ class RootMeanSquaredError final : public DirectedMean<Direction::down> {
 class CosineSimilarity final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<CosineSimilarity>& s) {
-    s.doc("Mean product of unit vectors.");
+    s.doc("The mean cosine similarity of labels and predictions.");
     describe_name(s, &CosineSimilarity::name_, &CosineSimilarity::dtype_);
     s.field("axis", &CosineSimilarity::axis_, "Axis of the vectors.");
   }
@@ -91,8 +91,9 @@ class CosineSimilarity final : public DirectedMean<Direction::up> {
 class MeanMetricWrapper final : public MeanMetric {
  public:
   static void describe(Schema<MeanMetricWrapper>& s) {
-    s.doc("Mean of a function of labels and predictions.")
-        .field("fn", &MeanMetricWrapper::fn_, "The name of a loss, or a function (y_true, y_pred).")
+    s.doc("The mean of a function of labels and predictions.")
+        .field("fn", &MeanMetricWrapper::fn_,
+               "The name of a loss, or a function of (y_true, y_pred).")
         .required();
     describe_name(s, &MeanMetricWrapper::name_, &MeanMetricWrapper::dtype_);
   }
@@ -152,7 +153,7 @@ template <int Row>
 class LossMetric final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<LossMetric>& s) {
-    s.doc(concat("Mean of the loss ", kLossRows[Row].loss, "."));
+    s.doc(concat("The mean of the loss ", kLossRows[Row].loss, "."));
     describe_name(s, &LossMetric::name_, &LossMetric::dtype_);
   }
   void configured() override {
@@ -176,11 +177,11 @@ void add_loss_metrics(Registry& registry, std::integer_sequence<int, Rows...>) {
 class BinaryCrossentropy final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<BinaryCrossentropy>& s) {
-    s.doc("Mean of the loss BinaryCrossentropy.");
+    s.doc("The mean of BinaryCrossentropy.");
     describe_name(s, &BinaryCrossentropy::name_, &BinaryCrossentropy::dtype_);
     s.field("from_logits", &BinaryCrossentropy::from_logits_, "Predictions are logits.")
         .field("label_smoothing", &BinaryCrossentropy::label_smoothing_,
-               "Moves labels towards 0.5.")
+               "Moves labels towards 0.5 by this fraction.")
         .min(0)
         .max(1);
   }
@@ -200,11 +201,11 @@ class BinaryCrossentropy final : public DirectedMean<Direction::down> {
 class CategoricalCrossentropy final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<CategoricalCrossentropy>& s) {
-    s.doc("Mean of the loss CategoricalCrossentropy.");
+    s.doc("The mean of CategoricalCrossentropy.");
     describe_name(s, &CategoricalCrossentropy::name_, &CategoricalCrossentropy::dtype_);
     s.field("from_logits", &CategoricalCrossentropy::from_logits_, "Predictions are logits.")
         .field("label_smoothing", &CategoricalCrossentropy::label_smoothing_,
-               "Moves labels towards 1 / classes.")
+               "Moves labels towards 1 / classes by this fraction.")
         .min(0)
         .max(1)
         .field("axis", &CategoricalCrossentropy::axis_, "Axis of the classes.");
@@ -226,11 +227,11 @@ class CategoricalCrossentropy final : public DirectedMean<Direction::down> {
 class SparseCategoricalCrossentropy final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<SparseCategoricalCrossentropy>& s) {
-    s.doc("Mean of the loss SparseCategoricalCrossentropy.");
+    s.doc("The mean of SparseCategoricalCrossentropy.");
     describe_name(s, &SparseCategoricalCrossentropy::name_, &SparseCategoricalCrossentropy::dtype_);
     s.field("from_logits", &SparseCategoricalCrossentropy::from_logits_, "Predictions are logits.")
         .field("ignore_class", &SparseCategoricalCrossentropy::ignore_class_,
-               "Samples of this class do not count.")
+               "A class whose samples are ignored.")
         .field("axis", &SparseCategoricalCrossentropy::axis_, "Axis of the classes.");
   }
 

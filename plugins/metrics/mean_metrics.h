@@ -9,7 +9,7 @@ class MeanMetric : public Metric {
   template <class T>
   static void describe_base(Schema<T>& s) {
     Metric::describe_base(s);
-    s.method("values", &MeanMetric::values_of, "What is averaged, for each sample.")
+    s.method("values", &MeanMetric::values_of, "The values to average, one for each sample.")
         .arg("y_true", "Labels.")
         .arg("y_pred", "Predictions.");
   }

@@ -17,7 +17,7 @@ inline Tensor as_result(const Tensor& x) { return ops::cast(x, DType::float32); 
 /// Adds `name` and `dtype`, the options of all metrics, at their position in Keras.
 template <class T, class Name, class Dtype>
 void describe_name(Schema<T>& s, Name name, Dtype dtype) {
-  s.field("name", name, "Shown in logs.").field("dtype", dtype, "Of the state.");
+  s.field("name", name, "Name in the logs.").field("dtype", dtype, "Dtype of the state.");
 }
 
 /// Registers a class, also under its name in snake case, by which Keras finds metrics too.

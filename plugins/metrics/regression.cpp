@@ -14,12 +14,12 @@ class R2Score final : public Metric {
  public:
   R2Score() : samples_(add_variable("num_samples", {}, kSums)) {}
   static void describe(Schema<R2Score>& s) {
-    s.doc("1 - squared error / variance of the labels.")
+    s.doc("Coefficient of determination: 1 - squared error / variance of the labels.")
         .field("class_aggregation", &R2Score::aggregation_,
-               "How columns become one number; null: they do not.")
+               "How the scores of columns are combined; null: they are returned separately.")
         .choices({"uniform_average", "variance_weighted_average"})
         .field("num_regressors", &R2Score::regressors_,
-               "How many numbers the prediction uses: the adjusted score.")
+               "Number of independent variables, for the adjusted score.")
         .min(0);
     describe_name(s, &R2Score::name_, &R2Score::dtype_);
   }
@@ -82,7 +82,7 @@ class Correlation : public DirectedMean<Direction::up> {
   template <class T>
   static void describe_correlation(Schema<T>& s) {
     describe_name(s, &Correlation::name_, &Correlation::dtype_);
-    s.field("axis", &Correlation::axis_, "Along which values are compared.");
+    s.field("axis", &Correlation::axis_, "Axis along which values are compared.");
   }
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
@@ -105,7 +105,7 @@ class Correlation : public DirectedMean<Direction::up> {
 class PearsonCorrelation final : public Correlation {
  public:
   static void describe(Schema<PearsonCorrelation>& s) {
-    s.doc("Covariance / (deviation of labels * deviation of predictions).");
+    s.doc("Pearson correlation of labels and predictions.");
     describe_correlation(s);
   }
 
@@ -118,7 +118,9 @@ class PearsonCorrelation final : public Correlation {
 class ConcordanceCorrelation final : public Correlation {
  public:
   static void describe(Schema<ConcordanceCorrelation>& s) {
-    s.doc("2 * covariance / (both variances + squared distance of the means).");
+    s.doc(
+        "Concordance correlation: 2 * covariance / (sum of variances + squared difference of the "
+        "means).");
     describe_correlation(s);
   }
 

@@ -23,12 +23,12 @@ std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& length
 CRESCENT_REGISTER(alignments) {
   Operations(registry, "keras.src.ops.nn")
       .add("CTCLoss", "ctc_loss(target, output, target_length, output_length, mask_index=0)",
-           &ops::ctc_loss, "The loss of connectionist temporal classification, one a sample.")
+           &ops::ctc_loss, "The loss of connectionist temporal classification for each sample.")
       .add("CTCDecode",
            "ctc_decode(inputs, sequence_lengths, strategy='greedy', beam_width=100, top_paths=1, "
            "merge_repeated=True, mask_index=0)",
            &ctc_decode,
-           "The likeliest sequences of classes and their scores, by greedy or beam search.");
+           "The most likely sequences of classes and their scores, by greedy or beam search.");
 }
 
 }  // namespace crescent::operations

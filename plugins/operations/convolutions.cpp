@@ -71,55 +71,60 @@ CRESCENT_REGISTER(convolutions) {
       .add("Conv",
            "conv(inputs, kernel, strides=1, padding='valid', data_format=None, dilation_rate=1)",
            &conv,
-           "The convolution of (batch, sizes, channels) with a kernel of (sizes, channels, "
-           "filters), in 1 to 3 dimensions.")
-      .add(
-          "DepthwiseConv",
-          "depthwise_conv(inputs, kernel, strides=1, padding='valid', data_format=None, "
-          "dilation_rate=1)",
-          &depthwise_conv,
-          "The convolution of each channel with kernels of its own, (sizes, channels, multiplier).")
+           "Convolution of x (batch, spatial sizes..., channels) with a kernel (sizes..., "
+           "channels, filters) in 1 to 3 dimensions.")
+      .add("DepthwiseConv",
+           "depthwise_conv(inputs, kernel, strides=1, padding='valid', data_format=None, "
+           "dilation_rate=1)",
+           &depthwise_conv,
+           "Convolution of each channel with its own kernels (sizes..., channels, multiplier).")
       .add("SeparableConv",
            "separable_conv(inputs, depthwise_kernel, pointwise_kernel, strides=1, padding='valid', "
            "data_format=None, dilation_rate=1)",
-           &separable_conv, "A depthwise convolution, then one of size 1 over all channels.")
+           &separable_conv,
+           "A depthwise convolution followed by a convolution of size 1 over all channels.")
       .add("ConvTranspose",
            "conv_transpose(inputs, kernel, strides=1, padding='valid', output_padding=None, "
            "data_format=None, dilation_rate=1)",
-           &conv_transpose,
-           "The transpose of a convolution, by a kernel of (sizes, filters, channels).")
+           &conv_transpose, "Transposed convolution with a kernel (sizes..., filters, channels).")
       .add("MaxPool",
            "max_pool(inputs, pool_size, strides=None, padding='valid', data_format=None)",
-           &pool<ops::max_pool>, "The largest number of each window.")
+           &pool<ops::max_pool>, "The maximum of each window.")
       .add("AveragePool",
            "average_pool(inputs, pool_size, strides=None, padding='valid', data_format=None)",
            &pool<ops::average_pool>, "The mean of each window; padding does not count.")
       .add("AdaptiveMaxPool", "adaptive_max_pool(inputs, output_size, data_format=None)",
            &in_format<ops::adaptive_max_pool, const Sizes&>,
-           "The largest numbers of as many windows as output_size says.")
+           "The maxima of windows whose number along each axis is output_size.")
       .add("AdaptiveAveragePool", "adaptive_average_pool(inputs, output_size, data_format=None)",
            &in_format<ops::adaptive_average_pool, const Sizes&>,
-           "The means of as many windows as output_size says.")
+           "The means of windows whose number along each axis is output_size.")
       .add("Unfold", "unfold(x, kernel_size, dilation=1, padding=0, stride=1)", &ops::unfold,
-           "Patches as columns.")
+           "The patches of an image (batch, channels, height, width) as columns.")
       .add("Fold", "fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1)", &ops::fold,
-           "Columns as patches, added where they overlap.")
+           "Sums overlapping patches back into an image; the inverse of unfold where patches do "
+           "not overlap.")
       .add("DepthToSpace", "depth_to_space(x, block_size, data_format='channels_last')",
-           &in_format<ops::depth_to_space, int64_t>, "Channels as squares of block_size pixels.")
+           &in_format<ops::depth_to_space, int64_t>,
+           "Rearranges channels into spatial blocks of block_size x block_size pixels.")
       .add("SpaceToDepth", "space_to_depth(x, block_size, data_format='channels_last')",
-           &in_format<ops::space_to_depth, int64_t>, "Squares of block_size pixels as channels.");
+           &in_format<ops::space_to_depth, int64_t>,
+           "Rearranges spatial blocks of block_size x block_size pixels into channels.");
   Operations(registry, "keras.src.ops.math")
       .add("ExtractSequences", "extract_sequences(x, sequence_length, sequence_stride)",
-           &ops::extract_sequences, "Windows of the last axis.");
+           &ops::extract_sequences,
+           "The windows of sequence_length elements along the last axis, sequence_stride apart.");
   Operations(registry, "keras.src.ops.image")
       .add("ExtractPatches",
            "image.extract_patches(images, size, strides=None, dilation_rate=1, padding='valid', "
            "data_format=None)",
-           &patches<ops::extract_patches>, "Windows of images, each as a row of channels.")
+           &patches<ops::extract_patches>,
+           "The patches of images, each flattened into the channels.")
       .add("ExtractPatches3D",
            "image.extract_patches_3d(volumes, size, strides=None, dilation_rate=1, "
            "padding='valid', data_format=None)",
-           &patches<ops::extract_patches_3d>, "Windows of volumes, each as a row of channels.");
+           &patches<ops::extract_patches_3d>,
+           "The patches of volumes, each flattened into the channels.");
 }
 
 }  // namespace crescent::operations

@@ -57,51 +57,62 @@ Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
 CRESCENT_REGISTER(creation) {
   Operations(registry, "keras.src.ops.core")
       .add("ConvertToTensor", "convert_to_tensor(x, dtype=None, sparse=None, ragged=None)",
-           &convert_to_tensor, "A number, a table or a tensor as a tensor of a dtype.");
+           &convert_to_tensor, "Converts a number, a table or a tensor to a tensor.");
   Operations(registry, "keras.src.ops.numpy")
       .add("Array", "array(x, dtype=None)", &ops::array, "The same as convert_to_tensor.")
-      .add("Zeros", "zeros(shape, dtype=None)", &made<ops::zeros>, "Zeros of a shape.")
-      .add("Ones", "ones(shape, dtype=None)", &made<ops::ones>, "Ones of a shape.")
-      .add("Empty", "empty(shape, dtype=None)", &made<ops::empty>, "Zeros, here.")
-      .add("Full", "full(shape, fill_value, dtype=None)", &full, "One value in a shape.")
-      .add("ZerosLike", "zeros_like(x, dtype=None)", &ops::zeros_like, "Zeros in the shape of x.")
-      .add("OnesLike", "ones_like(x, dtype=None)", &ops::ones_like, "Ones in the shape of x.")
-      .add("EmptyLike", "empty_like(x, dtype=None)", &ops::empty_like, "Zeros, here.")
+      .add("Zeros", "zeros(shape, dtype=None)", &made<ops::zeros>, "A tensor of zeros of a shape.")
+      .add("Ones", "ones(shape, dtype=None)", &made<ops::ones>, "A tensor of ones of a shape.")
+      .add("Empty", "empty(shape, dtype=None)", &made<ops::empty>,
+           "A tensor for later assignment; its elements are zeros.")
+      .add("Full", "full(shape, fill_value, dtype=None)", &full,
+           "A tensor of a shape filled with one value.")
+      .add("ZerosLike", "zeros_like(x, dtype=None)", &ops::zeros_like,
+           "A tensor of zeros with the shape of x.")
+      .add("OnesLike", "ones_like(x, dtype=None)", &ops::ones_like,
+           "A tensor of ones with the shape of x.")
+      .add("EmptyLike", "empty_like(x, dtype=None)", &ops::empty_like,
+           "A tensor for later assignment; its elements are zeros.")
       .add("FullLike", "full_like(x, fill_value, dtype=None)", &ops::full_like,
-           "One value in the shape of x.")
+           "A tensor with the shape of x filled with one value.")
       .add("Arange", "arange(start, stop=None, step=None, dtype=None)", &arange,
-           "start, start + step, ... below stop.")
+           "The numbers start, start + step, ... below stop.")
       .add("Linspace",
            "linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0)",
-           &linspace, "Evenly spaced numbers.")
+           &linspace, "num evenly spaced numbers from start to stop.")
       .add("Logspace", "logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0)",
-           &ops::logspace, "base to the power of evenly spaced numbers.")
+           &ops::logspace, "base to the power of num evenly spaced exponents from start to stop.")
       .add("Geomspace", "geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)",
-           &ops::geomspace, "Numbers of one ratio to the next.")
-      .add("Eye", "eye(N, M=None, k=0, dtype=None)", &eye, "Ones on the k-th diagonal.")
+           &ops::geomspace, "Numbers from start to stop with a constant ratio.")
+      .add("Eye", "eye(N, M=None, k=0, dtype=None)", &eye,
+           "A matrix with ones on the k-th diagonal.")
       .add(
           "Identity", "identity(n, dtype=None)",
           [](int64_t n, MaybeType dtype) { return ops::identity(n, or_float(dtype)); },
-          "A matrix with ones on its diagonal.")
+          "The identity matrix.")
       .add("Tri", "tri(N, M=None, k=0, dtype=None)", &ops::tri,
-           "Ones at and below the k-th diagonal.")
-      .add("Tril", "tril(x, k=0)", &ops::tril, "Zeros above the k-th diagonal.")
-      .add("Triu", "triu(x, k=0)", &ops::triu, "Zeros below the k-th diagonal.")
-      .add("Diag", "diag(x, k=0)", &ops::diag, "A diagonal, or the matrix that has it.")
+           "A matrix with ones at and below the k-th diagonal.")
+      .add("Tril", "tril(x, k=0)", &ops::tril,
+           "The lower triangle: x with zeros above the k-th diagonal.")
+      .add("Triu", "triu(x, k=0)", &ops::triu,
+           "The upper triangle: x with zeros below the k-th diagonal.")
+      .add("Diag", "diag(x, k=0)", &ops::diag,
+           "The k-th diagonal of a matrix, or the matrix with this diagonal.")
       .add("Diagflat", "diagflat(x, k=0)", &ops::diagflat,
-           "A matrix with these elements on its diagonal k.")
+           "A matrix with the flattened elements of x on its k-th diagonal.")
       .add("Diagonal", "diagonal(x, offset=0, axis1=0, axis2=1)", &ops::diagonal,
            "The diagonals of matrices in two axes.")
       .add("Trace", "trace(x, offset=0, axis1=0, axis2=1)", &ops::trace,
            "The sums of the diagonals of matrices in two axes.")
-      .add("Vander", "vander(x, N=None, increasing=False)", &ops::vander, "Powers of x in columns.")
+      .add("Vander", "vander(x, N=None, increasing=False)", &ops::vander,
+           "The Vandermonde matrix, whose columns are powers of x.")
       .add("Meshgrid", "meshgrid(*x, indexing='xy')", &ops::meshgrid,
-           "The coordinates of the points of a grid, a tensor for each axis.")
-      .add("Bartlett", "bartlett(x)", &ops::bartlett, "A triangular window of x numbers.")
-      .add("Blackman", "blackman(x)", &ops::blackman, "The Blackman window of x numbers.")
-      .add("Hamming", "hamming(x)", &ops::hamming, "The Hamming window of x numbers.")
-      .add("Hanning", "hanning(x)", &ops::hanning, "The Hann window of x numbers.")
-      .add("Kaiser", "kaiser(x, beta)", &ops::kaiser, "The Kaiser window of x numbers.");
+           "The coordinates of the points of a grid, one tensor for each axis.")
+      .add("Bartlett", "bartlett(x)", &ops::bartlett,
+           "The Bartlett (triangular) window of x samples.")
+      .add("Blackman", "blackman(x)", &ops::blackman, "The Blackman window of x samples.")
+      .add("Hamming", "hamming(x)", &ops::hamming, "The Hamming window of x samples.")
+      .add("Hanning", "hanning(x)", &ops::hanning, "The Hann window of x samples.")
+      .add("Kaiser", "kaiser(x, beta)", &ops::kaiser, "The Kaiser window of x samples.");
 }
 
 }  // namespace crescent::operations

@@ -28,28 +28,29 @@ CRESCENT_REGISTER(networks) {
            "layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, "
            "rms_scaling=False)",
            &ops::layer_normalization,
-           "x shifted and scaled to mean 0 and variance 1 along an axis, times gamma, plus beta.")
+           "Normalizes x to mean 0 and variance 1 along an axis, times gamma, plus beta.")
       .add("RMSNorm", "rms_normalization(x, scale=None, axis=-1, epsilon=None)",
-           &ops::rms_normalization,
-           "x divided by the root of the mean of its squares along an axis, times scale.")
+           &ops::rms_normalization, "x divided by its root mean square along an axis, times scale.")
       .add("Normalize", "normalize(x, axis=-1, order=2, epsilon=None)", &ops::normalize,
-           "Divided by the norm.")
+           "x divided by its norm along an axis.")
       .add("DotProductAttention",
            "dot_product_attention(query, key, value, bias=None, mask=None, @scale=None, "
            "is_causal=False, flash_attention=None, attn_logits_soft_cap=None)",
            &dot_product_attention,
-           "softmax(query key' * scale + bias) value, of (batch, length, heads, size).")
+           "Attention: softmax(query key' * scale + bias) value, of tensors (batch, length, heads, "
+           "size).")
       .add("BinaryCrossentropy", "binary_crossentropy(target, output, from_logits=False)",
            &ops::binary_crossentropy,
            "-target log(output) - (1 - target) log(1 - output), element by element.")
       .add("CategoricalCrossentropy",
            "categorical_crossentropy(target, output, from_logits=False, axis=-1)",
-           &ops::categorical_crossentropy, "The sum of -target log(output) along an axis.")
+           &ops::categorical_crossentropy, "The sum of -target * log(output) along an axis.")
       .add("SparseCategoricalCrossentropy",
            "sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1)",
            &ops::sparse_categorical_crossentropy,
-           "-log(output) of the class that the target numbers.")
-      .add("PSNR", "psnr(x1, x2, max_val)", &ops::psnr, "Peak signal to noise, in decibels.");
+           "-log(output) at the class that the target gives, for each sample.")
+      .add("PSNR", "psnr(x1, x2, max_val)", &ops::psnr,
+           "The peak signal-to-noise ratio in decibels.");
 }
 
 }  // namespace crescent::operations

@@ -20,18 +20,18 @@ Tensor all_reduce(const Tensor& x, const std::string& op) {
 
 CRESCENT_REGISTER(own) {
   Operations(registry, "crescent.operations")
-      .add("AddN", "add_n(tensors)", &ops::add_n, "The sum of tensors of one shape.")
-      .add("Flatten", "flatten(x)", &ops::flatten, "All axes but the first as one.")
+      .add("AddN", "add_n(tensors)", &ops::add_n, "The sum of a list of tensors of the same shape.")
+      .add("Flatten", "flatten(x)", &ops::flatten, "x with all axes but the first merged into one.")
       .add("SquaredDifference", "squared_difference(x1, x2)", &ops::squared_difference,
-           "TensorFlow's: (x1 - x2)^2.")
+           "(x1 - x2)^2, element by element.")
       .add("SliceAxis", "slice_axis(x, axis, first, last, step=1)", &ops::slice_axis,
-           "Elements first to before last of an axis, from 0.")
+           "The elements from first to last - 1 of an axis, counted from 0.")
       .add("SoftmaxCrossEntropy", "softmax_cross_entropy(logits, labels)",
-           &ops::softmax_cross_entropy, "A number a row.")
+           &ops::softmax_cross_entropy, "The cross entropy of softmax(logits) for each row.")
       .add("SparseSoftmaxCrossEntropy", "sparse_softmax_cross_entropy(logits, labels)",
-           &ops::sparse_softmax_cross_entropy, "A number a row.")
+           &ops::sparse_softmax_cross_entropy, "The cross entropy of softmax(logits) for each row.")
       .add("AllReduce", "all_reduce(x, op='sum')", &all_reduce,
-           "The sum, mean, max or min over all processes.");
+           "The sum, mean, maximum or minimum over all processes.");
 }
 
 }  // namespace crescent::operations

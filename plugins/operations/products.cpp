@@ -24,26 +24,28 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Value& axes) {
 CRESCENT_REGISTER(products) {
   Operations(registry, "keras.src.ops.numpy")
       .add("Matmul", "matmul(x1, x2)", &matmul,
-           "The product of matrices; axes before the last two are broadcast.")
+           "The matrix product of the last two axes; the axes before are broadcast.")
       .add("Dot", "dot(x1, x2)", &ops::dot,
-           "The sum of products over the last axis of x1 and the last but one of x2.")
-      .add("Inner", "inner(x1, x2)", &ops::inner, "The sum of products over the last axes of both.")
+           "The dot product: sums over the last axis of x1 and the last but one of x2.")
+      .add("Inner", "inner(x1, x2)", &ops::inner,
+           "Sums of products over the last axes of both tensors.")
       .add("Outer", "outer(x1, x2)", &ops::outer,
-           "The products of all elements of x1 with all of x2.")
+           "The outer product: the products of all elements of x1 with all elements of x2.")
       .add("Vdot", "vdot(x1, x2)", &ops::vdot,
-           "The sum of the products of all elements, of x1 conjugated.")
+           "The sum of the products of all elements; x1 is conjugated.")
       .add("Tensordot", "tensordot(x1, x2, axes=2)", &tensordot,
-           "The sum of products over some axes of both.")
-      .add("Kron", "kron(x1, x2)", &ops::kron, "Each element of x1 times all of x2.")
+           "Sums of products over the given axes of both tensors.")
+      .add("Kron", "kron(x1, x2)", &ops::kron, "The Kronecker product.")
       .add("Cross", "cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None)", &ops::cross,
-           "The vector products along an axis.")
+           "The cross product of vectors along an axis.")
       .add("Einsum", "einsum(subscripts, *operands)", &ops::einsum,
-           "The sum of products that the subscripts say: \"ij,jk->ik\".")
+           "Sums of products by Einstein's notation: \"ij,jk->ik\".")
       .add("Correlate", "correlate(x1, x2, mode='valid')", &ops::correlate,
-           "The sums of products of two sequences at all distances.")
-      .add("Corrcoef", "corrcoef(x)", &ops::corrcoef, "The correlations of the rows.");
+           "The cross-correlation of two sequences.")
+      .add("Corrcoef", "corrcoef(x)", &ops::corrcoef, "The correlation coefficients between rows.");
   Operations(registry, "keras.src.ops.math")
-      .add("CDist", "cdist(x, y)", &ops::cdist, "Distances of each row of x from each of y.");
+      .add("CDist", "cdist(x, y)", &ops::cdist,
+           "The distance between each row of x and each row of y.");
 }
 
 }  // namespace crescent::operations

@@ -22,7 +22,7 @@ Tensor rearrange(const Tensor& x, const std::string& pattern, const Dict& axes_l
 CRESCENT_REGISTER(rearranging) {
   Operations(registry, "keras.src.ops.einops")
       .add("Rearrange", "rearrange(tensor, @pattern, **axes_lengths=None)", &rearrange,
-           "Axes by name: rearrange(x, \"b (h w) -> h b w\", {h = 2}).");
+           "Splits, merges and reorders named axes: rearrange(x, \"b (h w) -> h b w\", {h = 2}).");
 }
 
 }  // namespace crescent::operations

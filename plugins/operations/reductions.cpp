@@ -55,81 +55,82 @@ Tensor cumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType>
 CRESCENT_REGISTER(reductions) {
   Operations(registry, "keras.src.ops.math")
       .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", over<&ops::logsumexp>,
-           "The logarithm of the sum of exponentials along axes, of all without one.");
+           "The logarithm of the sum of exponentials, along axes or of the whole tensor.");
   Operations(registry, "keras.src.ops.nn")
       .add("Moments", "moments(x, axes, keepdims=False, synchronized=False)", &moments,
-           "Mean and variance.");
+           "The mean and variance along axes.");
   Operations(registry, "keras.src.ops.numpy")
       .add("Sum", "sum(x, axis=None, keepdims=False)", over<&ops::sum>,
-           "The sum along axes, of all without one.")
+           "The sum along axes, or of the whole tensor.")
       .add("Mean", "mean(x, axis=None, keepdims=False)", over<&ops::mean>,
-           "The mean along axes, of all without one.")
+           "The mean along axes, or of the whole tensor.")
       .add("Max", "max(x, axis=None, keepdims=False, initial=None)",
-           over<&extreme<ops::max, ops::max>>, "The largest number along axes, of all without one.")
+           over<&extreme<ops::max, ops::max>>, "The maximum along axes, or of the whole tensor.")
       .add("Min", "min(x, axis=None, keepdims=False, initial=None)",
-           over<&extreme<ops::min, ops::min>>,
-           "The smallest number along axes, of all without one.")
+           over<&extreme<ops::min, ops::min>>, "The minimum along axes, or of the whole tensor.")
       .add("Amax", "amax(x, axis=None, keepdims=False)", over<&ops::amax>, "The same as max.")
       .add("Amin", "amin(x, axis=None, keepdims=False)", over<&ops::amin>, "The same as min.")
       .add("Prod", "prod(x, axis=None, keepdims=False, dtype=None)", over<&prod>,
-           "The product along axes, of all without one.")
+           "The product along axes, or of the whole tensor.")
       .add("Any", "any(x, axis=None, keepdims=False)", over<&ops::any>,
-           "Whether one is true along axes, of all without one.")
+           "Whether any element is true, along axes or of the whole tensor.")
       .add("All", "all(x, axis=None, keepdims=False)", over<&ops::all>,
-           "Whether all are true along axes, of all without one.")
-      .add("Var", "var(x, axis=None, keepdims=False)", over<&ops::var>, "The variance.")
+           "Whether all elements are true, along axes or of the whole tensor.")
+      .add("Var", "var(x, axis=None, keepdims=False)", over<&ops::var>,
+           "The variance along axes, or of the whole tensor.")
       .add("Std", "std(x, axis=None, keepdims=False)", over<&ops::std>,
-           "The standard deviation along axes, of all without one.")
-      .add("Ptp", "ptp(x, axis=None, keepdims=False)", over<&ops::ptp>, "max - min")
+           "The standard deviation along axes, or of the whole tensor.")
+      .add("Ptp", "ptp(x, axis=None, keepdims=False)", over<&ops::ptp>,
+           "The maximum minus the minimum along axes.")
       .add("Argmax", "argmax(x, axis=None, keepdims=False)", &ops::argmax,
-           "The index of the largest number along an axis, of all without one.")
+           "The index of the maximum along an axis, or in the flattened tensor.")
       .add("Argmin", "argmin(x, axis=None, keepdims=False)", &ops::argmin,
-           "The index of the smallest number along an axis, of all without one.")
+           "The index of the minimum along an axis, or in the flattened tensor.")
       .add("Average", "average(x, axis=None, weights=None)", over<&ops::average>,
-           "The weighted mean.")
+           "The weighted mean along axes.")
       .add("CountNonzero", "count_nonzero(x, axis=None)", over<&ops::count_nonzero>,
-           "How many are not 0 along axes, of all without one.")
+           "The number of elements that are not 0, along axes or of the whole tensor.")
       .add("Median", "median(x, axis=None, keepdims=False)", over<&ops::median>,
-           "The median along axes, of all without one.")
+           "The median along axes, or of the whole tensor.")
       .add("Quantile", "quantile(x, q, axis=None, method='linear', keepdims=False)", &ops::quantile,
-           "What a share q of the numbers is below, along axes.")
+           "The q-quantile along axes: the value below which a fraction q of the elements lies.")
       .add("Percentile", "percentile(x, q, axis=None, method='linear', keepdims=False)",
-           &ops::percentile, "What q of a hundred numbers are below, along axes.")
+           &ops::percentile,
+           "The q-th percentile along axes: the value below which q percent of the elements lie.")
       .add("Nansum", "nansum(x, axis=None, keepdims=False)", over<&ops::nansum>,
-           "The sum along axes, without what is not a number.")
+           "The sum along axes, ignoring NaN.")
       .add("Nanprod", "nanprod(x, axis=None, keepdims=False)", over<&ops::nanprod>,
-           "The product along axes, without what is not a number.")
+           "The product along axes, ignoring NaN.")
       .add("Nanmean", "nanmean(x, axis=None, keepdims=False)", over<&ops::nanmean>,
-           "The mean along axes, without what is not a number.")
+           "The mean along axes, ignoring NaN.")
       .add("Nanvar", "nanvar(x, axis=None, keepdims=False)", over<&ops::nanvar>,
-           "The variance along axes, without what is not a number.")
+           "The variance along axes, ignoring NaN.")
       .add("Nanstd", "nanstd(x, axis=None, keepdims=False)", over<&ops::nanstd>,
-           "The standard deviation along axes, without what is not a number.")
+           "The standard deviation along axes, ignoring NaN.")
       .add("Nanmax", "nanmax(x, axis=None, keepdims=False)", over<&ops::nanmax>,
-           "The largest number along axes, without what is not a number.")
+           "The maximum along axes, ignoring NaN.")
       .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", over<&ops::nanmin>,
-           "The smallest number along axes, without what is not a number.")
+           "The minimum along axes, ignoring NaN.")
       .add("Nanargmax", "nanargmax(x, axis=None, keepdims=False)", &ops::nanargmax,
-           "The index of the largest number along an axis, without what is not a number.")
+           "The index of the maximum along an axis, ignoring NaN.")
       .add("Nanargmin", "nanargmin(x, axis=None, keepdims=False)", &ops::nanargmin,
-           "The index of the smallest number along an axis, without what is not a number.")
+           "The index of the minimum along an axis, ignoring NaN.")
       .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", over<&ops::nanmedian>,
-           "The median along axes, without what is not a number.")
+           "The median along axes, ignoring NaN.")
       .add("Nanquantile", "nanquantile(x, q, axis=None, method='linear', keepdims=False)",
-           &ops::nanquantile,
-           "What a share q of the numbers is below, without what is not a number.")
+           &ops::nanquantile, "The q-quantile along axes, ignoring NaN.")
       .add("Nanpercentile", "nanpercentile(x, q, axis=None, method='linear', keepdims=False)",
-           &ops::nanpercentile,
-           "What q of a hundred numbers are below, without what is not a number.")
+           &ops::nanpercentile, "The q-th percentile along axes, ignoring NaN.")
       .add("Cumsum", "cumsum(x, axis=None, dtype=None)", &cumsum,
-           "The sums of all up to each element along an axis.")
+           "The cumulative sum along an axis.")
       .add("Cumprod", "cumprod(x, axis=None, dtype=None)", &ops::cumprod,
-           "The products of all up to each element along an axis.")
+           "The cumulative product along an axis.")
       .add("Nancumsum", "nancumsum(x, axis=None, dtype=None)", &ops::nancumsum,
-           "The sums of all up to each element, where what is not a number counts as 0.")
+           "The cumulative sum, counting NaN as 0.")
       .add("Nancumprod", "nancumprod(x, axis=None, dtype=None)", &ops::nancumprod,
-           "The products of all up to each element, where what is not a number counts as 1.")
-      .add("Diff", "diff(a, n=1, axis=-1)", &ops::diff, "Differences of neighbours, n times.")
+           "The cumulative product, counting NaN as 1.")
+      .add("Diff", "diff(a, n=1, axis=-1)", &ops::diff,
+           "The n-th difference of neighbours along an axis.")
       .add("Trapezoid", "trapezoid(y, x=None, dx=1.0, axis=-1)", &ops::trapezoid,
            "The integral along an axis by the trapezoidal rule.");
 }

@@ -19,13 +19,13 @@ Tensor any_order(const Tensor& x, const Tensor& ids, std::optional<int64_t> coun
 CRESCENT_REGISTER(segments) {
   Operations(registry, "keras.src.ops.math")
       .add("SegmentSum", "segment_sum(data, segment_ids, num_segments=None, sorted=False)",
-           &any_order<ops::segment_sum>, "Sums of the rows with one number.")
+           &any_order<ops::segment_sum>, "The sum of the rows of each segment.")
       .add("SegmentMax", "segment_max(data, segment_ids, num_segments=None, sorted=False)",
-           &any_order<ops::segment_max>, "The largest number of each segment of rows.")
+           &any_order<ops::segment_max>, "The maximum of the rows of each segment.")
       .add("SegmentMin", "segment_min(data, segment_ids, num_segments=None, sorted=False)",
-           &any_order<ops::segment_min>, "The smallest number of each segment of rows.")
+           &any_order<ops::segment_min>, "The minimum of the rows of each segment.")
       .add("SegmentProd", "segment_prod(data, segment_ids, num_segments=None, sorted=False)",
-           &any_order<ops::segment_prod>, "The product of each segment of rows.");
+           &any_order<ops::segment_prod>, "The product of the rows of each segment.");
 }
 
 }  // namespace crescent::operations

@@ -70,68 +70,73 @@ Tensor pad(const Tensor& x, const Value& width, const std::string& mode,
 CRESCENT_REGISTER(shapes) {
   Operations(registry, "keras.src.ops.core")
       .add(
-          "Shape", "shape(x)", [](const Tensor& x) { return x.shape(); }, "The sizes of x.")
+          "Shape", "shape(x)", [](const Tensor& x) { return x.shape(); }, "The shape of x.")
       .add(
           "DType", "dtype(x)", [](const Tensor& x) { return std::string(name_of(x.dtype())); },
-          "The dtype of x, as a text.")
-      .add("Cast", "cast(x, dtype)", &ops::cast, "x in another dtype.")
+          "The name of the dtype of x.")
+      .add("Cast", "cast(x, dtype)", &ops::cast, "x converted to another dtype.")
       .add("StopGradient", "stop_gradient(variable)", &ops::stop_gradient,
-           "x, through which no gradient goes.")
-      .add("Unstack", "unstack(x, num=None, axis=0)", &ops::unstack, "The rows of an axis.");
+           "x, treated as a constant by differentiation.")
+      .add("Unstack", "unstack(x, num=None, axis=0)", &ops::unstack,
+           "Splits a tensor along an axis into a list of tensors.");
   Operations(registry, "keras.src.ops.numpy")
       .add(
           "Ndim", "ndim(x)", [](const Tensor& x) { return int64_t{x.rank()}; },
-          "How many axes x has.")
+          "The number of axes of x.")
       .add(
-          "Size", "size(x)", [](const Tensor& x) { return x.size(); }, "How many elements x has.")
+          "Size", "size(x)", [](const Tensor& x) { return x.size(); },
+          "The number of elements of x.")
       .add("Copy", "copy(x)", &ops::copy, "A copy of x.")
-      .add("Reshape", "reshape(x, newshape)", &ops::reshape, "-1 is worked out.")
-      .add("Ravel", "ravel(x)", &ops::ravel, "All elements in one axis.")
+      .add("Reshape", "reshape(x, newshape)", &ops::reshape,
+           "The same values in another shape; one size of -1 is computed from the others.")
+      .add("Ravel", "ravel(x)", &ops::ravel, "x with all axes merged into one.")
       .add("Transpose", "transpose(x, axes=None)", &ops::transpose,
-           "x with its axes in another order, without one the other way round.")
-      .add("Swapaxes", "swapaxes(x, axis1, axis2)", &ops::swapaxes, "x with two axes exchanged.")
+           "Permutes the axes; without axes reverses their order.")
+      .add("Swapaxes", "swapaxes(x, axis1, axis2)", &ops::swapaxes, "Exchanges two axes.")
       .add("Moveaxis", "moveaxis(x, source, destination)", &ops::moveaxis,
-           "x with axes at other places.")
+           "Moves axes to other positions.")
       .add(
           "ExpandDims", "expand_dims(x, axis)",
           [](const Tensor& x, const Axes& axes) { return ops::expand_dims(x, axes); },
-          "x with axes of size 1 more.")
+          "Inserts axes of size 1.")
       .add(
           "Squeeze", "squeeze(x, axis=None)",
           [](const Tensor& x, const Axes& axes) { return ops::squeeze(x, axes); },
-          "x without axes of size 1.")
-      .add("BroadcastTo", "broadcast_to(x, shape)", &broadcast_to,
-           "x repeated along axes of size 1, to a shape.")
+          "Removes axes of size 1.")
+      .add("BroadcastTo", "broadcast_to(x, shape)", &broadcast_to, "x broadcast to a shape.")
       .add("Concatenate", "concatenate(xs, axis=0)", &ops::concatenate,
-           "Tensors one after another along an axis.")
-      .add("Stack", "stack(x, axis=0)", &ops::stack, "Tensors one after another along a new axis.")
+           "Joins tensors along an axis.")
+      .add("Stack", "stack(x, axis=0)", &ops::stack, "Joins tensors along a new axis.")
       .add("Hstack", "hstack(xs)", &ops::hstack,
-           "Tensors one after another along the second axis, vectors along the first.")
+           "Joins tensors along the second axis; vectors along the first.")
       .add("Vstack", "vstack(xs)", &ops::vstack,
-           "Tensors one after another along the first axis, vectors as rows.")
-      .add("Dstack", "dstack(xs)", &ops::dstack, "Tensors one after another along the third axis.")
+           "Joins tensors along the first axis; vectors become rows.")
+      .add("Dstack", "dstack(xs)", &ops::dstack, "Joins tensors along the third axis.")
       .add("Append", "append(x1, x2, axis=None)", &ops::append,
-           "x2 after x1 along an axis, both flat without one.")
+           "x2 appended to x1 along an axis; without an axis both are flattened.")
       .add("Split", "split(x, indices_or_sections, axis=0)", &split_at,
-           "Equal parts, or parts that end at these indices.")
+           "Splits x along an axis into a number of equal parts, or at the given indices.")
       .add("ArraySplit", "array_split(x, indices_or_sections, axis=0)", &array_split,
-           "Parts as equal as can be.")
+           "Splits x into parts of nearly equal size.")
       .add("Hsplit", "hsplit(x, indices_or_sections)", &hsplit,
-           "Parts along the second axis, of vectors along the first.")
-      .add("Vsplit", "vsplit(x, indices_or_sections)", &vsplit, "Parts along the first axis.")
-      .add("Dsplit", "dsplit(x, indices_or_sections)", &dsplit, "Parts along the third axis.")
-      .add("Tile", "tile(x, repeats)", &ops::tile, "x so many times along each axis.")
+           "Splits x along the second axis; vectors along the first.")
+      .add("Vsplit", "vsplit(x, indices_or_sections)", &vsplit, "Splits x along the first axis.")
+      .add("Dsplit", "dsplit(x, indices_or_sections)", &dsplit, "Splits x along the third axis.")
+      .add("Tile", "tile(x, repeats)", &ops::tile, "Repeats x along each axis.")
       .add("Repeat", "repeat|repeat_elements(x, repeats, axis=None)", &repeat,
-           "Each element so often.")
+           "Repeats each element along an axis.")
       .add("Flip", "flip(x, axis=None)", &flip,
-           "x in the other order along axes, along all without one.")
-      .add("Fliplr", "fliplr(x)", &ops::fliplr, "x in the other order along the second axis.")
-      .add("Flipud", "flipud(x)", &ops::flipud, "x in the other order along the first axis.")
+           "Reverses the order of elements along axes, or along all axes.")
+      .add("Fliplr", "fliplr(x)", &ops::fliplr,
+           "Reverses the order of elements along the second axis.")
+      .add("Flipud", "flipud(x)", &ops::flipud,
+           "Reverses the order of elements along the first axis.")
       .add("Roll", "roll(x, shift, axis=None)", &ops::roll,
-           "x moved along axes; what leaves at one end comes in at the other.")
-      .add("Rot90", "rot90(array, k=1, axes=(0, 1))", &ops::rot90, "Quarter turns.")
+           "Shifts elements along axes; those beyond the end continue at the start.")
+      .add("Rot90", "rot90(array, k=1, axes=(0, 1))", &ops::rot90,
+           "Rotates by multiples of 90 degrees in the plane of two axes.")
       .add("Pad", "pad(x, pad_width, mode='constant', @constant_values=None)", &pad,
-           "Widths: a number, a pair, or a pair an axis.");
+           "Pads x; pad_width is a number, a pair {before, after}, or a pair for each axis.");
 }
 
 }  // namespace crescent::operations

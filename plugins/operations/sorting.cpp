@@ -32,27 +32,32 @@ Value unique(const Tensor& x, bool /*sorted: they always are*/, bool return_inde
 
 CRESCENT_REGISTER(sorting) {
   Operations(registry, "keras.src.ops.math")
-      .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")
+      .add("TopK", "top_k(x, k, sorted=True)", &top_k,
+           "The k largest elements along the last axis and their indices.")
       .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k,
-           "Whether the target is among the classes with the k largest predictions.");
+           "Whether the target class is among the k largest predictions.");
   Operations(registry, "keras.src.ops.numpy")
       .add("Sort", "sort(x, axis=-1, descending=False)", &ops::sort,
-           "x in rising order along an axis, or in falling order; equals as they came.")
+           "Sorts x along an axis, stably, in ascending or descending order.")
       .add("Argsort", "argsort(x, axis=-1, descending=False)", &ops::argsort,
-           "Places in ascending order, or in descending order; stable.")
+           "The indices that sort x along an axis, stably, in ascending or descending order.")
       .add("Argpartition", "argpartition(x, kth, axis=-1)", &ops::argpartition,
-           "Indices that put the kth smallest to its place, smaller ones before it.")
+           "Indices that partition x: the kth smallest element is at position kth, smaller ones "
+           "are before it.")
       .add("SearchSorted", "searchsorted(sorted_sequence, values, side='left')", &ops::searchsorted,
-           "Where values would stand in a sorted sequence.")
-      .add("Digitize", "digitize(x, bins)", &ops::digitize, "The bin of each number.")
+           "The indices at which values would be inserted into a sorted sequence.")
+      .add("Digitize", "digitize(x, bins)", &ops::digitize,
+           "The index of the bin that each number belongs to.")
       .add("Bincount", "bincount(x, weights=None, minlength=0, sparse=False)", &bincount,
            "How often each number occurs, or the sum of its weights.")
-      .add("Histogram", "histogram(x, bins=10, range=None)", &ops::histogram, "Counts and edges.")
-      .add("Nonzero", "nonzero(x)", &ops::nonzero, "Places of what is not zero, a tensor an axis.")
+      .add("Histogram", "histogram(x, bins=10, range=None)", &ops::histogram,
+           "The counts of a histogram and the edges of its bins.")
+      .add("Nonzero", "nonzero(x)", &ops::nonzero,
+           "The indices of the elements that are not zero, one tensor for each axis.")
       .add("Unique",
            "unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, "
            "axis=None, size=None, fill_value=None)",
-           &unique, "The values that occur, each once.");
+           &unique, "The distinct values in ascending order.");
 }
 
 }  // namespace crescent::operations

@@ -11,21 +11,23 @@ using namespace ops;
 class Ftrl final : public UpdateRule {
  public:
   static void describe(Schema<Ftrl>& s) {
-    s.doc("Steps that make many weights exactly 0.")
-        .field("learning_rate", &Ftrl::learning_rate_, "Step size.")
+    s.doc(
+         "Follow the regularized leader, which makes many weights exactly 0 (McMahan et al. 2013).")
+        .field("learning_rate", &Ftrl::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("learning_rate_power", &Ftrl::power_, "How the rate falls: at most 0.")
+        .field("learning_rate_power", &Ftrl::power_,
+               "Exponent of the decay of the rate, at most 0.")
         .max(0)
-        .field("initial_accumulator_value", &Ftrl::initial_, "Where the sum of squares starts.")
+        .field("initial_accumulator_value", &Ftrl::initial_, "Initial value of the sum of squares.")
         .min(0)
-        .field("l1_regularization_strength", &Ftrl::l1_, "Penalty on magnitudes.")
+        .field("l1_regularization_strength", &Ftrl::l1_, "Factor of the l1 penalty.")
         .min(0)
-        .field("l2_regularization_strength", &Ftrl::l2_, "Penalty on squares.")
+        .field("l2_regularization_strength", &Ftrl::l2_, "Factor of the l2 penalty.")
         .min(0)
         .field("l2_shrinkage_regularization_strength", &Ftrl::shrinkage_,
-               "Penalty on squares of the moment's weights.")
+               "Factor of the l2 penalty that shrinks weights without changing the accumulators.")
         .min(0)
-        .field("beta", &Ftrl::beta_, "Makes rates smaller at the start.");
+        .field("beta", &Ftrl::beta_, "Reduces the rate of the first steps.");
   }
 
  protected:

@@ -14,15 +14,20 @@ Tensor root_mean_square(const Tensor& x) { return sqrt(mean(square(x))); }
 class Adafactor final : public UpdateRule {
  public:
   static void describe(Schema<Adafactor>& s) {
-    s.doc("Adaptive steps that remember rows and columns only.")
-        .field("learning_rate", &Adafactor::learning_rate_, "Step size.")
+    s.doc(
+         "Adaptive steps with a factored second moment of rows and columns, which saves memory "
+         "(Shazeer and Stern 2018).")
+        .field("learning_rate", &Adafactor::learning_rate_,
+               "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("beta_2_decay", &Adafactor::beta_2_decay_, "How averages slow down.")
-        .field("epsilon_1", &Adafactor::epsilon_1_, "Added to squares.")
-        .field("epsilon_2", &Adafactor::epsilon_2_, "Least size of the weights.")
-        .field("clip_threshold", &Adafactor::clip_threshold_, "Largest size of a step.")
+        .field("beta_2_decay", &Adafactor::beta_2_decay_,
+               "Exponent of the decay of the second moment.")
+        .field("epsilon_1", &Adafactor::epsilon_1_, "Small constant added to squared gradients.")
+        .field("epsilon_2", &Adafactor::epsilon_2_, "Lower limit of the scale of weights.")
+        .field("clip_threshold", &Adafactor::clip_threshold_,
+               "Upper limit of the root mean square of a step.")
         .field("relative_step", &Adafactor::relative_step_,
-               "The rate is at most 1 / sqrt(step), unless a schedule gives it.");
+               "Limit the rate to 1 / sqrt(step), unless a schedule gives it.");
   }
 
  protected:
@@ -74,16 +79,17 @@ class Adafactor final : public UpdateRule {
 class Lamb final : public UpdateRule {
  public:
   static void describe(Schema<Lamb>& s) {
-    s.doc("Adam with steps as long as the weights, for large batches.")
-        .field("learning_rate", &Lamb::learning_rate_, "Step size.")
+    s.doc(
+         "Adam with steps scaled to the norms of the weights, for large batches (You et al. 2019).")
+        .field("learning_rate", &Lamb::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("beta_1", &Lamb::beta_1_, "Momentum of the gradient's average.")
+        .field("beta_1", &Lamb::beta_1_, "Decay rate of the average of gradients.")
         .min(0)
         .max(1)
-        .field("beta_2", &Lamb::beta_2_, "Momentum of the square's average.")
+        .field("beta_2", &Lamb::beta_2_, "Decay rate of the average of squared gradients.")
         .min(0)
         .max(1)
-        .field("epsilon", &Lamb::epsilon_, "Added to the root.");
+        .field("epsilon", &Lamb::epsilon_, "Small constant added to the square root.");
   }
 
  protected:

@@ -14,17 +14,19 @@ class LossScaleOptimizer final : public Optimizer {
  public:
   static void describe(Schema<LossScaleOptimizer>& s) {
     s.doc(
-         "Multiplies the loss by a scale that follows the gradients, for training with "
-         "mixed_float16.")
-        .field("inner_optimizer", &LossScaleOptimizer::inner_, "Does the updates.")
+         "Scales the loss dynamically, so that gradients in float16 neither overflow nor vanish; "
+         "for mixed_float16.")
+        .field("inner_optimizer", &LossScaleOptimizer::inner_,
+               "The optimizer that updates the weights.")
         .required()
-        .field("initial_scale", &LossScaleOptimizer::initial_scale_, "The first scale.")
+        .field("initial_scale", &LossScaleOptimizer::initial_scale_, "Initial scale.")
         .min(1)
         .field("dynamic_growth_steps", &LossScaleOptimizer::growth_steps_,
-               "Finite steps before the scale doubles.")
+               "Number of steps with finite gradients after which the scale doubles.")
         .min(1)
-        .property("inner_optimizer", &LossScaleOptimizer::shared_inner, "Does the updates.")
-        .property("dynamic_scale", &LossScaleOptimizer::scale_, "What the loss is multiplied by.");
+        .property("inner_optimizer", &LossScaleOptimizer::shared_inner,
+                  "The optimizer that updates the weights.")
+        .property("dynamic_scale", &LossScaleOptimizer::scale_, "The current scale.");
   }
 
   void configured() override {

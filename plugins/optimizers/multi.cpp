@@ -16,8 +16,9 @@ class OptimizerMap final : public Plain {
  public:
   static constexpr const char* kKind = Optimizer::kKind;
   static void describe(Schema<OptimizerMap>& s) {
-    s.doc("Optimizers by regular expressions that whole paths of weights fit.")
-        .field("default_optimizer", &OptimizerMap::default_, "Of weights that none fits.")
+    s.doc("Optimizers by regular expressions that match the whole path of a weight.")
+        .field("default_optimizer", &OptimizerMap::default_,
+               "Optimizer of weights that no pattern matches.")
         .required()
         .field("optimizer_map", &OptimizerMap::given_, "A table {pattern = optimizer}.");
   }
@@ -79,10 +80,10 @@ class MultiOptimizer final : public Optimizer {
  public:
   MultiOptimizer() { learning_rate_ = 0.0; }
   static void describe(Schema<MultiOptimizer>& s) {
-    s.doc("Leaves each weight to one of several optimizers.")
+    s.doc("Updates each weight by one of several optimizers.")
         .field("optimizer_map", &MultiOptimizer::map_, "An OptimizerMap.")
         .required()
-        .property("optimizers", &MultiOptimizer::optimizers, "Those that do the updates.");
+        .property("optimizers", &MultiOptimizer::optimizers, "The optimizers that are used.");
   }
   void configured() override {
     if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || use_ema_ ||

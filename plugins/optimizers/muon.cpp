@@ -17,31 +17,36 @@ class Muon final : public UpdateRule {
  public:
   Muon() { decay_ = 0.004; }
   static void describe(Schema<Muon>& s) {
-    s.doc("Orthogonal steps for matrices, AdamW for vectors, embeddings and excluded layers.")
-        .field("learning_rate", &Muon::learning_rate_, "Step size.")
+    s.doc(
+         "Orthogonalized momentum for matrices (Jordan 2024); AdamW for vectors, embeddings and "
+         "excluded layers.")
+        .field("learning_rate", &Muon::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("adam_beta_1", &Muon::beta_1_, "AdamW: momentum of the gradient's average.")
+        .field("adam_beta_1", &Muon::beta_1_, "AdamW: decay rate of the average of gradients.")
         .min(0)
         .max(1)
-        .field("adam_beta_2", &Muon::beta_2_, "AdamW: momentum of the square's average.")
+        .field("adam_beta_2", &Muon::beta_2_,
+               "AdamW: decay rate of the average of squared gradients.")
         .min(0)
         .max(1)
-        .field("adam_weight_decay", &Muon::adam_decay_, "AdamW: decay.")
-        .field("epsilon", &Muon::epsilon_, "AdamW: added to the root.")
+        .field("adam_weight_decay", &Muon::adam_decay_, "AdamW: weight decay.")
+        .field("epsilon", &Muon::epsilon_, "AdamW: small constant added to the square root.")
         .field("exclude_layers", &Muon::exclude_layers_,
                "Regular expressions of paths that AdamW updates.")
-        .field("exclude_embeddings", &Muon::exclude_embeddings_, "AdamW updates embeddings.")
-        .field("muon_a", &Muon::a_, "Of the iteration a*x + b*x^3 + c*x^5.")
-        .field("muon_b", &Muon::b_, "Of the iteration.")
-        .field("muon_c", &Muon::c_, "Of the iteration.")
-        .field("adam_lr_ratio", &Muon::adam_ratio_, "AdamW: rate / learning_rate.")
-        .field("momentum", &Muon::momentum_, "Share of the last momentum kept.")
-        .field("ns_steps", &Muon::iterations_of_root_,
-               "How often the iteration is done, each of them traced.")
+        .field("exclude_embeddings", &Muon::exclude_embeddings_, "Update embeddings by AdamW.")
+        .field("muon_a", &Muon::a_,
+               "Coefficient a of the Newton-Schulz iteration a*x + b*x^3 + c*x^5.")
+        .field("muon_b", &Muon::b_, "Coefficient of the Newton-Schulz iteration.")
+        .field("muon_c", &Muon::c_, "Coefficient of the Newton-Schulz iteration.")
+        .field("adam_lr_ratio", &Muon::adam_ratio_,
+               "Learning rate of AdamW as a multiple of learning_rate.")
+        .field("momentum", &Muon::momentum_, "Momentum.")
+        .field("ns_steps", &Muon::iterations_of_root_, "Number of Newton-Schulz iterations.")
         .min(0)
         .max(1000)
-        .field("nesterov", &Muon::nesterov_, "Look ahead along the momentum.")
-        .field("rms_rate", &Muon::rms_rate_, "Size of a step's elements; null: as they come.");
+        .field("nesterov", &Muon::nesterov_, "Use Nesterov momentum.")
+        .field("rms_rate", &Muon::rms_rate_,
+               "Root mean square of the elements of a step; null: not normalized.");
   }
   void configured() override {
     UpdateRule::configured();

@@ -13,18 +13,19 @@ using namespace ops;
 class Nadam final : public UpdateRule {
  public:
   static void describe(Schema<Nadam>& s) {
-    s.doc("Adam that looks ahead along its momentum.")
-        .field("learning_rate", &Nadam::learning_rate_, "Step size.")
+    s.doc("Adam with Nesterov momentum (Dozat 2016).")
+        .field("learning_rate", &Nadam::learning_rate_,
+               "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("beta_1", &Nadam::beta_1_, "Momentum of the gradient's average.")
+        .field("beta_1", &Nadam::beta_1_, "Decay rate of the average of gradients.")
         .min(0)
         .max(1)
-        .field("beta_2", &Nadam::beta_2_, "Momentum of the square's average.")
+        .field("beta_2", &Nadam::beta_2_, "Decay rate of the average of squared gradients.")
         .min(0)
         .max(1)
-        .field("epsilon", &Nadam::epsilon_, "Added to the root.")
+        .field("epsilon", &Nadam::epsilon_, "Small constant added to the square root.")
         .field("schedule_decay", &Nadam::schedule_decay_,
-               "How fast the momentum grows; 1 if not given, 0.004 in Keras 2.")
+               "Speed at which the momentum grows; 1 if not given, 0.004 in Keras 2.")
         .min(0)
         .omit_null();
   }

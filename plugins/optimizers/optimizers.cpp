@@ -13,13 +13,13 @@ class Sgd final : public UpdateRule {
  public:
   Sgd() { learning_rate_ = 0.01; }
   static void describe(Schema<Sgd>& s) {
-    s.doc("Gradient descent with momentum.")
-        .field("learning_rate", &Sgd::learning_rate_, "Step size.")
+    s.doc("Gradient descent, with momentum if given.")
+        .field("learning_rate", &Sgd::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("momentum", &Sgd::momentum_, "Share of the last step kept.")
+        .field("momentum", &Sgd::momentum_, "Momentum of the steps.")
         .min(0)
         .max(1)
-        .field("nesterov", &Sgd::nesterov_, "Look ahead along the momentum.");
+        .field("nesterov", &Sgd::nesterov_, "Use Nesterov momentum.");
   }
 
  protected:
@@ -43,23 +43,25 @@ class Sgd final : public UpdateRule {
 class Adam : public UpdateRule {
  public:
   static void describe(Schema<Adam>& s) {
-    s.doc("Adaptive steps from moving averages of gradient and square (Kingma and Ba 2014).");
+    s.doc(
+        "Adaptive steps from moving averages of the gradient and its square (Kingma and Ba 2014).");
     describe_adam(s);
   }
 
  protected:
   template <class T>
   static void describe_adam(Schema<T>& s) {
-    s.field("learning_rate", &Adam::learning_rate_, "Step size.")
+    s.field("learning_rate", &Adam::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("beta_1", &Adam::beta_1_, "Momentum of the gradient's average.")
+        .field("beta_1", &Adam::beta_1_, "Decay rate of the average of gradients.")
         .min(0)
         .max(1)
-        .field("beta_2", &Adam::beta_2_, "Momentum of the square's average.")
+        .field("beta_2", &Adam::beta_2_, "Decay rate of the average of squared gradients.")
         .min(0)
         .max(1)
-        .field("epsilon", &Adam::epsilon_, "Added to the root.")
-        .field("amsgrad", &Adam::amsgrad_, "Divide by the largest average so far.");
+        .field("epsilon", &Adam::epsilon_, "Small constant added to the square root.")
+        .field("amsgrad", &Adam::amsgrad_,
+               "Divide by the largest average of squares so far (Reddi et al. 2018).");
   }
   std::vector<std::string> slots() const override {
     std::vector<std::string> names{"momentum", "velocity"};
@@ -96,19 +98,23 @@ class AdamW final : public Adam {
 class RmsProp final : public UpdateRule {
  public:
   static void describe(Schema<RmsProp>& s) {
-    s.doc("Steps divided by the root of the gradient's mean square.")
-        .field("learning_rate", &RmsProp::learning_rate_, "Step size.")
+    s.doc(
+         "Divides steps by the root of a moving average of squared gradients (Tieleman and Hinton "
+         "2012).")
+        .field("learning_rate", &RmsProp::learning_rate_,
+               "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("rho", &RmsProp::rho_, "Momentum of the mean square.")
+        .field("rho", &RmsProp::rho_, "Decay rate of the average of squared gradients.")
         .min(0)
         .max(1)
-        .field("momentum", &RmsProp::momentum_, "Share of the last step kept.")
+        .field("momentum", &RmsProp::momentum_, "Momentum of the steps.")
         .min(0)
         .max(1)
-        .field("epsilon", &RmsProp::epsilon_, "Added inside the root.")
-        .field("centered", &RmsProp::centered_, "Divide by an estimate of the variance.")
+        .field("epsilon", &RmsProp::epsilon_, "Small constant added inside the square root.")
+        .field("centered", &RmsProp::centered_,
+               "Divide by an estimate of the standard deviation of the gradient instead.")
         .field("epsilon_outside", &RmsProp::epsilon_outside_,
-               "Add epsilon to the root instead, as Keras 2.3.1 does.");
+               "Add epsilon to the square root instead, as Keras 2.3.1 does.");
   }
 
  protected:
@@ -138,14 +144,15 @@ class RmsProp final : public UpdateRule {
 class Adagrad final : public UpdateRule {
  public:
   static void describe(Schema<Adagrad>& s) {
-    s.doc("Steps divided by the root of the sum of squares.")
-        .field("learning_rate", &Adagrad::learning_rate_, "Step size.")
+    s.doc("Divides steps by the root of the sum of all squared gradients (Duchi et al. 2011).")
+        .field("learning_rate", &Adagrad::learning_rate_,
+               "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("initial_accumulator_value", &Adagrad::initial_, "Where the sum starts.")
+        .field("initial_accumulator_value", &Adagrad::initial_, "Initial value of the sum.")
         .min(0)
-        .field("epsilon", &Adagrad::epsilon_, "Added inside the root.")
+        .field("epsilon", &Adagrad::epsilon_, "Small constant added inside the square root.")
         .field("epsilon_outside", &Adagrad::epsilon_outside_,
-               "Add epsilon to the root instead, as Keras 2.3.1 does.");
+               "Add epsilon to the square root instead, as Keras 2.3.1 does.");
   }
 
  protected:
@@ -168,13 +175,13 @@ class Adagrad final : public UpdateRule {
 class Adadelta final : public UpdateRule {
  public:
   static void describe(Schema<Adadelta>& s) {
-    s.doc("Steps scaled by the ratio of past steps to past gradients.")
+    s.doc("Scales steps by the ratio of past updates to past gradients (Zeiler 2012).")
         .field("learning_rate", &Adadelta::learning_rate_, "Factor of the step.")
         .alias("lr")
-        .field("rho", &Adadelta::rho_, "Momentum of both averages.")
+        .field("rho", &Adadelta::rho_, "Decay rate of both averages.")
         .min(0)
         .max(1)
-        .field("epsilon", &Adadelta::epsilon_, "Added inside the roots.");
+        .field("epsilon", &Adadelta::epsilon_, "Small constant added inside the square roots.");
   }
 
  protected:
@@ -196,16 +203,19 @@ class Adadelta final : public UpdateRule {
 class Adamax final : public UpdateRule {
  public:
   static void describe(Schema<Adamax>& s) {
-    s.doc("Adam with the largest gradient instead of the mean square.")
-        .field("learning_rate", &Adamax::learning_rate_, "Step size.")
+    s.doc(
+         "Adam with the infinity norm of past gradients instead of their mean square (Kingma and "
+         "Ba 2014).")
+        .field("learning_rate", &Adamax::learning_rate_,
+               "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("beta_1", &Adamax::beta_1_, "Momentum of the gradient's average.")
+        .field("beta_1", &Adamax::beta_1_, "Decay rate of the average of gradients.")
         .min(0)
         .max(1)
-        .field("beta_2", &Adamax::beta_2_, "Decay of the largest gradient.")
+        .field("beta_2", &Adamax::beta_2_, "Decay rate of the infinity norm.")
         .min(0)
         .max(1)
-        .field("epsilon", &Adamax::epsilon_, "Added to the divisor.");
+        .field("epsilon", &Adamax::epsilon_, "Small constant added to the divisor.");
   }
 
  protected:
@@ -225,13 +235,13 @@ class Adamax final : public UpdateRule {
 class Lion final : public UpdateRule {
  public:
   static void describe(Schema<Lion>& s) {
-    s.doc("Steps of the sign of an averaged gradient (Chen et al. 2023).")
-        .field("learning_rate", &Lion::learning_rate_, "Step size.")
+    s.doc("Steps by the sign of an averaged gradient (Chen et al. 2023).")
+        .field("learning_rate", &Lion::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("beta_1", &Lion::beta_1_, "Momentum of the step.")
+        .field("beta_1", &Lion::beta_1_, "Weight of the average in the step.")
         .min(0)
         .max(1)
-        .field("beta_2", &Lion::beta_2_, "Momentum of the state.")
+        .field("beta_2", &Lion::beta_2_, "Decay rate of the average.")
         .min(0)
         .max(1);
   }

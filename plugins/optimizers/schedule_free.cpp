@@ -13,24 +13,30 @@ class ScheduleFreeAdamW final : public UpdateRule {
  public:
   ScheduleFreeAdamW() { learning_rate_ = 0.0025; }
   static void describe(Schema<ScheduleFreeAdamW>& s) {
-    s.doc("AdamW whose average of steps takes the place of a schedule.")
-        .field("learning_rate", &ScheduleFreeAdamW::learning_rate_, "Step size.")
+    s.doc(
+         "AdamW that averages its iterates instead of following a learning rate schedule (Defazio "
+         "et al. 2024).")
+        .field("learning_rate", &ScheduleFreeAdamW::learning_rate_,
+               "The learning rate: a number or a schedule.")
         .alias("lr")
-        .field("beta_1", &ScheduleFreeAdamW::beta_1_, "Share of the average in the weights.")
+        .field("beta_1", &ScheduleFreeAdamW::beta_1_,
+               "Interpolation between iterate and average at which gradients are computed.")
         .min(0)
         .max(1)
-        .field("beta_2", &ScheduleFreeAdamW::beta_2_, "Momentum of the square's average.")
+        .field("beta_2", &ScheduleFreeAdamW::beta_2_,
+               "Decay rate of the average of squared gradients.")
         .min(0)
         .max(1)
-        .field("epsilon", &ScheduleFreeAdamW::epsilon_, "Added to the root.")
-        .field("warmup_steps", &ScheduleFreeAdamW::warmup_, "Steps until the rate is whole.")
+        .field("epsilon", &ScheduleFreeAdamW::epsilon_, "Small constant added to the square root.")
+        .field("warmup_steps", &ScheduleFreeAdamW::warmup_,
+               "Number of steps of the linear warm-up.")
         .min(0)
         .method("swap_to_train", &ScheduleFreeAdamW::swap_to_train,
-                "Gives the weights the values to train on, after swap_to_eval.")
-        .method("train", &ScheduleFreeAdamW::swap_to_train, "Short for swap_to_train.")
+                "Switches the weights to the values for training, after swap_to_eval.")
+        .method("train", &ScheduleFreeAdamW::swap_to_train, "The same as swap_to_train.")
         .method("swap_to_eval", &ScheduleFreeAdamW::swap_to_eval,
-                "Gives the weights the averages of all steps, which predict better.")
-        .method("eval", &ScheduleFreeAdamW::swap_to_eval, "Short for swap_to_eval.");
+                "Switches the weights to the averages, which predict better.")
+        .method("eval", &ScheduleFreeAdamW::swap_to_eval, "The same as swap_to_eval.");
   }
 
  protected:

@@ -15,16 +15,18 @@ Tensor as_float(const Tensor& step) { return cast(step, DType::float32); }
 class ExponentialDecay final : public Schedule {
  public:
   static void describe(Schema<ExponentialDecay>& s) {
-    s.doc("initial * rate^(step / steps)")
+    s.doc("initial_learning_rate * decay_rate^(step / decay_steps)")
         .field("initial_learning_rate", &ExponentialDecay::initial_, "Rate at step 0.")
         .required()
-        .field("decay_steps", &ExponentialDecay::steps_, "Steps for one factor.")
+        .field("decay_steps", &ExponentialDecay::steps_,
+               "Number of steps in which the rate falls by decay_rate.")
         .required()
         .min(1)
-        .field("decay_rate", &ExponentialDecay::rate_, "The factor.")
+        .field("decay_rate", &ExponentialDecay::rate_, "Factor of the rate.")
         .required()
-        .field("staircase", &ExponentialDecay::staircase_, "Whole factors only.")
-        .field("name", &ExponentialDecay::name_, "Name.");
+        .field("staircase", &ExponentialDecay::staircase_,
+               "Lower the rate in steps instead of continuously.")
+        .field("name", &ExponentialDecay::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
     const Tensor passed = as_float(step) / double(steps_);
@@ -41,12 +43,13 @@ class ExponentialDecay final : public Schedule {
 class PiecewiseConstantDecay final : public Schedule {
  public:
   static void describe(Schema<PiecewiseConstantDecay>& s) {
-    s.doc("values[i] up to and including boundaries[i], the last value beyond.")
-        .field("boundaries", &PiecewiseConstantDecay::boundaries_, "Steps, ascending.")
+    s.doc("values[i] up to and including step boundaries[i], the last value afterwards.")
+        .field("boundaries", &PiecewiseConstantDecay::boundaries_,
+               "Steps at which the value changes, ascending.")
         .required()
-        .field("values", &PiecewiseConstantDecay::values_, "One more than boundaries.")
+        .field("values", &PiecewiseConstantDecay::values_, "Rates, one more than boundaries.")
         .required()
-        .field("name", &PiecewiseConstantDecay::name_, "Name.");
+        .field("name", &PiecewiseConstantDecay::name_, "Name of the schedule.");
   }
   void configured() override {
     if (values_.size() != boundaries_.size() + 1)
@@ -68,17 +71,20 @@ class PiecewiseConstantDecay final : public Schedule {
 class PolynomialDecay final : public Schedule {
  public:
   static void describe(Schema<PolynomialDecay>& s) {
-    s.doc("(initial - end) * (1 - step / steps)^power + end")
+    s.doc(
+         "(initial_learning_rate - end_learning_rate) * (1 - step / decay_steps)^power + "
+         "end_learning_rate")
         .field("initial_learning_rate", &PolynomialDecay::initial_, "Rate at step 0.")
         .required()
-        .field("decay_steps", &PolynomialDecay::steps_, "Steps until the end.")
+        .field("decay_steps", &PolynomialDecay::steps_, "Number of steps of the decay.")
         .required()
         .min(1)
-        .field("end_learning_rate", &PolynomialDecay::end_, "Rate at the end.")
+        .field("end_learning_rate", &PolynomialDecay::end_, "Final rate.")
         .field("power", &PolynomialDecay::power_, "Exponent.")
         .field("cycle", &PolynomialDecay::cycle_,
-               "Stretch the steps instead of staying at the end.")
-        .field("name", &PolynomialDecay::name_, "Name.");
+               "Extend decay_steps to a multiple of itself beyond the end, instead of staying at "
+               "the final rate.")
+        .field("name", &PolynomialDecay::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
     const double steps = double(steps_);
@@ -100,16 +106,17 @@ class PolynomialDecay final : public Schedule {
 class InverseTimeDecay final : public Schedule {
  public:
   static void describe(Schema<InverseTimeDecay>& s) {
-    s.doc("initial / (1 + rate * step / steps)")
+    s.doc("initial_learning_rate / (1 + decay_rate * step / decay_steps)")
         .field("initial_learning_rate", &InverseTimeDecay::initial_, "Rate at step 0.")
         .required()
-        .field("decay_steps", &InverseTimeDecay::steps_, "Steps for one unit.")
+        .field("decay_steps", &InverseTimeDecay::steps_, "Number of steps of one unit of time.")
         .required()
         .min(1)
-        .field("decay_rate", &InverseTimeDecay::rate_, "Weight of a unit.")
+        .field("decay_rate", &InverseTimeDecay::rate_, "Decay per unit of time.")
         .required()
-        .field("staircase", &InverseTimeDecay::staircase_, "Whole units only.")
-        .field("name", &InverseTimeDecay::name_, "Name.");
+        .field("staircase", &InverseTimeDecay::staircase_,
+               "Lower the rate in steps instead of continuously.")
+        .field("name", &InverseTimeDecay::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
     const Tensor passed = as_float(step) / double(steps_);
@@ -127,16 +134,17 @@ class CosineDecay final : public Schedule {
  public:
   static void describe(Schema<CosineDecay>& s) {
     s.doc(
-         "Half a cosine from the initial rate to alpha times it, after an optional linear warm-up.")
+         "Falls along half a cosine from the initial rate to alpha times it, after an optional "
+         "linear warm-up (Loshchilov and Hutter 2016).")
         .field("initial_learning_rate", &CosineDecay::initial_, "Rate at step 0.")
         .required()
-        .field("decay_steps", &CosineDecay::steps_, "Steps of the cosine.")
+        .field("decay_steps", &CosineDecay::steps_, "Number of steps of the decay.")
         .required()
         .min(1)
-        .field("alpha", &CosineDecay::alpha_, "Share of the rate at the end.")
-        .field("name", &CosineDecay::name_, "Name.")
+        .field("alpha", &CosineDecay::alpha_, "Final rate as a fraction of the initial one.")
+        .field("name", &CosineDecay::name_, "Name of the schedule.")
         .field("warmup_target", &CosineDecay::target_, "Rate after the warm-up.")
-        .field("warmup_steps", &CosineDecay::warmup_, "Steps of the warm-up.")
+        .field("warmup_steps", &CosineDecay::warmup_, "Number of steps of the warm-up.")
         .min(0);
   }
   Tensor operator()(const Tensor& step) const override {
@@ -163,16 +171,22 @@ class CosineDecay final : public Schedule {
 class CosineDecayRestarts final : public Schedule {
  public:
   static void describe(Schema<CosineDecayRestarts>& s) {
-    s.doc("Half a cosine again and again, each t_mul times as long and m_mul times as high.")
+    s.doc(
+         "Falls along half a cosine repeatedly; each period is t_mul times as long and starts "
+         "m_mul times as high as the one before (Loshchilov and Hutter 2016).")
         .field("initial_learning_rate", &CosineDecayRestarts::initial_, "Rate at step 0.")
         .required()
-        .field("first_decay_steps", &CosineDecayRestarts::steps_, "Steps of the first cosine.")
+        .field("first_decay_steps", &CosineDecayRestarts::steps_,
+               "Number of steps of the first period.")
         .required()
         .min(1)
-        .field("t_mul", &CosineDecayRestarts::longer_, "Length of a cosine / of the one before.")
-        .field("m_mul", &CosineDecayRestarts::higher_, "Start of a cosine / of the one before.")
-        .field("alpha", &CosineDecayRestarts::alpha_, "Share of the rate at the ends.")
-        .field("name", &CosineDecayRestarts::name_, "Name.");
+        .field("t_mul", &CosineDecayRestarts::longer_,
+               "Ratio of the lengths of consecutive periods.")
+        .field("m_mul", &CosineDecayRestarts::higher_,
+               "Ratio of the initial rates of consecutive periods.")
+        .field("alpha", &CosineDecayRestarts::alpha_,
+               "Rate at the end of a period as a fraction of its start.")
+        .field("name", &CosineDecayRestarts::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
     const Tensor passed = as_float(step) / double(steps_);  // in units of the first period

@@ -18,20 +18,20 @@ class UpdateRule : public Optimizer {
   static void describe_base(Schema<T>& s) {
     Optimizer::describe_base(s);
     s.field("weight_decay", &UpdateRule::decay_,
-            "Decoupled decay: w -= w * weight_decay * learning_rate.")
+            "Decoupled weight decay: w -= w * weight_decay * learning_rate.")
         .field("rules", &UpdateRule::rules_,
                "A list of {pattern=, learning_rate=1, weight_decay=1, optional=false}: factors for "
-               "the weights whose path fits the pattern, such as \"*/bias\"; the first that fits "
-               "counts. Only an optional one may fit none.")
+               "weights whose path matches the pattern, such as \"*/bias\". The first match "
+               "counts; a pattern that matches nothing is an error unless optional.")
         .omit_null()
         .field("decay", &UpdateRule::old_decay_,
-               "As in Keras 2: the rate is learning_rate / (1 + decay * steps).")
+               "Time-based decay as in Keras 2: the rate is learning_rate / (1 + decay * steps).")
         .min(0)
         .not_stored()
         .method("exclude_from_weight_decay", &UpdateRule::exclude_from_weight_decay,
-                "These weights do not decay. Before training.")
-        .arg("var_list", "Variables.", Value())
-        .arg("var_names", "Parts of their paths.", Value());
+                "Excludes weights from weight decay; call it before training.")
+        .arg("var_list", "The variables.", Value())
+        .arg("var_names", "Substrings of their paths.", Value());
   }
   void configured() override;
   void check_patterns(const Variables& weights) const override;

@@ -33,7 +33,7 @@ class L1L2 final : public Regularizer {
  public:
   static void describe(Schema<L1L2>& s) {
     s.doc("l1 * sum |x| + l2 * sum x^2")
-        .field("l1", &L1L2::l1_, "Factor of the absolute sum.")
+        .field("l1", &L1L2::l1_, "Factor of the sum of absolute values.")
         .min(0)
         .field("l2", &L1L2::l2_, "Factor of the sum of squares.")
         .min(0);
@@ -49,10 +49,11 @@ class L1L2 final : public Regularizer {
 class OrthogonalRegularizer final : public Regularizer {
  public:
   static void describe(Schema<OrthogonalRegularizer>& s) {
-    s.doc("factor * mean over pairs of |cosine of the angle between two rows or columns|")
+    s.doc("factor * mean of |cosine of the angle| over pairs of rows or columns")
         .field("factor", &OrthogonalRegularizer::factor_, "Factor.")
         .min(0)
-        .field("mode", &OrthogonalRegularizer::mode_, "What is to be orthogonal.")
+        .field("mode", &OrthogonalRegularizer::mode_,
+               "\"rows\" or \"columns\" are to be orthogonal.")
         .choices({"rows", "columns"});
   }
   Tensor operator()(const Tensor& x) const override {
@@ -79,9 +80,9 @@ class ActivityKeras2 final : public Regularizer {
  public:
   static void describe(Schema<ActivityKeras2>& s) {
     s.doc(
-         "For activity_regularizer as Keras 2.3.1 has it: the sum over the samples of a batch, not "
-         "their mean.")
-        .field("regularizer", &ActivityKeras2::regularizer_, "The penalty.")
+         "Applies activity_regularizer as Keras 2.3.1 does: summed over the samples of a batch "
+         "instead of averaged.")
+        .field("regularizer", &ActivityKeras2::regularizer_, "The regularizer.")
         .required();
   }
   Tensor operator()(const Tensor& x) const override {

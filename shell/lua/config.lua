@@ -18,17 +18,19 @@ local function check_integer(name, value, least, most)
 end
 
 config.print = shell.define("print -> nothing",
-  "How values are shown: cr.config.print { precision = 4 }. What is not given is as at the start.",
+  "Sets how values are printed: cr.config.print { precision = 4 }. Options that are not given "
+    .. "return to their defaults.",
   {
-    { name = "precision", type = "an integer", doc = "Digits behind the point at most; 8." },
+    { name = "precision", type = "an integer", doc = "Maximum number of digits after the "
+      .. "decimal point; 8." },
     { name = "threshold", type = "an integer",
-      doc = "Tensors (1000) and lists (100) of more elements are abbreviated." },
+      doc = "Tensors of more elements (1000) and lists of more elements (100) are abbreviated." },
     { name = "width", type = "an integer",
-      doc = "Columns of a line: those of the terminal, of tables at most 100." },
+      doc = "Width of a line in characters: that of the terminal, at most 100 for tables." },
     { name = "pager", type = "a boolean",
-      doc = "Whether the prompt shows by $PAGER or less what is longer than the screen; true." },
+      doc = "Show results longer than the screen in $PAGER or less; true." },
     { name = "time", type = "a number",
-      doc = "Commands of the prompt that take as many seconds say how long they took; 2." },
+      doc = "Commands that take at least this many seconds show their time; 2." },
   }, function(precision, threshold, width, pager, time)
     check_integer("precision", precision, 0, 17)
     check_integer("threshold", threshold, 0)
@@ -59,18 +61,18 @@ local function fixed(name, state, why)
 end
 
 fixed("flash_attention", true,
-  "the device has one way to compute attention, which keeps no table of all scores")
-fixed("traceback_filtering", true, "errors have no frames of the framework that could be shown")
+  "the device always computes attention without a table of all scores")
+fixed("traceback_filtering", true, "error messages contain no frames of the framework")
 fixed("interactive_logging", true,
-  "progress is shown as `verbose` says; nothing is written to logs instead")
+  "`verbose` decides where progress is shown, and there is no log to write it to")
 fixed("unsafe_deserialization", false,
-  "loading never runs code from a file; functions are given in custom_objects")
-fixed("nnx", false, "there is one implementation, which does not run on JAX")
+  "loading never runs code from a file; functions are passed in custom_objects")
+fixed("nnx", false, "there is no JAX backend")
 
 local function only(name, option_name, value, why)
-  local option = { name = option_name, type = "a value", doc = "The one that there is." }
+  local option = { name = option_name, type = "a value", doc = "Accepts only the default." }
   config["set_" .. name] = shell.define("set_" .. name .. " -> nothing",
-    "Takes one value: " .. why .. ".", { option }, function(wanted)
+    "Accepts one value: " .. why .. ".", { option }, function(wanted)
       if wanted ~= value then shell.fail("set_", name, ": ", why, ", got ", tostring(wanted)) end
     end)
 end

@@ -19,7 +19,8 @@ local function check(name, value, meta)
   return value
 end
 
-local device_type = { name = "device_type", type = "a text", doc = "\"cpu\"; nil: all." }
+local device_type = { name = "device_type", type = "a text", doc = "\"cpu\", or nil for all "
+  .. "devices." }
 
 local function devices_of(type)
   local devices = {}
@@ -29,17 +30,17 @@ local function devices_of(type)
 end
 
 distribution.list_devices = shell.define("list_devices -> a list of texts",
-  "The processes that train together, a device each: \"cpu:0\", ...", { device_type }, devices_of)
+  "The processes that train together, one device each: \"cpu:0\", ...", { device_type }, devices_of)
 
 distribution.get_device_count = shell.define("get_device_count -> an integer",
-  "How many processes train together.", { device_type },
+  "The number of processes that train together.", { device_type },
   function(type) return #devices_of(type) end)
 
 distribution.initialize = shell.define("initialize -> nothing",
-  "Meets the other processes, which mpirun or srun started; fit does so by itself.", {
-    { name = "job_addresses", type = "a text", doc = "Where they are: the launcher knows." },
-    { name = "num_processes", type = "an integer", doc = "How many there must be." },
-    { name = "process_id", type = "an integer", doc = "The rank that this one must have." },
+  "Connects to the other processes that mpirun or srun started; fit does so by itself.", {
+    { name = "job_addresses", type = "a text", doc = "Ignored: the launcher knows the addresses." },
+    { name = "num_processes", type = "an integer", doc = "Required number of processes." },
+    { name = "process_id", type = "an integer", doc = "Required rank of this process." },
   }, function(_, count, rank)
     local all = processes()
     if count ~= nil and count ~= all.size then
@@ -53,12 +54,12 @@ distribution.initialize = shell.define("initialize -> nothing",
   end)
 
 distribution.DeviceMesh = shell.define("DeviceMesh -> a mesh",
-  "Devices in a grid whose axes have names.", {
-    { name = "shape", type = "a list of integers", doc = "Of the grid.", required = true,
+  "A grid of devices whose axes have names.", {
+    { name = "shape", type = "a list of integers", doc = "Shape of the grid.", required = true,
       takes_lists = true },
-    { name = "axis_names", type = "a list of texts", doc = "A name for each axis.",
+    { name = "axis_names", type = "a list of texts", doc = "Name of each axis.",
       required = true, takes_lists = true },
-    { name = "devices", type = "a list of texts", doc = "In order of rows; nil: all.",
+    { name = "devices", type = "a list of texts", doc = "The devices in row-major order; nil: all.",
       takes_lists = true },
   }, function(shape, axis_names, devices)
     devices = devices or devices_of()
@@ -74,9 +75,10 @@ distribution.DeviceMesh = shell.define("DeviceMesh -> a mesh",
   end)
 
 distribution.TensorLayout = shell.define("TensorLayout -> a layout",
-  "Along which axes of a mesh the axes of a tensor are divided.", {
+  "The axes of a mesh along which the axes of a tensor are divided.", {
     { name = "axes", type = "a list of texts",
-      doc = "For each axis of the tensor that of the mesh, or false for none.", required = true,
+      doc = "For each axis of the tensor the axis of the mesh that divides it, or false.",
+        required = true,
       takes_lists = true },
     { name = "device_mesh", type = "a mesh", doc = "The mesh.", takes_names = true },
   }, function(axes, mesh)
@@ -85,8 +87,9 @@ distribution.TensorLayout = shell.define("TensorLayout -> a layout",
   end)
 
 distribution.LayoutMap = shell.define("LayoutMap -> a map of layouts",
-  "Layouts of weights by patterns of their paths: map[\"dense.*kernel\"] = layout.", {
-    { name = "device_mesh", type = "a mesh", doc = "That of layouts without one.", required = true,
+  "Layouts of weights by regular expressions of their paths: map[\"dense.*kernel\"] = layout.", {
+    { name = "device_mesh", type = "a mesh", doc = "Mesh of layouts that have none.",
+      required = true,
       takes_names = true },
   }, function(mesh)
     return setmetatable({ device_mesh = check("LayoutMap", mesh, DeviceMesh) }, LayoutMap)
@@ -101,12 +104,14 @@ local function check_all_devices(name, devices)
 end
 
 distribution.DataParallel = shell.define("DataParallel -> a distribution",
-  "Each process computes its share of every batch; numbers are those of one process with all.", {
-    { name = "device_mesh", type = "a mesh", doc = "Of one axis; nil: all processes.",
+  "Data parallelism: each process computes its share of every batch, and the results are those "
+    .. "of one process with the whole batch.", {
+    { name = "device_mesh", type = "a mesh", doc = "A mesh of one axis; nil: all processes.",
       takes_names = true },
-    { name = "devices", type = "a list of texts", doc = "Instead of a mesh.", takes_lists = true },
+    { name = "devices", type = "a list of texts", doc = "A list of devices instead of a mesh.",
+      takes_lists = true },
     { name = "auto_shard_dataset", type = "a boolean",
-      doc = "Data are the same in all processes, which take their shares: always true.",
+      doc = "Accepted; every process has the same data and takes its share of each batch.",
       default = true },
   }, function(mesh, devices, shards)
     if shards == false then
@@ -126,10 +131,11 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
   end)
 
 distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
-  "Not there yet: weights divided among processes.", {
-    { name = "layout_map", type = "a map of layouts", doc = "Which weights, and how.",
+  "Not available yet: weights that are divided among processes.", {
+    { name = "layout_map", type = "a map of layouts", doc = "The layout of each weight.",
       takes_names = true },
-    { name = "batch_dim_name", type = "a text", doc = "The axis of the mesh for batches." },
+    { name = "batch_dim_name", type = "a text", doc = "The axis of the mesh that divides "
+      .. "batches." },
     { name = "auto_shard_dataset", type = "a boolean", doc = "As in DataParallel.", default = true },
   }, function()
     shell.fail("ModelParallel is not there yet: every process holds all weights; DataParallel "
@@ -137,9 +143,9 @@ distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
   end)
 
 distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
-  "The tensor, for a layout that divides none of its axes; others are not there yet.", {
-    { name = "tensor", type = "a tensor", doc = "What to lay out.", required = true },
-    { name = "layout", type = "a layout", doc = "How.", required = true, takes_names = true },
+  "Applies a layout to a tensor; only layouts that divide no axis are available.", {
+    { name = "tensor", type = "a tensor", doc = "The tensor.", required = true },
+    { name = "layout", type = "a layout", doc = "The layout.", required = true, takes_names = true },
   }, function(tensor, layout)
     for _, axis in ipairs(check("distribute_tensor", layout, TensorLayout).axes) do
       if axis then
@@ -151,8 +157,8 @@ distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
   end)
 
 distribution.set_distribution = shell.define("set_distribution -> nothing",
-  "How fit uses the processes from now on: set_distribution(cr.distribution.DataParallel {}). nil: "
-    .. "each trains on data of its own.", {
+  "Sets the distribution that fit uses: set_distribution(cr.distribution.DataParallel {}). nil: "
+    .. "each process trains on data of its own.", {
     { name = "value", type = "a distribution", doc = "A DataParallel, or nil.", takes_names = true },
   }, function(value)
     if value ~= nil then check("set_distribution", value, DataParallel) end

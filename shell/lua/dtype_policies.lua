@@ -35,17 +35,17 @@ function policy_named(name)
 end
 
 policies.DTypePolicy = shell.define("DTypePolicy -> a dtype policy",
-  "The policy of a name: a dtype, mixed_bfloat16 or mixed_float16.", {
-  { name = "name", type = "a text", doc = "nil: that of layers which are made now." },
+  "The dtype policy of a name: a dtype, mixed_bfloat16 or mixed_float16.", {
+  { name = "name", type = "a text", doc = "Name of the policy; nil: that of new layers." },
 }, function(name) return policy_named(name or cr.config.dtype_policy()) end)
 policies.FloatDTypePolicy = policies.DTypePolicy
 
 for _, class in ipairs { "QuantizedDTypePolicy", "Int4DTypePolicy" } do
   policies[class] = shell.define(class .. " -> a dtype policy",
-    "The policy of layers that keep their largest weight in few bits.", {
+    "The policy of layers whose largest weight is quantized.", {
     { name = "mode", type = "a text", doc = "\"int8\"." },
     { name = "source_name", type = "a text",
-      doc = "The policy for all else; nil: that of layers which are made now." },
+      doc = "The policy of everything that is not quantized; nil: that of new layers." },
   }, function(mode, source) return quantized_policy(mode, source or cr.config.dtype_policy()) end)
 end
 

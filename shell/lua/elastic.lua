@@ -16,17 +16,23 @@ local function smooth_noise(shape, sigma, seed)
 end
 
 image.elastic_transform = shell.define("elastic_transform -> a tensor",
-  "Images with every place moved by smooth noise.", {
-    { name = "images", type = "a tensor", doc = "One image or a batch of them.", required = true },
-    option("alpha", "a number", "How far places are moved.", 20.0),
-    option("sigma", "a number", "How many pixels move alike, above 0.", 5.0),
-    option("interpolation", "nearest or bilinear", "How values between pixels are found.",
+  "Displaces the pixels of images by smooth random noise.", {
+    { name = "images", type = "a tensor", doc = "One image or a batch of images.",
+      required = true },
+    option("alpha", "a number", "Scale of the displacements in pixels.", 20.0),
+    option("sigma", "a number", "Standard deviation in pixels of the Gaussian that smooths the "
+      .. "displacements, above 0.", 5.0),
+    option("interpolation", "nearest or bilinear", "How values between pixels are computed.",
       "bilinear"),
-    option("fill_mode", "constant, nearest, wrap, mirror or reflect", "What is beyond the edges.",
+    option("fill_mode", "constant, nearest, wrap, mirror or reflect",
+      "How points outside the image are filled.",
       "reflect"),
-    option("fill_value", "a number", "Beyond the edges, with constant.", 0.0),
-    option("seed", "an integer or a SeedGenerator", "nil: the process' generator."),
-    option("data_format", "channels_last or channels_first", "Where the channels are.",
+    option("fill_value", "a number", "Value of points outside the image with fill_mode "
+      .. "\"constant\".", 0.0),
+    option("seed", "an integer or a SeedGenerator", "Seed of the random numbers; nil: the "
+      .. "global generator."),
+    option("data_format", "channels_last or channels_first", "Position of the channels: "
+      .. "\"channels_last\" or \"channels_first\".",
       "channels_last"),
   }, function(given, alpha, sigma, interpolation, fill_mode, fill_value, seed, data_format)
     if not (type(sigma) == "number" and sigma > 0) then

@@ -17,14 +17,15 @@ end
 -- ---- kinds of columns
 
 local option = {
-  name = { name = "name", type = "a text", doc = "Of the layer." },
+  name = { name = "name", type = "a text", doc = "Name of the layer." },
   output_mode = { name = "output_mode", type = "a text", default = "one_hot",
-    doc = "one_hot: a vector; int: the place." },
+    doc = "\"one_hot\": a vector of zeros and a one; \"int\": the index of the bin." },
   num_bins = { name = "num_bins", type = "an integer", required = true,
-    doc = "How many places there are." },
-  max_tokens = { name = "max_tokens", type = "an integer", doc = "How many places there may be." },
+    doc = "Number of bins." },
+  max_tokens = { name = "max_tokens", type = "an integer", doc = "Maximum size of the "
+    .. "vocabulary." },
   num_oov_indices = { name = "num_oov_indices", type = "an integer", default = 1,
-    doc = "Places for unknown values." },
+    doc = "Number of indices for unknown values." },
 }
 
 local function new_feature(dtype, preprocessor, output_mode)
@@ -57,37 +58,38 @@ local lookup_options = { option.max_tokens, option.num_oov_indices, option.outpu
   option.name }
 local hashed_options = { option.num_bins, option.output_mode, option.name }
 local kinds = {
-  { "float", "Numbers as they are.", { option.name },
+  { "float", "Passes numbers through unchanged.", { option.name },
     function(name)
       return new_feature("float32", layers.Identity { name = layer_name(name) }, "float")
     end },
-  { "float_rescaled", "Numbers times scale plus offset.", {
-      { name = "scale", type = "a number", default = 1.0, doc = "A factor." },
-      { name = "offset", type = "a number", default = 0.0, doc = "Is added." }, option.name },
+  { "float_rescaled", "Rescales numbers: x * scale + offset.", {
+      { name = "scale", type = "a number", default = 1.0, doc = "Factor." },
+      { name = "offset", type = "a number", default = 0.0, doc = "Added to the product." }, option.name },
     function(scale, offset, name)
       return new_feature("float32",
         layers.Rescaling { scale = scale, offset = offset, name = layer_name(name) }, "float")
     end },
-  { "float_normalized", "Numbers less their mean, divided by their deviation.", { option.name },
+  { "float_normalized", "Normalizes numbers to mean 0 and variance 1.", { option.name },
     function(name)
       return new_feature("float32", layers.Normalization { axis = -1, name = layer_name(name) },
         "float")
     end },
-  { "float_discretized", "Numbers as the ranges that they are in.", {
-      { name = "num_bins", type = "an integer", doc = "How many ranges adapt() makes." },
-      { name = "bin_boundaries", type = "a list of numbers", doc = "Where ranges part, instead." },
+  { "float_discretized", "Encodes numbers by the range they fall into.", {
+      { name = "num_bins", type = "an integer", doc = "Number of ranges that adapt() determines." },
+      { name = "bin_boundaries", type = "a list of numbers", doc = "Boundaries of the ranges, "
+        .. "instead of num_bins." },
       option.output_mode, option.name },
     function(num_bins, boundaries, output_mode, name)
       local layer = layers.Discretization { num_bins = num_bins, bin_boundaries = boundaries,
         name = layer_name(name) }
       return new_feature("float32", layer, output_mode)
     end },
-  { "integer_categorical", "Integers as their places in a vocabulary.", lookup_options,
+  { "integer_categorical", "Encodes integers by their indices in a vocabulary.", lookup_options,
     lookup("IntegerLookup", "int32") },
-  { "string_categorical", "Strings as their places in a vocabulary.", lookup_options,
+  { "string_categorical", "Encodes strings by their indices in a vocabulary.", lookup_options,
     lookup("StringLookup", "string") },
-  { "integer_hashed", "Integers as places by their hash.", hashed_options, hashed "int32" },
-  { "string_hashed", "Strings as places by their hash.", hashed_options, hashed "string" },
+  { "integer_hashed", "Encodes integers by hash.", hashed_options, hashed "int32" },
+  { "string_hashed", "Encodes strings by hash.", hashed_options, hashed "string" },
 }
 local kind_names = {}
 for i, kind in ipairs(kinds) do
@@ -96,11 +98,12 @@ for i, kind in ipairs(kinds) do
 end
 
 FeatureSpace.feature = shell.define("feature -> a feature",
-  "A column that a layer of yours prepares.", {
-  { name = "dtype", type = "a text", required = true, doc = "Of the column." },
-  { name = "preprocessor", type = "a layer", required = true, doc = "What it goes through." },
+  "A column that a preprocessing layer of the user encodes.", {
+  { name = "dtype", type = "a text", required = true, doc = "Dtype of the column." },
+  { name = "preprocessor", type = "a layer", required = true, doc = "The preprocessing layer." },
   { name = "output_mode", type = "a text", required = true,
-    doc = "float: as it is; one_hot: places as vectors; int: places." },
+    doc = "\"float\": the result of the layer; \"one_hot\": its integers as vectors; \"int\": "
+      .. "its integers." },
 }, new_feature)
 
 local function new_cross(feature_names, crossing_dim, output_mode)
@@ -113,10 +116,10 @@ local function new_cross(feature_names, crossing_dim, output_mode)
     output_mode = output_mode, name = name }, Cross)
 end
 FeatureSpace.cross = shell.define("cross -> a crossed feature",
-  "Columns as one: the hash of what they are together.", {
-  { name = "feature_names", type = "a list of texts", required = true, doc = "The columns." },
+  "Crosses columns: hashes the combination of their values.", {
+  { name = "feature_names", type = "a list of texts", required = true, doc = "The columns to cross." },
   { name = "crossing_dim", type = "an integer", required = true,
-    doc = "How many places there are." }, option.output_mode,
+    doc = "Number of bins." }, option.output_mode,
 }, new_cross)
 
 --- The argument of the constructor for a column.
@@ -413,20 +416,22 @@ end
 local options = {
   { name = "features", type = "a table", required = true,
     doc =
-    'By the columns\' names: "float_normalized", "string_categorical", ..., or FeatureSpace.float_normalized() and so on.' },
+    'Kind of each column by name: "float_normalized", "string_categorical", ..., or '
+      .. 'FeatureSpace.float_normalized() and so on.' },
   { name = "output_mode", type = "a text", default = "concat",
-    doc = "concat: one tensor; dict: a table of them." },
+    doc = "\"concat\": one tensor of all features; \"dict\": a table of tensors." },
   { name = "crosses", type = "a list",
-    doc = "Lists of columns that become one feature more each." },
-  { name = "crossing_dim", type = "an integer", default = 32, doc = "Places of a cross." },
+    doc = "Lists of columns to cross, each of which adds a feature." },
+  { name = "crossing_dim", type = "an integer", default = 32, doc = "Number of bins of each "
+    .. "cross." },
   { name = "hashing_dim", type = "an integer", default = 32,
-    doc = "Places of a column that is hashed." },
+    doc = "Number of bins of hashed columns." },
   { name = "num_discretization_bins", type = "an integer", default = 32,
-    doc = "Ranges of float_discretized." },
-  { name = "name", type = "a text", doc = "Of the model that save() writes." },
+    doc = "Number of bins of float_discretized." },
+  { name = "name", type = "a text", doc = "Name of the model that save() writes." },
 }
 local construct = shell.define("FeatureSpace -> a FeatureSpace",
-  "Columns of a table as features for a model.", options, new)
+  "Preprocesses the columns of a table into features for a model.", options, new)
 return setmetatable(FeatureSpace, {
   __call = function(_, ...) return construct(...) end,
   __describe = function() return construct end,

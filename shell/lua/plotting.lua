@@ -79,25 +79,30 @@ local function series_of(y, label)
 end
 
 local file = { name = "file", type = "a text",
-  doc = "A path that ends in .svg, .png or .txt; the terminal without one." }
-local width = { name = "width", type = "a number", doc = "In pixels; in columns at the terminal." }
-local height = { name = "height", type = "a number", doc = "In pixels; in lines at the terminal." }
-local title = { name = "title", type = "a text", doc = "Above the figure." }
-local xlabel = { name = "xlabel", type = "a text", doc = "What x is." }
-local ylabel = { name = "ylabel", type = "a text", doc = "What y is." }
-local values = { name = "values", type = "a tensor or a list", doc = "Numbers.", required = true,
+  doc = "A path that ends in .svg, .png or .txt; without one the figure is drawn at the terminal." }
+local width = { name = "width", type = "a number", doc = "Width in pixels, or in columns of the "
+  .. "terminal." }
+local height = { name = "height", type = "a number", doc = "Height in pixels, or in lines of "
+  .. "the terminal." }
+local title = { name = "title", type = "a text", doc = "Title above the figure." }
+local xlabel = { name = "xlabel", type = "a text", doc = "Label of the x axis." }
+local ylabel = { name = "ylabel", type = "a text", doc = "Label of the y axis." }
+local values = { name = "values", type = "a tensor or a list", doc = "The numbers to count.", required = true,
   takes_lists = true }
 
 cr.plot = shell.define("plot -> a path, or nothing",
-  "Draws lines of y over x, at the terminal or into a file: cr.plot(y), cr.plot(x, y), cr.plot({ "
-  .. "loss = a, val_loss = b }, { file = 'loss.svg' }). NaN leaves a gap.", {
+  "Draws lines of y over x at the terminal or into a file: cr.plot(y), cr.plot(x, y), cr.plot({ "
+    .. "loss = a, val_loss = b }, { file = 'loss.svg' }). NaN leaves a gap.", {
     { name = "x", type = "a tensor or a list", required = true, takes_lists = true,
-      takes_names = true, doc = "Where the points are; y, when it is alone: then x counts from 1." },
+      takes_names = true, doc = "The x coordinates; if it is the only argument it is y, and x "
+        .. "counts from 1." },
     { name = "y", type = "a tensor, a list or a table",
-      doc = "Numbers; the columns of a matrix, a list of series or a table of them by name." },
+      doc = "Numbers; the columns of a matrix, a list of series or a table of series by name." },
     title, xlabel, ylabel,
-    { name = "label", type = "a text", doc = "In the legend; a list of them for several series." },
-    { name = "style", type = "a text", default = "line", doc = "line, points or bars." },
+    { name = "label", type = "a text", doc = "Name in the legend; a list of names for several "
+      .. "series." },
+    { name = "style", type = "a text", default = "line", doc = "\"line\", \"points\" or "
+      .. "\"bars\"." },
     file, width, height,
   }, function(x, y, name, x_name, y_name, label, style, path, wide, high)
     if y == nil then x, y = nil, x end
@@ -110,9 +115,10 @@ cr.plot = shell.define("plot -> a path, or nothing",
       from = 1, whole = x == nil }, { file = path, width = wide, height = high })
   end)
 
-cr.hist = shell.define("hist -> a path, or nothing", "Draws how often values lie where: a histogram.", {
+cr.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the values.", {
   values,
-  { name = "bins", type = "an integer", doc = "How many intervals; by the number of values." },
+  { name = "bins", type = "an integer", doc = "Number of intervals; chosen by the number of "
+    .. "values when not given." },
   title, xlabel, ylabel, file, width, height,
 }, function(x, bins, name, x_name, y_name, path, wide, high)
   local series = { y = values_of(x), style = "histogram", bins = bins }
@@ -148,17 +154,17 @@ end
 local function range_of(pixels) return pixels.dtype:find "int" and { 0, 255 } or { 0, 1 } end
 
 cr.imshow = shell.define("imshow -> a path, or nothing",
-  "Draws an image (height, width) or (height, width, 1, 3 or 4), or a batch of them as a grid: "
-  .. "fractions from 0 to 1, or integers from 0 to 255.", {
+  "Draws an image (height, width) or (height, width, 1, 3 or 4), or a batch of images as a "
+    .. "grid. Values are fractions from 0 to 1 or integers from 0 to 255.", {
     { name = "images", type = "a tensor", doc = "", required = true, takes_lists = true },
     title,
-    { name = "labels", type = "a list of texts", doc = "Below the images." },
-    { name = "columns", type = "an integer", doc = "How many stand side by side." },
+    { name = "labels", type = "a list of texts", doc = "Texts below the images." },
+    { name = "columns", type = "an integer", doc = "Number of images per row." },
     { name = "scale", type = "a boolean", default = false,
-      doc = "The least value becomes black and the greatest white." },
+      doc = "Scale the values so that the smallest is black and the largest white." },
     file, width, height,
     { name = "colorbar", type = "a boolean", default = false,
-      doc = "Whether a bar says which numbers the grays are." },
+      doc = "Show a bar with the scale of the greys." },
   }, function(images, name, labels, columns, scale, path, wide, high, colorbar)
     local pixels = batch_of(images)
     local range = range_of(pixels)
@@ -170,18 +176,19 @@ cr.imshow = shell.define("imshow -> a path, or nothing",
   end)
 
 cr.heatmap = shell.define("heatmap -> a path, or nothing",
-  "Draws a matrix as coloured fields with their numbers, such as cr.utils.confusion_matrix or the scores "
-  .. "of attention.", {
+  "Draws a matrix as a grid of coloured cells with their numbers, such as "
+    .. "cr.utils.confusion_matrix or attention scores.", {
     { name = "values", type = "a matrix", doc = "", required = true, takes_lists = true },
     { name = "labels", type = "a list of texts", doc = "Names of rows and columns alike." },
     { name = "rows", type = "a list of texts", doc = "Names of the rows." },
     { name = "columns", type = "a list of texts", doc = "Names of the columns." },
     title, xlabel, ylabel,
     { name = "numbers", type = "a boolean",
-      doc = "Whether numbers stand in the fields; where there is room." },
+      doc = "Write the numbers into the cells, if there is room." },
     file, width, height,
     { name = "colorbar", type = "a boolean",
-      doc = "Whether a bar says which numbers the colours are; in letters where no numbers stand." },
+      doc = "Show a bar with the scale of the colours; at the terminal only where the cells "
+        .. "have no numbers." },
   }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path, wide, high, colorbar)
     return show("heatmap", { kind = "heatmap", values = is_tensor(matrix) and matrix
       or cr.ops.convert_to_tensor(matrix), rows = rows or labels, columns = columns or labels,
@@ -190,10 +197,11 @@ cr.heatmap = shell.define("heatmap -> a path, or nothing",
   end)
 
 cr.sparkline = shell.define("sparkline -> a string",
-  "A text of one line that shows how values rise and fall.", {
+  "A line of text that shows a series of values as a small chart.", {
     values,
     { name = "width", type = "an integer",
-      doc = "Letters; as many as there are values, or means of some that stand together." },
+      doc = "Width in characters; by default the number of values. Fewer characters show means "
+        .. "of neighbouring values." },
   }, function(x, wide)
     return (named("sparkline", shell.draw, "text", { kind = "sparkline", values = values_of(x) },
       { width = wide, unicode = true }):gsub("\n$", ""))

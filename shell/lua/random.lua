@@ -4,12 +4,12 @@ local ops = cr.ops
 
 local random = {}
 
-local shape_option = { name = "shape", type = "a list of integers", doc = "Of the result.",
+local shape_option = { name = "shape", type = "a list of integers", doc = "Shape of the result.",
   required = true }
 local dtype_option = { name = "dtype", type = "a dtype", default = "float32",
-  doc = "Of the result." }
+  doc = "Dtype of the result." }
 local seed_option = { name = "seed", type = "an integer or a SeedGenerator",
-  doc = "nil: the process' generator." }
+  doc = "Seed of the random numbers; nil: the global generator." }
 
 local function number(name, doc)
   return { name = name, type = "a number or a tensor", doc = doc, required = true }
@@ -56,16 +56,17 @@ local function log_gamma(shape, alpha, seed)
   return ops.log(result) + power * ops.log(ops.maximum(uniform(shape, seed), least))
 end
 
-define("gamma", "Numbers of the gamma distribution of shape alpha and scale 1.", {
-  shape_option, number("alpha", "Its shape, above 0; broadcast to the shape of the result."),
+define("gamma", "Samples of the gamma distribution with shape alpha and scale 1.", {
+  shape_option, number("alpha", "Shape parameter, above 0; broadcast to the shape of the result."),
   dtype_option, seed_option,
 }, function(shape, alpha, dtype, seed)
   check_positive("gamma", "alpha", alpha)
   return ops.cast(ops.exp(log_gamma(shape, alpha, generator(seed))), dtype)
 end)
 
-define("beta", "Numbers of the beta distribution.", {
-  shape_option, number("alpha", "Above 0."), number("beta", "Above 0."), dtype_option, seed_option,
+define("beta", "Samples of the beta distribution.", {
+  shape_option, number("alpha", "Parameter of the distribution, above 0."),
+    number("beta", "Parameter of the distribution, above 0."), dtype_option, seed_option,
 }, function(shape, alpha, beta, dtype, seed)
   check_positive("beta", "alpha", alpha)
   check_positive("beta", "beta", beta)
@@ -74,8 +75,8 @@ define("beta", "Numbers of the beta distribution.", {
   return ops.cast(ops.sigmoid(a - b), dtype) -- exp(a) / (exp(a) + exp(b))
 end)
 
-define("binomial", "How many of so many trials succeed.", {
-  shape_option, number("counts", "Trials."), number("probabilities", "Of a success."), dtype_option,
+define("binomial", "Samples of the binomial distribution: numbers of successes.", {
+  shape_option, number("counts", "Number of trials."), number("probabilities", "Probability of success."), dtype_option,
   seed_option,
 }, function(shape, counts, probabilities, dtype, seed)
   if type(probabilities) == "number" and not (probabilities >= 0 and probabilities <= 1) then
@@ -130,13 +131,14 @@ local function drawn_places(count, number, replace, p, seed)
 end
 
 define("choice",
-  "Items by chance: rows of a tensor or a list, or numbers from 0 to below an integer.", {
-  { name = "a", type = "an integer, a tensor or a list", doc = "What is drawn from.",
+  "Randomly chosen items: rows of a tensor or list, or integers from 0 to a - 1.", {
+  { name = "a", type = "an integer, a tensor or a list", doc = "The items to choose from, or an "
+    .. "integer.",
     required = true },
-  { name = "shape", type = "a list of integers", doc = "Of what is drawn; nil: one item." },
+  { name = "shape", type = "a list of integers", doc = "Shape of the result; nil: one item." },
   { name = "replace", type = "a boolean", default = true,
-    doc = "Whether an item may come several times." },
-  { name = "p", type = "a tensor", doc = "The probability of each item; nil: all alike." },
+    doc = "Allow an item to be chosen several times." },
+  { name = "p", type = "a tensor", doc = "Probability of each item; nil: uniform." },
   seed_option,
 }, function(a, shape, replace, p, seed)
   local items = type(a) ~= "number" and cr.tensor(a) or nil
@@ -163,10 +165,13 @@ define("choice",
 end)
 
 define("categorical",
-  "Classes, by unnormalized logarithms of their probabilities: (batch, classes) -> (batch, num_samples).", {
-  { name = "logits", type = "a tensor", doc = "A row for each draw.", required = true },
-  { name = "num_samples", type = "an integer", doc = "Of each row.", required = true },
-  { name = "dtype", type = "a dtype", default = "int32", doc = "Of the result." }, seed_option,
+  "Class numbers drawn by unnormalized log probabilities: (batch, classes) -> (batch, "
+    .. "num_samples).", {
+  { name = "logits", type = "a tensor", doc = "Log probabilities, one row for each draw.",
+    required = true },
+  { name = "num_samples", type = "an integer", doc = "Number of samples of each row.",
+    required = true },
+  { name = "dtype", type = "a dtype", default = "int32", doc = "Dtype of the result." }, seed_option,
 }, function(logits, num_samples, dtype, seed)
   logits = ops.cast(logits, "float32")
   if #logits.shape ~= 2 then
@@ -179,12 +184,14 @@ define("categorical",
 end)
 
 define("dropout",
-  "Some numbers as 0, at random, the others larger so that the sum is expected to stay.", {
-  { name = "inputs", type = "a tensor", doc = "What numbers are dropped from.", required = true },
-  { name = "rate", type = "a number", doc = "Share that is dropped, from 0 to 1.",
+  "Sets a random fraction of the elements to 0 and scales the others so that the expected sum "
+    .. "stays the same.", {
+  { name = "inputs", type = "a tensor", doc = "The tensor.", required = true },
+  { name = "rate", type = "a number", doc = "Fraction of elements to drop, from 0 to 1.",
     required = true },
   { name = "noise_shape", type = "a list of integers",
-    doc = "Where an axis is 1, all along it are dropped together." },
+    doc = "Shape of the random mask, broadcast to the inputs: along axes of size 1 all elements "
+      .. "are dropped together." },
   seed_option,
 }, function(inputs, rate, noise_shape, seed)
   if not (type(rate) == "number" and rate >= 0 and rate <= 1) then

@@ -14,7 +14,7 @@ for _, name in ipairs { "enable_interactive_logging", "disable_interactive_loggi
 end
 
 utils.is_keras_tensor = shell.define("is_keras_tensor -> true or false",
-  "Whether it is a symbol of a graph.", {
+  "Whether the value is a symbol of a graph.", {
   { name = "x", type = "a value", doc = "", required = true },
 }, function(x)
   local what = cr.describe(x)
@@ -22,7 +22,7 @@ utils.is_keras_tensor = shell.define("is_keras_tensor -> true or false",
 end)
 
 utils.get_source_inputs = shell.define("get_source_inputs -> a list of symbols",
-  "The inputs of the graph that a symbol comes from.", {
+  "The inputs of the graph that produces a symbol.", {
   { name = "tensor", type = "a symbol", doc = "", required = true },
 }, function(tensor)
   local found = {}
@@ -42,7 +42,7 @@ end)
 local names_of_types = { float = "float32", int = "int32", str = "string" }
 
 utils.standardize_dtype = shell.define("standardize_dtype -> a string",
-  "The name of a dtype; nil is that of weights.", {
+  "The canonical name of a dtype; nil: the default dtype.", {
   { name = "dtype", type = "a text", doc = "" },
 }, function(dtype)
   if dtype == nil then return cr.config.floatx() end

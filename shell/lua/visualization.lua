@@ -21,22 +21,23 @@ local function as_pixels(images)
 end
 
 local data_format = { name = "data_format", type = "a text", default = "channels_last",
-  doc = "Where the channels are." }
+  doc = "Position of the channels: \"channels_last\" or \"channels_first\"." }
 
 local visualization = {}
 
 visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tensor",
-  "Images (batch, height, width, channels) of uint8 with frames around what boxes are of; those "
-  .. "with the label -1 do not count.", {
+  "Draws bounding boxes into images (batch, height, width, channels); returns uint8. Boxes with "
+    .. "the label -1 are skipped.", {
     { name = "images", type = "a tensor", doc = "", required = true },
     { name = "bounding_boxes", type = "a table of boxes and labels", doc = "", required = true },
-    { name = "bounding_box_format", type = "a text", doc = "What the numbers of boxes are.",
+    { name = "bounding_box_format", type = "a text", doc = "Format of the boxes.",
       required = true },
-    { name = "class_mapping", type = "a table", doc = "Not possible: nothing is written." },
-    { name = "color", type = "three numbers", doc = "Of the frames; by default gray." },
-    { name = "line_thickness", type = "an integer", default = 2, doc = "In pixels." },
-    { name = "text_thickness", type = "an integer", default = 1, doc = "Nothing is written." },
-    { name = "font_scale", type = "a number", default = 1.0, doc = "Nothing is written." },
+    { name = "class_mapping", type = "a table", doc = "Refused: no text is drawn." },
+    { name = "color", type = "three numbers", doc = "Colour of the boxes; grey by default." },
+    { name = "line_thickness", type = "an integer", default = 2, doc = "Thickness of lines in "
+      .. "pixels." },
+    { name = "text_thickness", type = "an integer", default = 1, doc = "Ignored: no text is drawn." },
+    { name = "font_scale", type = "a number", default = 1.0, doc = "Ignored: no text is drawn." },
     data_format,
   }, function(images, bounding_boxes, format, class_mapping, color, thickness, text_thickness,
     font_scale, order)
@@ -93,16 +94,18 @@ local function palette(count)
 end
 
 visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks -> a tensor",
-  "Images (batch, height, width, channels) of uint8 under the colors of their pixels' classes.", {
+  "Draws segmentation masks over images (batch, height, width, channels); returns uint8.", {
     { name = "images", type = "a tensor", doc = "", required = true },
     { name = "segmentation_masks", type = "a tensor",
-      doc = "Of whole numbers, (batch, height, width, 1).", required = true },
+      doc = "Integer class of each pixel (batch, height, width, 1).", required = true },
     { name = "num_classes", type = "an integer",
-      doc = "Classes below it are drawn; the largest in the masks by default." },
-    { name = "color_mapping", type = "a table", doc = "Colors by class: { [0] = { 255, 0, 0 } }." },
-    { name = "alpha", type = "a number", default = 0.8, doc = "Share of the color." },
+      doc = "Number of classes to draw; by default up to the largest in the masks." },
+    { name = "color_mapping", type = "a table", doc = "Colours by class: { [0] = { 255, 0, 0 } "
+      .. "}." },
+    { name = "alpha", type = "a number", default = 0.8, doc = "Opacity of the masks, from 0 to "
+      .. "1." },
     { name = "blend", type = "a boolean", default = true,
-      doc = "false: colors alone, as float32." },
+      doc = "Blend masks with images; false returns the colours alone as float32." },
     { name = "ignore_index", type = "an integer", default = -1,
       doc = "A class that is not drawn." },
     data_format,

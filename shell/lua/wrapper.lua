@@ -3,7 +3,7 @@
 -- Mine.super.init(self, options).
 local cr = ...
 
-local Wrapper = cr.Layer:subclass("Wrapper", { { "layer", cr.null, "The layer inside." } })
+local Wrapper = cr.Layer:subclass("Wrapper", { { "layer", cr.null, "The wrapped layer." } })
 
 function Wrapper:init()
   local layer = self.layer

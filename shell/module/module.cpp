@@ -88,7 +88,7 @@ void set_models(lua_State* L) {
         lua_insert(state, 1);
         return make_sequential(state);
       },
-      {"layers: a list of layers=nil", "name: a string=nil"}, "Layers one after another.");
+      {"layers: a list of layers=nil", "name: a string=nil"}, "A linear stack of layers.");
   push_base_class(L, "Layer");
   lua_setfield(L, -2, "Layer");
   push_base_class(L, "Model");
@@ -150,9 +150,9 @@ void set_data_utilities(lua_State* L) {
 
 int open(lua_State* L) {
   reserve(L, 20);
-  static const CallablePtr clear = bound(
-      "clear_session", &clear_session, {},
-      "Names of layers count from 1 again; compiled programs and free memory are given back.");
+  static const CallablePtr clear =
+      bound("clear_session", &clear_session, {},
+            "Restarts the numbering of layer names and frees compiled programs and unused memory.");
   static std::once_flag begun;
   std::call_once(begun, begin_process);
   watch_collector(L);

@@ -11,24 +11,25 @@ InputLayer::InputLayer() {
 }
 
 void InputLayer::describe(Schema<InputLayer>& s) {
-  s.doc("Where a graph begins; Input() makes one.")
+  s.doc("The entry of a graph; Input() creates it.")
       .field("shape", &InputLayer::input_shape_option_,
-             "Shape of the input without the batch axis.")
+             "Shape of the input, excluding the batch axis.")
       .not_stored()
-      .field("batch_size", &InputLayer::batch_size_, "Fixed batch size, with shape.")
+      .field("batch_size", &InputLayer::batch_size_, "Fixed batch size, together with shape.")
       .not_stored()
-      .field("dtype", &InputLayer::policy_, "Of the input.")
-      .field("sparse", &InputLayer::sparse_, "true is refused: tensors are dense.")
-      .field("ragged", &InputLayer::ragged_, "true is refused: tensors are dense.")
+      .field("dtype", &InputLayer::policy_, "Dtype of the input.")
+      .field("sparse", &InputLayer::sparse_, "Refused if true: tensors are dense.")
+      .field("ragged", &InputLayer::ragged_, "Refused if true: tensors are dense.")
       .not_stored()
       .field("batch_shape", &InputLayer::batch_input_shape_,
-             "Shape of the input with the batch axis.")
+             "Shape of the input, including the batch axis.")
       .not_stored()
       .field("input_tensor", &InputLayer::input_tensor_,
-             "Refused: a model's inputs may be any symbols, so no layer need stand for one.")
+             "Refused: the inputs of a model may be any symbols.")
       .not_stored()
-      .field("optional", &InputLayer::optional_, "Whether the model may be called without it.")
-      .field("name", &InputLayer::name_, "Unique in a model; counted up when not given.");
+      .field("optional", &InputLayer::optional_, "Allow calls of the model without this input.")
+      .field("name", &InputLayer::name_,
+             "Name of the layer, unique in a model; by default numbered.");
 }
 
 void InputLayer::configured() {

@@ -94,25 +94,28 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
 }
 
 void Layer::describe_options(Schema<Layer>& s) {
-  s.field("name", &Layer::name_, "Unique in a model; counted up per class when not given.")
-      .field("trainable", &Layer::trainable_, "Whether training changes the weights.")
+  s.field("name", &Layer::name_,
+          "Name of the layer, unique in a model; by default the name of the class with a number.")
+      .field("trainable", &Layer::trainable_, "Whether training updates the weights.")
       .field("batch_input_shape", &Layer::batch_input_shape_,
-             "Shape of the input with the batch axis.")
+             "Shape of the input, including the batch axis.")
       .omit_null()
-      .field("dtype", &Layer::policy_, "Of weights and computation.")
-      .field("activity_regularizer", &Layer::activity_regularizer_, "Penalty on the output.")
+      .field("dtype", &Layer::policy_, "Dtype or dtype policy of weights and computation.")
+      .field("activity_regularizer", &Layer::activity_regularizer_,
+             "Penalty on the output that is added to the loss.")
       .omit_null()
       .field("autocast", &Layer::autocast_,
-             "Floating inputs and weights are cast to the dtype of the computation.")
+             "Cast floating-point inputs and weights to the dtype of the computation.")
       .not_stored()
       .field("input_shape", &Layer::input_shape_option_,
-             "Shape of the input without the batch axis.")
+             "Shape of the input, excluding the batch axis.")
       .not_stored()
-      .field("input_dim", &Layer::input_dim_, "Short for input_shape={input_dim}.")
+      .field("input_dim", &Layer::input_dim_, "Short for input_shape = {input_dim}.")
       .not_stored()
-      .field("batch_size", &Layer::batch_size_, "Fixed batch size, with input_shape.")
+      .field("batch_size", &Layer::batch_size_, "Fixed batch size, together with input_shape.")
       .not_stored()
-      .field("weights", &Layer::initial_weights_, "Values taken right after the first build.")
+      .field("weights", &Layer::initial_weights_,
+             "Initial values of the weights, assigned after the first build.")
       .not_stored();
 }
 

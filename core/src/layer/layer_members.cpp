@@ -20,45 +20,49 @@ Variables metrics_variables_below(Layer& layer) {
 }
 
 void describe_identity(Schema<Layer>& s) {
-  s.property("name", &Layer::name, &Layer::set_name, "What it is called in its model and in files.")
+  s.property("name", &Layer::name, &Layer::set_name, "The name in the model and in files.")
       .property("trainable", &Layer::trainable, &Layer::set_trainable,
-                "Whether training changes its weights, and those of the layers in it.")
+                "Whether training updates the weights of the layer and its sublayers.")
       .property("supports_masking", &Layer::supports_masking, &Layer::set_supports_masking,
-                "Whether masks reach its call and go through it.")
-      .property("stateful", &Layer::stateful, "Whether it keeps a state between batches.")
-      .property("dtype", &Layer::variable_dtype, "Of its weights.")
-      .property("variable_dtype", &Layer::variable_dtype, "Of its weights.")
-      .property("compute_dtype", &Layer::compute_dtype, "Of what it computes with.")
-      .property("input_dtype", &Layer::compute_dtype, "What its inputs are cast to.")
+                "Whether the layer accepts masks and passes them on.")
+      .property("stateful", &Layer::stateful, "Whether the layer keeps a state between batches.")
+      .property("dtype", &Layer::variable_dtype, "Dtype of the weights.")
+      .property("variable_dtype", &Layer::variable_dtype, "Dtype of the weights.")
+      .property("compute_dtype", &Layer::compute_dtype, "Dtype of the computation.")
+      .property("input_dtype", &Layer::compute_dtype, "The dtype to which inputs are cast.")
       .property(
           "dtype_policy", [](Layer& layer) { return layer.policy().name; },
-          "The name of its dtype policy.")
-      .property("path", path_of_weights, "What the paths of its weights begin with, once built.");
+          "Name of the dtype policy.")
+      .property("path", path_of_weights, "The prefix of the paths of the weights, once built.");
 }
 
 void describe_weights(Schema<Layer>& s) {
-  s.property("weights", &Layer::weights, "The trainable ones first, then the others.")
+  s.property("weights", &Layer::weights, "All weights, the trainable ones first.")
       .property("variables", &Layer::weights, "The same as weights.")
-      .property("trainable_weights", &Layer::trainable_weights, "Those that training changes.")
+      .property("trainable_weights", &Layer::trainable_weights,
+                "The weights that training updates.")
       .property("trainable_variables", &Layer::trainable_weights, "The same as trainable_weights.")
       .property("non_trainable_weights", &Layer::non_trainable_weights,
-                "Those that training leaves to the layer, or alone.")
+                "The weights that training does not update by gradients.")
       .property("non_trainable_variables", &Layer::non_trainable_weights,
                 "The same as non_trainable_weights.")
-      .property("losses", &Layer::losses,
-                "What add_loss added in the last call, then the penalties of regularizers.")
-      .property("metrics", &Layer::metrics, "The metrics that were added to it.")
+      .property(
+          "losses", &Layer::losses,
+          "The losses that add_loss added in the last call, then the penalties of regularizers.")
+      .property("metrics", &Layer::metrics, "The metrics added to the layer.")
       .property("metrics_variables", metrics_variables_below,
-                "The states of its metrics and of those of the layers in it.")
-      .property("sublayers", &Layer::sublayers, "The layers that it holds.")
-      .method("get_weights", &Layer::get_weights, "Copies of the weights' values.")
-      .method("count_params", &Layer::count_params, "How many numbers the weights have.")
-      .method("reset_states", &Layer::reset_states, "Sets what it keeps between batches to zero.")
+                "The states of the metrics of the layer and its sublayers.")
+      .property("sublayers", &Layer::sublayers, "The layers contained in this one.")
+      .method("get_weights", &Layer::get_weights, "Copies of the values of the weights.")
+      .method("count_params", &Layer::count_params, "The number of elements of all weights.")
+      .method("reset_states", &Layer::reset_states,
+              "Sets the states that the layer keeps between batches to zero.")
       .method("track", static_cast<void (Layer::*)(const LayerPtr&)>(&Layer::track),
-              "Makes a layer one of its own, so that its weights, losses and states are seen.")
-      .arg("layer", "The layer.")
-      .method("untrack", &Layer::untrack, "Takes such a layer out again.")
-      .arg("layer", "The layer.");
+              "Registers a layer as a sublayer, so that its weights, losses and states belong to "
+              "this layer.")
+      .arg("layer", "The sublayer.")
+      .method("untrack", &Layer::untrack, "Removes a sublayer that track registered.")
+      .arg("layer", "The sublayer.");
 }
 
 }  // namespace

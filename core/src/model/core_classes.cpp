@@ -37,7 +37,7 @@ void add_model(Registry& registry, const char* name, std::vector<std::string> al
 
 }  // namespace
 
-void Sequential::describe(Schema<Sequential>& s) { s.doc("Layers one after another."); }
+void Sequential::describe(Schema<Sequential>& s) { s.doc("A linear stack of layers."); }
 void Functional::describe(Schema<Functional>& s) {
   s.doc("A graph of layers from inputs to outputs.");
 }

@@ -28,27 +28,29 @@ LayerPtr take_last(Sequential& model) {
 }  // namespace
 
 void Model::describe_members(Schema<Model>& s) {
-  s.property("layers", &Model::layers, "Those of its graph, or that it tracks.")
-      .property("input_names", &Model::input_names, "The names of its inputs, in order.")
-      .property("output_names", &Model::output_names, "The names of its outputs, in order.")
-      .property("optimizer", &Model::optimizer, "What it was compiled with.")
-      .property("history", &Model::history, "Of the last fit.")
+  s.property("layers", &Model::layers, "The layers of the graph, or those registered by track.")
+      .property("input_names", &Model::input_names, "The names of the inputs, in order.")
+      .property("output_names", &Model::output_names, "The names of the outputs, in order.")
+      .property("optimizer", &Model::optimizer, "The optimizer of compile.")
+      .property("history", &Model::history, "The history of the last fit.")
       .property("metrics", &Model::all_metrics,
-                "The means of losses, those it was compiled with, and its layers'.")
-      .property("metrics_names", &Model::metrics_names, "What evaluate gives, by name.")
-      .property("metrics_variables", states_of_metrics, "The states of its metrics.")
-      .property("run_eagerly", runs_eagerly, "Whether steps run op by op, as compile was told.")
+                "The mean losses, the metrics of compile and those of layers.")
+      .property("metrics_names", &Model::metrics_names,
+                "The names of the values that evaluate returns.")
+      .property("metrics_variables", states_of_metrics, "The states of the metrics.")
+      .property("run_eagerly", runs_eagerly, "Whether steps run op by op, as set in compile.")
       .property("compiled", &Model::compiled, "Whether compile was called.")
-      .property("epochs_trained", &Model::epochs_trained, "In all fits so far.")
+      .property("epochs_trained", &Model::epochs_trained,
+                "The number of epochs of all calls of fit so far.")
       .property(
           "stop_training", &Model::stop_training,
           [](Model& model, bool on) { model.stop_training = on; },
-          "Callbacks set it; training stops after the batch.")
-      .method("reset_metrics", &Model::reset_metrics, "Sets the metrics to their start.");
+          "Set by callbacks to stop training after the batch.")
+      .method("reset_metrics", &Model::reset_metrics, "Resets the states of the metrics.");
 }
 
 void Sequential::describe_members(Schema<Sequential>& s) {
-  s.method("pop", take_last, "Takes the last layer off and gives it.");
+  s.method("pop", take_last, "Removes and returns the last layer.");
 }
 
 }  // namespace crescent

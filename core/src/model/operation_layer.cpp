@@ -28,11 +28,12 @@ void add_tensors(const Value& value, Tensors& tensors) {
 }  // namespace
 
 void OperationLayer::describe(Schema<OperationLayer>& s) {
-  s.doc("A function of cr.ops in a graph; calling the function on symbols makes it.")
+  s.doc(
+       "A function of cr.ops as a layer of a graph, which calling the function on symbols creates.")
       .field("operation", &OperationLayer::name_of_operation_, "Name of the function.")
       .required()
       .field("arguments", &OperationLayer::arguments_,
-             "By name; {input = 0} stands for the first input.");
+             "Arguments by name; {input = 0} stands for the first input.");
 }
 
 OperationLayer::OperationLayer() { autocast_ = false; }

@@ -44,30 +44,29 @@ void finalize_variable_values(Optimizer& optimizer, const Variables& variables) 
 }  // namespace
 
 void Loss::describe_members(Schema<Loss>& s) {
-  s.property("name", &Loss::name, "What logs call it.");
+  s.property("name", &Loss::name, "The name in the logs.");
 }
 
 void Metric::describe_members(Schema<Metric>& s) {
-  s.property("name", name_in_logs, &Metric::set_name, "What logs call it.")
-      .property("variables", &Metric::variables, "Its state.")
-      .property("dtype", dtype_of_state, "Of its state.")
-      .method("result", &Metric::result, "The number so far.")
-      .method("reset_state", &Metric::reset_state, "Begins anew.")
-      .method("reset_states", &Metric::reset_state, "Begins anew.");
+  s.property("name", name_in_logs, &Metric::set_name, "The name in the logs.")
+      .property("variables", &Metric::variables, "The state variables.")
+      .property("dtype", dtype_of_state, "Dtype of the state.")
+      .method("result", &Metric::result, "The current value of the metric.")
+      .method("reset_state", &Metric::reset_state, "Resets the states.")
+      .method("reset_states", &Metric::reset_state, "Resets the states.");
 }
 
 void Optimizer::describe_members(Schema<Optimizer>& s) {
-  s.property("name", &Optimizer::name, "What it is called in files.")
-      .property("iterations", updates_so_far, "How many updates it has made.")
-      .property("variables", &Optimizer::state, "Its state.")
+  s.property("name", &Optimizer::name, "The name in files.")
+      .property("iterations", updates_so_far, "The number of updates so far.")
+      .property("variables", &Optimizer::state, "The state variables.")
       .property("weights", &Optimizer::state, "The same as variables.")
-      .property("built", &Optimizer::built, "Whether its state is made.")
-      .method("build", &Optimizer::build, "Makes the state that it keeps of variables.")
-      .arg("variables", "Those that it is to update.")
-      .method(
-          "finalize_variable_values", finalize_variable_values,
-          "With use_ema: gives variables the averages of what they were. fit does it at its end.")
-      .arg("variables", "Those that get their averages.");
+      .property("built", &Optimizer::built, "Whether the state has been created.")
+      .method("build", &Optimizer::build, "Creates the state for these variables.")
+      .arg("variables", "The variables to update.")
+      .method("finalize_variable_values", finalize_variable_values,
+              "With use_ema: assigns the averages to the variables, as fit does at its end.")
+      .arg("variables", "The variables to assign.");
 }
 
 }  // namespace crescent

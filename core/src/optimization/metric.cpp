@@ -24,8 +24,8 @@ Variable Metric::add_variable(const std::string& name, const Shape& shape, DType
 }
 
 void Metric::describe_options(Schema<Metric>& s) {
-  s.field("name", &Metric::name_, "Shown in logs.")
-      .field("dtype", &Metric::dtype_, "Of the state.");
+  s.field("name", &Metric::name_, "Name in the logs.")
+      .field("dtype", &Metric::dtype_, "Dtype of the state.");
 }
 
 void Metric::set_name(std::string name) { name_ = std::move(name); }

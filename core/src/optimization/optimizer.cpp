@@ -64,21 +64,22 @@ Optimizer::Optimizer()
 void Optimizer::describe_options(Schema<Optimizer>& s) {
   s.field("name", &Optimizer::name_, "Name of the optimizer.")
       .field("weight_decay", &Optimizer::weight_decay_,
-             "Decoupled decay: w -= w * weight_decay * learning_rate.")
-      .field("clipnorm", &Optimizer::clipnorm_, "Largest norm of each gradient.")
+             "Decoupled weight decay: w -= w * weight_decay * learning_rate.")
+      .field("clipnorm", &Optimizer::clipnorm_, "Limit of the norm of each gradient.")
       .field("global_clipnorm", &Optimizer::global_clipnorm_,
-             "Largest norm of all gradients together.")
-      .field("clipvalue", &Optimizer::clipvalue_, "Largest magnitude of a gradient's elements.")
-      .field("use_ema", &Optimizer::use_ema_, "Keep a moving average of the weights.")
-      .field("ema_momentum", &Optimizer::ema_momentum_, "Momentum of that average.")
+             "Limit of the norm of all gradients together.")
+      .field("clipvalue", &Optimizer::clipvalue_,
+             "Limit of the magnitude of each element of a gradient.")
+      .field("use_ema", &Optimizer::use_ema_, "Keep an exponential moving average of the weights.")
+      .field("ema_momentum", &Optimizer::ema_momentum_, "Momentum of the average.")
       .min(0)
       .max(1)
       .field("ema_overwrite_frequency", &Optimizer::ema_overwrite_frequency_,
-             "Steps between overwriting the weights by it.")
+             "Number of steps after which the weights are overwritten by the average.")
       .field("loss_scale_factor", &Optimizer::loss_scale_factor_,
-             "The loss is multiplied, gradients divided by this.")
+             "Multiply the loss by this factor and divide the gradients by it.")
       .field("gradient_accumulation_steps", &Optimizer::gradient_accumulation_steps_,
-             "Updates happen every so many steps.");
+             "Number of steps whose gradients are averaged for each update.");
 }
 
 std::vector<std::string> Optimizer::slots() const { return {}; }

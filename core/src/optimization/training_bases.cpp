@@ -14,10 +14,10 @@ Schedule::~Schedule() = default;
 Optimizer::~Optimizer() = default;
 
 void Loss::describe_options(Schema<Loss>& s) {
-  s.field("reduction", &Loss::reduction_, "How values per sample become one.")
+  s.field("reduction", &Loss::reduction_, "How the losses of samples are combined into one.")
       .choices({"sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"})
-      .field("name", &Loss::name_, "Shown in logs.")
-      .field("dtype", &Loss::dtype_, "Of the computation.")
+      .field("name", &Loss::name_, "Name in the logs.")
+      .field("dtype", &Loss::dtype_, "Dtype of the computation.")
       .not_stored();
 }
 

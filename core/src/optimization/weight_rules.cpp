@@ -24,7 +24,7 @@ WeightRules::~WeightRules() = default;
 
 void WeightRules::describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
                                        std::ptrdiff_t offset, const void* object) {
-  schema.add(concat(name, "_initializer"), concat("How ", text_of(name, called), " starts."),
+  schema.add(concat(name, "_initializer"), concat("Initializer of ", text_of(name, called), "."),
              MemberType::of<Ref<Initializer>>(), offset + place_of(&WeightRules::initializer),
              object);
 }
@@ -38,8 +38,7 @@ void WeightRules::describe_regularizer(SchemaBuilder& schema, const char* name, 
 
 void WeightRules::describe_constraint(SchemaBuilder& schema, const char* name, const char* called,
                                       std::ptrdiff_t offset, const void* object) {
-  schema.add(concat(name, "_constraint"),
-             concat("Projection of ", text_of(name, called), " after updates."),
+  schema.add(concat(name, "_constraint"), concat("Constraint of ", text_of(name, called), "."),
              MemberType::of<Ref<Constraint>>(), offset + place_of(&WeightRules::constraint),
              object);
 }

@@ -125,7 +125,8 @@ std::string Configurable::class_name() const {
 }
 
 void Configurable::describe_members(Schema<Configurable>& s) {
-  s.method("get_config", &Configurable::get_config, "The options that make an equal object.");
+  s.method("get_config", &Configurable::get_config,
+           "The options as a table, from which from_config creates an equal object.");
 }
 
 Dict Configurable::get_config() const {

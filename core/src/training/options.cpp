@@ -8,84 +8,92 @@ void CompileOptions::describe(Schema<CompileOptions>& s) {
   s.doc("How a model trains.")
       .field("optimizer", &O::optimizer, "Name, configuration or Optimizer.")
       .kind("optimizer")
-      .field("loss", &O::loss, "Name or Loss; a list or dict for several outputs.")
+      .field("loss", &O::loss,
+             "Name, function or Loss; a list or table of them for several outputs.")
       .kind("loss")
       .field("metrics", &O::metrics,
-             "Names or Metrics; lists of lists or a dict for several outputs.")
+             "Names or Metrics; lists of lists or a table for several outputs.")
       .kind("metric")
-      .field("loss_weights", &O::loss_weights, "Factor of each output's loss; a list or dict.")
-      .field("weighted_metrics", &O::weighted_metrics, "Metrics that count sample_weight.")
+      .field("loss_weights", &O::loss_weights, "Weight of each output's loss; a list or a table.")
+      .field("weighted_metrics", &O::weighted_metrics,
+             "Metrics that are weighted by sample_weight.")
       .kind("metric")
-      .field("run_eagerly", &O::run_eagerly, "Run op by op, to look at values.")
+      .field("run_eagerly", &O::run_eagerly,
+             "Run op by op instead of compiled, so that values can be inspected.")
       .field("steps_per_execution", &O::steps_per_execution,
-             "Accepted; every step is one execution.")
+             "Accepted for compatibility; every step is one execution.")
       .min(1)
-      .field("jit_compile", &O::jit_compile, "Accepted; steps are always compiled.")
+      .field("jit_compile", &O::jit_compile,
+             "Accepted for compatibility; steps are always compiled.")
       .field("auto_scale_loss", &O::auto_scale_loss,
-             "With policy mixed_float16 the optimizer is put into a LossScaleOptimizer.")
+             "With the policy mixed_float16, wrap the optimizer in a LossScaleOptimizer.")
       .field("mask_as_weights", &O::mask_as_weights,
-             "Masks of predictions are weights of the losses, whose mean is then over what is "
-             "masked too, as in Keras 2.3 and tf.keras up to 2.10.");
+             "Use masks of predictions as weights of the losses and average over masked elements "
+             "too, as Keras 2.3 and tf.keras up to 2.10 do.");
 }
 
 void FitOptions::describe(Schema<FitOptions>& s) {
   using O = FitOptions;
   s.doc("How fit goes through the data.")
-      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .field("batch_size", &O::batch_size, "Samples per step; 32 when not given.")
       .min(1)
-      .field("epochs", &O::epochs, "Passes over the data, counted with initial_epoch.")
+      .field("epochs", &O::epochs, "Number of passes over the data; initial_epoch counts as done.")
       .min(0)
-      .field("verbose", &O::verbose, "0 quiet, 1 a progress bar, 2 a line an epoch, \"auto\".")
-      .field("callbacks", &O::callbacks, "A callback or a list of them.")
-      .field("validation_split", &O::validation_split,
-             "Share of the data, from its end, that is held back.")
+      .field("verbose", &O::verbose, "0: silent, 1: progress bar, 2: one line per epoch, \"auto\".")
+      .field("callbacks", &O::callbacks, "A callback or a list of callbacks.")
+      .field(
+          "validation_split", &O::validation_split,
+          "Fraction of the samples, taken from the end, to use for validation instead of training.")
       .min(0)
       .max(1)
-      .field("validation_data", &O::validation_data, "{x, y} or {x, y, sample_weight}.")
+      .field("validation_data", &O::validation_data,
+             "Validation data: {x, y} or {x, y, sample_weight}.")
       .field("shuffle", &O::shuffle,
-             "Draw a new order each epoch; \"batch\" keeps batches together.")
+             "Shuffle the samples before each epoch; \"batch\" shuffles whole batches.")
       .field("class_weight", &O::class_weight,
-             "Weight of each class, by its label: {[0] = 1, [1] = 5}.")
+             "Weight of each class by its label: {[0] = 1, [1] = 5}.")
       .field("sample_weight", &O::sample_weight, "Weight of each sample.")
       .field("initial_epoch", &O::initial_epoch,
-             "Number of the first epoch, to go on where a run ended.")
+             "Epoch at which to start, to continue an earlier run.")
       .min(0)
-      .field("steps_per_epoch", &O::steps_per_epoch, "Steps that make an epoch.")
+      .field("steps_per_epoch", &O::steps_per_epoch, "Number of batches that make an epoch.")
       .min(1)
-      .field("validation_steps", &O::validation_steps, "Steps that make a validation.")
+      .field("validation_steps", &O::validation_steps, "Number of batches of each validation.")
       .min(1)
-      .field("validation_batch_size", &O::validation_batch_size, "batch_size when not given.")
+      .field("validation_batch_size", &O::validation_batch_size,
+             "Samples per batch of the validation; batch_size when not given.")
       .min(1)
       .field("validation_freq", &O::validation_freq,
-             "Every so many epochs, or a list of epochs (from 1).")
-      .field(
-          "resume", &O::resume,
-          "Go on where an earlier run stopped, in the middle of an epoch too, and end with the "
-          "same bits. true: the run that this model was saved in or that was interrupted. A "
-          "path: the run is kept in this file after every epoch and when it is interrupted, gone "
-          "on with when the file is there, and the file is removed when the run has ended. "
-          "Begins anew when there is no such run.")
+             "Validate every so many epochs, or after the epochs of this list (from 1).")
+      .field("resume", &O::resume,
+             "Continue an interrupted run, also in the middle of an epoch, with the bits of an "
+             "uninterrupted one. true: continue the run that this model was saved in or that was "
+             "interrupted. A path: save the run in this file after every epoch and at an "
+             "interruption, continue from the file if it exists, and remove it when the run has "
+             "ended. Without an earlier run, training starts anew.")
       .field("inference_metrics", &O::inference_metrics,
-             "Loss and metrics of training are those of inference (no dropout, moving averages), "
-             "measured on each batch before the model learns from it: a forward pass more.")
+             "Report the loss and metrics of training in inference mode (no dropout, moving "
+             "averages), computed on each batch before the update, at the cost of another forward "
+             "pass.")
       .field("nan", &O::nan,
-             "When the loss or a gradient of a batch is not finite, the weights stay as they were "
-             "before it: \"stop\" ends the run there, \"locate\" is an error that names the batch, "
-             "the rows, and the layer and op where it began.")
+             "What to do when the loss or a gradient is not finite; the weights keep their values "
+             "from before the batch. \"stop\": end the run. \"locate\": raise an error that names "
+             "the batch, the rows, and the layer and op where the value arose.")
       .choices({"locate", "stop"})
       .field("watch", &O::watch,
-             "\"gradients\", \"weights\" or both: their norms on the last batch, layer by layer, "
-             "go into the logs and the history.");
+             "\"gradients\", \"weights\" or both: log their norms on the last batch of each epoch, "
+             "layer by layer.");
 }
 
 void TraceOptions::describe(Schema<TraceOptions>& s) {
   using O = TraceOptions;
   s.doc("Which layers a trace shows, and what of them.")
-      .field("layers", &O::layers, "Names or paths of layers; all when not given.")
-      .field("statistics", &O::statistics, "Smallest, largest, mean, ... of each output.")
-      .field("values", &O::values, "Keep the outputs.")
-      .field("training", &O::training, "Call the model as training does.")
-      .field("line_length", &O::line_length, "Columns of a line.")
+      .field("layers", &O::layers, "Names or paths of the layers to trace; all when not given.")
+      .field("statistics", &O::statistics,
+             "Compute minimum, maximum, mean and more of each output.")
+      .field("values", &O::values, "Keep the outputs themselves.")
+      .field("training", &O::training, "Run the layers in training mode.")
+      .field("line_length", &O::line_length, "Width of the table in characters.")
       .min(40);
 }
 
@@ -94,8 +102,8 @@ void GradientNormsOptions::describe(Schema<GradientNormsOptions>& s) {
   s.doc("On what gradients are taken.")
       .field("batch_size", &O::batch_size, "Samples of the batch; 32 when not given.")
       .min(1)
-      .field("sample_weight", &O::sample_weight, "A weight a sample, as of fit.")
-      .field("line_length", &O::line_length, "Columns of a line.")
+      .field("sample_weight", &O::sample_weight, "Weight of each sample, as in fit.")
+      .field("line_length", &O::line_length, "Width of the table in characters.")
       .min(40);
 }
 
@@ -103,79 +111,81 @@ void LearningRateOptions::describe(Schema<LearningRateOptions>& s) {
   using O = LearningRateOptions;
   s.doc("Which learning rates are tried.")
       .field("from", &O::from, "The first learning rate.")
-      .field("to", &O::to, "The last one.")
-      .field("steps", &O::steps, "How many, at equal ratios; a batch each.")
+      .field("to", &O::to, "The last learning rate.")
+      .field("steps", &O::steps,
+             "Number of steps, one batch each, with a constant ratio between rates.")
       .min(2)
-      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .field("batch_size", &O::batch_size, "Samples per step; 32 when not given.")
       .min(1)
       .field("smoothing", &O::smoothing, "Weight of the past in the moving average of the losses.")
       .min(0)
       .max(1)
-      .field("diverged", &O::diverged,
-             "Ends when the average is so many times as large as its smallest value.")
+      .field("diverged", &O::diverged, "Stop when the average exceeds its minimum by this factor.")
       .min(1);
 }
 
 void EvaluateOptions::describe(Schema<EvaluateOptions>& s) {
   using O = EvaluateOptions;
   s.doc("How evaluate goes through the data.")
-      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .field("batch_size", &O::batch_size, "Samples per step; 32 when not given.")
       .min(1)
-      .field("verbose", &O::verbose, "0 quiet, 1 a progress bar, 2 a line.")
+      .field("verbose", &O::verbose, "0: silent, 1: progress bar, 2: one line.")
       .field("sample_weight", &O::sample_weight, "Weight of each sample.")
-      .field("steps", &O::steps, "Stop after so many steps.")
+      .field("steps", &O::steps, "Number of batches after which to stop; all when not given.")
       .min(1)
-      .field("callbacks", &O::callbacks, "A callback or a list of them.")
-      .field("return_dict", &O::return_dict, "Values by name.");
+      .field("callbacks", &O::callbacks, "A callback or a list of callbacks.")
+      .field("return_dict", &O::return_dict,
+             "Return the results as a table by name instead of a list.");
 }
 
 void PredictOptions::describe(Schema<PredictOptions>& s) {
   using O = PredictOptions;
   s.doc("How predict goes through the data.")
-      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .field("batch_size", &O::batch_size, "Samples per step; 32 when not given.")
       .min(1)
       .field("verbose", &O::verbose,
-             "0 quiet, 1 a progress bar, 2 a line; when not given a terminal shows how far it has "
-             "come once that takes more than a second.")
-      .field("steps", &O::steps, "Stop after so many steps.")
+             "0: silent, 1: progress bar, 2: one line; when not given, a terminal shows a bar once "
+             "the prediction takes more than a second.")
+      .field("steps", &O::steps, "Number of batches after which to stop; all when not given.")
       .min(1)
-      .field("callbacks", &O::callbacks, "A callback or a list of them.");
+      .field("callbacks", &O::callbacks, "A callback or a list of callbacks.");
 }
 
 void SummaryOptions::describe(Schema<SummaryOptions>& s) {
   using O = SummaryOptions;
   s.doc("How a summary looks.")
-      .field("line_length", &O::line_length, "Columns of a line.")
+      .field("line_length", &O::line_length, "Width of the table in characters.")
       .min(20)
-      .field("positions", &O::positions, "Where columns end, as shares of the line.")
-      .field("expand_nested", &O::expand_nested, "Show the layers of models inside the model.")
-      .field("show_trainable", &O::show_trainable, "Say for each layer whether it trains.")
+      .field("positions", &O::positions, "Right ends of the columns as fractions of the width.")
+      .field("expand_nested", &O::expand_nested, "Show the layers of nested models.")
+      .field("show_trainable", &O::show_trainable, "Show which layers are trainable.")
       .field("flops", &O::flops,
-             "Say for each layer how many floating-point operations one sample takes forwards.");
+             "Show the floating-point operations of each layer for one sample.");
 }
 
 void ValidateOptions::describe(Schema<ValidateOptions>& s) {
   using O = ValidateOptions;
   s.doc("What of the data is checked, and where the summary goes.")
-      .field("batch_size", &O::batch_size, "Samples of the steps; 32 when not given.")
+      .field("batch_size", &O::batch_size, "Samples per step; 32 when not given.")
       .min(1)
-      .field("sample_weight", &O::sample_weight, "A weight a sample, as of fit.");
+      .field("sample_weight", &O::sample_weight, "Weight of each sample, as in fit.");
 }
 
 void ProfileOptions::describe(Schema<ProfileOptions>& s) {
   using O = ProfileOptions;
   s.doc("How a step is profiled, and what is shown.")
-      .field("batch_size", &O::batch_size, "Samples of the step; 32 when not given.")
+      .field("batch_size", &O::batch_size, "Samples per step; 32 when not given.")
       .min(1)
       .field("steps", &O::steps,
-             "Steps that are timed; as many as fill a quarter of a second when not given.")
+             "Number of timed steps; by default as many as take a quarter of a second.")
       .min(1)
-      .field("by", &O::by,
-             "A row for each layer, op, or instruction (every op of every layer, with shapes).")
+      .field(
+          "by", &O::by,
+          "One row per layer, per op, or per instruction (every op of every layer, with shapes).")
       .choices({"both", "layer", "op", "instruction"})
-      .field("sort", &O::sort, "By time, or in the order of running.")
+      .field("sort", &O::sort, "Sort the rows by time, or keep the order of execution.")
       .choices({"time", "order"})
-      .field("line_length", &O::line_length, "Columns of a line.")
+      .field("line_length", &O::line_length, "Width of the table in characters.")
       .min(60);
 }
 

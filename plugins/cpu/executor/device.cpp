@@ -51,7 +51,7 @@ void CpuDevice::describe(Schema<CpuDevice>& s) {
   s.doc("Runs programs on the cores of this machine.")
       .field("threads", &CpuDevice::threads_, "How many compute; 0: all cores.")
       .field("deterministic", &CpuDevice::deterministic_,
-             "Whole runs give the same bits for any number of threads.");
+             "Makes whole runs give the same bits for any number of threads.");
 }
 
 CpuDevice::CpuDevice() : pool_(available_cores()) {

@@ -16,12 +16,14 @@ class Elementwise : public UnaryLayer {
 class ReLU final : public Elementwise {
  public:
   static void describe(Schema<ReLU>& s) {
-    s.doc("x from threshold to max_value, negative_slope * (x - threshold) below.")
-        .field("max_value", &ReLU::max_value_, "Upper limit, null: none.")
+    s.doc(
+         "Rectified linear unit: x from threshold to max_value, negative_slope * (x - threshold) "
+         "below the threshold.")
+        .field("max_value", &ReLU::max_value_, "Upper limit; null: none.")
         .min(0)
         .field("negative_slope", &ReLU::negative_slope_, "Slope below the threshold.")
         .min(0)
-        .field("threshold", &ReLU::threshold_, "Where the function starts.")
+        .field("threshold", &ReLU::threshold_, "Values above the threshold pass.")
         .min(0);
   }
   void configured() override {
@@ -41,8 +43,8 @@ class ReLU final : public Elementwise {
 class LeakyReLU final : public Elementwise {
  public:
   static void describe(Schema<LeakyReLU>& s) {
-    s.doc("x above 0, negative_slope * x below.")
-        .field("negative_slope", &LeakyReLU::negative_slope_, "Slope below 0.")
+    s.doc("x for x > 0, else negative_slope * x.")
+        .field("negative_slope", &LeakyReLU::negative_slope_, "Slope for negative x.")
         .alias("alpha")
         .min(0);
   }
@@ -55,8 +57,8 @@ class LeakyReLU final : public Elementwise {
 class ThresholdedReLU final : public Elementwise {
  public:
   static void describe(Schema<ThresholdedReLU>& s) {
-    s.doc("x above theta, 0 elsewhere (Keras 2).")
-        .field("theta", &ThresholdedReLU::theta_, "Where the function starts.")
+    s.doc("x for x > theta, else 0 (Keras 2).")
+        .field("theta", &ThresholdedReLU::theta_, "Values above the threshold pass.")
         .min(0);
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -70,7 +72,8 @@ class ThresholdedReLU final : public Elementwise {
 class ELU final : public Elementwise {
  public:
   static void describe(Schema<ELU>& s) {
-    s.doc("x above 0, alpha * (exp(x) - 1) below.").field("alpha", &ELU::alpha_, "Scale below 0.");
+    s.doc("Exponential linear unit: x for x > 0, else alpha * (exp(x) - 1).")
+        .field("alpha", &ELU::alpha_, "Scale for negative x.");
   }
   Tensor call(const Tensor& x, const Call&) override { return ops::elu(x, alpha_); }
 
@@ -81,7 +84,7 @@ class ELU final : public Elementwise {
 class SoftmaxLayer final : public Elementwise {
  public:
   static void describe(Schema<SoftmaxLayer>& s) {
-    s.doc("exp(x) / sum exp(x) over an axis or several; masked elements get 0.")
+    s.doc("exp(x) / sum exp(x) over one or several axes; masked elements get 0.")
         .field("axis", &SoftmaxLayer::axis_, "The axis or axes.");
   }
   void configured() override {
@@ -110,12 +113,11 @@ class SoftmaxLayer final : public Elementwise {
 class PReLU final : public Elementwise {
  public:
   static void describe(Schema<PReLU>& s) {
-    s.doc("x above 0, alpha * x below, alpha learned.")
-        .field("alpha_initializer", &PReLU::initializer_, "How alpha starts.")
+    s.doc("x for x > 0, else alpha * x with learned alpha.")
+        .field("alpha_initializer", &PReLU::initializer_, "Initializer of alpha.")
         .field("alpha_regularizer", &PReLU::regularizer_, "Penalty on alpha.")
-        .field("alpha_constraint", &PReLU::constraint_, "Projection of alpha after updates.")
-        .field("shared_axes", &PReLU::shared_axes_,
-               "Axes (from 1) along which alpha is one value.");
+        .field("alpha_constraint", &PReLU::constraint_, "Constraint of alpha.")
+        .field("shared_axes", &PReLU::shared_axes_, "Axes (from 1) along which alpha is shared.");
   }
   void build(const Shape& input) override {
     Shape shape = input.slice(1, input.rank());

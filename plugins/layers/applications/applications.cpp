@@ -8,10 +8,10 @@ namespace {
 class LayerScale final : public UnaryLayer {
  public:
   static void describe(Schema<LayerScale>& s) {
-    s.doc("Multiplies each channel by a weight. ConvNeXt has it.")
-        .field("init_values", &LayerScale::init_values_, "How the weights start.")
+    s.doc("Multiplies each channel by a learned weight; used by ConvNeXt.")
+        .field("init_values", &LayerScale::init_values_, "Initial value of the weights.")
         .required()
-        .field("projection_dim", &LayerScale::projection_dim_, "How many channels there are.")
+        .field("projection_dim", &LayerScale::projection_dim_, "Number of channels.")
         .required()
         .min(1);
   }
@@ -31,8 +31,10 @@ class LayerScale final : public UnaryLayer {
 class StochasticDepth final : public UnaryLayer {
  public:
   static void describe(Schema<StochasticDepth>& s) {
-    s.doc("Drops whole samples in training and scales the others by 1 / (1 - drop_path_rate).")
-        .field("drop_path_rate", &StochasticDepth::drop_path_rate_, "Share that is dropped.")
+    s.doc(
+         "Drops whole samples in training and multiplies the others by 1 / (1 - drop_path_rate) "
+         "(Huang et al. 2016).")
+        .field("drop_path_rate", &StochasticDepth::drop_path_rate_, "Fraction of samples to drop.")
         .required()
         .min(0)
         .max(1);
@@ -60,7 +62,7 @@ class StochasticDepth final : public UnaryLayer {
 class CustomScaleLayer final : public Layer {
  public:
   static void describe(Schema<CustomScaleLayer>& s) {
-    s.doc("The first input and `scale` times the second. InceptionResNetV2 has it.")
+    s.doc("Adds `scale` times the second input to the first; used by InceptionResNetV2.")
         .field("scale", &CustomScaleLayer::scale_, "Factor of the second input.")
         .required();
   }

@@ -21,13 +21,14 @@ class AttentionLayer : public Layer {
  protected:
   template <class T>
   static void describe_dropout(Schema<T>& s) {
-    s.field("dropout", &AttentionLayer::dropout_, "Share of attention dropped in training.")
+    s.field("dropout", &AttentionLayer::dropout_,
+            "Dropout rate of the attention weights in training.")
         .min(0)
         .max(1);
   }
   template <class T>
   static void describe_seed(Schema<T>& s) {
-    s.field("seed", &AttentionLayer::seed_, "Fixes the dropout.");
+    s.field("seed", &AttentionLayer::seed_, "Seed of the dropout.");
   }
   struct Attended {
     Tensor output;   ///< (b,t,h,e)

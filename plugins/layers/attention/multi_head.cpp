@@ -67,35 +67,37 @@ class HeadedAttention : public AttentionLayer {
  protected:
   template <class T>
   static void describe_call(Schema<T>& s) {
-    s.input("query", 0, "What asks.")
-        .input("value", 1, "What is asked.")
-        .input("key", 2, "What the query is compared with; not given: the value.")
+    s.input("query", 0, "The queries.")
+        .input("value", 1, "The values.")
+        .input("key", 2, "The keys, compared with the queries; by default the values.")
         .argument("query_mask", {},
-                  "Steps of the query that count: (batch, t); not given: the query's own mask.")
-        .argument("value_mask", {}, "Steps of the value that count: (batch, s).")
-        .argument("key_mask", {}, "Steps of the key that count: (batch, s).")
-        .argument("attention_mask", {}, "Which step may see which: (batch, t, s).")
+                  "Valid steps of the query (batch, t); by default the mask of the query.")
+        .argument("value_mask", {}, "Valid steps of the value (batch, s).")
+        .argument("key_mask", {}, "Valid steps of the key (batch, s).")
+        .argument("attention_mask", {},
+                  "Which query step may attend to which key step (batch, t, s).")
         .argument("return_attention_scores", false,
-                  "The scores (batch, heads, t, s) as second output.")
-        .argument("use_causal_mask", false, "Step i sees steps up to i.");
+                  "Return the scores (batch, heads, t, s) as a second output.")
+        .argument("use_causal_mask", false, "Let step i attend only to steps up to i.");
   }
   template <class T>
   static void describe_bias(Schema<T>& s) {
-    s.field("use_bias", &HeadedAttention::use_bias_, "Projections have a bias.");
+    s.field("use_bias", &HeadedAttention::use_bias_, "Add a bias to the projections.");
   }
   template <class T>
   static void describe_rest(Schema<T>& s) {
     s.field("sliding_window", &HeadedAttention::window_,
-            "A step sees steps less than so many away; null: all.")
+            "Attend only to steps at a distance below this; null: to all.")
         .min(1)
         .field("flash_attention", &HeadedAttention::flash_,
-               "true: refuse dropout and scores, which need the whole square of weights.")
+               "true: refuse dropout and return_attention_scores, which need the whole table of "
+               "scores.")
         .not_stored()
         .weight_options({{"kernel", &HeadedAttention::kernel_rules_, "each kernel"},
                          {"bias", &HeadedAttention::bias_rules_, "each bias"}},
                         &HeadedAttention::penalty_)
         .field("use_gate", &HeadedAttention::use_gate_,
-               "Multiply what each head gives by a learned sigmoid of the query.");
+               "Multiply the output of each head by a learned sigmoid of the query.");
     describe_seed(s);
   }
 
@@ -212,25 +214,24 @@ class MultiHeadAttention final : public HeadedAttention {
  public:
   static void describe(Schema<MultiHeadAttention>& s) {
     s.doc(
-        "Attention of several heads. Called on (query, value[, key]): (batch, t, d), (batch, s, "
-        "d') "
-        "-> (batch, t, d); with attention_axes inputs may have more axes.");
+        "Multi-head attention (Vaswani et al. 2017). Called on (query, value[, key]): (batch, t, "
+        "d), (batch, s, d') -> (batch, t, d); with attention_axes the inputs may have more axes.");
     describe_call(s);
     s.field("num_heads", &MultiHeadAttention::heads_, "Number of heads.")
         .required()
         .min(1)
-        .field("key_dim", &MultiHeadAttention::key_dim_, "Width of a head's query and key.")
+        .field("key_dim", &MultiHeadAttention::key_dim_, "Size of a head's query and key.")
         .required()
         .min(1)
         .field("value_dim", &MultiHeadAttention::value_dim_,
-               "Width of a head's value; null: key_dim.")
+               "Size of a head's value; null: key_dim.")
         .min(1);
     describe_dropout(s);
     describe_bias(s);
     s.field("output_shape", &MultiHeadAttention::output_shape_,
-            "Shape of the output at each step; null: as the query.")
+            "Shape of the output at each step; null: that of the query.")
         .field("attention_axes", &MultiHeadAttention::attention_axes_,
-               "Axes attended over; null: all but the batch and the features.");
+               "Axes to attend over; null: all but the batch and the features.");
     describe_rest(s);
   }
   void configured() override {
@@ -368,17 +369,17 @@ class GroupedQueryAttention final : public HeadedAttention {
  public:
   static void describe(Schema<GroupedQueryAttention>& s) {
     s.doc(
-        "Attention whose keys and values have fewer heads than queries have. Called on (query, "
-        "value[, key]): (batch, t, d), (batch, s, d') -> (batch, t, d)");
+        "Attention in which groups of query heads share a head of keys and values (Ainslie et al. "
+        "2023). Called on (query, value[, key]): (batch, t, d), (batch, s, d') -> (batch, t, d)");
     describe_call(s);
-    s.field("head_dim", &GroupedQueryAttention::width_, "Width of a head.")
+    s.field("head_dim", &GroupedQueryAttention::width_, "Size of a head.")
         .required()
         .min(1)
-        .field("num_query_heads", &GroupedQueryAttention::query_heads_, "Heads of queries.")
+        .field("num_query_heads", &GroupedQueryAttention::query_heads_, "Number of query heads.")
         .required()
         .min(1)
         .field("num_key_value_heads", &GroupedQueryAttention::key_heads_,
-               "Heads of keys and values; 1: one for all queries.")
+               "Number of key and value heads; 1: all queries share one.")
         .required()
         .min(1);
     describe_dropout(s);

@@ -39,11 +39,12 @@ class SequenceAttention : public AttentionLayer {
  protected:
   template <class T>
   static void describe_call(Schema<T>& s) {
-    s.input("query", 0, "What asks.")
-        .input("value", 1, "What is asked.")
-        .input("key", 2, "What the query is compared with; not given: the value.")
-        .argument("return_attention_scores", false, "The weights (batch, t, s) as second output.")
-        .argument("use_causal_mask", false, "Step i sees steps up to i.");
+    s.input("query", 0, "The queries.")
+        .input("value", 1, "The values.")
+        .input("key", 2, "The keys, compared with the queries; by default the values.")
+        .argument("return_attention_scores", false,
+                  "Return the attention weights (batch, t, s) as a second output.")
+        .argument("use_causal_mask", false, "Let step i attend only to steps up to i.");
   }
   virtual void build_scores(const Shape& query) = 0;
   /// Computes attention of query (b,t,d), key (b,s,d) and value (b,s,1,e).
@@ -60,14 +61,13 @@ class DotAttention final : public SequenceAttention {
  public:
   static void describe(Schema<DotAttention>& s) {
     s.doc(
-        "Values weighted by how much their keys are like the query. [(batch, t, d), (batch, s, "
-        "e)[, "
-        "(batch, s, d)]] -> (batch, t, e)");
+        "Dot-product (Luong) attention: values weighted by the softmax of query-key scores. "
+        "[(batch, t, d), (batch, s, e)[, (batch, s, d)]] -> (batch, t, e)");
     describe_call(s);
-    s.field("use_scale", &DotAttention::use_scale_, "Multiply scores by a learned number.")
+    s.field("use_scale", &DotAttention::use_scale_, "Multiply the scores by a learned scalar.")
         .field("score_mode", &DotAttention::score_mode_,
-               "How a query and a key are compared: their dot product, or the sum of tanh(query + "
-               "key).")
+               "How scores are computed: \"dot\", the dot product, or \"concat\", the sum of "
+               "tanh(query + key).")
         .choices({"dot", "concat"});
     describe_dropout(s);
     describe_seed(s);
@@ -102,10 +102,10 @@ class AdditiveAttention final : public SequenceAttention {
  public:
   static void describe(Schema<AdditiveAttention>& s) {
     s.doc(
-        "Values weighted by the sum of scale * tanh(query + key). [(batch, t, d), (batch, s, e)[, "
-        "(batch, s, d)]] -> (batch, t, e)");
+        "Additive (Bahdanau) attention: values weighted by the softmax of sum(scale * tanh(query + "
+        "key)). [(batch, t, d), (batch, s, e)[, (batch, s, d)]] -> (batch, t, e)");
     describe_call(s);
-    s.field("use_scale", &AdditiveAttention::use_scale_, "Learn the scale, a number a feature.");
+    s.field("use_scale", &AdditiveAttention::use_scale_, "Learn a scale for each feature.");
     describe_dropout(s);
     describe_seed(s);
   }

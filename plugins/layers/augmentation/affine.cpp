@@ -38,18 +38,20 @@ class AffineAugmentation : public ImageAugmentation {
                         const Shape& each) const = 0;
   template <class T>
   static void describe_fill_mode(Schema<T>& s) {
-    s.field("fill_mode", &AffineAugmentation::fill_mode_, "What is beyond the edges.")
+    s.field("fill_mode", &AffineAugmentation::fill_mode_,
+            "How points outside the image are filled.")
         .choices({"reflect", "wrap", "constant", "nearest"});
   }
   template <class T>
   static void describe_interpolation(Schema<T>& s) {
     s.field("interpolation", &AffineAugmentation::interpolation_,
-            "How values between pixels are found.")
+            "How values between pixels are computed.")
         .choices({"nearest", "bilinear"});
   }
   template <class T>
   static void describe_fill_value(Schema<T>& s) {
-    s.field("fill_value", &AffineAugmentation::fill_value_, "Beyond the edges, with constant.");
+    s.field("fill_value", &AffineAugmentation::fill_value_,
+            "Value of points outside the image with fill_mode \"constant\".");
   }
   template <class T>
   static void describe_filling(Schema<T>& s) {
@@ -86,12 +88,13 @@ class AffineAugmentation : public ImageAugmentation {
 class RandomTranslation final : public AffineAugmentation {
  public:
   static void describe(Schema<RandomTranslation>& s) {
-    s.doc("Images moved by a share of their height and width, each by its own.")
+    s.doc("Translates each image by a random fraction of its size.")
         .field("height_factor", &RandomTranslation::height_factor_,
-               "Share of the height, downwards: a number f stands for -f to f, or two numbers.")
+               "Downward shift as a fraction of the height: two numbers as limits, or one number f "
+               "for -f to f.")
         .required()
         .field("width_factor", &RandomTranslation::width_factor_,
-               "Share of the width, to the right.")
+               "Shift to the right as a fraction of the width.")
         .required();
     describe_filling(s);
   }
@@ -118,9 +121,10 @@ class RandomTranslation final : public AffineAugmentation {
 class RandomRotation final : public AffineAugmentation {
  public:
   static void describe(Schema<RandomRotation>& s) {
-    s.doc("Images turned around their middle, each by its own angle.")
+    s.doc("Rotates each image around its centre by a random angle.")
         .field("factor", &RandomRotation::factor_,
-               "Share of a full turn: a number f stands for -f to f, or two numbers.")
+               "Angle as a fraction of a full turn: two numbers as limits, or one number f for -f "
+               "to f.")
         .required();
     describe_filling(s);
   }
@@ -146,13 +150,13 @@ class RandomRotation final : public AffineAugmentation {
 class RandomZoom final : public AffineAugmentation {
  public:
   static void describe(Schema<RandomZoom>& s) {
-    s.doc("Images stretched around their middle, each by its own factor.")
+    s.doc("Zooms each image around its centre by a random factor.")
         .field("height_factor", &RandomZoom::height_factor_,
-               "Share by which more of the height is shown: a number f stands for -f to f, or two "
-               "numbers. Below 0 the image is magnified.")
+               "Change of the visible height: two numbers as limits, or one number f for -f to f. "
+               "Positive values zoom out, negative ones zoom in.")
         .required()
         .field("width_factor", &RandomZoom::width_factor_,
-               "The same of the width; null: as the height.");
+               "Change of the visible width; null: as the height, keeping the aspect ratio.");
     describe_filling(s);
   }
   void configured() override {
@@ -191,10 +195,10 @@ Range slant_of(const char* option, Value& given) {
 class RandomShear final : public AffineAugmentation {
  public:
   static void describe(Schema<RandomShear>& s) {
-    s.doc("Images slanted, each by its own share, to either side.")
+    s.doc("Shears each image by a random amount in either direction.")
         .field("x_factor", &RandomShear::x_factor_,
-               "Columns to the side a row: a number f stands for -f to f, or two numbers.")
-        .field("y_factor", &RandomShear::y_factor_, "Rows downwards a column.");
+               "Horizontal shift per row: two numbers as limits, or one number f for -f to f.")
+        .field("y_factor", &RandomShear::y_factor_, "Vertical shift per column.");
     describe_interpolation(s);
     describe_fill_mode(s);
     describe_fill_value(s);

@@ -57,12 +57,12 @@ class ImageAugmentation : public ImageLayer {
   template <class T>
   static void describe_call(Schema<T>& s) {
     s.argument("training", true,
-               "Whether to change images. A layer that is called by itself does.");
+               "Augment the images; the default when the layer is called by itself.");
     describe_companions(s);
   }
   template <class T>
   static void describe_seed(Schema<T>& s) {
-    s.field("seed", &ImageAugmentation::seed_, "Fixes the draws.");
+    s.field("seed", &ImageAugmentation::seed_, "Seed of the random numbers.");
   }
   template <class T>
   static void describe_data_format(Schema<T>& s) {
@@ -71,7 +71,8 @@ class ImageAugmentation : public ImageLayer {
   }
   template <class T>
   static void describe_value_range(Schema<T>& s) {
-    s.field("value_range", &ImageAugmentation::value_range_, "Lowest and highest value of images.");
+    s.field("value_range", &ImageAugmentation::value_range_,
+            "Smallest and largest value of the images.");
   }
   double lowest() const { return value_range_[0]; }
   /// Fails the call of a layer that cannot compute the new boxes.

@@ -17,8 +17,8 @@ class ChanceAugmentation : public ImageAugmentation {
   template <class T>
   static void describe_chance(Schema<T>& s) {
     s.field("factor", &ChanceAugmentation::factor_,
-            "From where the chance of an image is drawn: a number f stands for 0 to f, or two "
-            "numbers.");
+            "Limits between which the probability of changing an image is drawn: two numbers, or "
+            "one number f for 0 to f.");
   }
   bool never() const { return chance_.high == 0; }
   /// Whether each image is changed: (batch, 1, 1, 1).

@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-constexpr const char* kPair = "a number f stands for -f to f, or two numbers";
+constexpr const char* kPair = "two numbers as limits, or one number f for -f to f";
 
 /// A layer that draws a number per image from the range `factor`.
 class FactorAugmentation : public ImageAugmentation {
@@ -55,8 +55,8 @@ Tensor through_hsv(const Tensor& images, F f) {
 class RandomBrightness final : public FactorAugmentation {
  public:
   static void describe(Schema<RandomBrightness>& s) {
-    s.doc("Adds a share of the range of values.");
-    describe_factor(s, "Share of the range");
+    s.doc("Adds a random brightness to images.");
+    describe_factor(s, "Brightness to add as a fraction of the range of values");
     describe_value_range(s);
     describe_seed(s);
     describe_data_format(s);
@@ -77,9 +77,12 @@ class RandomBrightness final : public FactorAugmentation {
 class RandomContrast final : public ImageAugmentation {
  public:
   static void describe(Schema<RandomContrast>& s) {
-    s.doc("Moves values away from the mean of their channel, by a factor.")
+    s.doc(
+         "Changes the contrast by a random factor: moves values away from the mean of their "
+         "channel.")
         .field("factor", &RandomContrast::bounds_,
-               "Two numbers a and b: the factor is 1 - a to 1 + b; a number f stands for 0 and f.")
+               "Limits: two numbers a and b draw the factor from 1 - a to 1 + b; one number f "
+               "stands for {0, f}.")
         .required();
     describe_value_range(s);
     describe_seed(s);
@@ -106,8 +109,8 @@ class RandomContrast final : public ImageAugmentation {
 class RandomColorDegeneration final : public FactorAugmentation {
  public:
   static void describe(Schema<RandomColorDegeneration>& s) {
-    s.doc("Moves colours towards grey.");
-    describe_factor(s, "How far, 1 is grey");
+    s.doc("Moves colours towards grey by a random amount.");
+    describe_factor(s, "Amount, where 1 is grey");
     describe_value_range(s);
     describe_data_format(s);
     describe_seed(s);
@@ -125,7 +128,9 @@ class RandomColorDegeneration final : public FactorAugmentation {
 class RandomSaturation final : public FactorAugmentation {
  public:
   static void describe(Schema<RandomSaturation>& s) {
-    s.doc("Multiplies the saturation of colours by f / (1 - f): less below 0.5, more above.");
+    s.doc(
+        "Multiplies the saturation by f / (1 - f) with random f: below 0.5 colours fade, above "
+        "they intensify.");
     describe_factor(s, "The f");
     describe_value_range(s);
     describe_data_format(s);
@@ -148,8 +153,8 @@ class RandomSaturation final : public FactorAugmentation {
 class RandomHue final : public FactorAugmentation {
  public:
   static void describe(Schema<RandomHue>& s) {
-    s.doc("Turns the hue of colours to either side.");
-    describe_factor(s, "Share of half a turn");
+    s.doc("Shifts the hue of images by a random amount.");
+    describe_factor(s, "Shift as a fraction of half a turn");
     describe_value_range(s);
     describe_data_format(s);
     describe_seed(s);
@@ -176,8 +181,8 @@ class RandomHue final : public FactorAugmentation {
 class RandomGrayscale final : public ImageAugmentation {
  public:
   static void describe(Schema<RandomGrayscale>& s) {
-    s.doc("Makes some images grey, with three equal channels.")
-        .field("factor", &RandomGrayscale::factor_, "The chance of an image.")
+    s.doc("Converts images to grey, in three equal channels, with a probability.")
+        .field("factor", &RandomGrayscale::factor_, "Probability of converting an image.")
         .min(0)
         .max(1);
     describe_data_format(s);
@@ -197,7 +202,7 @@ class RandomGrayscale final : public ImageAugmentation {
 class RandomInvert final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomInvert>& s) {
-    s.doc("Turns some images into their negative: the highest value minus theirs.");
+    s.doc("Inverts the values of some images: the maximum minus each value.");
     describe_chance(s);
     describe_value_range(s);
     describe_seed(s);
@@ -215,12 +220,12 @@ class RandomInvert final : public ChanceAugmentation {
 class RandomColorJitter final : public ImageAugmentation {
  public:
   static void describe(Schema<RandomColorJitter>& s) {
-    s.doc("Brightness, contrast, saturation and hue, changed in this order.");
+    s.doc("Changes brightness, contrast, saturation and hue by random amounts, in this order.");
     describe_value_range(s);
-    s.field("brightness_factor", &RandomColorJitter::brightness_, "Of RandomBrightness.")
-        .field("contrast_factor", &RandomColorJitter::contrast_, "Of RandomContrast.")
-        .field("saturation_factor", &RandomColorJitter::saturation_, "Of RandomSaturation.")
-        .field("hue_factor", &RandomColorJitter::hue_, "Of RandomHue.");
+    s.field("brightness_factor", &RandomColorJitter::brightness_, "Factor of RandomBrightness.")
+        .field("contrast_factor", &RandomColorJitter::contrast_, "Factor of RandomContrast.")
+        .field("saturation_factor", &RandomColorJitter::saturation_, "Factor of RandomSaturation.")
+        .field("hue_factor", &RandomColorJitter::hue_, "Factor of RandomHue.");
     describe_seed(s);
     describe_data_format(s);
   }

@@ -38,18 +38,18 @@ class ChoosingAugmentation : public ImageAugmentation {
   template <class T>
   static void describe_factor(Schema<T>& s) {
     s.field("factor", &ChoosingAugmentation::factor_,
-            "Strength of all: a number f stands for 0 to f, or two numbers.");
+            "Strength of the augmentations: two numbers as limits, or one number f for 0 to f.");
   }
   template <class T>
   static void describe_interpolation(Schema<T>& s) {
     s.field("interpolation", &ChoosingAugmentation::interpolation_,
-            "How values between pixels are found.")
+            "How values between pixels are computed.")
         .choices({"nearest", "bilinear"});
   }
   template <class T>
   static void describe_all_ops(Schema<T>& s) {
     s.field("all_ops", &ChoosingAugmentation::all_ops_,
-            "Brightness, contrast, sharpness and degenerate colours too.");
+            "Also use brightness, contrast, sharpness and colour degeneration.");
   }
   explicit ChoosingAugmentation(double factor) : factor_(factor) {}
 
@@ -101,9 +101,11 @@ class RandAugment final : public ChoosingAugmentation {
  public:
   RandAugment() : ChoosingAugmentation(0.5) {}
   static void describe(Schema<RandAugment>& s) {
-    s.doc("Some of eleven augmentations one after the other, the same for the batch.");
+    s.doc(
+        "Applies randomly chosen augmentations of eleven kinds, the same ones to all images of a "
+        "batch (Cubuk et al. 2019).");
     describe_value_range(s);
-    s.field("num_ops", &RandAugment::num_ops_, "How many.").min(1).max(64);
+    s.field("num_ops", &RandAugment::num_ops_, "Number of augmentations.").min(1).max(64);
     describe_factor(s);
     describe_interpolation(s);
     describe_seed(s);
@@ -145,17 +147,19 @@ class AugMix final : public ChoosingAugmentation {
  public:
   AugMix() : ChoosingAugmentation(0.3) {}
   static void describe(Schema<AugMix>& s) {
-    s.doc("A weighted mean of images and of what chains of augmentations make of them.");
+    s.doc(
+        "Mixes images with the results of several chains of random augmentations (Hendrycks et al. "
+        "2019).");
     describe_value_range(s);
-    s.field("num_chains", &AugMix::num_chains_, "How many chains.")
+    s.field("num_chains", &AugMix::num_chains_, "Number of chains.")
         .min(1)
         .max(64)
-        .field("chain_depth", &AugMix::chain_depth_, "Augmentations in a chain, at most.")
+        .field("chain_depth", &AugMix::chain_depth_, "Maximum number of augmentations in a chain.")
         .min(1)
         .max(64);
     describe_factor(s);
     s.field("alpha", &AugMix::alpha_,
-            "Weights are drawn from Dirichlet and Beta distributions with this parameter.")
+            "Parameter of the Dirichlet and Beta distributions of the mixing weights.")
         .min(1e-6);
     describe_all_ops(s);
     describe_interpolation(s);

@@ -9,9 +9,10 @@ namespace {
 class RandomFlip final : public ImageAugmentation {
  public:
   static void describe(Schema<RandomFlip>& s) {
-    s.doc("Images mirrored, each with a chance of a half.")
+    s.doc("Mirrors each image with probability 0.5.")
         .field("mode", &RandomFlip::mode_,
-               "horizontal: left and right change places; vertical: top and bottom; or both.")
+               "\"horizontal\" (left and right), \"vertical\" (top and bottom), or "
+               "\"horizontal_and_vertical\".")
         .choices({"horizontal", "vertical", "horizontal_and_vertical"});
     describe_seed(s);
     describe_data_format(s);
@@ -51,12 +52,12 @@ class RandomCrop final : public ImageAugmentation {
  public:
   static void describe(Schema<RandomCrop>& s) {
     s.doc(
-         "A part of each image, at one random place for the batch. Smaller images are resized; in "
-         "inference it is the largest part from the middle of that shape, resized.")
-        .field("height", &RandomCrop::height_, "Rows of the result.")
+         "Crops images at a random position, the same for the batch. Smaller images are resized; "
+         "in inference the largest centred part of the target's aspect ratio is resized.")
+        .field("height", &RandomCrop::height_, "Height of the result.")
         .required()
         .min(1)
-        .field("width", &RandomCrop::width_, "Columns of the result.")
+        .field("width", &RandomCrop::width_, "Width of the result.")
         .required()
         .min(1);
     describe_seed(s);

@@ -9,16 +9,16 @@ namespace {
 class RandomPerspective final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomPerspective>& s) {
-    s.doc("Some images with their corners moved, as seen from another side.");
+    s.doc("Distorts the perspective of some images by moving their corners.");
     describe_chance(s);
     s.field("scale", &RandomPerspective::scale_,
-            "Corners come nearer or go farther by at most half of this share.")
+            "Corners move by at most half this fraction of the size.")
         .min(0)
         .max(1)
         .field("interpolation", &RandomPerspective::interpolation_,
-               "How values between pixels are found.")
+               "How values between pixels are computed.")
         .choices({"nearest", "bilinear"})
-        .field("fill_value", &RandomPerspective::fill_value_, "Beyond the edges.");
+        .field("fill_value", &RandomPerspective::fill_value_, "Value of points outside the image.");
     describe_seed(s);
     describe_data_format(s);
   }
@@ -89,17 +89,18 @@ Tensor blurring(int64_t size, const Tensor& sigma, double largest_sigma) {
 class RandomElasticTransform final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomElasticTransform>& s) {
-    s.doc("Some images with every place moved by smooth noise.");
+    s.doc("Distorts some images by smooth random displacements.");
     describe_chance(s);
     s.field("scale", &RandomElasticTransform::scale_,
-            "From where the strength is drawn: a number f stands for 0 to f, or two numbers.")
+            "Strength of the distortion: two numbers as limits, or one number f for 0 to f.")
         .field("interpolation", &RandomElasticTransform::interpolation_,
-               "How values between pixels are found.")
+               "How values between pixels are computed.")
         .choices({"nearest", "bilinear"})
-        .field("fill_mode", &RandomElasticTransform::fill_mode_, "What is beyond the edges.")
+        .field("fill_mode", &RandomElasticTransform::fill_mode_,
+               "How points outside the image are filled.")
         .choices({"constant", "nearest", "wrap", "mirror", "reflect"})
         .field("fill_value", &RandomElasticTransform::fill_value_,
-               "Beyond the edges, with constant.");
+               "Value of points outside the image with fill_mode \"constant\".");
     describe_value_range(s);
     describe_seed(s);
     describe_data_format(s);

@@ -17,10 +17,10 @@ Tensor filtered(const Tensor& images, const Tensor& kernel) {
 class RandomSharpness final : public ImageAugmentation {
  public:
   static void describe(Schema<RandomSharpness>& s) {
-    s.doc("Images blurred or sharpened, each by its own factor.")
+    s.doc("Blurs or sharpens each image by a random factor.")
         .field("factor", &RandomSharpness::factor_,
-               "0 is blurred, 0.5 as it is, 1 sharpened: a number f stands for 0 to f, or two "
-               "numbers.")
+               "Factor: 0 blurs, 0.5 leaves unchanged, 1 sharpens; two numbers as limits, or one "
+               "number f for 0 to f.")
         .required();
     describe_value_range(s);
     describe_data_format(s);
@@ -50,15 +50,15 @@ class RandomSharpness final : public ImageAugmentation {
 class RandomGaussianBlur final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomGaussianBlur>& s) {
-    s.doc("Some images blurred, all by one random width.");
+    s.doc("Smooths some images with a Gaussian filter of random width, the same for the batch.");
     describe_chance(s);
     s.field("kernel_size", &RandomGaussianBlur::kernel_size_,
-            "Odd number of pixels that count, or one for a row and one for a column.")
+            "Size of the filter in pixels, odd: one number, or one for rows and one for columns.")
         .min(1)
         .max(4095)
         .field("sigma", &RandomGaussianBlur::sigma_,
-               "From where the deviation is drawn, a share of a pixel: a number f stands for 0 to "
-               "f, or two numbers.");
+               "Standard deviation as a fraction of a pixel: two numbers as limits, or one number "
+               "f for 0 to f.");
     describe_value_range(s);
     describe_data_format(s);
     describe_seed(s);
@@ -102,13 +102,13 @@ class RandomGaussianBlur final : public ChanceAugmentation {
 class RandomErasing final : public ChanceAugmentation {
  public:
   static void describe(Schema<RandomErasing>& s) {
-    s.doc("A rectangle of some images replaced by noise or by a value.");
+    s.doc("Replaces a random rectangle of some images by noise or a constant.");
     describe_chance(s);
     s.field("scale", &RandomErasing::scale_,
-            "From where the square of the rectangle's share of the height, and of the width, is "
-            "drawn: a number f stands for 0 to f, or two numbers.")
+            "Limits between which the squares of the rectangle's relative height and width are "
+            "drawn: two numbers, or one number f for 0 to f.")
         .field("fill_value", &RandomErasing::fill_value_,
-               "What is put there: a number, three for the channels; null: noise.");
+               "Value to fill in: a number, or three for the channels; null: noise.");
     describe_value_range(s);
     describe_seed(s);
     describe_data_format(s);

@@ -33,9 +33,9 @@ Tensor numbers_along(int axis, int64_t count) {
 class Equalization final : public ImageAugmentation {
  public:
   static void describe(Schema<Equalization>& s) {
-    s.doc("Makes the histogram of each channel, over the batch, as level as can be, in training.");
+    s.doc("Equalizes the histogram of each channel over the batch, in training.");
     describe_value_range(s);
-    s.field("bins", &Equalization::bins_, "How many values are told apart.").min(2).max(65536);
+    s.field("bins", &Equalization::bins_, "Number of bins of the histogram.").min(2).max(65536);
     describe_data_format(s);
   }
   void configured() override {
@@ -106,12 +106,12 @@ class LocalEqualization final : public ImageAugmentation {
  public:
   static void describe(Schema<LocalEqualization>& s) {
     s.doc(
-        "CLAHE: levels the histograms of tiles, whose peaks are cut off first, and blends "
-        "between them. In inference too.");
+        "Contrast-limited adaptive histogram equalization (CLAHE): equalizes the clipped histogram "
+        "of each tile and blends between tiles, also in inference.");
     describe_value_range(s);
     s.field("clip_limit", &LocalEqualization::clip_limit_,
-            "How many times the mean a count may be; 0: any.")
-        .field("tile_grid_size", &LocalEqualization::grid_, "Tiles in a column and in a row.")
+            "Largest count of a bin as a multiple of the mean count; 0: no limit.")
+        .field("tile_grid_size", &LocalEqualization::grid_, "Number of tiles in height and width.")
         .min(1)
         .max(4096);
     describe_data_format(s);

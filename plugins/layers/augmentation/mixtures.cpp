@@ -26,7 +26,9 @@ Tensor mixed_labels(const Tensor& labels, const Tensor& order, const Tensor& sha
 class MixUp final : public ImageAugmentation {
  public:
   static void describe(Schema<MixUp>& s) {
-    s.doc("Images, labels and masks as weighted means of two of the batch.")
+    s.doc(
+         "Mixes images, labels and masks of a batch pairwise by random weights (Zhang et al. "
+         "2017).")
         .field("alpha", &MixUp::alpha_, "The weights are drawn from Beta(alpha, alpha).")
         .min(1e-6);
     describe_data_format(s);
@@ -63,10 +65,12 @@ class MixUp final : public ImageAugmentation {
 class CutMix final : public ImageAugmentation {
  public:
   static void describe(Schema<CutMix>& s) {
-    s.doc("A rectangle of each image comes from another of the batch; labels are mixed by area.")
+    s.doc(
+         "Replaces a rectangle of each image by that of another image of the batch and mixes the "
+         "labels by area (Yun et al. 2019).")
         .field("factor", &CutMix::factor_,
-               "From where alpha is drawn, areas from Beta(alpha, alpha): a number f stands for 0 "
-               "to f, or two numbers.");
+               "Limits between which alpha is drawn, for areas from Beta(alpha, alpha): two "
+               "numbers, or one number f for 0 to f.");
     describe_seed(s);
     describe_data_format(s);
   }

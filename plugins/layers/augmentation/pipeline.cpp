@@ -15,20 +15,19 @@ bool takes(const Layer& layer, const char* argument) {
 class Pipeline final : public Layer {
  public:
   static void describe(Schema<Pipeline>& s) {
-    s.doc(
-         "Layers one after the other, as one; those that act in training only do so here too, "
-         "unless told otherwise.")
-        .field("layers", &Pipeline::given_, "In the order in which they are called.")
+    s.doc("Applies layers one after the other; augmentation acts in training only.")
+        .field("layers", &Pipeline::given_, "The layers, in order of application.")
         .kind("layer")
         .required()
-        .property("layers", &Pipeline::layers, "In the order in which they are called.")
-        .argument("training", true, "Whether the layers train.")
-        .input("images", 0, "The images, or what else the layers take.")
-        .argument("labels", Value(), "Labels of the images, which are a result too.")
+        .property("layers", &Pipeline::layers, "The layers, in order of application.")
+        .argument("training", true, "Run the layers in training mode.")
+        .input("images", 0, "The images, or another input of the layers.")
+        .argument("labels", Value(), "Labels of the images, returned as a result too.")
         .argument("bounding_boxes", Value(),
-                  "A table of boxes and labels, which are results too; each layer says in "
-                  "`bounding_box_format` what the numbers are.")
-        .argument("segmentation_masks", Value(), "Masks of the images, which are a result too.");
+                  "A table of boxes and labels, returned as results too, in the format of the "
+                  "layers' `bounding_box_format`.")
+        .argument("segmentation_masks", Value(),
+                  "Segmentation masks of the images, returned as a result too.");
   }
   InputCount input_count() const override { return {1, 1}; }
   void configured() override {

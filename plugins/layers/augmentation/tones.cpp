@@ -26,10 +26,10 @@ class ToneAugmentation : public ImageAugmentation {
 class RandomPosterization final : public ToneAugmentation {
  public:
   static void describe(Schema<RandomPosterization>& s) {
-    s.doc("Keeps the highest bits of eight.")
+    s.doc("Reduces images of 8 bits per value to their highest bits.")
         .field("factor", &RandomPosterization::factor_,
-               "Number of bits, 1 to 8. Two numbers: from the first to below the second; a number "
-               "f stands for 1 and f.")
+               "Number of bits, 1 to 8: two numbers as limits (the second excluded), or one number "
+               "f stands for {1, f}.")
         .required();
     describe_value_range(s);
     describe_data_format(s);
@@ -59,11 +59,14 @@ class RandomPosterization final : public ToneAugmentation {
 class Solarization final : public ToneAugmentation {
  public:
   static void describe(Schema<Solarization>& s) {
-    s.doc("Adds to the values, of 0 to 255, and inverts those that are not below a threshold.")
+    s.doc(
+         "Inverts the values of images (0 to 255) at and above a random threshold, after adding a "
+         "random amount.")
         .field("addition_factor", &Solarization::addition_factor_,
-               "A number f: between 0 and 255 f is added; two numbers a and b: a to 255 b.")
+               "Amount to add, as a fraction of 255: one number f draws from 0 to 255 f, two "
+               "numbers a and b from 255 a to 255 b.")
         .field("threshold_factor", &Solarization::threshold_factor_,
-               "From where the threshold is drawn, in the same way.");
+               "Limits of the threshold, in the same way.");
     describe_value_range(s);
     describe_seed(s);
     describe_data_format(s);
@@ -93,7 +96,9 @@ class Solarization final : public ToneAugmentation {
 class AutoContrast final : public ToneAugmentation {
  public:
   static void describe(Schema<AutoContrast>& s) {
-    s.doc("Stretches each channel of each image to the whole range of values, in inference too.");
+    s.doc(
+        "Stretches the values of each channel of each image to the whole range, also in "
+        "inference.");
     describe_value_range(s);
     describe_data_format(s);
   }

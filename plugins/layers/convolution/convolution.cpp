@@ -7,9 +7,10 @@ namespace crescent {
 namespace {
 
 constexpr const char* kDoc[] = {
-    "", "Windows over (batch, steps, channels) -> (batch, new steps, filters).",
-    "Windows over (batch, rows, columns, channels) -> (batch, new rows, new columns, filters).",
-    "Windows over (batch, three axes, channels) -> (batch, three axes, filters)."};
+    "", "Convolution over steps: (batch, steps, channels) -> (batch, new steps, filters).",
+    "Convolution over images: (batch, rows, columns, channels) -> (batch, new rows, new columns, "
+    "filters).",
+    "Convolution over volumes: (batch, three axes, channels) -> (batch, three axes, filters)."};
 
 template <int Axes>
 class ConvLayer final : public LoraLayer<BaseConv<Axes>> {
@@ -20,7 +21,9 @@ class ConvLayer final : public LoraLayer<BaseConv<Axes>> {
     BaseConv<Axes>::describe_padding(s, Axes == 1);
     BaseConv<Axes>::describe_data_format(s);
     BaseConv<Axes>::describe_dilation(s);
-    s.field("groups", &ConvLayer::groups_, "Channels and filters in separate groups.").min(1);
+    s.field("groups", &ConvLayer::groups_,
+            "Number of groups into which channels and filters are divided.")
+        .min(1);
     BaseConv<Axes>::describe_rest(s);
     s.keyword_only(true);
     ConvLayer::describe_lora(s);
@@ -51,12 +54,12 @@ class ConvTranspose final : public BaseConv<Axes> {
  public:
   ConvTranspose() { this->carry_mask_ = false; }
   static void describe(Schema<ConvTranspose>& s) {
-    s.doc("The transpose of a convolution: each value spreads over a window.");
+    s.doc("Transposed convolution: each input element contributes to a window of the output.");
     BaseConv<Axes>::describe_sizes(s);
     BaseConv<Axes>::describe_padding(s, false);
     if (Axes == 3) BaseConv<Axes>::describe_data_format(s);
     s.field("output_padding", &ConvTranspose::output_padding_,
-            "Extra length of the output, null: worked out.");
+            "Extra size at one side of the output; null: derived from the strides.");
     if (Axes != 3) BaseConv<Axes>::describe_data_format(s);
     BaseConv<Axes>::describe_dilation(s);
     BaseConv<Axes>::describe_rest(s);

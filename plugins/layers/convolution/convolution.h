@@ -43,24 +43,28 @@ class WindowedLayer : public SpatialLayer<Axes> {
  protected:
   template <class T>
   static void describe_kernel_size(Schema<T>& s) {
-    s.field("kernel_size", &WindowedLayer::kernel_size_, "Extent of the window.").required().min(1);
+    s.field("kernel_size", &WindowedLayer::kernel_size_, "Size of the window.").required().min(1);
   }
   template <class T>
   static void describe_strides(Schema<T>& s) {
-    s.field("strides", &WindowedLayer::strides_, "Steps of the window.").min(1);
+    s.field("strides", &WindowedLayer::strides_, "Distance between windows.").min(1);
   }
   template <class T>
   static void describe_padding(Schema<T>& s, bool causal) {
     std::vector<std::string> paddings{"valid", "same"};
     if (causal) paddings.push_back("causal");
     s.field("padding", &WindowedLayer::padding_,
-            causal ? "valid: windows inside; same: ceil(n / stride) windows; causal: none ahead."
-                   : "valid: windows inside; same: ceil(n / stride) windows.")
+            causal ? "\"valid\": no padding; \"same\": padding so that there are ceil(n / stride) "
+                     "windows; \"causal\": padding at the start only, so that no output depends on "
+                     "later steps."
+                   : "\"valid\": no padding; \"same\": padding so that there are ceil(n / stride) "
+                     "windows.")
         .choices(paddings);
   }
   template <class T>
   static void describe_dilation(Schema<T>& s) {
-    s.field("dilation_rate", &WindowedLayer::dilation_, "Gaps between the elements of a window.")
+    s.field("dilation_rate", &WindowedLayer::dilation_,
+            "Distance between the elements of a window.")
         .min(1);
   }
   /// Declares the options that come after all others.
@@ -73,8 +77,8 @@ class WindowedLayer : public SpatialLayer<Axes> {
   }
   template <class T>
   static void describe_result(Schema<T>& s) {
-    s.field("activation", &WindowedLayer::activation_, "Applied to the result.")
-        .field("use_bias", &WindowedLayer::use_bias_, "Add a bias vector.");
+    s.field("activation", &WindowedLayer::activation_, "Activation function of the output.")
+        .field("use_bias", &WindowedLayer::use_bias_, "Add a bias.");
   }
   Tensor convolved(const Tensor& x, const Tensor& kernel, int64_t groups = 1) const {
     return ops::conv(x, kernel, strides_, padding_named(padding_), dilation_, groups);
@@ -114,7 +118,7 @@ class BaseConv : public WindowedLayer<Axes> {
  protected:
   template <class T>
   static void describe_sizes(Schema<T>& s) {
-    s.field("filters", &BaseConv::filters_, "Channels of the output.").required().min(1);
+    s.field("filters", &BaseConv::filters_, "Number of output channels.").required().min(1);
     BaseConv::describe_kernel_size(s);
     BaseConv::describe_strides(s);
   }

@@ -9,11 +9,13 @@ template <int Axes>
 class DepthwiseConv final : public WindowedLayer<Axes> {
  public:
   static void describe(Schema<DepthwiseConv>& s) {
-    s.doc("Convolves each channel by itself: depth_multiplier outputs a channel.");
+    s.doc("Convolves each channel separately, with depth_multiplier kernels per channel.");
     DepthwiseConv::describe_kernel_size(s);
     DepthwiseConv::describe_strides(s);
     DepthwiseConv::describe_padding(s, false);
-    s.field("depth_multiplier", &DepthwiseConv::multiplier_, "Outputs of each channel.").min(1);
+    s.field("depth_multiplier", &DepthwiseConv::multiplier_,
+            "Number of output channels per input channel.")
+        .min(1);
     DepthwiseConv::describe_data_format(s);
     DepthwiseConv::describe_dilation(s);
     DepthwiseConv::describe_result(s);

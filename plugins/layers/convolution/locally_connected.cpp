@@ -9,13 +9,13 @@ template <int Axes>
 class LocallyConnected final : public WindowedLayer<Axes> {
  public:
   static void describe(Schema<LocallyConnected>& s) {
-    s.doc("A convolution whose kernel is another one at every place (Keras 2).")
-        .field("filters", &LocallyConnected::filters_, "Channels of the output.")
+    s.doc("A convolution with separate kernels for each position (Keras 2).")
+        .field("filters", &LocallyConnected::filters_, "Number of output channels.")
         .required()
         .min(1);
     LocallyConnected::describe_kernel_size(s);
     LocallyConnected::describe_strides(s);
-    s.field("padding", &LocallyConnected::padding_, "valid: windows inside.");
+    s.field("padding", &LocallyConnected::padding_, "\"valid\": no padding.");
     LocallyConnected::describe_data_format(s);
     LocallyConnected::describe_result(s);
     s.weight_options(

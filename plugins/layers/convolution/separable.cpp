@@ -9,8 +9,8 @@ template <int Axes>
 class SeparableConv final : public WindowedLayer<Axes> {
  public:
   static void describe(Schema<SeparableConv>& s) {
-    s.doc("Convolves each channel by itself, then mixes the results of a pixel.")
-        .field("filters", &SeparableConv::filters_, "Channels of the output.")
+    s.doc("A depthwise convolution followed by a pointwise convolution that mixes the channels.")
+        .field("filters", &SeparableConv::filters_, "Number of output channels.")
         .required()
         .min(1);
     SeparableConv::describe_kernel_size(s);
@@ -19,7 +19,7 @@ class SeparableConv final : public WindowedLayer<Axes> {
     SeparableConv::describe_data_format(s);
     SeparableConv::describe_dilation(s);
     s.field("depth_multiplier", &SeparableConv::multiplier_,
-            "Outputs of each channel, before they are mixed.")
+            "Number of depthwise outputs per channel.")
         .min(1);
     SeparableConv::describe_result(s);
     s.weight_options({{"depthwise", &SeparableConv::depthwise_rules_, "the kernel of each channel"},

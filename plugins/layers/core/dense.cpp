@@ -8,12 +8,14 @@ namespace {
 class Dense final : public QuantizableLayer {
  public:
   static void describe(Schema<Dense>& s) {
-    s.doc("Fully connected: activation(x . kernel + bias). (batch, ..., in) -> (batch, ..., units)")
-        .field("units", &Dense::units_, "Width of the output.")
+    s.doc(
+         "Fully connected layer: activation(x . kernel + bias). (batch, ..., in) -> (batch, ..., "
+         "units)")
+        .field("units", &Dense::units_, "Size of the output.")
         .required()
         .min(1)
-        .field("activation", &Dense::activation_, "Applied to the result.")
-        .field("use_bias", &Dense::use_bias_, "Add a bias vector.")
+        .field("activation", &Dense::activation_, "Activation function of the output.")
+        .field("use_bias", &Dense::use_bias_, "Add a bias.")
         .weight_options({{"kernel", &Dense::kernel_rules_, "the kernel (in, units)"},
                          {"bias", &Dense::bias_rules_, "the bias (units)"}},
                         &Dense::activity_regularizer_);

@@ -11,21 +11,23 @@ class EinsumDense final : public QuantizableLayer {
     constexpr NamedWeight<EinsumDense, WeightRules> kWeights[] = {
         {"kernel", &EinsumDense::kernel_rules_}, {"bias", &EinsumDense::bias_rules_}};
     s.doc(
-         "Fully connected along the axes that an einsum equation names: "
-         "activation(einsum(equation, x, kernel) + bias).")
+         "Fully connected layer over the axes of an einsum equation: activation(einsum(equation, "
+         "x, kernel) + bias).")
         .field("equation", &EinsumDense::equation_,
-               "\"abc,cd->abd\": input, kernel, output; \"...\" of input and output: further axes.")
+               "Equation such as \"abc,cd->abd\" for input, kernel and output; \"...\" stands for "
+               "further axes of input and output.")
         .required()
         .field("output_shape", &EinsumDense::output_shape_,
-               "Shape of the output without the batch axis and \"...\"; null: as the input.")
+               "Shape of the output without the batch axis and \"...\"; null sizes are those of "
+               "the input.")
         .required()
-        .field("activation", &EinsumDense::activation_, "Applied to the result.")
+        .field("activation", &EinsumDense::activation_, "Activation function of the output.")
         .field("bias_axes", &EinsumDense::bias_axes_,
-               "Letters of output axes that have a bias; null: none.")
+               "Letters of the output axes that have a bias; null: no bias.")
         .initializers(kWeights)
         .regularizers(kWeights)
         .field("activity_regularizer", &EinsumDense::activity_regularizer_,
-               "Penalty on the output.")
+               "Penalty on the output that is added to the loss.")
         .omit_null()
         .constraints(kWeights);
     describe_lora(s);

@@ -9,19 +9,19 @@ class Embedding final : public QuantizableLayer {
  public:
   static void describe(Schema<Embedding>& s) {
     s.doc(
-         "A row of a learned table for each integer, 0 to input_dim - 1. (batch, ...) -> (batch, "
-         "..., output_dim)")
-        .field("input_dim", &Embedding::rows_, "Rows of the table: the largest integer + 1.")
+         "Looks up a row of a learned table for each integer from 0 to input_dim - 1. (batch, ...) "
+         "-> (batch, ..., output_dim)")
+        .field("input_dim", &Embedding::rows_, "Number of rows: the largest integer plus 1.")
         .required()
         .min(1)
-        .field("output_dim", &Embedding::columns_, "Width of a row.")
+        .field("output_dim", &Embedding::columns_, "Size of a row.")
         .required()
         .min(1)
         .weight_options({{"embeddings", &Embedding::rules_, "the table"}},
                         &Embedding::activity_regularizer_)
-        .field("mask_zero", &Embedding::mask_zero_, "0 is padding: it is masked out.")
+        .field("mask_zero", &Embedding::mask_zero_, "Treat 0 as padding and mask it.")
         .field("input_length", &Embedding::input_length_,
-               "Length of sequences (Keras 2): short for input_shape.")
+               "Length of the sequences (Keras 2); short for input_shape.")
         .not_stored();
     describe_lora(s);
     describe_quantization(s);

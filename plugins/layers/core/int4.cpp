@@ -47,13 +47,14 @@ Tensor unpacked_matrix(const QuantizedLayout& layout, const Tensor& bytes) {
 class Int4QuantizationConfig final : public QuantizationConfig {
  public:
   static void describe(Schema<Int4QuantizationConfig>& s) {
-    s.doc("Weights of 4 bits, a scale for each block of rows in a column, or for a column.")
+    s.doc("4-bit weights with a scale for each block of rows in a column, or for each column.")
         .field("weight_quantizer", &Int4QuantizationConfig::weights_,
-               "Of whole columns; null: an AbsMaxQuantizer of -8 to 7.")
+               "Quantizer of whole columns; null: AbsMaxQuantizer with the range -8 to 7.")
         .field("activation_quantizer", &Int4QuantizationConfig::inputs_,
-               "Of inputs, for whole columns; null: they stay floats.")
+               "Quantizer of the inputs, if scales are for whole columns; null: inputs are not "
+               "quantized.")
         .field("block_size", &Int4QuantizationConfig::block_,
-               "Rows that share a scale; -1 or null: all.")
+               "Number of rows that share a scale; -1 or null: all.")
         .property("mode", &Int4QuantizationConfig::mode, "\"int4\".");
   }
   void configured() override {

@@ -24,15 +24,14 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
  protected:
   template <class T>
   static void describe_quantization(Schema<T>& s) {
-    s.field(
-         "quantization_config", &QuantizableLayer::given_,
-         "How the weight is kept when the dtype says in few bits, as \"int8_from_float32\" does; "
-         "null: as the dtype's mode has it.")
+    s.field("quantization_config", &QuantizableLayer::given_,
+            "How the weight is quantized if the dtype policy quantizes it, such as "
+            "\"int8_from_float32\"; null: as the mode of the policy says.")
         .omit_null()
         .method("quantize", &QuantizableLayer::quantize,
-                "Keeps the largest weight in few bits from now on, frozen.")
-        .arg("mode", "\"int8\" or \"int4\", or a configuration, which says it.", "")
-        .arg("config", "How, of cr.quantizers; null: as the mode has it.", Value());
+                "Quantizes the largest weight and freezes it.")
+        .arg("mode", "\"int8\" or \"int4\", or a configuration of that mode.", "")
+        .arg("config", "A configuration of cr.quantizers; null: the default of the mode.", Value());
   }
   bool is_quantized() const { return config_ != nullptr; }
   /// Adds a weight as floats or in quantized form; called by build().

@@ -23,11 +23,11 @@ std::optional<AbsMax> range_of(const AbsMaxQuantizer* quantizer) {
 class Int8QuantizationConfig final : public QuantizationConfig {
  public:
   static void describe(Schema<Int8QuantizationConfig>& s) {
-    s.doc("Weights of 8 bits, a scale for each column; inputs are made such integers too.")
+    s.doc("8-bit weights with a scale for each column; inputs are quantized too.")
         .field("weight_quantizer", &Int8QuantizationConfig::weights_,
-               "Of weights; null: an AbsMaxQuantizer along the axes that are summed.")
+               "Quantizer of the weights; null: AbsMaxQuantizer over the axes that are summed.")
         .field("activation_quantizer", &Int8QuantizationConfig::inputs_,
-               "Of inputs; null: they stay floats.")
+               "Quantizer of the inputs; null: inputs are not quantized.")
         .property("mode", &Int8QuantizationConfig::mode, "\"int8\".");
   }
   void configured() override { abs_max(weights_, "weight_quantizer"), inputs(); }
@@ -64,14 +64,14 @@ class Int8QuantizationConfig final : public QuantizationConfig {
 Quantizer::~Quantizer() = default;
 
 void AbsMaxQuantizer::describe(Schema<AbsMaxQuantizer>& s) {
-  s.doc("The largest magnitude along some axes becomes the end of a range of integers.")
+  s.doc("Scales the largest magnitude along some axes to the end of a range of integers.")
       .field("axis", &AbsMaxQuantizer::axis_,
-             "Axes whose elements share a scale; null: those that the layer sums along.")
+             "Axes whose elements share a scale; null: the axes that the layer sums over.")
       .omit_null()
       .field("value_range", &AbsMaxQuantizer::bounds_, "Smallest and largest integer.")
       .field("epsilon", &AbsMaxQuantizer::epsilon_, "Added to the largest magnitude.")
       .min(0)
-      .field("output_dtype", &AbsMaxQuantizer::dtype_, "Of the integers.")
+      .field("output_dtype", &AbsMaxQuantizer::dtype_, "Dtype of the integers.")
       .choices({"int8"});
 }
 

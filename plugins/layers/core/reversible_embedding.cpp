@@ -12,23 +12,23 @@ class ReversibleEmbedding final : public QuantizableLayer {
     constexpr NamedWeight<ReversibleEmbedding, WeightRules> kWeights[] = {
         {"embeddings", &ReversibleEmbedding::rules_, "the table"}};
     s.doc(
-         "A row of a learned table for each integer; with reverse = true a score of each row for "
-         "vectors, by the same table or another one.")
+         "An embedding whose table also maps vectors back to scores: with reverse = true a score "
+         "for each row, by the same or another table.")
         .field("input_dim", &ReversibleEmbedding::rows_,
-               "Rows of the table: the largest integer + 1.")
+               "Number of rows: the largest integer plus 1.")
         .required()
         .min(1)
-        .field("output_dim", &ReversibleEmbedding::columns_, "Width of a row.")
+        .field("output_dim", &ReversibleEmbedding::columns_, "Size of a row.")
         .required()
         .min(1)
         .field("tie_weights", &ReversibleEmbedding::tied_, "Use the same table in reverse.")
         .weight_options(kWeights)
-        .field("mask_zero", &ReversibleEmbedding::mask_zero_, "0 is padding: it is masked out.")
+        .field("mask_zero", &ReversibleEmbedding::mask_zero_, "Treat 0 as padding and mask it.")
         .field("reverse_dtype", &ReversibleEmbedding::reverse_dtype_,
-               "Of the product in reverse; null: as the layer computes.")
+               "Dtype of the product in reverse; null: that of the layer.")
         .field("logit_soft_cap", &ReversibleEmbedding::cap_,
-               "Scores s become cap * tanh(s / cap); null: they stay.")
-        .argument("reverse", false, "Scores of the rows for vectors (..., output_dim).")
+               "Limit scores s softly: cap * tanh(s / cap); null: no limit.")
+        .argument("reverse", false, "Map vectors (..., output_dim) to scores of the rows.")
         .keyword_only(true);
     describe_lora(s);
     describe_quantization(s);

@@ -10,7 +10,7 @@ class ActivationLayer final : public UnaryLayer {
  public:
   static void describe(Schema<ActivationLayer>& s) {
     s.doc("Applies an activation function.")
-        .field("activation", &ActivationLayer::activation_, "Which one.")
+        .field("activation", &ActivationLayer::activation_, "Name of an activation, or a function.")
         .required();
   }
   void configured() override {
@@ -25,7 +25,7 @@ class ActivationLayer final : public UnaryLayer {
 
 class IdentityLayer final : public UnaryLayer {
  public:
-  static void describe(Schema<IdentityLayer>& s) { s.doc("Hands its input on."); }
+  static void describe(Schema<IdentityLayer>& s) { s.doc("Returns its input unchanged."); }
   void configured() override {
     UnaryLayer::configured();
     set_supports_masking(true);
@@ -36,8 +36,8 @@ class IdentityLayer final : public UnaryLayer {
 class Masking final : public UnaryLayer {
  public:
   static void describe(Schema<Masking>& s) {
-    s.doc("Masks the steps whose features all equal a value, and zeroes them.")
-        .field("mask_value", &Masking::value_, "The value of padding.");
+    s.doc("Masks the steps in which all features equal mask_value, and sets them to zero.")
+        .field("mask_value", &Masking::value_, "The value that marks padding.");
   }
   void configured() override {
     UnaryLayer::configured();

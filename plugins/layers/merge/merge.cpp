@@ -61,11 +61,12 @@ struct MergeSpec {
   MergeStep step;
 };
 const MergeSpec kMerges[] = {
-    {"Add", "Sum of the inputs.", [](const Tensor& a, const Tensor& b) { return a + b; }},
-    {"Multiply", "Product of the inputs.", [](const Tensor& a, const Tensor& b) { return a * b; }},
-    {"Maximum", "Largest of the inputs.",
+    {"Add", "The sum of the inputs.", [](const Tensor& a, const Tensor& b) { return a + b; }},
+    {"Multiply", "The element-wise product of the inputs.",
+     [](const Tensor& a, const Tensor& b) { return a * b; }},
+    {"Maximum", "The element-wise maximum of the inputs.",
      [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }},
-    {"Minimum", "Smallest of the inputs.",
+    {"Minimum", "The element-wise minimum of the inputs.",
      [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }},
 };
 
@@ -89,7 +90,7 @@ void add_folded(Registry& registry, std::integer_sequence<int, Indices...>) {
 
 class Average final : public Merge {
  public:
-  static void describe(Schema<Average>& s) { s.doc("Mean of the inputs."); }
+  static void describe(Schema<Average>& s) { s.doc("The mean of the inputs."); }
 
  protected:
   Tensor merge(const Tensors& inputs) const override {
@@ -101,7 +102,7 @@ class Average final : public Merge {
 
 class Subtract final : public Merge {
  public:
-  static void describe(Schema<Subtract>& s) { s.doc("First input minus second."); }
+  static void describe(Schema<Subtract>& s) { s.doc("The first input minus the second."); }
   InputCount input_count() const override {
     return {2, 2, "A `Subtract` layer should be called on exactly 2 inputs"};
   }
@@ -113,10 +114,11 @@ class Subtract final : public Merge {
 class Concatenate final : public Layer {
  public:
   static void describe(Schema<Concatenate>& s) {
-    s.doc("Inputs one after another along an axis.")
-        .field("axis", &Concatenate::axis_, "The axis.")
+    s.doc("Joins the inputs along an axis.")
+        .field("axis", &Concatenate::axis_, "Axis along which to concatenate.")
         .field("mask_all", &Concatenate::mask_all_,
-               "Whether a step counts when every part of it does (Keras 2), not any (Keras 3).");
+               "Mask a step unless it is valid in every input (Keras 2); otherwise unless it is "
+               "valid in any (Keras 3).");
   }
   void configured() override {
     Layer::configured();
@@ -165,10 +167,11 @@ class Concatenate final : public Layer {
 class Dot final : public Layer {
  public:
   static void describe(Schema<Dot>& s) {
-    s.doc("Products summed over one axis of each of two inputs, sample by sample.")
-        .field("axes", &Dot::axes_, "The axis, or one for each input.")
+    s.doc("The dot product of two inputs over one axis of each, for each sample.")
+        .field("axes", &Dot::axes_, "Axis to sum over, or one for each input.")
         .required()
-        .field("normalize", &Dot::normalize_, "Make vectors along the axes unit first (cosine).");
+        .field("normalize", &Dot::normalize_,
+               "Normalize the vectors to length 1 first, which gives cosine similarities.");
   }
   void configured() override {
     Layer::configured();

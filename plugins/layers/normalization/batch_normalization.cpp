@@ -10,40 +10,41 @@ class BatchNormalization final : public ScaledLayer {
  public:
   static void describe(Schema<BatchNormalization>& s) {
     s.doc(
-         "Normalises each channel by the batch's mean and variance in training, by moving averages "
-         "otherwise.")
+         "Normalizes each channel: by the mean and variance of the batch in training, by moving "
+         "averages in inference.")
         .field("axis", &BatchNormalization::axis_, "Axis of the channels.")
         .field("momentum", &BatchNormalization::momentum_, "Momentum of the moving averages.")
         .min(0)
         .max(1)
-        .field("epsilon", &BatchNormalization::epsilon_, "Added to the variance.")
+        .field("epsilon", &BatchNormalization::epsilon_, "Small constant added to the variance.")
         .min(0);
     describe_center_scale(s);
     describe_initializers(s);
     s.field("moving_mean_initializer", &BatchNormalization::mean_initializer_,
-            "How the moving mean starts.")
+            "Initializer of the moving mean.")
         .field("moving_variance_initializer", &BatchNormalization::variance_initializer_,
-               "How the moving variance starts.");
+               "Initializer of the moving variance.");
     describe_penalties(s);
     s.field("renorm", &BatchNormalization::renorm_,
-            "Batch renormalisation: training, too, normalises by moving averages.")
+            "Batch renormalization: training is corrected towards the moving averages too (Ioffe "
+            "2017).")
         .field("renorm_clipping", &BatchNormalization::clipping_,
-               "Limits of renorm's corrections, those of \"rmin\", \"rmax\" and \"dmax\" that are "
-               "wanted.")
+               "Limits of the corrections of renorm: a table of \"rmin\", \"rmax\" and \"dmax\".")
         .field("renorm_momentum", &BatchNormalization::renorm_momentum_,
-               "Momentum of the averages that renorm normalises by.")
+               "Momentum of the moving averages of renorm.")
         .min(0)
         .max(1)
         .field("synchronized", &BatchNormalization::synchronized_,
-               "Mean and variance are those of the batches of all processes.")
+               "Compute mean and variance over the batches of all processes.")
         .field("moving_variance_ddof", &BatchNormalization::ddof_,
-               "What is taken off the number of values when the moving variance learns: 1 is "
-               "Bessel's correction, Keras 2.3.1 has 1 + epsilon.")
+               "Subtracted from the number of values in the update of the moving variance: 1 is "
+               "Bessel's correction; Keras 2.3.1 has 1 + epsilon.")
         .min(0)
         .field("batch_when_frozen", &BatchNormalization::batch_when_frozen_,
-               "Training normalises by the batch when the layer is frozen, too (Keras 2.3.1).")
+               "Use the statistics of the batch in training also when the layer is frozen (Keras "
+               "2.3.1).")
         .field("count_masked", &BatchNormalization::count_masked_,
-               "Steps that a mask leaves out count in mean and variance, too (Keras 2.3.1).");
+               "Include masked steps in mean and variance (Keras 2.3.1).");
   }
   void configured() override {
     ScaledLayer::configured();

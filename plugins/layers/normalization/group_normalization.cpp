@@ -7,12 +7,14 @@ namespace {
 class GroupNormalization final : public ScaledLayer {
  public:
   static void describe(Schema<GroupNormalization>& s) {
-    s.doc("Normalises each group of channels of a sample by its own mean and variance.")
+    s.doc(
+         "Normalizes groups of channels, each by its mean and variance within a sample (Wu and He "
+         "2018).")
         .field("groups", &GroupNormalization::groups_,
-               "How many groups the channels are divided into; -1: each channel is one.")
+               "Number of groups; -1: one for each channel.")
         .min(-1)
         .field("axis", &GroupNormalization::axis_, "Axis of the channels.")
-        .field("epsilon", &GroupNormalization::epsilon_, "Added to the variance.")
+        .field("epsilon", &GroupNormalization::epsilon_, "Small constant added to the variance.")
         .min(0);
     describe_center_scale(s);
     describe_initializers(s);

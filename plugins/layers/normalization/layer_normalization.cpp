@@ -8,16 +8,16 @@ namespace {
 class LayerNormalization final : public ScaledLayer {
  public:
   static void describe(Schema<LayerNormalization>& s) {
-    s.doc("Normalises each sample over the given axes.")
-        .field("axis", &LayerNormalization::axis_, "Axis or axes.")
-        .field("epsilon", &LayerNormalization::epsilon_, "Added to the variance.")
+    s.doc("Normalizes each sample by its mean and variance over the given axes (Ba et al. 2016).")
+        .field("axis", &LayerNormalization::axis_, "Axis or axes to normalize over.")
+        .field("epsilon", &LayerNormalization::epsilon_, "Small constant added to the variance.")
         .min(0);
     describe_center_scale(s);
     describe_initializers(s);
     describe_penalties(s);
     s.field("rms_scaling", &LayerNormalization::rms_scaling_,
-            "Only divide by the deviation and multiply by gamma; the mean stays. For the root mean "
-            "square there is RMSNormalization.");
+            "Divide by the standard deviation and multiply by gamma without subtracting the mean; "
+            "see RMSNormalization for the root mean square.");
   }
   void configured() override {
     ScaledLayer::configured();
@@ -49,9 +49,11 @@ class LayerNormalization final : public ScaledLayer {
 class RMSNormalization final : public UnaryLayer {
  public:
   static void describe(Schema<RMSNormalization>& s) {
-    s.doc("Divides each sample by its root mean square over the given axes, times a learned scale.")
-        .field("axis", &RMSNormalization::axis_, "Axis or axes.")
-        .field("epsilon", &RMSNormalization::epsilon_, "Added to the mean of squares.")
+    s.doc(
+         "Divides each sample by its root mean square over the given axes and multiplies by a "
+         "learned scale (Zhang and Sennrich 2019).")
+        .field("axis", &RMSNormalization::axis_, "Axis or axes to normalize over.")
+        .field("epsilon", &RMSNormalization::epsilon_, "Small constant added to the mean square.")
         .min(0);
   }
   void configured() override {
@@ -79,8 +81,8 @@ class RMSNormalization final : public UnaryLayer {
 class UnitNormalization final : public UnaryLayer {
  public:
   static void describe(Schema<UnitNormalization>& s) {
-    s.doc("Divides by the Euclidean norm over the given axes: vectors of length 1.")
-        .field("axis", &UnitNormalization::axis_, "Axis or axes.");
+    s.doc("Divides by the Euclidean norm over the given axes, so that vectors have length 1.")
+        .field("axis", &UnitNormalization::axis_, "Axis or axes to normalize over.");
   }
   void configured() override {
     UnaryLayer::configured();

@@ -14,8 +14,8 @@ class ScaledLayer : public UnaryLayer {
  protected:
   template <class T>
   static void describe_center_scale(Schema<T>& s) {
-    s.field("center", &ScaledLayer::center_, "Add beta.")
-        .field("scale", &ScaledLayer::scale_, "Multiply by gamma.");
+    s.field("center", &ScaledLayer::center_, "Add a learned offset beta.")
+        .field("scale", &ScaledLayer::scale_, "Multiply by a learned scale gamma.");
   }
   template <class T>
   static void describe_initializers(Schema<T>& s) {

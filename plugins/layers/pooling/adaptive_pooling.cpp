@@ -68,9 +68,10 @@ template <int Axes, bool Max>
 class AdaptivePooling final : public SpatialLayer<Axes> {
  public:
   static void describe(Schema<AdaptivePooling>& s) {
-    s.doc(Max ? "The largest value of each of so many windows as the output is to have places."
-              : "The mean of each of so many windows as the output is to have places.")
-        .field("output_size", &AdaptivePooling::output_size_, "Of the spatial axes.")
+    s.doc(Max ? "Max pooling over windows whose number is output_size."
+              : "Average pooling over windows whose number is output_size.")
+        .field("output_size", &AdaptivePooling::output_size_,
+               "Number of windows along each spatial axis.")
         .required()
         .min(1)
         .max(1 << 24);

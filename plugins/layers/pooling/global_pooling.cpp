@@ -10,7 +10,8 @@ template <int Axes, bool Max>
 class GlobalPooling final : public SpatialLayer<Axes> {
  public:
   static void describe(Schema<GlobalPooling>& s) {
-    s.doc(Max ? "The largest value of each channel." : "The mean of each channel.");
+    s.doc(Max ? "The maximum of each channel over the spatial axes."
+              : "The mean of each channel over the spatial axes.");
     GlobalPooling::describe_data_format(s);
     s.field("keepdims", &GlobalPooling::keepdims_, "Keep the spatial axes with size 1.");
   }

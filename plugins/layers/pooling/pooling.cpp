@@ -11,13 +11,13 @@ class Pooling final : public SpatialLayer<Axes> {
  public:
   Pooling() { this->carry_mask_ = Axes == 1; }
   static void describe(Schema<Pooling>& s) {
-    s.doc(Max ? "The largest value of each window."
-              : "The mean of each window (of its elements inside the input).")
-        .field("pool_size", &Pooling::pool_size_, "Extent of the window.")
+    s.doc(Max ? "The maximum of each window." : "The mean of each window; padding does not count.")
+        .field("pool_size", &Pooling::pool_size_, "Size of the window.")
         .min(1)
-        .field("strides", &Pooling::strides_, "Steps of the window, null: pool_size.")
-        .field("padding", &Pooling::padding_,
-               "valid: windows inside; same: ceil(n / stride) windows.")
+        .field("strides", &Pooling::strides_, "Distance between windows; null: pool_size.")
+        .field(
+            "padding", &Pooling::padding_,
+            "\"valid\": no padding; \"same\": padding so that there are ceil(n / stride) windows.")
         .choices({"valid", "same"});
     Pooling::describe_data_format(s);
     if (Axes == 1) Pooling::describe_carry_mask(s);

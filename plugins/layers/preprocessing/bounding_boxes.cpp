@@ -9,12 +9,12 @@ namespace {
 class MaxNumBoundingBoxes final : public ImageLayer {
  public:
   static void describe(Schema<MaxNumBoundingBoxes>& s) {
-    s.doc("As many bounding boxes for every image: the first of them, and ones that do not count.")
-        .field("max_number", &MaxNumBoundingBoxes::max_number_, "How many.")
+    s.doc("Pads or truncates bounding boxes to the same number for every image.")
+        .field("max_number", &MaxNumBoundingBoxes::max_number_, "Number of boxes.")
         .required()
         .min(1)
         .field("fill_value", &MaxNumBoundingBoxes::fill_value_,
-               "What boxes and labels that do not count consist of.");
+               "Value of the padding in boxes and labels.");
     describe_companions(s);
   }
 

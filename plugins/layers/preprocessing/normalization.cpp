@@ -11,22 +11,27 @@ namespace {
 class Normalization final : public UnaryLayer {
  public:
   static void describe(Schema<Normalization>& s) {
-    s.doc("(x - mean) / deviation of each feature, from options or learned by adapt().")
+    s.doc(
+         "Normalizes features to mean 0 and variance 1: (x - mean) / sqrt(variance), from options "
+         "or learned by adapt().")
         .field("axis", &Normalization::axis_,
-               "Axes that have a mean and variance for each place; null: one for everything.")
-        .field("mean", &Normalization::given_mean_, "A number, or one for each place.")
-        .field("variance", &Normalization::given_variance_, "A number, or one for each place.")
-        .field("invert", &Normalization::invert_, "x * deviation + mean instead.")
-        .method("adapt", &Normalization::adapt, "Learns mean and variance of data.")
+               "Axes with a separate mean and variance for each index; null: one mean and variance "
+               "for all.")
+        .field("mean", &Normalization::given_mean_, "A number, or one for each index.")
+        .field("variance", &Normalization::given_variance_, "A number, or one for each index.")
+        .field("invert", &Normalization::invert_, "Denormalize instead: x * sqrt(variance) + mean.")
+        .method("adapt", &Normalization::adapt, "Learns mean and variance from data.")
         .arg("data", "A tensor of samples, or a dataset.")
-        .arg("steps", "How many batches at most.", Value())
-        .method("update_state", &Normalization::update_state, "Looks at one batch more.")
+        .arg("steps", "Maximum number of batches to use.", Value())
+        .method("update_state", &Normalization::update_state, "Accumulates one batch.")
         .arg("data", "A tensor of samples.")
         .method("finalize_state", &Normalization::finalize_state,
-                "Takes mean and variance of what was looked at.")
-        .method("reset_state", &Normalization::reset_state, "Forgets what was looked at.")
-        .property("mean", &Normalization::mean, "What is subtracted, as it meets the inputs.")
-        .property("variance", &Normalization::variance, "What is divided by, squared.");
+                "Computes mean and variance from the accumulated data.")
+        .method("reset_state", &Normalization::reset_state, "Discards the accumulated data.")
+        .property("mean", &Normalization::mean,
+                  "The mean, in a shape that broadcasts with the inputs.")
+        .property("variance", &Normalization::variance,
+                  "The variance, in a shape that broadcasts with the inputs.");
   }
   void configured() override {
     UnaryLayer::configured();

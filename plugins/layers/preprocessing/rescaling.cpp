@@ -18,7 +18,7 @@ Value with_numbers(const Value& value, const char* option) {
 class Rescaling final : public UnaryLayer {
  public:
   static void describe(Schema<Rescaling>& s) {
-    s.doc("x * scale + offset, of integers too.")
+    s.doc("x * scale + offset; integers are converted to floating point.")
         .field("scale", &Rescaling::scale_, "A number, or one for each feature.")
         .required()
         .field("offset", &Rescaling::offset_, "A number, or one for each feature.");

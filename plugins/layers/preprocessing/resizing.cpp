@@ -61,10 +61,10 @@ class SizedLayer : public ImageLayer {
  protected:
   template <class T>
   static void describe_size(Schema<T>& s) {
-    s.field("height", &SizedLayer::height_, "Rows of the result.")
+    s.field("height", &SizedLayer::height_, "Height of the result.")
         .required()
         .min(1)
-        .field("width", &SizedLayer::width_, "Columns of the result.")
+        .field("width", &SizedLayer::width_, "Width of the result.")
         .required()
         .min(1);
   }
@@ -111,18 +111,18 @@ class SizedLayer : public ImageLayer {
 class Resizing final : public SizedLayer {
  public:
   static void describe(Schema<Resizing>& s) {
-    s.doc("Images resized.");
+    s.doc("Resizes images.");
     describe_size(s);
-    s.field("interpolation", &Resizing::interpolation_, "How values between pixels are found.")
+    s.field("interpolation", &Resizing::interpolation_, "How values between pixels are computed.")
         .choices({"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"})
         .field("crop_to_aspect_ratio", &Resizing::crop_,
-               "Cut out the largest part from the middle that has the shape of the result, first.")
+               "Crop the largest centred part of the target's aspect ratio before resizing.")
         .field("pad_to_aspect_ratio", &Resizing::pad_,
-               "Put a frame around that gives the shape of the result, first.")
-        .field("fill_mode", &Resizing::fill_mode_, "What the frame is made of.")
+               "Pad to the target's aspect ratio before resizing.")
+        .field("fill_mode", &Resizing::fill_mode_, "How the padding is filled.")
         .choices({"constant"})
-        .field("fill_value", &Resizing::fill_value_, "Of the frame.")
-        .field("antialias", &Resizing::antialias_, "Smooth before making smaller.");
+        .field("fill_value", &Resizing::fill_value_, "Value of the padding.")
+        .field("antialias", &Resizing::antialias_, "Smooth the images before reducing their size.");
     describe_data_format(s);
     describe_companions(s);
   }
@@ -165,7 +165,7 @@ class Resizing final : public SizedLayer {
 class CenterCrop final : public SizedLayer {
  public:
   static void describe(Schema<CenterCrop>& s) {
-    s.doc("The middle of images; smaller ones are resized, and the middle of that.");
+    s.doc("Crops the centre of images; smaller images are resized first.");
     describe_size(s);
     describe_data_format(s);
     describe_companions(s);

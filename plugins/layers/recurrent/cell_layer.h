@@ -20,7 +20,7 @@ class CellLayer : public BaseRnn {
     for (Field field : of_cell.data().fields) {
       if (field.name == "kernel_constraint")
         s.field("activity_regularizer", &CellLayer::activity_regularizer_,
-                "Penalty on the output.");
+                "Penalty on the output that is added to the loss.");
       field.access = std::make_shared<CellAccess<T>>(field.access);
       s.data().fields.push_back(std::move(field));
     }
@@ -34,7 +34,8 @@ class CellLayer : public BaseRnn {
   }
   template <class T>
   static void describe_cudnn(Schema<T>& s) {
-    s.field("use_cudnn", &CellLayer::use_cudnn_, "\"auto\" or false: there is no cuDNN here.")
+    s.field("use_cudnn", &CellLayer::use_cudnn_,
+            "\"auto\" or false: cuDNN does not exist on this device.")
         .not_stored();
   }
   CellLayer() : own_cell_(std::make_shared<Cell>()) {}

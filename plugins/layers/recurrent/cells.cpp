@@ -80,7 +80,7 @@ Tensor GatedCell::with_dropout(const Tensor& x) const {
 // ---- SimpleRNN
 
 void SimpleRnnCell::describe(Schema<SimpleRnnCell>& s) {
-  s.doc("h = activation(x . kernel + h . recurrent_kernel + bias)");
+  s.doc("One step of SimpleRNN: h = activation(x . kernel + h . recurrent_kernel + bias)");
   describe_units(s);
   describe_weights(s);
   describe_penalties(s);
@@ -102,15 +102,18 @@ Tensors SimpleRnnCell::step(const Tensors& inputs) const {
 // ---- LSTM
 
 void LstmCell::describe(Schema<LstmCell>& s) {
-  s.doc("Long short-term memory (Hochreiter and Schmidhuber 1997), gates i, f, c, o.");
+  s.doc(
+      "One step of a long short-term memory (Hochreiter and Schmidhuber 1997) with the gates i, f, "
+      "c, o.");
   describe_units(s);
-  s.field("recurrent_activation", &LstmCell::gate_activation_, "Of the gates.");
+  s.field("recurrent_activation", &LstmCell::gate_activation_, "Activation function of the gates.");
   describe_weights(s);
   s.field("unit_forget_bias", &LstmCell::unit_forget_bias_,
-          "The forget gate's bias starts at one.");
+          "Add 1 to the initial bias of the forget gate.");
   describe_penalties(s);
   describe_seed(s);
-  s.field("implementation", &LstmCell::implementation_, "Accepted from Keras 2 files.")
+  s.field("implementation", &LstmCell::implementation_,
+          "Accepted from files of Keras 2; no effect.")
       .not_stored();
 }
 
@@ -133,15 +136,17 @@ Tensors LstmCell::step(const Tensors& inputs) const {
 // ---- GRU
 
 void GruCell::describe(Schema<GruCell>& s) {
-  s.doc("Gated recurrent unit (Cho et al. 2014), gates z, r, h.");
+  s.doc("One step of a gated recurrent unit (Cho et al. 2014) with the gates z, r, h.");
   describe_units(s);
-  s.field("recurrent_activation", &GruCell::gate_activation_, "Of the gates.");
+  s.field("recurrent_activation", &GruCell::gate_activation_, "Activation function of the gates.");
   describe_weights(s);
   describe_penalties(s);
   s.field("reset_after", &GruCell::reset_after_,
-          "The reset gate acts after the product with the state (two biases), not before.");
+          "Apply the reset gate after the product with the recurrent kernel, with a second bias, "
+          "instead of before.");
   describe_seed(s);
-  s.field("implementation", &GruCell::implementation_, "Accepted from Keras 2 files.").not_stored();
+  s.field("implementation", &GruCell::implementation_, "Accepted from files of Keras 2; no effect.")
+      .not_stored();
 }
 
 void GruCell::build(const std::vector<Shape>& inputs) {

@@ -30,11 +30,11 @@ class GatedCell : public RnnCell {
  protected:
   template <class T>
   static void describe_units(Schema<T>& s) {
-    s.field("units", &GatedCell::units_, "Width of the state.")
+    s.field("units", &GatedCell::units_, "Size of the state.")
         .required()
         .min(1)
-        .field("activation", &GatedCell::activation_, "Of the state.")
-        .input("states", 1, "The states before this step: one, or a list.");
+        .field("activation", &GatedCell::activation_, "Activation function of the output.")
+        .input("states", 1, "The states before the step: a tensor or a list.");
   }
   template <class T>
   static void describe_weights(Schema<T>& s) {
@@ -44,17 +44,17 @@ class GatedCell : public RnnCell {
   static void describe_penalties(Schema<T>& s) {
     s.regularizers(kWeights<T>)
         .constraints(kWeights<T>)
-        .field("dropout", &GatedCell::dropout_, "Share of inputs dropped in training.")
+        .field("dropout", &GatedCell::dropout_, "Dropout rate of the inputs in training.")
         .min(0)
         .max(1)
         .field("recurrent_dropout", &GatedCell::recurrent_dropout_,
-               "Share of states dropped in training.")
+               "Dropout rate of the states in training.")
         .min(0)
         .max(1);
   }
   template <class T>
   static void describe_seed(Schema<T>& s) {
-    s.field("seed", &GatedCell::seed_, "Fixes the dropout.");
+    s.field("seed", &GatedCell::seed_, "Seed of the dropout.");
   }
   /// `window` is the window of cells whose products are convolutions.
   void build_weights(int64_t features, int gates, const Shape& bias, const WeightRules& bias_rules,

@@ -14,27 +14,29 @@ class ConvLstmCell final : public GatedCell {
   static constexpr const char* kName = "conv_lstm_cell";
   static void describe(Schema<ConvLstmCell>& s) {
     s.doc("A step of a convolutional LSTM, gates i, f, c, o.")
-        .field("filters", &ConvLstmCell::units_, "Channels of the state.")
+        .field("filters", &ConvLstmCell::units_, "Number of channels of the state.")
         .required()
         .min(1)
-        .field("kernel_size", &ConvLstmCell::window_, "Extent of the windows.")
+        .field("kernel_size", &ConvLstmCell::window_, "Size of the windows.")
         .required()
         .min(1)
-        .field("strides", &ConvLstmCell::strides_, "Steps of the window over the input.")
+        .field("strides", &ConvLstmCell::strides_, "Distance between windows of the input.")
         .min(1)
         .field("padding", &ConvLstmCell::padding_,
-               "Of the input; windows over the state are always \"same\".")
+               "Padding of the input; the state is always padded as \"same\".")
         .choices({"valid", "same"})
-        .field("data_format", &ConvLstmCell::data_format_, "Where the channels are.")
+        .field("data_format", &ConvLstmCell::data_format_,
+               "Position of the channels: \"channels_last\" or \"channels_first\".")
         .choices({"channels_last", "channels_first"})
         .field("dilation_rate", &ConvLstmCell::dilation_,
-               "Gaps between the elements of a window over the input.")
+               "Distance between the elements of a window of the input.")
         .min(1)
-        .field("activation", &ConvLstmCell::activation_, "Of the state.")
-        .field("recurrent_activation", &ConvLstmCell::gate_activation_, "Of the gates.");
+        .field("activation", &ConvLstmCell::activation_, "Activation function of the output.")
+        .field("recurrent_activation", &ConvLstmCell::gate_activation_,
+               "Activation function of the gates.");
     describe_weights(s);
     s.field("unit_forget_bias", &ConvLstmCell::unit_forget_bias_,
-            "The forget gate's bias starts at one.");
+            "Add 1 to the initial bias of the forget gate.");
     describe_penalties(s);
     describe_seed(s);
   }
@@ -123,8 +125,9 @@ template <int Axes>
 class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
  public:
   static void describe(Schema<ConvLstmLayer>& s) {
-    s.doc(concat("Convolutional LSTM over steps with ", Axes, Axes == 1 ? " axis" : " axes",
-                 " of space. (batch, time, space, channels) -> (batch[, time], new space, "
+    s.doc(concat("Convolutional LSTM over steps with ", Axes, " spatial ",
+                 Axes == 1 ? "axis" : "axes",
+                 ". (batch, time, space, channels) -> (batch[, time], new space, "
                  "filters)"));
     CellLayer<ConvLstmCell<Axes>>::describe_cell(s);
     BaseRnn::describe_loop(s);

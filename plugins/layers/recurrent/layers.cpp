@@ -8,8 +8,8 @@ namespace {
 class RnnLayer final : public BaseRnn {
  public:
   static void describe(Schema<RnnLayer>& s) {
-    s.doc("Runs a cell over the steps of (batch, time, features).")
-        .field("cell", &RnnLayer::given_, "The cell, or a list of cells that are stacked.")
+    s.doc("Runs a cell over the steps of a sequence (batch, time, features).")
+        .field("cell", &RnnLayer::given_, "A cell, or a list of cells to stack.")
         .kind("layer")
         .required();
     describe_loop(s);

@@ -56,29 +56,33 @@ class BaseRnn : public Layer {
   template <class T>
   static void describe_loop(Schema<T>& s) {
     s.field("return_sequences", &BaseRnn::return_sequences_,
-            "The output of every step, not of the last alone.")
-        .field("return_state", &BaseRnn::return_state_, "The last states as further outputs.")
-        .field("go_backwards", &BaseRnn::go_backwards_, "From the last step to the first.")
-        .field("stateful", &BaseRnn::stateful_, "States carry over from batch to batch.")
+            "Return the output of every step instead of the last one only.")
+        .field("return_state", &BaseRnn::return_state_,
+               "Return the last states as further outputs.")
+        .field("go_backwards", &BaseRnn::go_backwards_, "Process the steps from last to first.")
+        .field("stateful", &BaseRnn::stateful_,
+               "Use the last states of a batch as the initial states of the next one.")
         .field("unroll", &BaseRnn::unroll_,
-               "Compile each of a known number of steps by itself, where there is no faster way.")
+               "Compile each step separately where the number of steps is known and no faster "
+               "kernel exists.")
         .keyword_only(true)
         .field("zero_output_for_mask", &BaseRnn::zero_output_,
-               "Masked steps output zeros instead of the output before.")
+               "Output zeros for masked steps instead of repeating the previous output.")
         .field("mask_with_states", &BaseRnn::mask_with_states_,
-               "A mask that comes with the sequences counts in calls with initial_state too, as in "
-               "Keras 2; else only one that the call is given does.")
+               "Apply the mask of the sequences also in calls with initial_state, as in Keras 2; "
+               "otherwise only a mask that is passed to the call.")
         .keyword_only(false)
         .input("initial_state", 1,
-               "The states before the first step: one, or a list of as many as the cell has.")
+               "The initial states: a tensor, or a list with one for each state of the cell.")
         .argument("constants", {},
-                  "Tensors that a cell of one's own gets at every step, after its states.")
-        .property("cell", &BaseRnn::cell_layer, "What makes one step.")
+                  "Tensors that are passed to a custom cell at every step, after its states.")
+        .property("cell", &BaseRnn::cell_layer, "The cell, which computes one step.")
         .property("states", &BaseRnn::states_,
-                  "What is output_mask to the next batch; none unless stateful and built.")
+                  "The states carried over to the next batch; none unless the layer is stateful "
+                  "and built.")
         .method("reset_states", &BaseRnn::set_states, "Sets the states of a stateful layer.")
-        .arg("states", "A tensor for each; not given: zeros.", Value())
-        .method("reset_state", &BaseRnn::reset_states, "The same with zeros.");
+        .arg("states", "A tensor for each state; zeros when not given.", Value())
+        .method("reset_state", &BaseRnn::reset_states, "Sets the states to zero.");
   }
   /// The result of all steps; `sequence` is (batch, time, width) in the order of computation.
   struct SequenceResult {

@@ -9,12 +9,12 @@ namespace {
 class StackedRnnCells final : public RnnCell {
  public:
   static void describe(Schema<StackedRnnCells>& s) {
-    s.doc("Cells one above the other.")
-        .field("cells", &StackedRnnCells::given_, "From the input upwards.")
+    s.doc("Stacks cells: the output of one is the input of the next.")
+        .field("cells", &StackedRnnCells::given_, "The cells, from the input upwards.")
         .kind("layer")
         .required()
-        .property("cells", &StackedRnnCells::layers, "From the input upwards.")
-        .input("states", 1, "The states of all cells in turn.");
+        .property("cells", &StackedRnnCells::layers, "The cells, from the input upwards.")
+        .input("states", 1, "The states of all cells, in order.");
   }
   void configured() override {
     RnnCell::configured();

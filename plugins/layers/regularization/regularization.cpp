@@ -18,11 +18,11 @@ class RandomLayer : public UnaryLayer {
  protected:
   template <class T>
   static void describe_rate(Schema<T>& s) {
-    s.field("rate", &RandomLayer::rate_, "Share that is dropped.").required().min(0).max(1);
+    s.field("rate", &RandomLayer::rate_, "Fraction of elements to drop.").required().min(0).max(1);
   }
   template <class T>
   static void describe_seed(Schema<T>& s) {
-    s.field("seed", &RandomLayer::seed_, "Fixes the draws.");
+    s.field("seed", &RandomLayer::seed_, "Seed of the random numbers.");
   }
   /// Whether the layer acts: in training, but not while shapes are inferred, when nothing can be
   /// drawn for an unknown batch.
@@ -50,7 +50,8 @@ class SharedNoise : public RandomLayer {
   static void describe_options(Schema<T>& s) {
     describe_rate(s);
     s.field("noise_shape", &SharedNoise::noise_shape_,
-            "Shape of the draws, 1 where elements share one; null dims as the input.");
+            "Shape of the random mask, 1 for axes along which all elements are dropped together; "
+            "null sizes are those of the input.");
     describe_seed(s);
   }
   Shape noise_for(const Shape& input) const {
@@ -70,7 +71,9 @@ class SharedNoise : public RandomLayer {
 class Dropout final : public SharedNoise {
  public:
   static void describe(Schema<Dropout>& s) {
-    s.doc("Zeroes a share of elements in training and scales the others by 1 / (1 - rate).");
+    s.doc(
+        "Sets a random fraction of the elements to 0 in training and multiplies the others by 1 / "
+        "(1 - rate).");
     describe_options(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
@@ -83,7 +86,7 @@ class Dropout final : public SharedNoise {
 class AlphaDropout final : public SharedNoise {
  public:
   static void describe(Schema<AlphaDropout>& s) {
-    s.doc("Drops a share of elements in training and keeps mean and variance, for selu.");
+    s.doc("Dropout for selu networks: keeps the mean and variance of its input in training.");
     describe_options(s);
   }
   void configured() override {
@@ -105,10 +108,11 @@ template <int Axes>
 class SpatialDropout final : public RandomLayer {
  public:
   static void describe(Schema<SpatialDropout>& s) {
-    s.doc("Drops whole channels in training and scales the others by 1 / (1 - rate).");
+    s.doc("Drops whole channels in training and multiplies the others by 1 / (1 - rate).");
     describe_rate(s);
     if (Axes > 1)
-      s.field("data_format", &SpatialDropout::data_format_, "Where the channels are.")
+      s.field("data_format", &SpatialDropout::data_format_,
+              "Position of the channels: \"channels_last\" or \"channels_first\".")
           .choices({"channels_last", "channels_first"});
     describe_seed(s);
   }
@@ -132,7 +136,8 @@ class GaussianDropout final : public RandomLayer {
  public:
   static void describe(Schema<GaussianDropout>& s) {
     s.doc(
-        "Multiplies by normal noise of mean 1 and deviation sqrt(rate / (1 - rate)) in training.");
+        "Multiplies by normal noise of mean 1 and standard deviation sqrt(rate / (1 - rate)) in "
+        "training.");
     describe_rate(s);
     describe_seed(s);
   }
@@ -150,7 +155,7 @@ class GaussianNoise final : public RandomLayer {
  public:
   static void describe(Schema<GaussianNoise>& s) {
     s.doc("Adds normal noise in training.")
-        .field("stddev", &GaussianNoise::stddev_, "Deviation.")
+        .field("stddev", &GaussianNoise::stddev_, "Standard deviation.")
         .required()
         .min(0);
     describe_seed(s);
@@ -168,15 +173,17 @@ class GaussianNoise final : public RandomLayer {
 class ActivityRegularization final : public UnaryLayer {
  public:
   static void describe(Schema<ActivityRegularization>& s) {
-    s.doc("Adds l1 * sum |x| + l2 * sum x^2 to the loss.")
-        .field("l1", &ActivityRegularization::l1_, "Factor of the absolute sum.")
+    s.doc(
+         "Adds the penalty l1 * sum |x| + l2 * sum x^2 of its input to the loss and returns the "
+         "input unchanged.")
+        .field("l1", &ActivityRegularization::l1_, "Factor of the sum of absolute values.")
         .min(0)
         .field("l2", &ActivityRegularization::l2_, "Factor of the sum of squares.")
         .min(0)
         .field("whole_batch", &ActivityRegularization::whole_batch_,
-               "The sums are not divided by the number of samples, as in Keras 2.3.1.")
+               "Sum over the batch instead of averaging over the samples, as in Keras 2.3.1.")
         .field("activity_regularizer", &ActivityRegularization::other_penalty_,
-               "Refused: the penalty is that of l1 and l2.")
+               "Refused: l1 and l2 define the penalty.")
         .not_stored();
   }
   void configured() override {

@@ -54,7 +54,7 @@ Value pairs(const std::vector<Margin>& margins) {
 constexpr const char* kForms[] = {
     "", "One integer for both ends, or {left, right}.",
     "One integer, {rows, columns}, or {{top, bottom}, {left, right}}.",
-    "One integer, one an axis, or a pair {before, after} an axis."};
+    "One integer, one for each axis, or a pair {before, after} for each axis."};
 
 /// The base of layers with margins of the spatial axes, in the order of the axes.
 template <int Axes>
@@ -80,7 +80,7 @@ class ZeroPadding final : public Margins<Axes> {
  public:
   ZeroPadding() { this->given_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{1, 1})); }
   static void describe(Schema<ZeroPadding>& s) {
-    s.doc("Zeros around the spatial axes.").field("padding", &ZeroPadding::given_, kForms[Axes]);
+    s.doc("Pads the spatial axes with zeros.").field("padding", &ZeroPadding::given_, kForms[Axes]);
     ZeroPadding::describe_data_format(s);
     if (Axes == 1) ZeroPadding::describe_carry_mask(s);
   }
@@ -114,7 +114,7 @@ class Cropping final : public Margins<Axes> {
     this->given_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{margin, margin}));
   }
   static void describe(Schema<Cropping>& s) {
-    s.doc("Takes both ends of the spatial axes away.")
+    s.doc("Removes elements at both ends of the spatial axes.")
         .field("cropping", &Cropping::given_, kForms[Axes]);
     if (Axes > 1)
       Cropping::describe_data_format(s);

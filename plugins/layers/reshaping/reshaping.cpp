@@ -34,9 +34,9 @@ Tensor of_every_element(Tensor mask, const Tensor& x) {
 class Flatten final : public UnaryLayer {
  public:
   static void describe(Schema<Flatten>& s) {
-    s.doc("(batch, ...) -> (batch, product of the rest)")
+    s.doc("Merges all axes after the batch into one: (batch, ...) -> (batch, product of the rest)")
         .field("data_format", &Flatten::data_format_,
-               "channels_first: channels are moved last before.")
+               "\"channels_first\": move the channels to the end before merging.")
         .choices({"channels_last", "channels_first"});
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -57,7 +57,9 @@ class ReshapeLayer final : public MaskCarrier {
  public:
   ReshapeLayer() { carry_mask_ = true; }
   static void describe(Schema<ReshapeLayer>& s) {
-    s.doc("(batch, ...) -> (batch,) + target_shape; one -1 or null is worked out.")
+    s.doc(
+         "Changes the shape: (batch, ...) -> (batch,) + target_shape; one size of -1 or null is "
+         "computed.")
         .field("target_shape", &ReshapeLayer::target_, "Shape without the batch axis.")
         .required();
     describe_carry_mask(s);
@@ -105,8 +107,8 @@ class Permute final : public MaskCarrier {
  public:
   Permute() { carry_mask_ = true; }
   static void describe(Schema<Permute>& s) {
-    s.doc("Reorders the axes after the batch.")
-        .field("dims", &Permute::dims_, "Axes counted from 1: {2, 1} swaps two.")
+    s.doc("Permutes the axes after the batch.")
+        .field("dims", &Permute::dims_, "The new order of axes, counted from 1: {2, 1} swaps two.")
         .required();
     describe_carry_mask(s);
   }
@@ -150,8 +152,8 @@ class Permute final : public MaskCarrier {
 class RepeatVector final : public UnaryLayer {
  public:
   static void describe(Schema<RepeatVector>& s) {
-    s.doc("(batch, features) -> (batch, n, features)")
-        .field("n", &RepeatVector::n_, "How often.")
+    s.doc("Repeats a vector: (batch, features) -> (batch, n, features)")
+        .field("n", &RepeatVector::n_, "Number of repetitions.")
         .required()
         .min(1);
   }

@@ -10,7 +10,9 @@ class UpSampling1D final : public SpatialLayer<1> {
  public:
   UpSampling1D() { carry_mask_ = true; }
   static void describe(Schema<UpSampling1D>& s) {
-    s.doc("Each step so many times.").field("size", &UpSampling1D::size_, "How often.").min(1);
+    s.doc("Repeats each step.")
+        .field("size", &UpSampling1D::size_, "Number of repetitions.")
+        .min(1);
     describe_carry_mask(s);
   }
   Tensor call(const Tensor& x, const Call&) override { return ops::repeat(x, size_, 1); }
@@ -29,15 +31,15 @@ template <int Axes>
 class UpSampling final : public SpatialLayer<Axes> {
  public:
   static void describe(Schema<UpSampling>& s) {
-    s.doc("Spatial axes so many times as long.")
-        .field("size", &UpSampling::size_, "How many times, for each axis.")
+    s.doc("Enlarges the spatial axes by integer factors.")
+        .field("size", &UpSampling::size_, "Factor for each axis.")
         .min(1)
         .max(1 << 20);
     UpSampling::describe_data_format(s);
     if (Axes == 2)
       s.field("interpolation", &UpSampling::interpolation_,
-              "nearest repeats; the others are smooth between the values. bilinear_keras2: as in "
-              "Keras 2.3.1, the first places of cells lie upon each other instead of the middles.")
+              "\"nearest\" repeats values, the others interpolate. \"bilinear_keras2\": as Keras "
+              "2.3.1, aligned at the first pixels instead of the centres.")
           .choices({"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "bilinear_keras2"});
   }
   void configured() override {

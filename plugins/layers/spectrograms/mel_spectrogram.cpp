@@ -40,31 +40,35 @@ Tensor raised(const Tensor& power, double exponent) {
 class MelSpectrogram final : public UnaryLayer {
  public:
   static void describe(Schema<MelSpectrogram>& s) {
-    s.doc("Power of sound by mel frequencies: (..., samples) -> (..., bins, times).")
-        .field("fft_length", &MelSpectrogram::fft_length_, "Samples of a Fourier transform.")
+    s.doc(
+         "The power spectrogram of sounds on the mel scale: (..., samples) -> (..., mel bins, "
+         "frames).")
+        .field("fft_length", &MelSpectrogram::fft_length_,
+               "Size of the Fourier transform in samples.")
         .min(1)
         .max(kMaximum)
-        .field("sequence_stride", &MelSpectrogram::stride_, "Samples from one to the next.")
+        .field("sequence_stride", &MelSpectrogram::stride_, "Distance between frames in samples.")
         .min(1)
         .field("sequence_length", &MelSpectrogram::length_,
-               "Samples of a window; null: fft_length.")
+               "Size of a frame in samples; null: fft_length.")
         .min(1)
-        .field("window", &MelSpectrogram::window_, "hann, hamming, values, or null for none.")
-        .field("sampling_rate", &MelSpectrogram::sampling_rate_, "Samples a second.")
+        .field("window", &MelSpectrogram::window_,
+               "Window of a frame: \"hann\", \"hamming\", a list of values, or null for none.")
+        .field("sampling_rate", &MelSpectrogram::sampling_rate_, "Sampling rate in Hz.")
         .min(1)
-        .field("num_mel_bins", &MelSpectrogram::bins_, "Frequencies of the result.")
+        .field("num_mel_bins", &MelSpectrogram::bins_, "Number of mel frequency bins.")
         .min(1)
         .max(kMaximum)
-        .field("min_freq", &MelSpectrogram::lowest_, "The lowest of them.")
+        .field("min_freq", &MelSpectrogram::lowest_, "Lowest frequency in Hz.")
         .min(0)
         .field("max_freq", &MelSpectrogram::highest_,
-               "The highest of them; null: half the sampling rate.")
-        .field("power_to_db", &MelSpectrogram::in_decibels_, "Give decibels.")
+               "Highest frequency in Hz; null: half the sampling rate.")
+        .field("power_to_db", &MelSpectrogram::in_decibels_, "Convert power to decibels.")
         .field("top_db", &MelSpectrogram::top_db_,
-               "Decibels below the highest of all that are given at least.")
-        .field("mag_exp", &MelSpectrogram::exponent_, "Of the magnitude: 2 is power.")
-        .field("min_power", &MelSpectrogram::least_power_, "Less counts as this, for decibels.")
-        .field("ref_power", &MelSpectrogram::reference_, "What 0 decibels are.");
+               "Limit values to at most this many decibels below the maximum.")
+        .field("mag_exp", &MelSpectrogram::exponent_, "Exponent of the magnitude; 2 gives power.")
+        .field("min_power", &MelSpectrogram::least_power_, "Lower limit of power, for decibels.")
+        .field("ref_power", &MelSpectrogram::reference_, "Power of 0 decibels.");
   }
   void configured() override {
     UnaryLayer::configured();

@@ -12,31 +12,34 @@ class StftSpectrogram final : public UnaryLayer {
  public:
   static void describe(Schema<StftSpectrogram>& s) {
     s.doc(
-         "Spectra of windows of each channel: (batch, samples, channels) -> (batch, times, "
-         "channels x frequencies).")
+         "The short-time Fourier transform of each channel: (batch, samples, channels) -> (batch, "
+         "frames, channels x frequencies).")
         .field("mode", &StftSpectrogram::mode_,
-               "What is told of a frequency; stft: the real parts, then the imaginary ones.")
+               "Which quantity is returned for each frequency; \"stft\": the real parts, then the "
+               "imaginary parts.")
         .choices({"log", "magnitude", "psd", "real", "imag", "angle", "stft"})
-        .field("frame_length", &StftSpectrogram::frame_length_, "Samples of a window.")
+        .field("frame_length", &StftSpectrogram::frame_length_, "Size of a frame in samples.")
         .min(1)
         .max(1 << 20)
         .field("frame_step", &StftSpectrogram::frame_step_,
-               "Samples from one window to the next; null: half of it.")
+               "Distance between frames in samples; null: half of frame_length.")
         .field("fft_length", &StftSpectrogram::fft_length_,
-               "Samples of a transform, zeros at the end; null: the next power of two.")
+               "Size of the Fourier transform, padded with zeros; null: the next power of two.")
         .max(1 << 20)
         .field("window", &StftSpectrogram::window_,
-               "What a window is multiplied by: hann, hamming, ...; null: nothing.")
+               "Window of a frame: \"hann\", \"hamming\", ...; null: none.")
         .field("periodic", &StftSpectrogram::periodic_,
-               "The factors are those of one of a row of windows, not symmetric.")
+               "Make the window periodic instead of symmetric.")
         .field("scaling", &StftSpectrogram::scaling_,
-               "What of the factors is made 1: their density or their spectrum; null: nothing.")
+               "Normalization of the window: \"density\" or \"spectrum\"; null: none.")
         .choices({"density", "spectrum"})
-        .field("padding", &StftSpectrogram::padding_, "same: with zeros around the sound.")
+        .field("padding", &StftSpectrogram::padding_,
+               "\"same\": pad the sound with zeros at both ends.")
         .choices({"valid", "same"})
         .field("expand_dims", &StftSpectrogram::expand_dims_,
                "Give channels an axis of their own: the last, or the second with channels_first.")
-        .field("data_format", &StftSpectrogram::data_format_, "Where the channels are.")
+        .field("data_format", &StftSpectrogram::data_format_,
+               "Position of the channels: \"channels_last\" or \"channels_first\".")
         .choices({"channels_last", "channels_first"});
   }
   void configured() override {

@@ -40,25 +40,26 @@ class Bidirectional final : public BaseWrapper {
  public:
   static void describe(Schema<Bidirectional>& s) {
     s.doc(
-        "Runs a recurrent layer through the steps in both directions. (batch, time, ...) -> what "
-        "the layer gives, merged");
+        "Runs a recurrent layer over the steps in both directions and merges the outputs. (batch, "
+        "time, ...) -> the output of the layer, merged");
     describe_layer(s);
     s.field("merge_mode", &Bidirectional::merge_mode_,
-            "How the outputs become one; null: they stay two.")
+            "How the two outputs are merged; null: both are returned.")
         .choices({"sum", "mul", "ave", "concat"})
         .field("backward_layer", &Bidirectional::given_backward_,
-               "The layer of the other direction; null: a copy of the first, turned round.")
+               "The layer of the backward direction; null: a reversed copy of `layer`.")
         .kind("layer")
         .keyword_only(true)
-        .field("mask_with_states", &Bidirectional::mask_with_states_, "As that of the layers.")
+        .field("mask_with_states", &Bidirectional::mask_with_states_, "As in the wrapped layers.")
         .keyword_only(false)
         .input("initial_state", 1,
-               "The states before the first step: those of the forward layer, then those of the "
-               "backward layer.")
+               "The initial states: those of the forward layer, then those of the backward layer.")
         .property(
-            "forward_layer", [](Bidirectional& b) { return b.layer(); }, "From the start.")
-        .property("backward_layer", &Bidirectional::backward_, "From the end.")
-        .method("reset_state", &Bidirectional::reset_states, "Sets the states to zeros.");
+            "forward_layer", [](Bidirectional& b) { return b.layer(); },
+            "The layer that runs from the first step to the last.")
+        .property("backward_layer", &Bidirectional::backward_,
+                  "The layer that runs from the last step to the first.")
+        .method("reset_state", &Bidirectional::reset_states, "Sets the states to zero.");
   }
   void configured() override {
     Layer::configured();

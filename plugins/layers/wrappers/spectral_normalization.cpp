@@ -18,10 +18,11 @@ Tensor unit(const Tensor& x) {
 class SpectralNormalization final : public BaseWrapper {
  public:
   static void describe(Schema<SpectralNormalization>& s) {
-    s.doc("Divides the kernel of the layer inside by its spectral norm at every step of training.");
+    s.doc(
+        "Divides the kernel of the wrapped layer by its spectral norm at every training step "
+        "(Miyato et al. 2018).");
     describe_layer(s);
-    s.field("power_iterations", &SpectralNormalization::iterations_,
-            "Power iterations at every step, each of them traced.")
+    s.field("power_iterations", &SpectralNormalization::iterations_, "Power iterations per step.")
         .max(1000);
   }
   void configured() override {

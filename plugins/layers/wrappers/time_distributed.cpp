@@ -35,7 +35,7 @@ Tensor step_of(const Tensor& x, int64_t i) {
 class TimeDistributed final : public BaseWrapper {
  public:
   static void describe(Schema<TimeDistributed>& s) {
-    s.doc("Applies a layer to every step. (batch, time, ...) -> (batch, time, ...)");
+    s.doc("Applies a layer to every step of a sequence. (batch, time, ...) -> (batch, time, ...)");
     describe_layer(s);
   }
   void configured() override {

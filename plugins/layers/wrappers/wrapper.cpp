@@ -31,7 +31,7 @@ namespace {
 class Wrapper final : public BaseWrapper {
  public:
   static void describe(Schema<Wrapper>& s) {
-    s.doc("A layer around another layer, on which it calls it as it is called.");
+    s.doc("Base of layers that wrap another layer; calls it unchanged.");
     describe_layer(s);
   }
   void configured() override {

@@ -15,10 +15,10 @@ class BaseWrapper : public Layer {
  protected:
   template <class T>
   static void describe_layer(Schema<T>& s) {
-    s.field("layer", &BaseWrapper::given_, "The layer inside.")
+    s.field("layer", &BaseWrapper::given_, "The wrapped layer.")
         .kind("layer")
         .required()
-        .property("layer", &BaseWrapper::layer_, "The layer inside.");
+        .property("layer", &BaseWrapper::layer_, "The wrapped layer.");
   }
   /// Replaces the wrapped layer.
   void set_layer(LayerPtr layer);

@@ -29,21 +29,25 @@ Tensor istft(const Tensors& x, int64_t length, int64_t stride, int64_t fft_lengt
 
 CRESCENT_REGISTER(fourier) {
   Operations(registry, "keras.src.ops.math")
-      .add("FFT", "fft(x)", &ops::fft, "Of a list: real and imaginary parts.")
+      .add("FFT", "fft(x)", &ops::fft,
+           "The Fourier transform along the last axis of a list {real, imaginary}; returns such a "
+           "list.")
       .add("FFT2", "fft2(x)", &ops::fft2,
-           "The Fourier transform over the last two axes, of real and imaginary parts.")
-      .add("IFFT2", "ifft2(x)", &ops::ifft2, "The inverse of fft2.")
+           "The Fourier transform along the last two axes of a list {real, imaginary}.")
+      .add("IFFT2", "ifft2(x)", &ops::ifft2,
+           "The inverse of the Fourier transform along the last two axes.")
       .add(
           "RFFT", "rfft(x, fft_length=None)", &ops::rfft,
-          "The Fourier transform of real numbers along the last axis, as real and imaginary parts.")
-      .add("IRFFT", "irfft(x, fft_length=None)", &ops::irfft, "The inverse of rfft.")
+          "The Fourier transform of real numbers along the last axis, as a list {real, imaginary}.")
+      .add("IRFFT", "irfft(x, fft_length=None)", &ops::irfft,
+           "The inverse of the real Fourier transform.")
       .add("STFT",
            "stft(x, sequence_length, sequence_stride, fft_length, window='hann', center=True)",
-           &stft, "Spectra of windows.")
+           &stft, "The short-time Fourier transform: spectra of overlapping windows.")
       .add("ISTFT",
            "istft(x, sequence_length, sequence_stride, fft_length, length=None, window='hann', "
            "center=True)",
-           &istft, "The signal that a short-time Fourier transform comes from.");
+           &istft, "The inverse of the short-time Fourier transform.");
 }
 
 }  // namespace crescent::operations

@@ -54,42 +54,44 @@ CRESCENT_REGISTER(boxes) {
            "bounding_boxes.convert_format(boxes, source, target, height=None, width=None, "
            "dtype='float32')",
            &convert_format,
-           "Boxes of another format: xyxy, yxyx, xywh, center_xywh, center_yxhw, or rel_ before "
-           "it, for shares of the image.")
+           "Boxes in another format: xyxy, yxyx, xywh, center_xywh, center_yxhw, or one of these "
+           "with the prefix rel_, relative to the size of the image.")
       .add("ClipBoxes",
            "bounding_boxes.clip_to_image_size(boxes, labels=None, height=None, width=None, "
            "bounding_box_format='xyxy')",
            &bounding_boxes::clip_to_image_size,
-           "Boxes cut at the edges of the image; labels are -1 where nothing is left.")
+           "Boxes clipped to the image; the label of a box that lies outside becomes -1.")
       .add("AffineTransformBoxes",
            "bounding_boxes.affine_transform(boxes, angle, translate_x, translate_y, scale, "
            "shear_x, shear_y, height, width, center_x=None, center_y=None, "
            "bounding_box_format='xyxy')",
-           &transformed, "Boxes around those that move with their image; degrees and shares.")
+           &transformed,
+           "The bounding boxes after an affine transform of the images; angle and shear in "
+           "degrees, translation as a fraction of the size.")
       .add("CropBoxes",
            "bounding_boxes.crop(boxes, top, left, height, width, bounding_box_format='xyxy')",
-           &bounding_boxes::crop, "Boxes in a part of the image.")
+           &bounding_boxes::crop, "Boxes relative to a crop of the image.")
       .add("PadBoxes",
            "bounding_boxes.pad(boxes, top, left, height=None, width=None, "
            "bounding_box_format='xyxy')",
-           &padded, "Boxes in an image with a frame.")
+           &padded, "Boxes relative to an image that was padded.")
       .add("EncodeBoxes",
            "bounding_boxes.encode_box_to_deltas(anchors, boxes, anchor_format, box_format, "
            "encoding_format='center_yxhw', variance=None, image_shape=None)",
            &deltas<bounding_boxes::encode_box_to_deltas>,
-           "How boxes differ from anchors: what a detector learns.")
+           "The offsets of boxes from anchors, which a detector learns.")
       .add("DecodeBoxes",
            "bounding_boxes.decode_deltas_to_boxes(anchors, boxes_delta, anchor_format, "
            "box_format, encoded_format='center_yxhw', variance=None, image_shape=None)",
            &deltas<bounding_boxes::decode_deltas_to_boxes>,
-           "The boxes that differ so from anchors.")
+           "The boxes that lie at these offsets from anchors.")
       .add("BoxIoU",
            "bounding_boxes.compute_iou(boxes1, boxes2, bounding_box_format, use_masking=False, "
            "mask_val=-1, image_shape=None)",
-           &compute_iou, "Of each two boxes the common area as a share of the area of both.")
+           &compute_iou, "The intersection over union of every pair of boxes.")
       .add("BoxCIoU",
            "bounding_boxes.compute_ciou(boxes1, boxes2, bounding_box_format, image_shape=None)",
-           &bounding_boxes::compute_ciou, "Complete IoU of boxes that belong together.");
+           &bounding_boxes::compute_ciou, "The complete IoU of corresponding boxes.");
 }
 
 }  // namespace crescent::operations

@@ -62,56 +62,61 @@ CRESCENT_REGISTER(images) {
            "image.resize(images, size, interpolation='bilinear', antialias=False, "
            "crop_to_aspect_ratio=False, pad_to_aspect_ratio=False, fill_mode='constant', "
            "fill_value=0.0, data_format=None)",
-           &resize, "Images of another size.")
+           &resize, "Resizes images.")
       .add("ScaleAndTranslate",
            "image.scale_and_translate(images, output_shape, scale, translation, spatial_dims, "
            "method, antialias=True)",
-           &image::scale_and_translate, "Images scaled and moved along axes, in an output shape.")
+           &image::scale_and_translate,
+           "Scales and translates images into an output of the given shape.")
       .add("PadImages",
            "image.pad_images(images, top_padding=None, left_padding=None, bottom_padding=None, "
            "right_padding=None, target_height=None, target_width=None, data_format=None)",
-           &at_edges<image::pad_images>, "Images with zeros around them.")
+           &at_edges<image::pad_images>, "Pads images with zeros.")
       .add("CropImages",
            "image.crop_images(images, top_cropping=None, left_cropping=None, "
            "bottom_cropping=None, right_cropping=None, target_height=None, target_width=None, "
            "data_format=None)",
-           &at_edges<image::crop_images>, "Images without parts of their edges.")
+           &at_edges<image::crop_images>, "Removes pixels from the edges of images.")
       .add("RGBToGrayscale", "image.rgb_to_grayscale(images, data_format=None)",
-           &in_format<image::rgb_to_grayscale>, "One channel of brightness.")
+           &in_format<image::rgb_to_grayscale>, "Converts RGB images to one channel of brightness.")
       .add("RGBToHSV", "image.rgb_to_hsv(images, data_format=None)", &in_format<image::rgb_to_hsv>,
-           "Hue, saturation and value of red, green and blue.")
+           "Converts red, green and blue to hue, saturation and value.")
       .add("HSVToRGB", "image.hsv_to_rgb(images, data_format=None)", &in_format<image::hsv_to_rgb>,
-           "Red, green and blue of hue, saturation and value.")
+           "Converts hue, saturation and value to red, green and blue.")
       .add("GaussianBlur",
            "image.gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None)",
-           &gaussian_blur, "Images convolved with a normal distribution.")
+           &gaussian_blur, "Smooths images with a Gaussian filter.")
       .add("SobelEdges", "image.sobel_edges(images, data_format=None)",
-           &in_format<image::sobel_edges>, "The differences of brightness along both axes.")
+           &in_format<image::sobel_edges>,
+           "The gradients of brightness along both axes by the Sobel filter.")
       .add("SSIM",
            "image.ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01, "
            "k2=0.03, data_format=None)",
-           &ssim, "Structural similarity.")
+           &ssim, "The structural similarity of images.")
       .add("MapCoordinates",
            "image.map_coordinates(inputs, coordinates, order, fill_mode='constant', "
            "fill_value=0.0)",
            &image::map_coordinates,
-           "The values at points between elements, by splines of an order up to 1.")
+           "The values at fractional coordinates, interpolated by splines of order 0 or 1.")
       .add("AffineTransform",
            "image.affine_transform(images, transform, interpolation='bilinear', "
            "fill_mode='constant', fill_value=0.0, data_format=None)",
-           &affine_transform, "Images moved by a matrix of 8 numbers, output to input.")
+           &affine_transform,
+           "Applies affine transforms to images, each given by 8 numbers that map output points to "
+           "input points.")
       .add("PerspectiveTransform",
            "image.perspective_transform(images, start_points, end_points, "
            "interpolation='bilinear', fill_value=0.0, data_format=None)",
-           &perspective_transform, "Images in which four points come to four others.");
+           &perspective_transform,
+           "Applies the perspective transform that maps four start points to four end points.");
   Operations(registry, "crescent.operations")
       .add("Homography", "image.homography(start_points, end_points)", &image::homography,
-           "The eight numbers by which perspective_transform brings points to others.")
+           "The 8 numbers of the perspective transform that maps start points to end points.")
       .add("SampleImages",
            "image.sample(images, rows, columns, interpolation='bilinear', fill_mode='constant', "
            "fill_value=0.0)",
            &image::sample,
-           "Images at places between their pixels: rows and columns (batch, h, w).");
+           "Samples images at fractional positions: rows and columns (batch, h, w).");
 }
 
 }  // namespace crescent::operations

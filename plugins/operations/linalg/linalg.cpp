@@ -30,32 +30,38 @@ Tensor norm(const Tensor& x, const Value& order, const GivenAxes& axes, bool kee
 CRESCENT_REGISTER(linalg) {
   Operations(registry, "keras.src.ops.linalg")
       .add("Cholesky", "cholesky(x, upper=False)", &ops::cholesky,
-           "The triangular matrix whose product with its transpose is x.")
+           "The Cholesky factor: the triangular matrix whose product with its transpose is x.")
       .add("CholeskyInverse", "cholesky_inverse(x, upper=False)", &ops::cholesky_inverse,
-           "The inverse of the matrix with this factor.")
-      .add("Det", "det(x)", &ops::det, "The determinants of matrices.")
-      .add("Inv", "inv(x)", &ops::inv, "The inverses of matrices.")
+           "The inverse of the matrix that has this Cholesky factor.")
+      .add("Det", "det(x)", &ops::det, "The determinants of square matrices.")
+      .add("Inv", "inv(x)", &ops::inv, "The inverses of square matrices.")
       .add("LuFactor", "lu_factor(x)", &ops::lu_factor,
-           "The factors L and U of matrices, in one, and the exchanges of rows.")
-      .add("Solve", "solve(a, b)", &ops::solve, "The x for which a x = b.")
+           "The LU factorization with partial pivoting: L and U in one matrix, and the exchanges "
+           "of rows.")
+      .add("Solve", "solve(a, b)", &ops::solve, "The solution x of the linear system a x = b.")
       .add("SolveTriangular", "solve_triangular(a, b, lower=False)", &ops::solve_triangular,
-           "The x for which a x = b, where a is triangular.")
-      .add("Eigh", "eigh(x)", &ops::eigh, "Eigenvalues and vectors of symmetric matrices.")
+           "The solution x of a x = b for a triangular matrix a.")
+      .add("Eigh", "eigh(x)", &ops::eigh, "The eigenvalues and eigenvectors of symmetric matrices.")
       .add("Norm", "norm(x, ord=None, axis=None, keepdims=False)", &norm,
            "The norm of vectors or matrices along one or two axes.")
-      .add("Qr", "qr(x, mode='reduced')", &qr, "Factors Q, orthogonal, and R, triangular.")
+      .add("Qr", "qr(x, mode='reduced')", &qr,
+           "The QR factorization: Q orthogonal, R upper triangular.")
       .add("SVD", "svd(x, full_matrices=True, compute_uv=True)", &svd,
-           "The singular value decomposition: U, the values, and V transposed.")
-      .add("Lstsq", "lstsq(a, b, rcond=None)", &ops::lstsq, "The x for which a x is nearest to b.")
-      .add("Pinv", "pinv(x, rcond=None)", &ops::pinv, "The pseudo-inverses of matrices.")
+           "The singular value decomposition: U, the singular values, and V transposed.")
+      .add("Lstsq", "lstsq(a, b, rcond=None)", &ops::lstsq,
+           "The least-squares solution x of a x = b.")
+      .add("Pinv", "pinv(x, rcond=None)", &ops::pinv,
+           "The Moore-Penrose pseudo-inverses of matrices.")
       .add("MatrixRank", "matrix_rank(x, tol=None)", &ops::matrix_rank,
-           "How many singular values are above a tolerance.")
-      .add("Eig", "eig(x)", &ops::eig, "Eigenvalues and eigenvectors, complex.");
+           "The rank: the number of singular values above a tolerance.")
+      .add("Eig", "eig(x)", &ops::eig,
+           "The eigenvalues and eigenvectors of square matrices, as complex numbers.");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Slogdet", "slogdet(x)", &ops::slogdet, "Sign and logarithm of the determinant.");
+      .add("Slogdet", "slogdet(x)", &ops::slogdet,
+           "The sign and the logarithm of the absolute value of the determinant.");
   Operations(registry, "keras.src.ops.math")
       .add("Logdet", "logdet(x)", &ops::logdet,
-           "The logarithms of the determinants of positive definite matrices.");
+           "The logarithm of the determinant of positive definite matrices.");
 }
 
 }  // namespace crescent::operations

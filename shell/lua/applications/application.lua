@@ -23,48 +23,50 @@ local options = {
   include_top = {
     type = "true or false", is = is_boolean, default = true,
     doc =
-      "Whether the classifier comes at the end. Without it the output is that of the last block.",
+      "Include the classifier at the end; without it the output is that of the last block.",
   },
   weights = {
     type = "a text",
-    doc =
-      'A file of weights, Keras\' own too, with or without the classifier as the model; "imagenet": those of Keras, from its cache folder; nil: random.',
+    doc = "Path of a file of weights (those of Keras too), with or without the classifier as in the "
+      .. "model; \"imagenet\": the weights of Keras from its cache folder; nil: random weights.",
   },
-  input_tensor = { type = "a symbol", doc = "What the images come from, instead of a new input." },
+  input_tensor = { type = "a symbol", doc = "A symbol to use as the input instead of a new one." },
   input_shape = { type = "a list of three integers",
-    doc = "Height, width and channels of the images; -1 where any will do." },
+    doc = "Height, width and channels of the images; -1 for an axis of any size." },
   pooling = {
     type = "avg, max or nil", is = is_pooling,
     doc =
-      "Without the classifier: the mean or the largest over all places of the last block; nil: no pooling.",
+      "Without the classifier: \"avg\" or \"max\" pools the output of the last block over its "
+        .. "spatial axes; nil: no pooling.",
   },
   classes = {
     type = "an integer from 1", is = is_count, default = 1000,
-    doc = "How many the classifier tells apart. Without it this says nothing.",
+    doc = "Number of classes of the classifier; ignored without it.",
   },
   classifier_activation = {
     type = "a text or a function", default = "softmax",
     doc =
-      "Of the classifier; cr.null or false: none, the output is logits. Without it this says nothing.",
+      "Activation of the classifier; cr.null or false: none, so that the outputs are logits. "
+        .. "Ignored without the classifier.",
   },
-  name = { type = "a text", is = is_text, doc = "Of the model." },
+  name = { type = "a text", is = is_text, doc = "Name of the model." },
   include_preprocessing = {
     type = "true or false", is = is_boolean, default = true,
-    doc = "Whether the model itself scales pixels from 0..255.",
+    doc = "Include a layer that scales pixels from 0..255.",
   },
   alpha = { type = "a number above 0", is = is_factor, default = 1.0,
     doc = "Factor of the width of all layers." },
   depth_multiplier = {
     type = "an integer from 1", is = is_count, default = 1,
-    doc = "Outputs of each depthwise convolution for a channel.",
+    doc = "Output channels per input channel of the depthwise convolutions.",
   },
   dropout = { type = "a number from 0 to 1", is = is_share, default = 0.001,
-    doc = "Share that is dropped before the classifier." },
+    doc = "Dropout rate before the classifier." },
   dropout_rate = { type = "a number from 0 to 1", is = is_share, default = 0.2,
-    doc = "Share that is dropped before the classifier." },
+    doc = "Dropout rate before the classifier." },
   minimalistic = {
     type = "true or false", is = is_boolean, default = false,
-    doc = "Without squeeze-and-excite, hard swish and kernels of 5.",
+    doc = "Leave out squeeze-and-excite, hard swish and 5x5 kernels.",
   },
 }
 
@@ -247,7 +249,7 @@ end
 --- check(options), and input_shape(options, row) instead of the usual rule.
 function application.define(row)
   local names = row.options or application.usual_options
-  return shell.define(row.function_name .. " -> a model", row.doc .. " A model for images.",
+  return shell.define(row.function_name .. " -> a model", row.doc .. " For images.",
     option_rows(names, row.name), function(...)
     return built(row, options_given(names, ...), names)
   end)

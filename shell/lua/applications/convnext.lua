@@ -78,7 +78,8 @@ for variant, row in pairs(rows) do
     function_name = "ConvNeXt" .. variant,
     name = name,
     doc =
-      "A residual network with what transformers taught (2022). Scales pixels from 0..255 itself.",
+      "A convolutional network with the design choices of transformers (Liu et al. 2022). "
+        .. "Includes the scaling of pixels from 0..255.",
     options = {
       "include_top", "include_preprocessing", "weights", "input_tensor", "input_shape", "pooling",
       "classes", "classifier_activation", "name",

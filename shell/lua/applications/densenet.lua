@@ -50,7 +50,8 @@ local function model(function_name, depths)
   return application.define {
     function_name = function_name,
     name = name,
-    doc = "Each layer sees what all before it made (2016).",
+    doc = "Dense connections: each layer of a block receives the outputs of all earlier ones "
+      .. "(Huang et al. 2016).",
     default_size = 224,
     min_size = 32,
     trained = application.files("densenet", file .. ".h5", file .. "_notop.h5"),

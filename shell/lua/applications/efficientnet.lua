@@ -84,7 +84,8 @@ for variant, row in pairs(rows) do
   models["EfficientNet" .. variant] = application.define {
     function_name = "EfficientNet" .. variant,
     name = name,
-    doc = "Width, depth and size of images grow together (2019). Scales pixels from 0..255 itself.",
+    doc = "Width, depth and resolution scaled together (Tan and Le 2019). Includes the scaling "
+      .. "of pixels from 0..255.",
     default_size = row[3],
     min_size = 32,
     trained = function(o)

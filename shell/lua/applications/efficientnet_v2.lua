@@ -128,7 +128,7 @@ for variant, row in pairs(rows) do
   models["EfficientNetV2" .. variant] = application.define {
     function_name = "EfficientNetV2" .. variant,
     name = name,
-    doc = "EfficientNet with full convolutions in its first stages (2021).",
+    doc = "EfficientNet with fused convolutions in the first stages (Tan and Le 2021).",
     options = {
       "include_top", "weights", "input_tensor", "input_shape", "pooling", "classes",
       "classifier_activation", "include_preprocessing", "name",

@@ -25,10 +25,11 @@ local modes = {
 local mode_docs = {
   tf = "Scales pixels from 0..255 to -1..1.",
   torch =
-    "Scales pixels to 0..1, then takes off the mean of ImageNet and divides by its deviation, each channel by itself.",
+    "Scales pixels to 0..1, then normalizes each channel by the mean and standard deviation of "
+      .. "ImageNet.",
   caffe =
-    "Turns RGB into BGR and takes off the mean of ImageNet, each channel by itself, without scaling.",
-  none = "Gives the pixels as they are: the models begin with layers that scale them.",
+    "Converts RGB to BGR and subtracts the mean of ImageNet from each channel, without scaling.",
+  none = "Returns the pixels unchanged, because these models begin with layers that scale them.",
 }
 
 local tensors = { tensor = true, variable = true, symbol = true }
@@ -145,9 +146,9 @@ end
 -- ---- modules
 
 local pixels = { name = "x", type = "a tensor or a symbol", required = true,
-  doc = "An image or a batch of them, RGB from 0 to 255." }
+  doc = "An image or a batch of images, RGB from 0 to 255." }
 local data_format = { name = "data_format", type = "a text",
-  doc = "channels_last or channels_first; nil: what cr.config says." }
+  doc = "\"channels_last\" or \"channels_first\"; nil: cr.config.image_data_format()." }
 
 local function preprocess_of(mode)
   if mode == "none" then
@@ -162,20 +163,22 @@ local function preprocess_of(mode)
 end
 
 local preprocess_any = shell.define("preprocess_input -> a tensor",
-  "Turns pixels into what models of a mode were trained on.", {
+  "Converts pixels to the range on which a family of models was trained.", {
   pixels, data_format,
   { name = "mode", type = "a text", default = "caffe",
-    doc = "caffe: BGR without the mean; tf: -1 to 1; torch: by mean and deviation." },
+    doc = "caffe: BGR minus the mean of ImageNet; tf: -1 to 1; torch: normalized by mean and "
+      .. "standard deviation." },
 }, preprocessed)
 
 imagenet.decode_predictions = shell.define(
   "decode_predictions -> a list of tables of class and score",
-  "The likeliest classes of each prediction: {WordNet id, name, score}, the best first. Their names come from " .. index_file
+  "The most likely classes of each prediction, best first: {WordNet id, name, score}. The names "
+    .. "come from " .. index_file
     .. " in the folder models of KERAS_HOME (else ~/.keras).",
   {
     { name = "preds", type = "a tensor", required = true,
-      doc = "Predictions of 1000 classes, a row an image." },
-    { name = "top", type = "an integer", default = 5, doc = "How many." },
+      doc = "Predictions (batch, 1000) of a model trained on ImageNet." },
+    { name = "top", type = "an integer", default = 5, doc = "Number of classes per prediction." },
   },
   decoded
 )

@@ -76,7 +76,7 @@ local MobileNet = application.define {
     local rows = o.input_shape[1]
     return ("mobilenet_%0.2f_%s"):format(o.alpha, rows < 0 and "None" or rows)
   end,
-  doc = "Convolutions of each channel by itself, for small machines (2017).",
+  doc = "Depthwise separable convolutions, for small devices (Howard et al. 2017).",
   options = {
     "input_shape", "alpha", "depth_multiplier", "dropout", "include_top", "weights", "input_tensor",
     "pooling", "classes",

@@ -90,7 +90,8 @@ local MobileNetV2 = application.define {
     local rows = o.input_shape[1]
     return ("mobilenetv2_%0.2f_%s"):format(o.alpha, rows < 0 and "None" or rows)
   end,
-  doc = "Residual blocks that are narrow outside and wide inside, for small machines (2018).",
+  doc = "Inverted residual blocks with linear bottlenecks, for small devices (Sandler et al. "
+    .. "2018).",
   options = {
     "input_shape", "alpha", "include_top", "weights", "input_tensor", "pooling", "classes",
     "classifier_activation", "name",

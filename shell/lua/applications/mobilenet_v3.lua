@@ -144,7 +144,8 @@ local function model(size, rows, last_width)
   return application.define {
     function_name = function_name,
     name = function_name,
-    doc = "Found by search, for small machines: squeeze and excite, hard swish (2019).",
+    doc = "Found by architecture search for small devices, with squeeze-and-excite and hard "
+      .. "swish (Howard et al. 2019).",
     options = {
       "input_shape", "alpha", "minimalistic", "include_top", "weights", "input_tensor", "classes",
       "pooling", "dropout_rate",

@@ -173,7 +173,7 @@ local function model(size, image_size, row)
   return application.define {
     function_name = "NASNet" .. size,
     name = name,
-    doc = "Cells that were found by search (2017).",
+    doc = "Cells found by architecture search (Zoph et al. 2017).",
     options = { "input_shape", "include_top", "weights", "input_tensor", "pooling", "classes",
       "classifier_activation", "name" },
     min_size = 32,

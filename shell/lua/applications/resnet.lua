@@ -81,8 +81,8 @@ local function model(function_name, version, depths)
   return application.define {
     function_name = function_name,
     name = name,
-    doc = version == 1 and "Deep residual network (2015)."
-      or "Residual network with activations first (2016).",
+    doc = version == 1 and "Residual network (He et al. 2015)."
+      or "Residual network with activations before the convolutions (He et al. 2016).",
     default_size = 224,
     min_size = 32,
     trained = application.files("resnet", file .. ".h5", file .. "_notop.h5"),

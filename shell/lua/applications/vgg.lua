@@ -26,7 +26,7 @@ local function module(function_name, depths)
   local model = application.define {
     function_name = function_name,
     name = name,
-    doc = "Convolutions of size 3, then three dense layers (2014).",
+    doc = "A stack of 3x3 convolutions and three dense layers (Simonyan and Zisserman 2014).",
     default_size = 224,
     min_size = 32,
     trained = application.files(name, file .. ".h5", file .. "_notop.h5"),

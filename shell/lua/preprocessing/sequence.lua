@@ -39,10 +39,10 @@ end
 -- ---- word2vec
 
 sequence.make_sampling_table = shell.define("make_sampling_table -> a tensor",
-  "With which probability skipgrams takes the word of each rank, by Zipf's law: a tensor.", {
-    { name = "size", type = "an integer", required = true, doc = "How many words there are." },
+  "The sampling probability of each word by rank for skipgrams, by Zipf's law, as a tensor.", {
+    { name = "size", type = "an integer", required = true, doc = "Number of words." },
     { name = "sampling_factor", type = "a number", default = 1e-5,
-      doc = "The smaller, the less frequent words are taken." },
+      doc = "Sampling factor of word2vec: the smaller, the more frequent words are left out." },
   },
   function(size, factor)
     local probabilities = {}
@@ -85,20 +85,22 @@ local function skipgrams(words, vocabulary_size, window_size, negative_samples, 
 end
 
 sequence.skipgrams = shell.define("skipgrams -> a list of pairs, a list of labels",
-  "Pairs of words that are near each other, with label 1, and of words with random ones, with label 0. Word 0 is none.", {
-    { name = "sequence", type = "a list of integers", required = true, doc = "Words as numbers." },
+  "Pairs of nearby words with label 1, and of words with random others with label 0. Word 0 is "
+    .. "skipped.", {
+    { name = "sequence", type = "a list of integers", required = true, doc = "The numbers of "
+      .. "the words of a text." },
     { name = "vocabulary_size", type = "an integer", required = true,
-      doc = "The greatest number and one." },
+      doc = "The largest word number plus 1." },
     { name = "window_size", type = "an integer", default = 4,
-      doc = "How far two words may be apart." },
+      doc = "Largest distance between the words of a pair." },
     { name = "negative_samples", type = "a number", default = 1.0,
-      doc = "How many random pairs for each near one." },
-    { name = "shuffle", type = "a boolean", default = true, doc = "In random order." },
+      doc = "Number of random pairs for each pair of nearby words." },
+    { name = "shuffle", type = "a boolean", default = true, doc = "Shuffle the pairs." },
     { name = "categorical", type = "a boolean", default = false,
-      doc = "Labels are {0, 1} and {1, 0}." },
+      doc = "Labels as {0, 1} and {1, 0}." },
     { name = "sampling_table", type = "a tensor or a list",
-      doc = "With which probability each word is taken; make_sampling_table(size)." },
-    { name = "seed", type = "an integer", doc = "Of the random numbers." },
+      doc = "The sampling probability of each word; see make_sampling_table." },
+    { name = "seed", type = "an integer", doc = "Seed of the random numbers." },
   }, skipgrams)
 
 -- ---- time series
@@ -187,24 +189,26 @@ local function new_timeseries(data, targets, length, sampling_rate, stride, star
 end
 
 sequence.TimeseriesGenerator = shell.define("TimeseriesGenerator -> a generator of batches",
-  "Batches of windows of a time series, each with the target of the step after it: #g batches, g:batch(i) gives samples and targets, "
-    .. "g:dataset() is for fit.", {
-    { name = "data", type = "a tensor", required = true, doc = "Steps along the first axis." },
-    { name = "targets", type = "a tensor", required = true, doc = "One for each step." },
+  "Batches of windows of a time series, each with the target of the step after it: #g is the "
+    .. "number of batches, g:batch(i) returns samples and targets, g:dataset() is for fit.", {
+    { name = "data", type = "a tensor", required = true, doc = "The time series, with steps "
+      .. "along the first axis." },
+    { name = "targets", type = "a tensor", required = true, doc = "One target for each step." },
     { name = "length", type = "an integer", required = true,
-      doc = "How many steps a window covers." },
+      doc = "Number of steps that a window covers." },
     { name = "sampling_rate", type = "an integer", default = 1,
-      doc = "Every so many of them are taken." },
+      doc = "Distance between the steps of a window." },
     { name = "stride", type = "an integer", default = 1,
-      doc = "How many steps windows are apart." },
+      doc = "Distance between consecutive windows." },
     { name = "start_index", type = "an integer", default = 0,
-      doc = "Steps before it are not used." },
+      doc = "First step to use." },
     { name = "end_index", type = "an integer",
-      doc = "Steps after it are not used; nil: the last one." },
-    { name = "shuffle", type = "a boolean", default = false, doc = "Windows are drawn at random." },
+      doc = "Last step to use; nil: the last one." },
+    { name = "shuffle", type = "a boolean", default = false, doc = "Draw the windows in random "
+      .. "order." },
     { name = "reverse", type = "a boolean", default = false,
-      doc = "The last step of a window comes first." },
-    { name = "batch_size", type = "an integer", default = 128, doc = "Windows in a batch." },
+      doc = "Reverse the steps of each window." },
+    { name = "batch_size", type = "an integer", default = 128, doc = "Windows per batch." },
   }, new_timeseries)
 
 return sequence

@@ -7,7 +7,7 @@ local text = {}
 text.filters = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 local options = {
-  input = { name = "text", type = "a text", required = true, doc = "What to split." },
+  input = { name = "text", type = "a text", required = true, doc = "The text to split." },
   n = { name = "n", type = "an integer", required = true, doc = "Numbers are from 1 to n - 1." },
   hash_function = {
     name = "hash_function", type = "a text or a function",
@@ -15,11 +15,12 @@ local options = {
       '"md5", or a function of a word that gives an integer; nil: one of our own, the same in every process.',
   },
   filters = { name = "filters", type = "a text",
-    doc = "Characters that part words; nil: punctuation but ', tabs and line breaks." },
-  lower = { name = "lower", type = "a boolean", default = true, doc = "In lower case." },
-  split = { name = "split", type = "a text", doc = "What parts words; nil: a space." },
+    doc = "Characters to remove; nil: punctuation except ', tabs and line breaks." },
+  lower = { name = "lower", type = "a boolean", default = true, doc = "Convert texts to lower "
+    .. "case." },
+  split = { name = "split", type = "a text", doc = "Separator of words; nil: a space." },
   analyzer = { name = "analyzer", type = "a function",
-    doc = "Of a text, gives the words instead." },
+    doc = "A function that splits a text into words, instead of the rules above." },
 }
 
 local function plain(pattern) return (pattern:gsub("%W", "%%%0")) end
@@ -52,7 +53,7 @@ function text.words(input, filters, lower, split)
 end
 
 text.text_to_word_sequence = shell.define("text_to_word_sequence -> a list of strings",
-  "The words of a text, in order.",
+  "The list of words of a text.",
   { options.input, options.filters, options.lower, options.split }, text.words)
 
 local function own_hash(word)
@@ -90,12 +91,12 @@ local function hashed(input, n, hash_function, filters, lower, split, analyzer)
 end
 
 text.hashing_trick = shell.define("hashing_trick -> a list of integers",
-  "Words of a text as numbers by their hash, so that two may have the same.",
+  "The words of a text as numbers by hash, so that different words may have the same number.",
   { options.input, options.n, options.hash_function, options.filters, options.lower, options.split,
     options.analyzer }, hashed)
 
 text.one_hot = shell.define("one_hot -> a list of integers",
-  "Words of a text as numbers from 1 to n - 1 by their hash: hashing_trick without a choice of the hash.",
+  "The words of a text as numbers from 1 to n - 1 by hash, as hashing_trick with the default hash.",
   { options.input, options.n, options.filters, options.lower, options.split, options.analyzer },
   function(input, n, filters, lower, split, analyzer)
     return hashed(input, n, nil, filters, lower, split, analyzer)

@@ -256,20 +256,24 @@ end
 
 return {
   Tokenizer = shell.define("Tokenizer -> a Tokenizer",
-    "Numbers words by how frequent they are in texts: fit_on_texts, then texts_to_sequences or texts_to_matrix.", {
+    "Numbers the words of texts by frequency: fit_on_texts, then texts_to_sequences or "
+      .. "texts_to_matrix.", {
     { name = "num_words", type = "an integer",
-      doc = "Only words with a number below it are kept; nil: all." },
+      doc = "Keep only words with numbers below this; nil: all words." },
     { name = "filters", type = "a text",
-      doc = "Characters that part words; nil: punctuation but ', tabs and line breaks." },
-    { name = "lower", type = "a boolean", default = true, doc = "In lower case." },
-    { name = "split", type = "a text", doc = "What parts words; nil: a space." },
-    { name = "char_level", type = "a boolean", default = false, doc = "Characters are the words." },
+      doc = "Characters to remove; nil: punctuation except ', tabs and line breaks." },
+    { name = "lower", type = "a boolean", default = true, doc = "Convert texts to lower case." },
+    { name = "split", type = "a text", doc = "Separator of words; nil: a space." },
+    { name = "char_level", type = "a boolean", default = false, doc = "Treat each character as "
+      .. "a word." },
     { name = "oov_token", type = "a text",
-      doc = "Stands for unknown words, with number 1; nil: they are left out." },
-    { name = "analyzer", type = "a function", doc = "Of a text, gives the words instead." },
-    { name = "document_count", type = "an integer", default = 0, doc = "Texts seen before." },
+      doc = "Token for unknown words, with number 1; nil: unknown words are left out." },
+    { name = "analyzer", type = "a function", doc = "A function that splits a text into words, "
+      .. "instead of the rules above." },
+    { name = "document_count", type = "an integer", default = 0, doc = "Number of texts seen "
+      .. "before." },
   }, new),
   tokenizer_from_json = shell.define("tokenizer_from_json -> a Tokenizer",
-    "A tokenizer from what to_json() gave, or Keras' to_json.",
-    { { name = "json_string", type = "a text", required = true, doc = "The JSON." } }, from_json),
+    "A Tokenizer from the JSON that its to_json() returned here or in Keras.",
+    { { name = "json_string", type = "a text", required = true, doc = "The JSON text." } }, from_json),
 }

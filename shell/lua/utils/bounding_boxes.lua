@@ -23,17 +23,18 @@ local function with(table, changed)
 end
 
 local format = { name = "bounding_box_format", type = "a text", default = "xyxy",
-  doc = "What the numbers are." }
-local height = { name = "height", type = "a number", doc = "Of the image." }
-local width = { name = "width", type = "a number", doc = "Of the image." }
+  doc = "Format of the boxes." }
+local height = { name = "height", type = "a number", doc = "Height of the image." }
+local width = { name = "width", type = "a number", doc = "Width of the image." }
 
 functions.convert_format = shell.define("convert_format -> a tensor",
-  "Boxes of another format: xyxy, yxyx, xywh, center_xywh, center_yxhw, or rel_ before it.", {
+  "Converts boxes to another format: xyxy, yxyx, xywh, center_xywh, center_yxhw, or one of "
+    .. "these with the prefix rel_.", {
     { name = "boxes", type = "a tensor, or a table with boxes", doc = "", required = true },
-    { name = "source", type = "a text", doc = "The format they have.", required = true },
-    { name = "target", type = "a text", doc = "The format to give them.", required = true },
+    { name = "source", type = "a text", doc = "The format of the given boxes.", required = true },
+    { name = "target", type = "a text", doc = "The format to convert to.", required = true },
     height, width,
-    { name = "dtype", type = "a text", default = "float32", doc = "Of the result." },
+    { name = "dtype", type = "a text", default = "float32", doc = "Dtype of the result." },
   }, function(boxes, source, target, high, wide, dtype)
     local function convert(x)
       return box_ops.convert_format(x, source, target,
@@ -45,7 +46,7 @@ functions.convert_format = shell.define("convert_format -> a tensor",
   end)
 
 functions.clip_to_image_size = shell.define("clip_to_image_size -> a tensor",
-  "Boxes cut at the edges of the image; the label of one that is outside becomes -1.", {
+  "Boxes clipped to the image; the label of a box outside becomes -1.", {
     { name = "bounding_boxes", type = "a table with boxes and perhaps labels", doc = "",
       required = true },
     height, width, format,
@@ -59,15 +60,17 @@ functions.clip_to_image_size = shell.define("clip_to_image_size -> a tensor",
   end)
 
 functions.decode_deltas_to_boxes = shell.define("decode_deltas_to_boxes -> a tensor",
-  "The boxes that differ so from anchors.", {
-    { name = "anchors", type = "a tensor, or a table of them", doc = "By level.", required = true },
-    { name = "boxes_delta", type = "a tensor, or a table of them", doc = "By level.",
+  "The boxes that lie at these offsets from anchors.", {
+    { name = "anchors", type = "a tensor, or a table of them",
+      doc = "The anchors, by level.", required = true },
+    { name = "boxes_delta", type = "a tensor, or a table of them", doc = "The offsets, by level.",
       required = true },
-    { name = "anchor_format", type = "a text", doc = "Of the anchors.", required = true },
-    { name = "box_format", type = "a text", doc = "Of the result.", required = true },
-    { name = "encoded_format", type = "a text", default = "center_yxhw", doc = "Of the deltas." },
-    { name = "variance", type = "four numbers", doc = "By which the deltas are multiplied." },
-    { name = "image_shape", type = "{height, width, channels}", doc = "For relative formats." },
+    { name = "anchor_format", type = "a text", doc = "Format of the anchors.", required = true },
+    { name = "box_format", type = "a text", doc = "Format of the result.", required = true },
+    { name = "encoded_format", type = "a text", default = "center_yxhw", doc = "Format of the offsets." },
+    { name = "variance", type = "four numbers", doc = "Factors of the offsets." },
+    { name = "image_shape", type = "{height, width, channels}", doc = "Shape of the image, for "
+      .. "relative formats." },
   }, function(anchors, deltas, anchor_format, box_format, encoded_format, variance, image_shape)
     local function decode(a, d)
       return box_ops.decode_deltas_to_boxes(a, d, anchor_format, box_format,

@@ -30,16 +30,17 @@ end
 
 return {
   confusion_matrix = shell.define("confusion_matrix -> a tensor",
-    "How often a sample of each class (row) was predicted as each (column): "
+    "Counts how often samples of each class (row) were predicted as each class (column): "
       .. "cr.utils.confusion_matrix({ 0, 1, 1 }, { 0, 1, 0 }).", {
     { name = "labels", type = "a tensor", doc = "The true class of each sample, from 0.",
       required = true },
     { name = "predictions", type = "a tensor",
-      doc = "The class that was predicted, or a row of scores of which the highest counts; a row of "
-        .. "one score is class 1 above a half.",
+      doc = "The predicted class of each sample, or a row of scores of which the highest "
+        .. "counts; a single score above 0.5 is class 1.",
       required = true },
-    { name = "num_classes", type = "an integer", doc = "nil: as many as occur." },
-    { name = "weights", type = "a tensor", doc = "What each sample counts; nil: 1." },
+    { name = "num_classes", type = "an integer", doc = "Number of classes; nil: as many as "
+      .. "occur." },
+    { name = "weights", type = "a tensor", doc = "Weight of each sample; nil: 1." },
   }, function(labels, predictions, num_classes, weights)
     labels = classes_of("labels", labels)
     predictions = classes_of("predictions", predictions, labels)

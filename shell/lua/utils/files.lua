@@ -56,27 +56,29 @@ local function temporary_folder() return (os.getenv "TMPDIR" or "/tmp"):gsub("/+
 
 return {
   writable_path = shell.define("writable_path -> a path",
-    "Where a new file of that name can be written: in the current folder, else in the one of "
-    .. "temporary files.", {
-    { name = "name", type = "a text", doc = "Of the file, such as picture.png.", required = true },
+    "A path at which a new file of this name can be written: in the current folder, else in the "
+      .. "folder for temporary files.", {
+    { name = "name", type = "a text", doc = "Name of the file, such as picture.png.",
+      required = true },
   }, function(name)
     if is_writable(name) then return name end
     return temporary_folder() .. "/" .. name:match "[^/]*$"
   end),
   get_file = shell.define("get_file -> a path",
-    "The path of a file that somebody has put into the cache folder; says what to put where when it is not there.", {
-    { name = "fname", type = "a text", doc = "Name of the file; nil: the end of origin." },
-    { name = "origin", type = "a text", doc = "Where the file comes from, for the message." },
-    { name = "md5_hash", type = "a text", doc = "As file_hash." },
-    { name = "file_hash", type = "a text", doc = "What the file's checksum must be." },
+    "The path of a file in the cache folder. Nothing is downloaded: if the file is missing, the "
+      .. "error says where to get it and where to put it.", {
+    { name = "fname", type = "a text", doc = "Name of the file; nil: the last part of origin." },
+    { name = "origin", type = "a text", doc = "The address of the file, for the message." },
+    { name = "md5_hash", type = "a text", doc = "The MD5 checksum; the same as file_hash." },
+    { name = "file_hash", type = "a text", doc = "Required checksum of the file." },
     { name = "cache_subdir", type = "a text", default = "datasets",
-      doc = "Folder in the cache folder." },
+      doc = "Subfolder of the cache folder." },
     { name = "hash_algorithm", type = "a text", default = "auto",
-      doc = "md5, sha256, or by the length of the checksum." },
+      doc = "\"md5\" or \"sha256\"; by default chosen by the length of the checksum." },
     { name = "extract", type = "a boolean", default = false,
-      doc = "Whether an archive is unpacked beside it; the path is then that of what was packed." },
+      doc = "Extract an archive beside it and return the path of its contents." },
     { name = "cache_dir", type = "a text",
-      doc = "The cache folder; nil: $KERAS_HOME, or .keras at home." },
+      doc = "The cache folder; nil: $KERAS_HOME, or ~/.keras." },
   }, function(fname, origin, md5_hash, file_hash, cache_subdir, hash_algorithm, extract, cache_dir)
     fname = fname or origin and origin:match "([^/?#]+)[^/]*$"
     if not fname then shell.fail "get_file: expected fname, or origin" end

@@ -24,16 +24,18 @@ local function name_of(object)
 end
 
 objects.get_custom_objects = shell.define("get_custom_objects -> a table of classes by name",
-  "All that was registered, by name.",
+  "All registered classes and functions by name.",
   {}, function()
   return custom
 end)
 
 objects.register_keras_serializable = shell.define("register_keras_serializable -> a function that registers",
-  "A function that registers a class or function under a name, for files and configurations.", {
+  "Returns a function that registers a class or function under a name, for files and "
+    .. "configurations.", {
     { name = "package", type = "a text", default = "Custom",
-      doc = "Comes before the name: package>name." },
-    { name = "name", type = "a text", doc = "nil: that of the class. Functions need one." },
+      doc = "Prefix of the name: package>name." },
+    { name = "name", type = "a text", doc = "Name; nil: that of the class. Functions require "
+      .. "one." },
   }, function(package, name)
     return function(object)
       local own = name or name_of(object)

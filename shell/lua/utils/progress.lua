@@ -97,17 +97,18 @@ end
 
 return {
   Progbar = shell.define("Progbar -> a progress bar",
-    "Shows on one line how far something has come: bar:update(3, {{\"loss\", 0.5}}), bar:add(1).", {
+    "A progress bar on one line: bar:update(3, {{\"loss\", 0.5}}), bar:add(1).", {
     { name = "target", type = "an integer",
-      doc = "How many steps there are; cr.null where nobody knows.", required = true },
-    { name = "width", type = "an integer", default = 20, doc = "Of the bar, in characters." },
+      doc = "Total number of steps; cr.null if unknown.", required = true },
+    { name = "width", type = "an integer", default = 20, doc = "Width of the bar in characters." },
     { name = "verbose", type = "an integer", default = 1,
-      doc = "0: nothing is shown, 1: a line that changes, 2: a line at the end." },
+      doc = "0: silent, 1: a bar, 2: one line at the end." },
     { name = "interval", type = "a number", default = 0.05,
-      doc = "Seconds that a line is shown at least." },
+      doc = "Minimum number of seconds between two refreshes." },
     { name = "stateful_metrics", type = "a list of texts",
-      doc = "Values that are shown as they are; of the others the mean." },
-    { name = "unit_name", type = "a text", default = "step", doc = "What is counted." },
+      doc = "Names of values to show as they are; of the others the mean is shown." },
+    { name = "unit_name", type = "a text", default = "step", doc = "Name of the unit that is "
+      .. "counted." },
   }, function(target, width, verbose, interval, stateful_metrics, unit_name)
     local now = cr.utils.clock()
     return setmetatable({

@@ -5,10 +5,10 @@ local samples = {}
 local function is_list(x) return type(x) == "table" and shell.is_structure(x) end
 
 samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight -> a tensor or a table of tensors",
-  "{x, y, sample_weight}, as far as they are there.", {
-  { name = "x", type = "tensors", doc = "Inputs.", required = true },
-  { name = "y", type = "tensors", doc = "Targets." },
-  { name = "sample_weight", type = "a tensor", doc = "A number a sample." },
+  "Packs x, y and sample_weight into a list, leaving out those that are nil.", {
+  { name = "x", type = "tensors", doc = "The inputs.", required = true },
+  { name = "y", type = "tensors", doc = "The targets." },
+  { name = "sample_weight", type = "a tensor", doc = "Weight of each sample." },
 }, function(x, y, sample_weight)
   if sample_weight ~= nil then return { x, y == nil and cr.null or y, sample_weight } end
   if y ~= nil then return { x, y } end
@@ -16,8 +16,8 @@ samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight -> a tenso
 end)
 
 samples.unpack_x_y_sample_weight = shell.define("unpack_x_y_sample_weight -> tensors x, y, sample_weight",
-  "x, y and sample_weight of what pack_x_y_sample_weight gave.", {
-  { name = "data", type = "tensors", doc = "A tensor, or a list of one to three.",
+  "Unpacks what pack_x_y_sample_weight returned.", {
+  { name = "data", type = "tensors", doc = "A tensor, or a list of one to three tensors.",
     required = true },
 }, function(data)
   if not is_list(data) then return data, nil, nil end
@@ -42,15 +42,17 @@ local function rows_of(size, count, name)
 end
 
 samples.split_dataset = shell.define("split_dataset -> two datasets",
-  "Arrays, one or a list, in two parts.", {
-  { name = "dataset", type = "tensors", doc = "One, or a list of them with as many rows.",
+  "Splits arrays, one or a list, into two parts.", {
+  { name = "dataset", type = "tensors", doc = "An array, or a list of arrays with equally many "
+    .. "rows.",
     required = true },
   { name = "left_size", type = "a number",
-    doc = "How many samples the first part has, or which share." },
-  { name = "right_size", type = "a number", doc = "The same of the second part." },
+    doc = "Number or fraction of samples in the first part." },
+  { name = "right_size", type = "a number", doc = "Number or fraction of samples in the second "
+    .. "part." },
   { name = "shuffle", type = "a boolean", default = false,
-    doc = "Whether samples are mixed before." },
-  { name = "seed", type = "an integer", doc = "Of the mixing." },
+    doc = "Shuffle the samples before splitting." },
+  { name = "seed", type = "an integer", doc = "Seed of the shuffling." },
 }, function(dataset, left_size, right_size, shuffle, seed)
   local arrays = is_list(dataset) and dataset or { dataset }
   for i, array in ipairs(arrays) do

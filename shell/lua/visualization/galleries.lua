@@ -91,36 +91,38 @@ end
 -- ---- options
 
 local images_row = { name = "images", type = "a tensor", required = true, takes_lists = true,
-  doc = "(batch, height, width, 1, 3 or 4)." }
+  doc = "Images (batch, height, width, 1, 3 or 4)." }
 local value_range = { name = "value_range", type = "two numbers", takes_lists = true,
-  doc = "What is black and what is white; { 0, 255 } when not given." }
-local rows_row = { name = "rows", type = "an integer", doc = "Of the grid; as many as it needs." }
+  doc = "The values of black and white; { 0, 255 } when not given." }
+local rows_row = { name = "rows", type = "an integer", doc = "Rows of the grid; as many as "
+  .. "needed when not given." }
 local cols_row = { name = "cols", type = "an integer",
-  doc = "Of the grid; as many as make it a square." }
-local scale = { name = "scale", type = "a number", default = 2, doc = "Inches of an image." }
+  doc = "Columns of the grid; a square grid when not given." }
+local scale = { name = "scale", type = "a number", default = 2, doc = "Size of an image in inches." }
 local path = { name = "path", type = "a text",
-  doc = "Ends in .svg, .png or .txt; the terminal without one." }
+  doc = "A path that ends in .svg, .png or .txt; without one the grid is drawn at the terminal." }
 local show = { name = "show", type = "a boolean",
-  doc = "Whether it is shown at the terminal; true when there is no path." }
+  doc = "Draw at the terminal; by default only if there is no path." }
 local transparent = { name = "transparent", type = "a boolean", default = true,
-  doc = "Of no effect: pictures are on white." }
-local dpi = { name = "dpi", type = "an integer", default = 60, doc = "Points an inch." }
+  doc = "Ignored: pictures have a white background." }
+local dpi = { name = "dpi", type = "an integer", default = 60, doc = "Resolution in dots per "
+  .. "inch." }
 local legend_handles = { name = "legend_handles", type = "a list", takes_lists = true,
-  doc = "Below the images: { { 'cat', { 255, 0, 0 } } }, a text and its color each." }
+  doc = "Entries of the legend, each a text and its colour: { { 'cat', { 255, 0, 0 } } }." }
 local data_format = { name = "data_format", type = "a text", default = "channels_last",
-  doc = "Where the channels are." }
+  doc = "Position of the channels: \"channels_last\" or \"channels_first\"." }
 
 local galleries = {}
 
 galleries.plot_image_gallery = shell.define("plot_image_gallery -> a path, or nothing",
-  "Draws a batch of images side by side, with their classes, at the terminal or into a file.", {
+  "Draws a grid of images with their classes, at the terminal or into a file.", {
     images_row,
     { name = "y_true", type = "a tensor or a list", takes_lists = true,
-      doc = "The classes, which are named below the images." },
+      doc = "True classes, written below the images." },
     { name = "y_pred", type = "a tensor or a list", takes_lists = true,
-      doc = "The classes that were predicted." },
+      doc = "Predicted classes, written below the images." },
     { name = "label_map", type = "a table", takes_names = true,
-      doc = "Names of classes: { [0] = 'cat', 'dog' }." },
+      doc = "Names of the classes: { [0] = 'cat', 'dog' }." },
     rows_row, cols_row, value_range, scale, path, show, transparent, dpi, legend_handles,
     data_format,
   }, function(images, y_true, y_pred, label_map, rows, cols, range, size, file, is_shown, _, points,
@@ -148,32 +150,34 @@ local function names_of_boxes(labels, image, names)
 end
 
 galleries.plot_bounding_box_gallery = shell.define("plot_bounding_box_gallery -> a path, or nothing",
-  "Draws a batch of images side by side with frames around what is in them: what is true and what "
-  .. "is predicted, at the terminal or into a file.", {
+  "Draws a grid of images with true and predicted bounding boxes, at the terminal or into a "
+    .. "file.", {
     images_row,
-    { name = "bounding_box_format", type = "a text", doc = "What the numbers of boxes are.",
+    { name = "bounding_box_format", type = "a text", doc = "Format of the boxes.",
       required = true },
     { name = "y_true", type = "a table of boxes and labels", takes_names = true,
-      doc = "{ boxes = (batch, count, 4), labels = (batch, count) }; label -1: no box." },
+      doc = "True boxes: { boxes = (batch, count, 4), labels = (batch, count) }; the label -1 "
+        .. "marks unused boxes." },
     { name = "y_pred", type = "a table of boxes and labels", takes_names = true,
-      doc = "The same of what was predicted." },
+      doc = "Predicted values, in the form of y_true." },
     value_range,
     { name = "true_color", type = "three numbers", takes_lists = true,
-      doc = "Of true frames; { 0, 188, 212 } when not given." },
+      doc = "Colour of true boxes; { 0, 188, 212 } when not given." },
     { name = "pred_color", type = "three numbers", takes_lists = true,
-      doc = "Of predicted frames; { 255, 235, 59 } when not given." },
-    { name = "line_thickness", type = "an integer", default = 2, doc = "In pixels of the images." },
+      doc = "Colour of predicted boxes; { 255, 235, 59 } when not given." },
+    { name = "line_thickness", type = "an integer", default = 2, doc = "Thickness of lines in "
+      .. "pixels of the images." },
     { name = "font_scale", type = "a number", default = 1.0,
-      doc = "Of no effect: names stand below the images." },
-    { name = "text_thickness", type = "an integer", doc = "Of no effect." },
+      doc = "Ignored: names are written below the images." },
+    { name = "text_thickness", type = "an integer", doc = "Ignored." },
     { name = "class_mapping", type = "a table", takes_names = true,
-      doc = "Names of classes, which stand below the images: { [0] = 'cat', 'dog' }." },
+      doc = "Names of the classes, written below the images: { [0] = 'cat', 'dog' }." },
     { name = "ground_truth_mapping", type = "a table", takes_names = true,
-      doc = "The same of true boxes; class_mapping when not given." },
+      doc = "Names of the classes of true boxes; class_mapping when not given." },
     { name = "prediction_mapping", type = "a table", takes_names = true,
-      doc = "The same of predicted boxes; class_mapping when not given." },
+      doc = "Names of the classes of predicted boxes; class_mapping when not given." },
     { name = "legend", type = "a boolean", default = false,
-      doc = "Whether the colors are explained below the images." },
+      doc = "Explain the colours below the images." },
     legend_handles, rows_row, cols_row, data_format, scale, path, show, transparent, dpi,
   }, function(images, format, y_true, y_pred, range, true_color, pred_color, thickness, _, _,
     class_mapping, true_names, pred_names, legend, handles, rows, cols, order, size, file, is_shown,
@@ -204,18 +208,21 @@ galleries.plot_bounding_box_gallery = shell.define("plot_bounding_box_gallery ->
 
 galleries.plot_segmentation_mask_gallery = shell.define(
   "plot_segmentation_mask_gallery -> a path, or nothing",
-  "Draws a batch of images, each beside itself under the colors of its true classes and of those "
-  .. "that were predicted, at the terminal or into a file.", {
+  "Draws a grid of images, each beside its true and its predicted segmentation mask, at the "
+    .. "terminal or into a file.", {
     images_row,
-    { name = "num_classes", type = "an integer", doc = "Classes below it are drawn.",
+    { name = "num_classes", type = "an integer", doc = "Number of classes to draw.",
       required = true },
     value_range,
-    { name = "y_true", type = "a tensor", doc = "Of whole numbers, (batch, height, width, 1)." },
-    { name = "y_pred", type = "a tensor", doc = "The same of what was predicted." },
+    { name = "y_true", type = "a tensor", doc = "Integer class of each pixel (batch, height, "
+      .. "width, 1)." },
+    { name = "y_pred", type = "a tensor", doc = "Predicted values, in the form of y_true." },
     { name = "color_mapping", type = "a table", takes_names = true,
-      doc = "Colors by class: { [0] = { 255, 0, 0 } }." },
-    { name = "blend", type = "a boolean", default = true, doc = "false: colors alone." },
-    { name = "alpha", type = "a number", default = 0.8, doc = "Share of the color." },
+      doc = "Colours by class: { [0] = { 255, 0, 0 } }." },
+    { name = "blend", type = "a boolean", default = true, doc = "Blend masks with images; false "
+      .. "draws the colours alone." },
+    { name = "alpha", type = "a number", default = 0.8, doc = "Opacity of the masks, from 0 to "
+      .. "1." },
     { name = "ignore_index", type = "an integer", default = -1,
       doc = "A class that is not drawn." },
     data_format, rows_row, cols_row, scale, path, show, transparent, dpi, legend_handles,

@@ -72,8 +72,8 @@ const LambdaCallback::Hook LambdaCallback::kHooks[] = {
 };
 
 void LambdaCallback::describe(Schema<LambdaCallback>& s) {
-  s.doc("Functions as a callback. They are given the number of the epoch or batch, and the logs.");
-  for (const Hook& hook : kHooks) s.field(hook.name, hook.function, "A function.");
+  s.doc("Calls functions, which receive the number of the epoch or batch and the logs.");
+  for (const Hook& hook : kHooks) s.field(hook.name, hook.function, "A function to call.");
 }
 
 void LambdaCallback::configured() {
@@ -92,11 +92,11 @@ void LambdaCallback::forward(const CallbackHook& hook, int64_t number, const Log
 class LearningRateScheduler final : public Callback {
  public:
   static void describe(Schema<LearningRateScheduler>& s) {
-    s.doc("Asks a function for the learning rate of each epoch.")
+    s.doc("Sets the learning rate of each epoch by a function.")
         .field("schedule", &LearningRateScheduler::schedule_,
-               "A function of the epoch (from 0) and the rate so far, which returns the rate.")
+               "A function of the epoch (from 0) and the current rate that returns the new rate.")
         .required()
-        .field("verbose", &LearningRateScheduler::verbose_, "1 says so.");
+        .field("verbose", &LearningRateScheduler::verbose_, "1: print a message.");
   }
   void configured() override { check_function("schedule", schedule_); }
   void on_epoch_begin(int64_t epoch, const Logs&) override {

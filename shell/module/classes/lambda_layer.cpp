@@ -9,20 +9,18 @@ class Lambda final : public Layer {
  public:
   static void describe(Schema<Lambda>& s) {
     s.doc(
-         "Applies a function to its input. The function is not stored in files: a file names it by "
-         "the name of the layer, "
-         "and load_model takes it in custom_objects.")
+         "Applies a function to its input. Files store only the name of the layer, under which "
+         "load_model finds the function in custom_objects.")
         .field("function", &Lambda::function_,
-               "A function of a tensor (or of a table of them), or a known activation's name.")
+               "A function of a tensor (or of a table of tensors), or the name of an activation.")
         .required()
         .field("output_shape", &Lambda::output_shape_,
-               "Found by running the function; accepted as Keras writes it.")
+               "Accepted for compatibility; the shape is found by running the function.")
         .field("mask", &Lambda::mask_,
                "The mask of the output: a tensor, or a function of the inputs and their masks; "
-               "null: none. Like the function it is not stored; its name is that of the layer and "
-               "\"_mask\".")
+               "null: no mask. Files store only the name of the layer followed by \"_mask\".")
         .omit_null()
-        .field("arguments", &Lambda::arguments_, "Handed to the function as second argument.");
+        .field("arguments", &Lambda::arguments_, "Second argument of the function.");
   }
   void configured() override {
     Layer::configured();

@@ -215,15 +215,15 @@ void push_new_base(lua_State* L, const Base& base) {
       raw("subclass -> a class", subclass,
           {"self: the class or an object", "name: a string", "options: a table of defaults=nil",
            "arguments: a table with names=nil"},
-          "A new class derived from this one. Options and, of layers, the arguments of call are "
-          "rows {name, default, doc}.");
+          "A new class derived from this one. Its options, and the arguments of a layer's call, "
+          "are rows {name, default, doc}.");
   static const CallablePtr make_from =
       raw("from_config -> an object of the class", from_config,
           {"self: the class or an object", "config: a table with names"},
-          "An object with these options.");
+          "Creates an object from the options that get_config returned.");
   static const CallablePtr config =
       raw("get_config -> a table with names", base_config, {"self: an object"},
-          "The options that make an equal object.");
+          "The options as a table, from which from_config creates an equal object.");
   const ObjectPtr sample = base.make(base.schema(base.name, {}), {});
   object_type(*sample).push_methods(L);
   const int table = lua_gettop(L);
@@ -238,12 +238,12 @@ void push_new_base(lua_State* L, const Base& base) {
   static const CallablePtr init =
       raw("init -> an object of the class", base_init,
           {"self: the class or an object", "options: a table with names=nil"},
-          "For the init of a class, which may call it.");
+          "Initializes the base class; called by the init of a derived class.");
   static const CallablePtr graph =
       bound("init -> an object of the class", &connect,
             {"self: the class or an object", "inputs: a symbol or a structure of them=nil",
              "outputs: a symbol or a structure of them=nil"},
-            "From the init of a class: the graph that it is.");
+            "Defines the graph of the model; called by the init of a derived class.");
   push_callable(L, is_model(base) ? *graph : *init);
   lua_setfield(L, table, "init");
   lua_pushstring(L, base.name);

@@ -146,8 +146,7 @@ Type& add_object_type(ObjectTypes& types) {
   Type& type = add_type<Object>(types, "object", nullptr);
   add_members<Configurable>(type);
   type.property(
-          "class_name", [](Object& o) { return o.class_name(); },
-          "Of its class, as its constructor is called.")
+          "class_name", [](Object& o) { return o.class_name(); }, "The name of the class.")
       .meta("__tostring", bound("tostring", &text_of_object, {"object"}))
       .missing(raw("index", push_option))
       .unsettable(reason_against_setting);

@@ -29,10 +29,10 @@ void add_directory_type(ObjectTypes& types, const Type& dataset) {
   add_type<DirectoryDataset>(types, "dataset of files", &dataset)
       .property(
           "class_names", [](DirectoryDataset& data) { return data.class_names; },
-          "The folders, in the order of their labels.")
+          "The names of the subfolders, in the order of their labels.")
       .property(
           "file_paths", [](DirectoryDataset& data) { return data.file_paths; },
-          "The files, in the order of the elements.");
+          "The paths of the files, in the order of the elements.");
 }
 
 /// Returns a shard of a dataset; shards count from 1 in Lua.
@@ -92,10 +92,9 @@ void add_dataset_type(ObjectTypes& types, const Type& object) {
   add_directory_type(types, dataset);
   dataset.meta("__call", raw("call", refuse_call));
   dataset.meta("__tostring", bound("tostring", &dataset_text, {"dataset"}));
-  dataset.method(
-      "shard", &shard_of, {"index", "count"},
-      "Part `index`, from 1, of `count`, each with the same number of batches: of arrays a "
-      "part of every batch, of a function every count-th batch.");
+  dataset.method("shard", &shard_of, {"index", "count"},
+                 "The share `index` (from 1) of `count` shares, each with the same number of "
+                 "batches: of arrays a part of every batch, of a generator every count-th batch.");
 }
 
 std::vector<CallablePtr> dataset_functions() {
@@ -108,7 +107,7 @@ std::vector<CallablePtr> dataset_functions() {
       "Batches of arrays, in memory or in files, for fit, evaluate and predict."));
   all.push_back(bound("generator", &generator, {"f: a function", "batches=nil"},
                       "Batches that a function makes: it returns x, y, sample_weight of the next "
-                      "one, or nil at the end of an epoch."));
+                      "batch, or nil at the end of an epoch."));
   return all;
 }
 

@@ -109,26 +109,25 @@ std::vector<CallablePtr> dataset_utilities() {
        "image_size: a list of two integers=nil", "shuffle=true", "seed=nil", "validation_split=nil",
        "subset=nil", "interpolation=bilinear", "follow_links=false", "crop_to_aspect_ratio=false",
        "pad_to_aspect_ratio=false", "data_format=nil", "format=tf", "verbose=true"},
-      "Batches of images, float32 from 0 to 255, of a folder that has a folder for each class; "
-      "read "
-      "as they are needed. image_size is {256, 256} when not given; labels = false or label_mode "
-      "= false give images alone, batch_size = false single ones."));
+      "Batches of images, float32 from 0 to 255, from a folder with one subfolder for each class, "
+      "read as needed. image_size is {256, 256} by default; labels = false or label_mode = false "
+      "omits labels, batch_size = false gives single images."));
   all.push_back(
       bound("text_dataset_from_directory", &text_dataset,
             {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
              "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
              "max_length=nil", "shuffle=true", "seed=nil", "validation_split=nil", "subset=nil",
              "follow_links=false", "format=tf", "verbose=true"},
-            "Batches of texts, of a folder that has a folder of .txt files for each class."));
-  all.push_back(
-      bound("audio_dataset_from_directory", &audio_dataset,
-            {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
-             "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
-             "sampling_rate=nil", "output_sequence_length=nil", "ragged=false", "shuffle=true",
-             "seed=nil", "validation_split=nil", "subset=nil", "follow_links=false", "format=tf",
-             "verbose=true"},
-            "Batches of sounds (batch, samples, channels), float32 from -1 to 1, of a folder that "
-            "has a folder of WAV files for each class. Shorter ones have zeros at the end."));
+            "Batches of texts, from a folder with one subfolder of .txt files for each class."));
+  all.push_back(bound(
+      "audio_dataset_from_directory", &audio_dataset,
+      {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
+       "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
+       "sampling_rate=nil", "output_sequence_length=nil", "ragged=false", "shuffle=true",
+       "seed=nil", "validation_split=nil", "subset=nil", "follow_links=false", "format=tf",
+       "verbose=true"},
+      "Batches of sounds (batch, samples, channels), float32 from -1 to 1, from a folder with one "
+      "subfolder of WAV files for each class. Shorter sounds are padded with zeros."));
   all.push_back(timeseries_function());
   return all;
 }

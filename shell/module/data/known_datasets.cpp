@@ -66,7 +66,8 @@ TextParts reuters(const std::string& path, std::optional<int64_t> num_words, int
       {num_words, skip_top, maxlen, word_at(start_char), word_at(oov_char), index_from}));
 }
 
-constexpr const char* kParts = "Two tables, {x, y} to train on and {x, y} to test with.";
+constexpr const char* kParts =
+    "Loads the data as two tables: {x, y} for training and {x, y} for testing.";
 
 template <class F>
 std::vector<CallablePtr> loader(F load, Parameters parameters) {
@@ -106,7 +107,7 @@ const std::vector<KnownDataset>& known_datasets() {
                                       {"path=reuters_word_index.json"},
                                       "The number of each word."));
     reuters_functions.push_back(
-        bound("get_label_names", &reuters_label_names, {}, "What the classes are called."));
+        bound("get_label_names", &reuters_label_names, {}, "The names of the classes."));
     add("reuters", std::move(reuters_functions));
     return sets;
   }();

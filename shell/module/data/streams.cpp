@@ -129,18 +129,18 @@ void add_iterator_type(ObjectTypes& types, const Type& object) {
 void add_stream_methods(Type& dataset) {
   dataset
       .method("elements", &elements, {},
-              "For loops: for x, y in data:elements() do ... end goes through the elements, which "
-              "are batches where there are batches.")
+              "Iterates over the elements: for x, y in data:elements() do ... end. After batch() "
+              "an element is a batch.")
       .method("map", &map_with, {"function: a function", "workers=0", "training=nil"},
-              "What a function makes of the parts of each element, or a layer of the first part. "
-              "With workers the function runs on so many threads, each with a Lua state of its own "
-              "and copies of the variables that the function uses.")
+              "Applies a function to the parts of each element, or a layer to its first part. With "
+              "workers, that many threads run the function, each in a Lua state of its own with "
+              "copies of the variables that the function uses.")
       .method("filter", &filter_with, {"function: a function", "workers=0"},
-              "The elements for which the function returns true.")
+              "Keeps the elements for which the function returns true.")
       .method("interleave", &interleave_with,
               {"function: a function", "cycle_length=4", "block_length=1"},
-              "The function gives a dataset for each element; so many of them are open at once and "
-              "give elements in turn.");
+              "Maps each element to a dataset by the function and takes elements from several of "
+              "these in turn.");
 }
 
 std::vector<CallablePtr> stream_functions() {
@@ -149,13 +149,15 @@ std::vector<CallablePtr> stream_functions() {
                       {"arrays: a tensor or a structure of them"},
                       "The rows of an array (or list, or table by names), or of several, {x, y}, "
                       "as elements."));
-  all.push_back(bound("from_list", &from_list, {"rows: a list"},
-                      "The items of a list as elements; an item that is a list is several parts."));
+  all.push_back(
+      bound("from_list", &from_list, {"rows: a list"},
+            "The items of a list as elements; an item that is a list becomes several parts."));
   all.push_back(bound("from_generator", &from_generator, {"function: a function", "elements=nil"},
-                      "The function is called for each pass and returns a function that gives the "
-                      "elements, then nil."));
-  all.push_back(bound("list_files", &list_files, {"pattern", "shuffle=true", "seed=nil"},
-                      "The paths of the files that match, such as \"data/*.csv\", as elements."));
+                      "The elements that a generator function yields: the function is called for "
+                      "each pass and returns an iterator, which returns nil at the end."));
+  all.push_back(
+      bound("list_files", &list_files, {"pattern", "shuffle=true", "seed=nil"},
+            "The paths of the files that match a pattern such as \"data/*.csv\", as elements."));
   return all;
 }
 

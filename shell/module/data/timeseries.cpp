@@ -25,12 +25,13 @@ StreamPtr timeseries(const Tensor& data, const Tensor& targets, int64_t sequence
 }  // namespace
 
 CallablePtr timeseries_function() {
-  return bound("timeseries_dataset_from_array", &timeseries,
-               {"data", "targets=nil", "sequence_length", "sequence_stride=1", "sampling_rate=1",
-                "batch_size: an integer=128", "shuffle=false", "seed=nil", "start_index=nil",
-                "end_index=nil", "format=tf"},
-               "Windows of `sequence_length` rows, and the target at the place of the first of "
-               "them; data may stay in files. batch_size = false: single windows.");
+  return bound(
+      "timeseries_dataset_from_array", &timeseries,
+      {"data", "targets=nil", "sequence_length", "sequence_stride=1", "sampling_rate=1",
+       "batch_size: an integer=128", "shuffle=false", "seed=nil", "start_index=nil",
+       "end_index=nil", "format=tf"},
+      "Windows of `sequence_length` rows of an array, each with the target at the first row of the "
+      "window; data may stay in files. batch_size = false gives single windows.");
 }
 
 }  // namespace crescent::lua

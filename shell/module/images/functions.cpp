@@ -51,21 +51,20 @@ std::vector<CallablePtr> image_functions() {
   all.push_back(bound("load_img", &load_img,
                       {"path", "color_mode=rgb", "target_size: a list of two integers=nil",
                        "interpolation=nearest", "keep_aspect_ratio=false"},
-                      "An image file as a tensor (height, width, channels) of uint8; grey of 16 "
-                      "bits as int32."));
+                      "Loads an image file as a tensor (height, width, channels) of uint8; 16-bit "
+                      "grey images as int32."));
   all.push_back(bound("img_to_array", &img_to_array, {"img", "data_format=nil", "dtype=nil"},
-                      "An image as float32."));
-  all.push_back(
-      bound("array_to_img", &array_to_img, {"x", "data_format=nil", "scale=true", "dtype=nil"},
-            "Values as an image of uint8; with scale the least becomes 0 and the greatest "
-            "255."));
+                      "An image as a float32 tensor."));
+  all.push_back(bound("array_to_img", &array_to_img,
+                      {"x", "data_format=nil", "scale=true", "dtype=nil"},
+                      "An image of uint8 from values; with scale they are stretched to 0..255."));
   all.push_back(bound("save_img", &save_img,
                       {"path", "x", "data_format=nil", "file_format=nil", "scale=true"},
-                      "Writes an array as an image; the ending of the path tells the format."));
+                      "Saves an array as an image; the ending of the path chooses the format."));
   all.push_back(bound(
       "smart_resize", &resize_smartly,
       {"x", "size: a list of two integers", "interpolation=bilinear", "data_format=channels_last"},
-      "The middle of images in the proportions of `size`, resized to it."));
+      "Crops images to the aspect ratio of `size` around the centre and resizes them."));
   return all;
 }
 

@@ -149,54 +149,55 @@ const std::vector<CallablePtr>& config_functions() {
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("set_device", &use_device, {"name", "options=nil"},
               "Computes on this device from now on: set_device(\"cpu\", {threads = 2}). Compiled "
-              "steps are compiled anew, variables and data follow as they are used."));
+              "steps are compiled again; variables and data move when they are used."));
     add(bound(
-        "device", []() { return device().class_name(); }, {}, "Name of the device in use."));
-    add(bound("devices", &devices, {}, "The devices that there are, with their options."));
-    add(bound(
-        "set_communicator", &use_named, {"name", "options=nil"},
-        "How this process talks to those that train with it: set_communicator \"single\" is "
-        "one by itself. The environment's CRESCENT_COMMUNICATOR names another from the start."));
-    add(bound(
-        "communicator", &communicator_in_use, {},
-        "The one in use: its name, the rank of this process, from 0, and how many there are."));
+        "device", []() { return device().class_name(); }, {}, "The name of the device in use."));
+    add(bound("devices", &devices, {}, "The available devices with their options."));
+    add(bound("set_communicator", &use_named, {"name", "options=nil"},
+              "Sets how this process communicates with others that train with it; set_communicator "
+              "\"single\" makes it train alone. The environment variable CRESCENT_COMMUNICATOR "
+              "sets the initial one."));
+    add(bound("communicator", &communicator_in_use, {},
+              "The communicator in use: its name, the rank of this process (from 0) and the number "
+              "of processes."));
     add(bound(
         "enable_op_determinism", [](bool on) { set_option("deterministic", on); }, {"on=true"},
-        "Whole runs give the same bits for any number of threads."));
+        "Makes whole runs give the same bits for any number of threads."));
     add(bound("is_op_determinism_enabled", &is_deterministic, {},
-              "Whether enable_op_determinism is on."));
+              "Whether enable_op_determinism was called."));
     add(bound(
         "set_threads", [](int64_t count) { set_option("threads", count); }, {"count"},
-        "How many threads compute; 0: all cores."));
+        "Sets the number of threads that compute; 0: one per core."));
     add(bound(
         "threads -> an integer", []() { return device().information().at("threads"); }, {},
-        "How many threads compute."));
+        "The number of threads that compute."));
     add(bound(
         "dtype_policy", []() { return default_policy().name; }, {},
-        "The name of the policy of layers that are made from here on."));
+        "The name of the dtype policy of new layers."));
     add(bound(
         "set_dtype_policy", [](const std::string& name) { set_default_policy(name); }, {"policy"},
-        "Of layers made from here on: 'float32', 'mixed_bfloat16', ..."));
+        "Sets the dtype policy of new layers: 'float32', 'mixed_bfloat16', ..."));
     add(bound(
         "floatx", []() { return default_policy().variables; }, {},
-        "The dtype of weights of layers that are made from here on."));
+        "The dtype of the weights of new layers."));
     add(bound(
         "set_floatx", [](const std::string& name) { set_default_policy(name); }, {"dtype"},
-        "Sets it for layers that are made from here on."));
+        "Sets the dtype of the weights of new layers."));
     add(bound(
-        "epsilon", []() { return 1e-7; }, {}, "The small number that Keras adds to divisors."));
+        "epsilon", []() { return 1e-7; }, {}, "The small constant that Keras adds to divisors."));
     add(bound(
-        "backend", []() { return std::string("crescent"); }, {}, "What computes: 'crescent'."));
+        "backend", []() { return std::string("crescent"); }, {},
+        "The name of the implementation: 'crescent'."));
     add(bound(
         "image_data_format", []() { return std::string("channels_last"); }, {},
-        "Where the channels of images are: 'channels_last'."));
+        "The position of the channels in images: 'channels_last'."));
     add(bound("set_program_cache", &set_program_cache, {"bytes"},
-              "How much memory compiled steps may take: beyond it those go that were not used for "
-              "longest, to be compiled anew when they are needed. The environment's "
-              "CRESCENT_PROGRAM_CACHE sets it from the start."));
+              "Limits the memory of compiled steps: beyond the limit those unused for longest are "
+              "dropped and compiled again when needed. The environment variable "
+              "CRESCENT_PROGRAM_CACHE sets the initial limit."));
     add(bound("memory", &memory, {},
-              "Bytes in use: of tensors (arenas and packed weights among them) and, about, of "
-              "compiled programs; how many programs there are and what they may take."));
+              "Memory in use in bytes: of tensors (including arenas and packed weights) and, "
+              "approximately, of compiled programs; also the number of programs and their limit."));
     add(bound(
         "information", []() { return device().information(); }, {},
         "Facts about the device in use."));
@@ -210,19 +211,18 @@ const std::vector<CallablePtr>& utils_functions() {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("to_categorical", &to_categorical, {"y", "num_classes=nil"},
-              "Class numbers to one-hot rows."));
+              "Converts class numbers to one-hot vectors."));
     add(bound("normalize", &normalize, {"x", "axis=-1", "order=2"},
               "x divided by its norm along an axis."));
     add(bound("pad_sequences", &pad_table,
               {"sequences: a list of lists of integers", "maxlen=nil", "dtype=int32", "padding=pre",
                "truncating=pre", "value=0"},
-              "Sequences of different lengths as one tensor."));
+              "Pads or truncates sequences of different lengths into one tensor."));
     add(bound(
         "set_random_seed", &set_random_seed, {"seed"},
-        "Starts the process' generator again; models built afterwards are the same every time."));
-    add(bound(
-        "clock", &clock, {},
-        "Seconds of wall-clock time since some moment: differences tell how long something took."));
+        "Seeds the global generator; models built afterwards get the same weights every time."));
+    add(bound("clock", &clock, {},
+              "A time in seconds from a fixed, arbitrary moment; differences measure durations."));
     return all;
   }();
   return functions;
@@ -233,10 +233,11 @@ const std::vector<CallablePtr>& plugins_functions() {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("load -> a table with names", &load, {"name"},
-              "A plugin by name, a library by path, or a file of Lua, or a folder with init.lua, "
-              "that defines classes."));
-    add(bound("list", &list, {}, "Loaded, known and refused plugins, those in Lua too."));
-    add(bound("path", &plugin_search_path, {}, "Folders in which plugins are looked for."));
+              "Loads a plugin: one by name, a shared library by path, or a Lua file (or a folder "
+              "with init.lua) that defines classes."));
+    add(bound("list", &list, {},
+              "Loaded, known and refused plugins, including those written in Lua."));
+    add(bound("path", &plugin_search_path, {}, "The folders in which plugins are searched."));
     return all;
   }();
   return functions;

@@ -180,49 +180,51 @@ const std::vector<CallablePtr>& data_functions() {
     for (CallablePtr& f : split_functions()) all.push_back(std::move(f));
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     constexpr const char* kStays =
-        "Stays in the file: fit, evaluate and predict read it as they go, clone() of it or of a "
-        "slice loads it.";
+        "Opens an array, whose values stay in the file: fit, evaluate and predict read them as "
+        "they go; clone() of it or of a slice loads them.";
     add(raw("open -> a tensor in a file", open, {"path: a path", "dataset: a string=nil"},
-            "What a file of any format holds: an array, which stays in the file (fit, evaluate and "
-            "predict read it as they go), or a table as read_csv gives it."));
+            "Opens a file of any known format: an array stays in the file (fit, evaluate and "
+            "predict read it as they go), a table is read as by read_csv."));
     add(raw("read -> a tensor", read, {"path: a path", "dataset: a string=nil"},
-            "The same, in memory."));
+            "Reads a file of any known format into memory."));
     add(raw("read_csv -> a table of columns", read_csv,
             {"path: a path", "separator: a string=','", "header: true or false=nil"},
-            "Rows as a tensor; second result: names of columns, and the texts behind class "
-            "numbers."));
-    add(raw(
-        "read_table -> a table of columns", read_table,
-        {"path: a path", "options: a table with names=nil"},
-        "Columns of a CSV file by name, each with a type: {age = numbers, city = strings}; second "
-        "result: the names in order. Options: separator, header, names, columns, types, "
-        "defaults, na_values, label, quote."));
+            "Reads a CSV file as a tensor of rows; the second result has the names of the columns "
+            "and the texts behind class numbers."));
+    add(raw("read_table -> a table of columns", read_table,
+            {"path: a path", "options: a table with names=nil"},
+            "Reads the columns of a CSV file by name, each with a type: {age = numbers, city = "
+            "strings}; the second result is the list of names. Options: separator, header, names, "
+            "columns, types, defaults, na_values, label, quote."));
     add(raw("csv_dataset -> a dataset", csv_dataset,
             {"paths: a path or a list of them", "options: a table with names=nil"},
-            "The rows of CSV files, {age = number, city = text}, read as they are needed; with "
-            "label = name that column is the second part. Options as of read_table; types are seen "
-            "from the first 1000 rows."));
+            "The rows of CSV files as elements {age = number, city = text}, read as needed; with "
+            "label = name that column is the second part. Options are those of read_table; types "
+            "are determined from the first 1000 rows."));
     add(bound("write_csv", &write_csv,
               {"path", "values: a tensor or a table of columns", "columns=nil", "separator=','"},
-              "Rows of a tensor as lines of text, or columns by name, {age = numbers, city = "
-              "strings}; the names in `columns` are the first line, in this order: "
+              "Writes the rows of a tensor, or columns by name, {age = numbers, city = strings}, "
+              "as a CSV file; the first line has the names in `columns`, in this order: "
               "cr.data.write_csv(\"points.csv\", points, {\"x\", \"y\"})."));
-    add(bound("read_idx", &read_idx, {"path"}, "MNIST's format, gzipped too."));
-    add(bound("read_npy", &read_npy, {"path"}, "An array of NumPy."));
-    add(bound("write_npy", &write_npy, {"path", "tensor"}, "An array as a file of NumPy."));
+    add(bound("read_idx", &read_idx, {"path"},
+              "Reads a file in the format of MNIST, gzipped or not."));
+    add(bound("read_npy", &read_npy, {"path"}, "Reads an array from a .npy file of NumPy."));
+    add(bound("write_npy", &write_npy, {"path", "tensor"},
+              "Writes an array as a .npy file of NumPy."));
     add(bound("read_npz -> a table of tensors by name", &read_npz, {"path"},
-              "All arrays of an archive of NumPy, by name."));
+              "Reads all arrays of a .npz archive of NumPy, by name."));
     add(bound("write_npz", &write_npz, {"path", "arrays: a table of tensors by name"},
-              "Tensors by name."));
+              "Writes tensors by name into a file."));
     add(bound("read_wav", &read_wav, {"path"},
-              "Sound (samples, channels), float32 from -1 to 1, and samples a second."));
+              "Reads a sound (samples, channels) as float32 from -1 to 1; the second result is the "
+              "sampling rate in Hz."));
     add(bound("write_wav", &write_wav, {"path", "audio", "sampling_rate", "bits=16", "float=false"},
-              "Sound (samples, channels) or (samples), from -1 to 1, as whole numbers of 8, 16, 24 "
-              "or 32 bits; or as floating point, with bits = 32."));
+              "Writes a sound (samples, channels) or (samples) from -1 to 1 as integers of 8, 16, "
+              "24 or 32 bits or, with bits = 32, as floating point."));
     add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"},
-              "One data set by its place in the file."));
+              "Reads one dataset of an HDF5 file."));
     add(bound("write_hdf5 -> nothing", &write_hdf5, {"path", "arrays: a table of tensors by name"},
-              "Tensors by name."));
+              "Writes tensors by name into a file."));
     add(bound("open_idx", &open_idx, {"path"}, kStays));
     add(bound("open_npy", &open_npy, {"path"}, kStays));
     add(bound("open_hdf5", &open_hdf5, {"path", "dataset=nil"}, kStays));

@@ -192,7 +192,7 @@ void set_functions(lua_State* L, const KindInfo& space) {
   static std::vector<CallablePtr> gets;
   static const CallablePtr serialized = bound(
       "serialize -> a table with names", [](Configurable& object) { return serialize(&object); },
-      {"object"}, "A table with class_name and config of an object.");
+      {"object"}, "The class name and configuration of an object as a table.");
   gets.push_back(std::make_unique<const Get>(space));
   for (const char* name : {"get", "deserialize"}) {
     push_callable(L, *gets.back());
@@ -260,21 +260,23 @@ const Type& class_type() {
   static const Type type = [] {
     Type type("class");
     type.property(
-            "name", [](ClassPtr& info) { return info->name; }, "What it is registered as.")
+            "name", [](ClassPtr& info) { return info->name; }, "The registered name.")
         .property(
             "kind", [](ClassPtr& info) { return info->kind; },
-            "What its objects are: \"layer\", \"loss\", ...")
+            "The kind of the objects: \"layer\", \"loss\", ...")
         .property(
-            "plugin", [](ClassPtr& info) { return info->plugin; }, "The plugin that it comes from.")
+            "plugin", [](ClassPtr& info) { return info->plugin; },
+            "The plugin that provides the class.")
         .property(
             "doc", [](ClassPtr& info) { return info->schema.description; },
-            "What it is, in a sentence.")
+            "The description of the class.")
         .method("from_config -> an object of the class", &made_from_config,
-                {"config: a table with names=nil"}, "An object with these options.")
+                {"config: a table with names=nil"},
+                "Creates an object from the options that get_config returned.")
         .raw_method("subclass -> a class", subclass,
                     {"name: a string=nil", "options: a table of defaults=nil",
                      "arguments: a table with names=nil"},
-                    "Makes a class of one's own that derives from it.")
+                    "Defines a class derived from this one.")
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",

@@ -56,32 +56,32 @@ const std::vector<CallablePtr>& random_functions() {
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound(
         "seed", &set_random_seed, {"seed"},
-        "Starts the process' generator again; models built afterwards are the same every time."));
+        "Seeds the global generator; models built afterwards get the same weights every time."));
     add(bound("normal", &normal,
               {"shape", "mean=0.0", "stddev=1.0", "dtype=float32",
                "seed: an integer or a SeedGenerator=nil"},
-              "Numbers of the normal distribution."));
+              "Samples of the normal distribution."));
     add(bound("uniform", &uniform,
               {"shape", "minval=0.0", "maxval=1.0", "dtype=float32",
                "seed: an integer or a SeedGenerator=nil"},
-              "Numbers from minval to below maxval."));
+              "Samples of the uniform distribution from minval to below maxval."));
     add(bound("truncated_normal", &truncated_normal,
               {"shape", "mean=0.0", "stddev=1.0", "dtype=float32",
                "seed: an integer or a SeedGenerator=nil"},
-              "Numbers of the normal distribution, drawn again where they are more than two stddev "
-              "off."));
+              "Samples of the normal distribution, redrawn if more than two standard deviations "
+              "from the mean."));
     add(bound(
         "randint", &randint,
         {"shape", "minval", "maxval", "dtype=int32", "seed: an integer or a SeedGenerator=nil"},
-        "Integers from minval to below maxval."));
+        "Random integers from minval to maxval - 1."));
     add(bound("permutation", &permutation, {"n", "seed: an integer or a SeedGenerator=nil"},
-              "The numbers from 0 to below n in an order by chance."));
+              "A random permutation of the integers from 0 to n - 1."));
     add(bound("shuffle", &shuffle, {"x", "axis=0", "seed: an integer or a SeedGenerator=nil"},
-              "The parts of a tensor along an axis in an order by chance."));
+              "Shuffles a tensor along an axis."));
     add(bound(
         "SeedGenerator",
         [](std::optional<int64_t> seed) { return std::make_shared<Generator>(seed); }, {"seed=nil"},
-        "Randomness with a state of its own."));
+        "A random generator with a state of its own."));
     return all;
   }();
   return functions;
@@ -94,20 +94,21 @@ void add_random_types(ObjectTypes& types, const Type& object) {
           [](Generator& g, const NewShape& shape, double mean, double stddev) {
             return g.seeds.normal(shape, mean, stddev);
           },
-          {"shape", "mean=0.0", "stddev=1.0"}, "Numbers of the normal distribution.")
+          {"shape", "mean=0.0", "stddev=1.0"}, "Samples of the normal distribution.")
       .method(
           "uniform",
           [](Generator& g, const NewShape& shape, double low, double high) {
             return g.seeds.uniform(shape, low, high);
           },
-          {"shape", "minval=0.0", "maxval=1.0"}, "Numbers from minval to below maxval.")
+          {"shape", "minval=0.0", "maxval=1.0"},
+          "Samples of the uniform distribution from minval to below maxval.")
       .method(
           "permutation",
           [](Generator& g, int64_t n) { return Tensor::from(g.seeds.permutation(n), {n}); }, {"n"},
-          "The numbers from 0 to below n in an order by chance.")
+          "A random permutation of the integers from 0 to n - 1.")
       .property(
           "state", [](Generator& g) { return g.seeds.state(); },
-          "What the next draws follow from.");
+          "The state that determines the next numbers.");
 }
 
 }  // namespace crescent::lua

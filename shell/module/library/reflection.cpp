@@ -294,13 +294,13 @@ Dict describe_namespace(const std::string& kind) {
 void set_reflection(lua_State* L) {
   static const CallablePtr describe =
       bound("describe -> a table with names", &describe_value, {"value: any value=nil"},
-            "What a value is, as a table. Of a tensor of numbers it has statistics: count, min, "
-            "max, mean, std, zeros, nan, inf (min to std are of what is finite).");
+            "Describes a value as a table. Tensors of numbers have statistics: count, min, max, "
+            "mean, std, zeros, nan, inf; min to std are of the finite elements.");
   push_callable(L, *describe);
   lua_setfield(L, -2, "describe");
   static const CallablePtr shown = bound(
       "printable", [](const std::string& text) { return printable(text); }, {"text"},
-      "The text with control characters written out, as it can be shown on a terminal.");
+      "The text with control characters escaped, safe to show on a terminal.");
   push_callable(L, *shown);
   lua_setfield(L, -2, "printable");
 }

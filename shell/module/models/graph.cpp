@@ -102,20 +102,20 @@ const Type& symbol_type() {
   static const Type type = [] {
     Type type("symbol", &operation_methods());
     type.property(
-            "shape", [](Symbol& s) { return s.shape(); }, "Its sizes; an unknown one is false.")
+            "shape", [](Symbol& s) { return s.shape(); }, "The shape; unknown sizes are false.")
         .property(
-            "dtype", [](Symbol& s) { return s.dtype(); }, "Of its elements.")
+            "dtype", [](Symbol& s) { return s.dtype(); }, "Dtype of the elements.")
         .property(
             "name", [](Symbol& s) { return s.name(); },
-            "Of the layer that gives it, and which of its outputs it is.")
+            "The name of the layer that produces it and the number of the output.")
         .property(
-            "rank", [](Symbol& s) { return s.shape().rank(); }, "How many axes it has.")
+            "rank", [](Symbol& s) { return s.shape().rank(); }, "Number of axes.")
         .property(
-            "ndim", [](Symbol& s) { return s.shape().rank(); }, "How many axes it has.")
+            "ndim", [](Symbol& s) { return s.shape().rank(); }, "Number of axes.")
         .property("history", &history,
-                  "What it comes from: layer, number of the call, number of the output.")
+                  "The layer, call number and output number that produce the symbol.")
         .property(
-            "node", [](Symbol& s) { return s.node(); }, "The call that gives it.")
+            "node", [](Symbol& s) { return s.node(); }, "The call that produces it.")
         .meta("__tostring",
               bound("tostring", [](Symbol& s) { return printable(to_text(s)); }, {"symbol"}))
         .meta("__eq", raw("==", same_symbols));
@@ -129,23 +129,21 @@ const Type& node_type() {
   static const Type type = [] {
     Type type("node");
     type.property(
-            "outbound_layer", [](NodePtr& n) { return n->outbound_layer; },
-            "The layer that was called.")
+            "outbound_layer", [](NodePtr& n) { return n->outbound_layer; }, "The called layer.")
         .property(
             "inbound_layers", [](NodePtr& n) { return n->inbound_layers(); },
-            "The layers that its inputs come from.")
+            "The layers that produce the inputs.")
         .property(
             "node_indices", [](NodePtr& n) { return from_one(n->node_indices()); },
-            "Which call of those layers each input comes from.")
+            "For each input, the number of the call that produces it.")
         .property(
             "tensor_indices", [](NodePtr& n) { return from_one(n->tensor_indices()); },
-            "Which output of that call each input is.")
+            "For each input, the number of the output of the call that produces it.")
         .property(
-            "input_tensors", [](NodePtr& n) { return n->inputs; },
-            "The symbols that it was called on.")
+            "input_tensors", [](NodePtr& n) { return n->inputs; }, "The input symbols.")
         .property(
             "output_tensors", [](NodePtr& n) { return n->output_symbols(n); },
-            "The symbols that it gave.")
+            "The output symbols.")
         .property(
             "input_shapes", [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->inputs)}; },
             "The shapes of its inputs.")
@@ -155,13 +153,13 @@ const Type& node_type() {
             "The shapes of its outputs.")
         .property(
             "arguments", [](NodePtr& n) { return n->arguments; },
-            "What it was called with beside the inputs.")
+            "The arguments of the call besides the inputs.")
         .property(
             "index", [](NodePtr& n) { return from_one(n->index()); },
-            "Which call of the layer it is.")
+            "The number of the call of the layer.")
         .method(
             "get_config -> a table with names", [](NodePtr& n) { return n->get_config(); }, {},
-            "The call as a table, as Keras writes it.")
+            "The call as a table, as Keras stores it.")
         .meta("__tostring", bound("tostring",
                                   [](NodePtr& n) {
                                     const std::string layer =
@@ -180,18 +178,18 @@ const Type& input_spec_type() {
   static const Type type = [] {
     Type type("InputSpec");
     type.property(
-            "dtype", [](InputSpec& s) { return s.dtype; }, "The dtype that the input must have.")
+            "dtype", [](InputSpec& s) { return s.dtype; }, "The required dtype.")
         .property(
-            "shape", [](InputSpec& s) { return s.shape; }, "The shape that the input must have.")
+            "shape", [](InputSpec& s) { return s.shape; }, "The required shape.")
         .property(
-            "ndim", [](InputSpec& s) { return s.ndim; }, "How many axes the input must have.")
+            "ndim", [](InputSpec& s) { return s.ndim; }, "The required number of axes.")
         .property(
             "max_ndim", [](InputSpec& s) { return s.max_ndim; },
-            "The most axes that the input may have.")
+            "The largest permitted number of axes.")
         .property(
             "min_ndim", [](InputSpec& s) { return s.min_ndim; },
-            "The least axes that the input may have.")
-        .property("axes", &axes_of, "The sizes that axes must have.")
+            "The smallest permitted number of axes.")
+        .property("axes", &axes_of, "The required sizes of axes.")
         .meta("__tostring", bound("tostring", [](InputSpec& s) { return to_text(s); }, {"spec"}));
     return type;
   }();
@@ -205,11 +203,11 @@ const std::vector<CallablePtr>& graph_functions() {
         bound("Input", &make_input,
               {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32", "batch_shape=nil",
                "batch_input_shape=nil", "sparse=false", "ragged=false", "optional=false"},
-              "The entry of a model: a symbol of this shape (without the batch axis)."));
+              "An input of a model: a symbol of this shape, which excludes the batch axis."));
     all.push_back(bound("InputSpec", &make_input_spec,
                         {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil",
                          "axes: a table of sizes by axis=nil"},
-                        "What a layer accepts as one input."));
+                        "The dtype, rank and shape that a layer requires of one input."));
     return all;
   }();
   return functions;

@@ -151,91 +151,91 @@ void set_built(Layer& layer, bool on) {
 }
 
 void add_graph(Type& type) {
-  type.property("inbound_nodes", &Layer::inbound_nodes, "The calls of it on symbols.")
+  type.property("inbound_nodes", &Layer::inbound_nodes, "The calls of the layer on symbols.")
       .property("outbound_nodes", &Layer::outbound_nodes,
-                "The calls of other layers on its outputs.")
+                "The calls of other layers on outputs of this one.")
       .property(
           "input", [](Layer& l) { return OneOrMore<Symbol>{l.input()}; },
-          "What it was called on; of a layer that was called once.")
+          "The input of the only call of the layer on symbols.")
       .property(
           "output", [](Layer& l) { return OneOrMore<Symbol>{l.output()}; },
-          "What it gave; of a layer that was called once.")
+          "The output of the only call of the layer on symbols.")
       .property(
           "input_shape", [](Layer& l) { return OneOrMore<Shape>{l.input_shape()}; },
-          "The shape of its input; of a layer that was called once.")
+          "The shape of the input of the only call.")
       .property(
           "output_shape", [](Layer& l) { return OneOrMore<Shape>{l.output_shape()}; },
-          "The shape of its output; of a layer that was called once.")
-      .property("input_mask", &Layer::input_mask,
-                "The mask of its input; of a layer that was called once.")
-      .property("output_mask", &Layer::output_mask,
-                "The mask of its output; of a layer that was called once.");
+          "The shape of the output of the only call.")
+      .property("input_mask", &Layer::input_mask, "The mask of the input of the only call.")
+      .property("output_mask", &Layer::output_mask, "The mask of the output of the only call.");
   type.method(
           "get_input_at",
           [](Layer& l, int64_t node) {
             return OneOrMore<Symbol>{l.get_input_at(node_place(node))};
           },
-          {"node_index"}, "What it was called on, by the number of the call.")
+          {"node_index"}, "The input of the call with this number.")
       .method(
           "get_output_at",
           [](Layer& l, int64_t node) {
             return OneOrMore<Symbol>{l.get_output_at(node_place(node))};
           },
-          {"node_index"}, "What it gave, by the number of the call.")
+          {"node_index"}, "The output of the call with this number.")
       .method(
           "get_input_shape_at",
           [](Layer& l, int64_t node) {
             return OneOrMore<Shape>{l.get_input_shape_at(node_place(node))};
           },
-          {"node_index"}, "The shape of its input, by the number of the call.")
+          {"node_index"}, "The shape of the input of the call with this number.")
       .method(
           "get_output_shape_at",
           [](Layer& l, int64_t node) {
             return OneOrMore<Shape>{l.get_output_shape_at(node_place(node))};
           },
-          {"node_index"}, "The shape of its output, by the number of the call.")
+          {"node_index"}, "The shape of the output of the call with this number.")
       .method("compute_output_shape", &compute_output_shape,
               {"input_shape: a shape or a structure of them"},
-              "Found by running the layer without values.")
+              "The shape of the output for inputs of this shape, found by running the layer "
+              "without values.")
       .method("compute_output_spec", &compute_output_spec,
               {"inputs: a symbol or a structure of them"},
-              "Tensors without values that have the outputs' shapes and dtypes.")
+              "Symbolic tensors with the shapes and dtypes of the outputs.")
       .method("compute_mask", &compute_mask,
               {"inputs: a tensor or a structure of them",
                "previous_mask: a tensor or a structure of them=nil"},
-              "The masks of the outputs for tensors with these masks.");
+              "The masks of the outputs, given the masks of the inputs.");
 }
 
 void add_state(Type& type) {
-  type.property("built", &Layer::built, &set_built, "Whether its weights are made.")
+  type.property("built", &Layer::built, &set_built, "Whether the weights have been created.")
       .property(
           "quantization_mode", [](Layer& l) { return quantization_mode(l); },
-          "How its largest weight is kept in fewer bits, where it is.")
+          "How the largest weight is quantized, or nil.")
       .property(
           "input_spec", [](Layer& l) { return OneOrMore<InputSpec>{l.input_specs()}; },
           [](Layer& l, Any spec) { l.set_input_specs(to_input_specs(current(), spec.index)); },
-          "What it accepts as inputs.")
+          "The requirements on the inputs.")
       .property(
           "activity_regularizer", [](Layer& l) { return l.activity_regularizer(); },
           [](Layer& l, Value r) {
             l.set_activity_regularizer(get<Regularizer>(adapted(r, "regularizer")));
           },
-          "The penalty on its output.");
+          "The penalty on the output.");
 }
 
 void add_methods(Type& type) {
   type.method(
           "set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
-          {"weights: a list of tensors"}, "Gives the weights these values.")
+          {"weights: a list of tensors"}, "Assigns these values to the weights.")
       .method("build", &build, {"input_shape: a shape or a structure of them"},
-              "Makes the weights without data.")
+              "Creates the weights for inputs of this shape.")
       .raw_method("call -> a tensor or a structure of them", call_layer,
                   {"inputs: a tensor or a structure of them", "options: a table with names=nil"},
-                  "What calling the layer itself does; in a class of one's own what its call does.")
+                  "Computes the layer, as calling the layer itself does; a derived class defines "
+                  "its own call.")
       .method("quantize", &quantize_layer,
               {"mode: a text or a configuration of cr.quantizers=nil",
                "config: a configuration of cr.quantizers=nil"},
-              "Keeps the largest weight in fewer bits, frozen: \"int8\", or as a configuration of "
+              "Quantizes the largest weight and freezes it: \"int8\", or as a configuration of "
               "cr.quantizers says.")
       .method(
           "get_losses_for",
@@ -243,38 +243,38 @@ void add_methods(Type& type) {
             return layer.get_losses_for(inputs.value_or(std::vector<Symbol>()));
           },
           {"inputs=nil"},
-          "Its losses that follow from these inputs; without inputs those that follow from none.")
+          "The losses of the layer that depend on these inputs; without inputs, those that depend "
+          "on none.")
       .method("add_weight", &add_weight,
               {"name=nil", "shape=nil",
                "initializer: a name, a configuration or an initializer=nil", "dtype=nil",
                "regularizer: a name, a configuration or a regularizer=nil", "trainable=true",
                "constraint: a name, a configuration or a constraint=nil", "autocast=true"},
-              "A variable that belongs to the layer; call it in build.")
+              "Creates a variable that belongs to the layer; called in build.")
       .method("add_variable", &add_variable,
               {"shape", "initializer: a name, a configuration or an initializer=nil", "dtype=nil",
                "trainable=true", "autocast=true",
                "regularizer: a name, a configuration or a regularizer=nil",
                "constraint: a name, a configuration or a constraint=nil", "name=nil"},
-              "The same with Keras 3's order of arguments.")
+              "The same as add_weight, with Keras 3's order of arguments.")
       .method(
           "add_loss", &add_loss,
           {"loss: a tensor or a structure of them", "inputs: a tensor or a structure of them=nil"},
-          "Adds a scalar, or several, to what training minimises: in call, or of a model any "
-          "symbols. `inputs`, from which they follow, may be told as in Keras 2.")
+          "Adds one or several scalars to the loss that training minimizes: in call, tensors; on a "
+          "model, symbols. `inputs` names the inputs on which they depend, as in Keras 2.")
       .method("add_update", &Layer::add_update, {"variable", "value"},
-              "Assigns a value to a variable in each step of training.")
+              "Assigns a value to a variable in each training step.")
       .method("add_metric", &add_metric, {"value: a metric or a tensor", "name=nil"},
-              "Adds a metric, or the mean of a tensor by a name, to what is shown of a step.")
+              "Adds a metric, or the mean of a tensor under a name, to the logs of each step.")
       .method(
           "save_own_variables",
           [](Layer& l, Any store) { store_numbered(current(), store.index, l); },
           {"store: a table with names"},
-          "Puts its variables into a table, by their numbers from \"0\" on. A class of one's own "
-          "may "
-          "have another, for files of Keras 3.")
+          "Writes the variables into a table under the keys \"0\", \"1\", ... A derived class may "
+          "choose other keys, which files of Keras 3 then have.")
       .method(
           "load_own_variables", [](Layer& l, Names store) { load_numbered(store.dict, l); },
-          {"store"}, "Takes them out of such a table.");
+          {"store"}, "Assigns the variables from the table that save_own_variables filled.");
 }
 
 }  // namespace

@@ -87,28 +87,28 @@ Value custom_objects(Value given) {
 void add_files(Type& model) {
   model
       .raw_method("save -> nothing", save, kSaveModel,
-                  "Writes architecture, weights and training state.")
+                  "Saves architecture, weights and training state in a file.")
       .method("export", &export_to, {"filepath", "format=onnx"},
-              "Writes what the model predicts, for programs that run ONNX.")
+              "Writes the prediction of the model as an ONNX file.")
       .raw_method("save_weights -> nothing", save_weights_to,
                   {"path: a path", "overwrite: true or false=true"},
-                  "The weights as a file, of a format by the ending of its name.")
+                  "Saves the weights in a file, whose ending chooses the format.")
       .raw_method(
           "load_weights -> nothing", load_weights_from,
           {"path: a path", "by_name: true or false=false", "skip_mismatch: true or false=false"},
-          "Reads the weights from a file; by_name: those of layers with the same names.");
+          "Loads the weights from a file; by_name = true matches layers by their names.");
 }
 
 void add_file_functions(std::vector<CallablePtr>& functions) {
-  functions.push_back(
-      raw("load_model -> a model", load_model_from,
-          {"path: a path", "custom_objects: a table of classes by name=nil",
-           "compile: true or false=true", "safe_mode: true or false=true"},
-          "A model from a file of Keras or Crescent, or the FeatureSpace that an archive holds."));
+  functions.push_back(raw("load_model -> a model", load_model_from,
+                          {"path: a path", "custom_objects: a table of classes by name=nil",
+                           "compile: true or false=true", "safe_mode: true or false=true"},
+                          "Loads a model from a file of Keras or Crescent, or the FeatureSpace "
+                          "that an archive holds."));
   Parameters model_and_options = kSaveModel;
   model_and_options.insert(model_and_options.begin(), parse_parameter("model: a model"));
   functions.push_back(raw("save_model -> nothing", save, std::move(model_and_options),
-                          "The whole model as a file, of a format by the ending of its name."));
+                          "Saves the whole model in a file, whose ending chooses the format."));
 }
 
 }  // namespace crescent::lua

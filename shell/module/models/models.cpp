@@ -117,31 +117,29 @@ ModelPtr cloned(Model& model, const Value& clone_function) {
 int64_t rounded_flops(const Model& model) { return std::llround(flops_of(model)); }
 
 void add_structure(Type& model) {
-  model.property("inputs", &Model::inputs, "The symbols that its graph begins with.")
-      .property("outputs", &Model::outputs, "The symbols that its graph ends with.")
+  model.property("inputs", &Model::inputs, "The symbols at which the graph begins.")
+      .property("outputs", &Model::outputs, "The symbols at which the graph ends.")
       .method("get_layer", &get_layer, {"name: a string=nil", "index=nil"},
-              "A layer by name or position (from 1).")
+              "A layer by name or by position (from 1).")
       .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
-                  "Prints the layers, or hands the lines to print_fn.",
+                  "Prints a table of the layers, or passes its lines to print_fn.",
                   &schema<SummaryOptions>("summary"))
       .method("flops", &rounded_flops, {},
               "The floating-point operations of a forward pass with one sample.")
       .raw_method("plot -> a path, or nothing", plot_model,
                   {"to_file: a path=nil", "options: a table with names=nil"},
-                  "Draws the graph of its layers, at the terminal or into a file.",
+                  "Draws the graph of the layers at the terminal or into a file.",
                   &schema<ModelPlot>("plot"))
-      .method(
-          "to_json", &model_to_json, {"options=nil"},
-          "The architecture as JSON text that Keras 3 reads; {target = \"keras2\"}: Keras 2 and "
-          "tf.keras.")
-      .method(
-          "quantize", &quantize_model,
-          {"mode: a text or a configuration of cr.quantizers=nil",
-           "config: a configuration of cr.quantizers=nil",
-           "filters: a list of patterns or a function=nil"},
-          "Keeps the largest weights of its layers in fewer bits, frozen (\"int8\"); `filters`: "
-          "of those whose names match a regular expression or one of a list, or for which a "
-          "function of the layer says so.");
+      .method("to_json", &model_to_json, {"options=nil"},
+              "The architecture as JSON text that Keras 3 reads; {target = \"keras2\"}: for Keras "
+              "2 and tf.keras.")
+      .method("quantize", &quantize_model,
+              {"mode: a text or a configuration of cr.quantizers=nil",
+               "config: a configuration of cr.quantizers=nil",
+               "filters: a list of patterns or a function=nil"},
+              "Quantizes the largest weights of the layers and freezes them (\"int8\"). `filters` "
+              "selects layers whose names match a regular expression or one of a list, or for "
+              "which a function of the layer returns true.");
 }
 
 }  // namespace
@@ -159,7 +157,7 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   add_type<Sequential>(types, "model", &functional)
       .method(
           "add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); },
-          {"layer: a layer"}, "Puts a layer on top.");
+          {"layer: a layer"}, "Appends a layer.");
 }
 
 const std::vector<CallablePtr>& model_functions() {
@@ -169,19 +167,19 @@ const std::vector<CallablePtr>& model_functions() {
     add_file_functions(all);
     add(bound("from_config -> an object of the class", &make_from_config,
               {"config: a table with names", "custom_objects=nil"},
-              "A model from what get_config gave."));
+              "A model from what get_config returned."));
     add(bound("model_from_config", &make_from_config,
               {"config: a table with names", "custom_objects=nil"},
               "A model from its configuration."));
     add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"},
-              "A model from what to_json gave."));
+              "A model from what to_json returned."));
     add(bound("rewire", &rewired,
               {"model", "replacements: a table of tensors by symbol", "name=nil"},
-              "A model of the same layers and weights, some of them exchanged: {[old layer, its "
-              "name or a symbol] = new layer, symbol, or false to leave a layer out}."));
+              "A model with the same layers and weights in which some are exchanged: {[old layer, "
+              "its name or a symbol] = new layer, symbol, or false to leave the layer out}."));
     add(bound("clone_model", &cloned, {"model", "clone_function: a function=nil"},
-              "The same architecture with new weights; clone_function(layer): the layer that takes "
-              "its place."));
+              "A model of the same architecture with new weights; clone_function(layer) returns "
+              "the layer to use for each one."));
     return all;
   }();
   return functions;

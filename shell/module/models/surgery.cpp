@@ -122,22 +122,26 @@ Result rebased(Model& model, Any inputs) {
 
 void add_surgery(Type& model) {
   model
-      .method("insert_after", &inserted, {"after: a layer, its name or path", "layer"},
-              "Another model in which the layer follows one of this (a name, a path through nested "
-              "models, or the layer), and a report of what changed. Layers and weights are shared; "
-              "a compiled model stays compiled, and its optimizer goes on.")
-      .method("replace", &replaced, {"old: a layer, its name or path", "layer", "weights=true"},
-              "Another model in which the layer takes the place of one of this, and a report. "
-              "weights: its new weights take the values of old ones with the same name and shape.")
+      .method(
+          "insert_after", &inserted, {"after: a layer, its name or path", "layer"},
+          "A copy of the model in which the layer follows an existing one (a name, a path through "
+          "nested models, or the layer itself), and a report of the changes. Layers and weights "
+          "are shared; a compiled model stays compiled, and its optimizer keeps its state.")
+      .method(
+          "replace", &replaced, {"old: a layer, its name or path", "layer", "weights=true"},
+          "A copy of the model in which the new layer replaces an existing one, and a report. With "
+          "`weights`, its weights take the values of the old ones with the same name and shape.")
       .method("remove", &removed, {"layer: a layer, its name or path"},
-              "Another model without this layer of one input and one output, and a report.")
-      .method("cut", &piece,
-              {"to: a layer or a list of them=nil", "from: a layer, its name or path=nil"},
-              "The part of the model that ends with the outputs of a layer, or of a list of them, "
-              "and begins with new inputs of the layer `from`; and a report.")
+              "A copy of the model without this layer, which must have one input and one output, "
+              "and a report.")
+      .method(
+          "cut", &piece,
+          {"to: a layer or a list of them=nil", "from: a layer, its name or path=nil"},
+          "The part of the model that ends with the outputs of a layer or of a list of layers and, "
+          "with `from`, begins with new inputs of that layer; the second result is a report.")
       .method("rebase", &rebased, {"inputs: a symbol, a list of them, or a model"},
-              "The same layers on other inputs: a symbol, a list of them, or a model whose outputs "
-              "they are; and a report.");
+              "A copy of the model with the same layers on other inputs (a symbol, a list of "
+              "symbols, or a model whose outputs are used), and a report.");
 }
 
 }  // namespace crescent::lua

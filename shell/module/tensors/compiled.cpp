@@ -155,7 +155,8 @@ void add_compiled_type(ObjectTypes& types, const Type& object) {
 
 CallablePtr compiled_function() {
   return bound("compiled -> a function", &compiled, {"function: a function"},
-               "The same function of tensors, traced once per signature and compiled.");
+               "A function of tensors that traces the given one once per signature and runs the "
+               "compiled program.");
 }
 
 }  // namespace crescent::lua

@@ -226,46 +226,47 @@ const std::vector<CallablePtr>& control_flow_functions() {
     std::vector<CallablePtr> all;
     all.push_back(bound("cond -> a tensor or a structure of them", &cond,
                         {"pred: a tensor", "true_fn: a function", "false_fn: a function"},
-                        "One of two functions without arguments; while a program is recorded "
-                        "both run."));
+                        "Calls one of two functions without arguments, as pred says; while a "
+                        "program is recorded both are traced."));
     all.push_back(
         bound("switch -> a tensor or a structure of them", &switch_to,
               {"index: a tensor", "branches: a list of functions", "operands: tensors=nil"},
-              "The branch with this position, called with the operands."));
+              "Calls the branch at this index with the operands."));
     all.push_back(bound("while_loop -> a tensor or a structure of them", &while_loop,
                         {"cond: a function", "body: a function",
                          "loop_vars: a tensor or a structure of them", "maximum_iterations=nil"},
-                        "body(...) gives the next variables as long as cond(...) holds."));
+                        "Repeats loop_vars = body(...) while cond(...) is true."));
     all.push_back(bound(
         "fori_loop -> a tensor or a structure of them", &fori_loop,
         {"lower", "upper", "body_fun: a function", "init_val: a tensor or a structure of them"},
-        "value = body_fun(i, value) for i from lower to before upper."));
-    all.push_back(bound("map -> a tensor or a structure of them", &map,
-                        {"f: a function", "xs: a tensor or a structure of them"},
-                        "f of each row of the leading axis of a tensor, or of several."));
-    all.push_back(
-        bound("vectorized_map -> a tensor or a structure of them", &map,
-              {"function: a function", "elements: a tensor or a structure of them"},
-              "The function of each row of the leading axis of a tensor, or of several."));
+        "Repeats value = body_fun(i, value) for i from lower to upper - 1."));
     all.push_back(bound(
-        "scan", &scan,
-        {"f: a function", "init: a tensor or a structure of them",
-         "xs: a tensor or a structure of them=nil", "length=nil", "reverse=false",
-         "unroll: true, false or an integer=1"},
-        "f(carry, x) gives the next carry and an output, step by step; the last carry, and all "
-        "outputs. xs, carry and outputs may be tables of tensors. Results do not depend on "
-        "unroll: the loop is compiled as one."));
+        "map -> a tensor or a structure of them", &map,
+        {"f: a function", "xs: a tensor or a structure of them"},
+        "Applies f to each row of a tensor along its first axis, or to those of several tensors."));
+    all.push_back(bound("vectorized_map -> a tensor or a structure of them", &map,
+                        {"function: a function", "elements: a tensor or a structure of them"},
+                        "Applies a function to each row of a tensor along its first axis, or to "
+                        "those of several tensors."));
+    all.push_back(
+        bound("scan", &scan,
+              {"f: a function", "init: a tensor or a structure of them",
+               "xs: a tensor or a structure of them=nil", "length=nil", "reverse=false",
+               "unroll: true, false or an integer=1"},
+              "Loops over the first axis of xs: f(carry, x) returns the next carry and an output. "
+              "Returns the last carry and the stacked outputs; xs, carry and outputs may be tables "
+              "of tensors. The loop is compiled as one, so unroll has no effect on results."));
     all.push_back(bound(
         "associative_scan -> a tensor or a structure of them", &associative_scan,
         {"f: a function", "elems: a tensor or a structure of them", "reverse=false", "axis=0"},
-        "f(... f(f(e1, e2), e3) ...) of all beginnings, where f may combine "
-        "neighbours in any order."));
+        "The results of combining the first 1, 2, 3, ... elements with f, an associative function, "
+        "which may be applied to neighbours in any order."));
     all.push_back(bound(
         "convert_to_numpy -> a tensor or a structure of them",
         [](const Tensor& x) { return push_numbers(current(), x), OnStack{}; }, {"x"},
-        "Nested tables of the values, as t:totable()."));
+        "The values as nested tables, like t:totable()."));
     all.push_back(bound("is_tensor", &is_tensor, {"x: any value=nil"},
-                        "Whether it is a tensor or variable."));
+                        "Whether the value is a tensor or a variable."));
     return all;
   }();
   return functions;

@@ -85,12 +85,12 @@ Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtyp
 
 void add_element_loops(Type& type) {
   type.method("elements -> a function that gives them", &elements, {},
-              "For loops: for x in t:elements() do ... end goes through all elements as numbers; "
-              "pairs(t) and ipairs(t) through the rows.")
+              "Iterates over all elements as numbers: for x in t:elements() do ... end; pairs(t) "
+              "and ipairs(t) iterate over the rows.")
       .method("map", &map_elements, {"function: a function", "dtype=nil"},
-              "A tensor of what a function of Lua makes of each element: "
-              "t:map(function(x) return x > 0 and x or 0 end). Numbers of a floating "
-              "dtype keep it, others become float32, truth bool, unless told.");
+              "A tensor of the results of a Lua function for each element: t:map(function(x) "
+              "return x > 0 and x or 0 end). By default numbers keep a floating-point dtype of t "
+              "and else become float32; booleans become bool.");
   type.meta("__pairs", raw("pairs", rows));
 }
 

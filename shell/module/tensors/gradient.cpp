@@ -181,30 +181,30 @@ std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
 
 void add_gradient_types(ObjectTypes& types, const Type& object) {
   add_type<Tape>(types, "tape", &object)
-      .method(
-          "gradient -> a structure of tensors", &gradient,
-          {"target: a tensor or a structure of them", "sources: a tensor or a structure of them",
-           "output_gradients=nil"},
-          "The derivative of the target, or of the sum of several in a table, with respect to each "
-          "source; false where there is none.")
+      .method("gradient -> a structure of tensors", &gradient,
+              {"target: a tensor or a structure of them",
+               "sources: a tensor or a structure of them", "output_gradients=nil"},
+              "The derivative of the target, or of the sum of a list of targets, with respect to "
+              "each source; false for sources on which it does not depend.")
       .method("jacobian -> a structure of tensors", &jacobian,
               {"target", "sources: a tensor or a structure of them"},
-              "The derivative of each element of the target: of the target's shape and then the "
-              "source's.")
+              "The derivatives of all elements of the target; the shape is that of the target "
+              "followed by that of the source.")
       .method("batch_jacobian -> a tensor", &batch_jacobian, {"target", "source: a tensor"},
-              "The same for each row of the target by that row of the source alone.")
+              "The Jacobian of each row of the target with respect to the corresponding row of the "
+              "source.")
       .method(
           "watch", [](Tape& tape, const Tensor& tensor) { tape.tape.watch(tensor); }, {"tensor"},
-          "Also record what depends on this tensor; variables are watched by themselves.");
+          "Records what depends on this tensor; variables are watched automatically.");
   add_compiled_type(types, object);
 }
 
 const std::vector<CallablePtr>& gradient_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
-    all.push_back(
-        bound("GradientTape", &record, {"function: a function", "watch=nil"},
-              "Runs the function and records it; returns the tape, which is asked for gradients."));
+    all.push_back(bound("GradientTape", &record, {"function: a function", "watch=nil"},
+                        "Runs the function while recording its operations; returns the tape, whose "
+                        "gradient() differentiates them."));
     all.push_back(compiled_function());
     return all;
   }();

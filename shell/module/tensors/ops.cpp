@@ -243,8 +243,8 @@ void add_symbol_operators(Type& type) {
   for (const SymbolOperator& row : kSymbolOperators) type.meta(row.key, raw(row.key, row.body));
   for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_symbol_comparison));
   type.method("slice -> a symbol", &slice_symbol, {"first", "last=nil"},
-              "Positions first to last along the first axis, or tables of positions along several; "
-              "both ends included.");
+              "The elements from first to last along the first axis, or by tables of positions "
+              "along several axes; both ends are included.");
   add_symbol_positions(type);
 }
 

@@ -145,31 +145,33 @@ void add_operators(Type& type) {
 
 void add_common(Type& type) {
   type.property(
-          "shape", [](const Tensor& t) { return t.shape(); }, "Its sizes.")
+          "shape", [](const Tensor& t) { return t.shape(); }, "The shape.")
       .property(
-          "dtype", [](const Tensor& t) { return t.dtype(); }, "Of its elements.")
+          "dtype", [](const Tensor& t) { return t.dtype(); }, "Dtype of the elements.")
       .property(
-          "rank", [](const Tensor& t) { return t.rank(); }, "How many axes it has.")
+          "rank", [](const Tensor& t) { return t.rank(); }, "Number of axes.")
       .property(
-          "ndim", [](const Tensor& t) { return t.rank(); }, "How many axes it has.")
+          "ndim", [](const Tensor& t) { return t.rank(); }, "Number of axes.")
       .property(
-          "size", [](const Tensor& t) { return t.size(); }, "How many elements it has.")
+          "size", [](const Tensor& t) { return t.size(); }, "Number of elements.")
       .property(
-          "nbytes", [](const Tensor& t) { return t.bytes(); }, "How many bytes its elements take.")
+          "nbytes", [](const Tensor& t) { return t.bytes(); }, "Size of the elements in bytes.")
       .property(
           "T", [](const Tensor& t) { return ops::transpose(t); },
-          "With the axes the other way round.");
+          "The transpose: the axes in reverse order.");
   type.method("totable -> a number or nested tables", &totable, {},
-              "Nested tables of numbers; a number for a scalar.")
-      .method("item -> a number", &item, {}, "The value of a tensor of one element.")
+              "The values as nested tables; a number for a scalar.")
+      .method("item -> a number", &item, {},
+              "The value of a tensor with one element, as a Lua value.")
       .method("slice", &slice, {"first", "last=nil"},
-              "Positions first to last along the first axis, or tables of positions along several; "
-              "from 1, negative ones from the end, both ends included. t[{ {1, 3}, {}, 2 }] does "
-              "it for ranges and positions, cr.ops.slice counts as Keras, from 0.")
+              "The elements from first to last along the first axis, or by tables of positions "
+              "along several axes; positions count from 1, negative ones from the end, and both "
+              "ends are included. t[{ {1, 3}, {}, 2 }] combines ranges and positions; cr.ops.slice "
+              "counts from 0, as Keras.")
       .raw_method("reshape -> a tensor", reshape, {"shape: a shape"},
-                  "The same values in another shape; -1 is worked out.")
+                  "The same values in another shape; one size of -1 is computed from the others.")
       .raw_method("transpose -> a tensor", transpose, {"axes: a list of axes=nil"},
-                  "Axes in another order; reversed when none are given.");
+                  "Permutes the axes; reverses their order when none are given.");
   add_operators(type);
   add_tensor_positions(type);
   add_element_loops(type);
@@ -230,9 +232,9 @@ const Type& tensor_type() {
     add_common(type);
     type.property(
         "mask", [](const Tensor& t) { return t.mask(); },
-        "Which parts count, where a layer gave it.");
+        "The mask that a layer attached: which steps are valid.");
     type.method("numpy -> a number or nested tables", &totable, {}, "The same as totable.")
-        .method("clone", &clone, {}, "A copy with memory of its own.");
+        .method("clone", &clone, {}, "A copy with its own memory.");
     type.meta("__tostring", bound("tostring", &text_of_tensor, {"tensor"}));
     return type;
   }();
@@ -243,21 +245,24 @@ const Type& variable_type() {
   static const Type type = [] {
     Type type("variable", &operation_methods());
     add_common(type);
-    type.property("name", &Variable::name, "What its owner calls it.")
-        .property("path", &Variable::path, "Its name behind that of the layer it belongs to.")
+    type.property("name", &Variable::name, "The name of the variable within its layer.")
+        .property("path", &Variable::path, "The name preceded by the path of the layer.")
         .property(
-            "value", [](Variable& v) { return v.value(); }, "The tensor that it holds.")
+            "value", [](Variable& v) { return v.value(); }, "The current value as a tensor.")
         .property(
             "trainable", [](Variable& v) { return v.trainable(); },
-            [](Variable& v, bool on) { v.set_trainable(on); }, "Whether training changes it.")
+            [](Variable& v, bool on) { v.set_trainable(on); },
+            "Whether training updates the variable.")
         .property(
-            "regularizer", [](Variable& v) { return v.regularizer(); }, "The penalty on it.")
+            "regularizer", [](Variable& v) { return v.regularizer(); },
+            "The penalty that is added to the loss.")
         .property(
             "constraint", [](Variable& v) { return v.constraint(); },
-            "What each update ends with.");
-    type.method("assign", &Variable::assign, {"value"}, "Sets the value; the shape must fit.")
-        .method("assign_add", &Variable::assign_add, {"delta"}, "Adds to the value.")
-        .method("assign_sub", &Variable::assign_sub, {"delta"}, "Subtracts from the value.");
+            "The projection that follows each update.");
+    type.method("assign", &Variable::assign, {"value"}, "Assigns a value of the same shape.")
+        .method("assign_add", &Variable::assign_add, {"delta"}, "Adds a value of the same shape.")
+        .method("assign_sub", &Variable::assign_sub, {"delta"},
+                "Subtracts a value of the same shape.");
     type.meta("__tostring", bound("tostring", &text_of_variable, {"variable"}));
     return type;
   }();
@@ -270,8 +275,8 @@ const std::vector<CallablePtr>& tensor_functions() {
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("tensor -> a tensor", &make_tensor,
               {"values: a number, a list or a tensor", "dtype=nil"},
-              "A tensor from a number or nested tables; float32 unless told. Tensors in a table "
-              "are stacked: cr.tensor{v, v} has v twice, as rows."));
+              "A tensor from a number or nested tables, float32 unless a dtype is given. Tensors "
+              "in a table are stacked: cr.tensor{v, v} has v as two rows."));
     add(bound(
         "zeros", [](const NewShape& shape, DType dtype) { return ops::zeros(shape, dtype); },
         {"shape", "dtype=float32"}, "A tensor of zeros."));
@@ -283,19 +288,20 @@ const std::vector<CallablePtr>& tensor_functions() {
         [](const NewShape& shape, double value, DType dtype) {
           return ops::full(shape, value, dtype);
         },
-        {"shape", "value", "dtype=float32"}, "A tensor of one value."));
+        {"shape", "value", "dtype=float32"}, "A tensor filled with one value."));
     add(bound("arange", &arange, {"start", "stop=nil", "step=1", "dtype=nil"},
-              "start, start+step, ... below stop."));
+              "The numbers start, start + step, ... below stop."));
     add(bound("linspace", &linspace, {"start", "stop", "num=50"},
-              "num values from start to stop."));
+              "num evenly spaced values from start to stop."));
     add(bound(
         "eye",
         [](int64_t n, std::optional<int64_t> m, DType dtype) {
           return ops::eye(n, m.value_or(n), dtype);
         },
-        {"n", "m=nil", "dtype=float32"}, "Ones on the diagonal."));
+        {"n", "m=nil", "dtype=float32"}, "A matrix with ones on the diagonal."));
     add(bound("Variable", &make_variable, {"initial", "name=nil", "trainable=true", "dtype=nil"},
-              "State that outlives a step; gradients are taken with respect to it."));
+              "A tensor that outlives a step and can be assigned; gradients are taken with respect "
+              "to variables."));
     return all;
   }();
   return functions;

@@ -152,13 +152,15 @@ std::tuple<Value, Value, Value> jvp(Any fun, const Value& primals, const Value& 
 const std::vector<CallablePtr>& transform_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
-    all.push_back(bound("custom_gradient -> a function", &custom_gradient, {"f: a function"},
-                        "f(...) gives a result and a function of the gradient of that, which gives "
-                        "those of the arguments: a function that is differentiated so."));
-    all.push_back(bound("jvp", &jvp,
-                        {"fun: a function", "primals: a tensor or a structure of them",
-                         "tangents: a tensor or a structure of them", "has_aux=false"},
-                        "fun(primals...), and how it changes in the direction of the tangents."));
+    all.push_back(
+        bound("custom_gradient -> a function", &custom_gradient, {"f: a function"},
+              "Wraps a function f(...) that returns its result and a function from the gradient of "
+              "the result to the gradients of the arguments, which replaces the derivative."));
+    all.push_back(bound(
+        "jvp", &jvp,
+        {"fun: a function", "primals: a tensor or a structure of them",
+         "tangents: a tensor or a structure of them", "has_aux=false"},
+        "The value of a function at primals, and its derivative in the direction of tangents."));
     all.push_back(vectorize_function());
     return all;
   }();

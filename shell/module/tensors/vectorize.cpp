@@ -113,9 +113,9 @@ OnStack vectorize(Any pyfunc, Any excluded, std::optional<std::string> signature
 CallablePtr vectorize_function() {
   return bound("vectorize -> a function", &vectorize,
                {"pyfunc: a function", "excluded: a list of positions=nil", "signature=nil"},
-               "A function that applies one of scalars, or of parts as in the signature "
-               "\"(n),(n)->()\", to all elements; excluded: positions of arguments that "
-               "are given whole.");
+               "Makes a function of tensors from one of scalars, or of parts of tensors by a "
+               "signature such as \"(n),(n)->()\", by applying it to all of them; `excluded` lists "
+               "positions of arguments to pass unchanged.");
 }
 
 }  // namespace crescent::lua

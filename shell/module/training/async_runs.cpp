@@ -153,29 +153,30 @@ void sleep_seconds(double seconds) {
 void add_async_runs(ObjectTypes& types, const Type& object) {
   add_type<AsyncRun>(types, "run", &object)
       .method("status -> a table with names", &status, {},
-              "Where it is: state (\"running\", \"paused\", \"ended\", \"failed\"), epoch and "
-              "batch (done so far), logs, seconds, error.")
-      .method("pause", &pause, {}, "It stops between two batches.")
-      .method("step", &step, {"batches=1"}, "So many batches, then it is paused.")
-      .method("resume", &AsyncRun::resume, {}, "It goes on.")
-      .method("stop", &stop, {}, "It ends after the batch, as when a callback sets stop_training.")
+              "The state of the run as a table: state (\"running\", \"paused\", \"ended\", "
+              "\"failed\"), epoch and batch (completed), logs, seconds, error.")
+      .method("pause", &pause, {}, "Pauses the run after the current batch.")
+      .method("step", &step, {"batches=1"}, "Trains for a number of batches and pauses.")
+      .method("resume", &AsyncRun::resume, {}, "Continues a paused run.")
+      .method("stop", &stop, {},
+              "Ends the run after the current batch, as a callback does by stop_training.")
       .method("wait -> a history", &wait, {},
-              "Waits for its end; returns the history, or raises its error.")
+              "Waits for the end of the run; returns the history or raises the error of the run.")
       .property("state", &state_of, "\"running\", \"paused\", \"ended\" or \"failed\".")
       .property(
           "history", [](AsyncRun& run) { return run.run().history(); },
-          "Of the epochs that are done.")
-      .property("model", &model_of, "The model that it trains.")
+          "The history of the completed epochs.")
+      .property("model", &model_of, "The model that is trained.")
       .property("training_run", &training_run,
-                "The run as start_training gives it: to save it, to add callbacks, ...")
+                "The run in the form of start_training: to save it, to add callbacks, ...")
       .meta("__tostring", bound("tostring", &run_title, {"run"}));
 }
 
 const std::vector<CallablePtr>& async_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
-    all.push_back(
-        bound("sleep", &sleep_seconds, {"seconds"}, "Waits; runs of fit_async go on meanwhile."));
+    all.push_back(bound("sleep", &sleep_seconds, {"seconds"},
+                        "Waits; runs of fit_async continue meanwhile."));
     return all;
   }();
   return functions;
@@ -185,9 +186,10 @@ void add_fit_async(Type& model) {
   model.raw_method(
       "fit_async -> a run", fit_async,
       {"x: a tensor, a structure of them, or a dataset", "y: a tensor or a structure of them=nil"},
-      "What fit does, in the background: returns a run at once. It goes on while the prompt waits "
-      "for keys, in scripts within run:wait(), cr.sleep() and other calls of the run; in between, "
-      "the model can be looked at and its options changed. It shows no progress.",
+      "Trains in the background: takes what fit takes and returns a run at once. Training proceeds "
+      "while the prompt waits for keys, and in scripts within run:wait(), cr.sleep() and other "
+      "calls of the run; in between, the model can be inspected and its options changed. It shows "
+      "no progress.",
       &schema<FitOptions>("fit"));
 }
 

@@ -202,38 +202,37 @@ int validate(lua_State* L) {
 
 void add_inspection(Type& model) {
   model
-      .raw_method("trace -> a list of rows", trace, {"x: a tensor or a structure of them"},
-                  "What every layer gives for x, in the order of running: shape, smallest, "
-                  "largest, mean, ..., as a list of rows that prints as a table. "
-                  "trace[\"dense_1\"] is the output of a layer, by name or path, with the weights "
-                  "of now.",
-                  &schema<TraceOptions>("trace"))
+      .raw_method(
+          "trace -> a list of rows", trace, {"x: a tensor or a structure of them"},
+          "The output of every layer for x, in the order of execution: shape, minimum, maximum, "
+          "mean and more, as a list of rows that prints as a table. trace[\"dense_1\"] is the "
+          "output of a layer, by name or path, with the current weights.",
+          &schema<TraceOptions>("trace"))
       .raw_method("gradient_norms -> a list of rows", gradient_norms,
                   {"x: a tensor or a structure of them", "y: a tensor or a structure of them"},
-                  "Norms of the gradients of the loss on a batch, of the weights, and their ratio, "
-                  "layer by layer and weight by weight. Nothing is updated.",
+                  "The norms of the gradients of the loss on a batch, the norms of the weights, "
+                  "and their ratio, for each layer and weight. Nothing is updated.",
                   &schema<GradientNormsOptions>("gradient_norms"))
       .raw_method(
           "find_learning_rate -> a table with names", find_learning_rate,
           {"x: a tensor, a structure of them, or a dataset", "y: a tensor or a structure of them"},
-          "Trains on batches at learning rates that grow from one to the next until the "
-          "loss diverges (Smith 2017), and undoes it: rates, losses, their moving "
-          "averages, and as a suggestion the rate at which these fall fastest.",
+          "Trains at exponentially growing learning rates until the loss diverges (Smith 2017), "
+          "then restores the model. Returns the rates, the losses, their moving averages and, as a "
+          "suggestion, the rate at which the loss falls fastest.",
           &schema<LearningRateOptions>("find_learning_rate"))
       .raw_method("profile -> a profile", profile,
                   {"x: a tensor, a structure of them, or a dataset",
                    "y: a tensor or a structure of them=nil"},
-                  "Where the time of a training step, or without y of predict, goes: prints tables "
-                  "(or hands their lines to print_fn), gives the rows.",
+                  "Measures where the time of a training step goes or, without y, of a prediction; "
+                  "prints tables (or passes their lines to print_fn) and returns the rows.",
                   &schema<ProfileOptions>("profile"))
-      .raw_method(
-          "validate -> a table with names", validate,
-          {"x: a tensor, a structure of them, or a dataset",
-           "y: a tensor or a structure of them=nil"},
-          "Checks the compiled steps beside their plain form in float64, each result within "
-          "a bound of its rounding errors: prints a summary (or hands its lines to "
-          "print_fn), gives what was found. The model stays as it was.",
-          &schema<ValidateOptions>("validate"));
+      .raw_method("validate -> a table with names", validate,
+                  {"x: a tensor, a structure of them, or a dataset",
+                   "y: a tensor or a structure of them=nil"},
+                  "Compares the compiled steps with plain loops in float64, each result within a "
+                  "bound of its rounding errors; prints a summary (or passes its lines to "
+                  "print_fn) and returns the findings. The model does not change.",
+                  &schema<ValidateOptions>("validate"));
 }
 
 }  // namespace crescent::lua

@@ -75,25 +75,28 @@ void add_steps(Type& model) {
   model
       .method("train_step -> a table with names", &train_step,
               {"data: a table of x, y, sample_weight"},
-              "What fit does with a batch {x, y, sample_weight}; gives logs. A class of one's own "
-              "may have another.")
-      .method("test_step -> a table with names", &test_step,
-              {"data: a table of x, y, sample_weight"}, "The same of evaluate.")
-      .method("predict_step", &predict_step, {"x: a tensor or a structure of them"},
-              "The same of predict; gives predictions.")
+              "One step of fit on a batch {x, y, sample_weight}; returns the logs. A derived class "
+              "may define its own.")
+      .method(
+          "test_step -> a table with names", &test_step, {"data: a table of x, y, sample_weight"},
+          "Computes loss and metrics of one batch of evaluate; a derived class may define its own.")
+      .method(
+          "predict_step", &predict_step, {"x: a tensor or a structure of them"},
+          "Computes the predictions of one batch of predict; a derived class may define its own.")
       .method("compute_loss", &compute_loss,
               {"x: a tensor or a structure of them=nil", "y: a tensor or a structure of them=nil",
                "y_pred: a tensor or a structure of them=nil",
                "sample_weight: a tensor or a structure of them=nil", "training=true"},
-              "The losses of compile, weighted, and what layers add: a scalar.")
+              "The total loss as a scalar: the weighted losses of compile plus the losses that "
+              "layers added.")
       .method("compute_metrics -> a table with names", &compute_metrics,
               {"x: a tensor or a structure of them=nil", "y: a tensor or a structure of them=nil",
                "y_pred: a tensor or a structure of them=nil",
                "sample_weight: a tensor or a structure of them=nil"},
-              "Updates the metrics of compile; gives what loss and metrics are so far.")
+              "Updates the metrics of compile with a batch; returns the current loss and metrics.")
       .method(
           "get_metrics_result -> a table with names", [](Model& m) { return push_logs(m, {}); }, {},
-          "What loss and metrics are so far.");
+          "The current values of loss and metrics.");
 }
 
 }  // namespace crescent::lua

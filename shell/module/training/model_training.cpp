@@ -261,41 +261,43 @@ void add_training(Type& model) {
                   {"optimizer: a name, a configuration or an optimizer=rmsprop",
                    "loss: a loss, its name, a function, or a structure of them=nil",
                    "metrics: a list of metrics or a structure of them=nil"},
-                  "Chooses optimizer, loss and metrics.", &schema<CompileOptions>("compile"))
+                  "Configures the model for training: optimizer, loss and metrics.",
+                  &schema<CompileOptions>("compile"))
       .raw_method("fit -> a history", fit,
                   {"x: a tensor, a structure of them, or a dataset",
                    "y: a tensor or a structure of them=nil"},
-                  "Trains; returns the history. Options by name: help(model.fit).",
+                  "Trains the model; returns the history. Options by name: help(model.fit).",
                   &schema<FitOptions>("fit"))
       .raw_method("start_training -> a training run", start_training,
                   {"x: a tensor, a structure of them, or a dataset",
                    "y: a tensor or a structure of them=nil"},
-                  "What fit does, as a run that goes on when asked: run:advance(100), "
-                  "run:finish(). It can be looked at, changed and saved in between. Options as of "
-                  "fit.",
+                  "Prepares the training that fit would do and returns it as a run: "
+                  "run:advance(100) and run:finish() train; in between, the run can be inspected, "
+                  "changed and saved. Options are those of fit.",
                   &schema<FitOptions>("fit"))
       .raw_method("evaluate -> a list of numbers, or a table by name", evaluate,
                   {"x: a tensor, a structure of them, or a dataset",
                    "y: a tensor or a structure of them=nil"},
-                  "Loss and metrics on data.", &schema<EvaluateOptions>("evaluate"))
+                  "The loss and metrics on the given data.", &schema<EvaluateOptions>("evaluate"))
       .raw_method("predict -> a tensor or a structure of them", predict,
-                  {"x: a tensor, a structure of them, or a dataset"}, "Outputs for inputs.",
-                  &schema<PredictOptions>("predict"))
+                  {"x: a tensor, a structure of them, or a dataset"},
+                  "The outputs of the model for these inputs.", &schema<PredictOptions>("predict"))
       .method("train_on_batch -> a list of numbers, or a table by name", &train_on_batch,
               {"x: a tensor or a structure of them", "y: a tensor or a structure of them=nil",
                "sample_weight: a tensor or a structure of them=nil", "class_weight=nil",
                "reset_metrics=true", "return_dict=false"},
-              "One step; loss and metrics of this batch, or without reset_metrics of all since the "
-              "last reset.")
+              "One update on one batch. Returns the loss and metrics of this batch, or with "
+              "reset_metrics = false those since the last reset.")
       .method("test_on_batch -> a list of numbers, or a table by name", &test_on_batch,
               {"x: a tensor or a structure of them", "y: a tensor or a structure of them=nil",
                "sample_weight: a tensor or a structure of them=nil", "reset_metrics=true",
                "return_dict=false"},
-              "Loss and metrics of one batch.")
+              "The loss and metrics on one batch, without an update.")
       .method("predict_on_batch -> a tensor or a structure of them", &predict_on_batch,
-              {"x: a tensor or a structure of them"}, "Outputs for one batch.")
-      .property("loss", &loss_of, &set_loss, "What compile was given.")
-      .property("learning_rate", &learning_rate, &set_learning_rate, "That of the optimizer.");
+              {"x: a tensor or a structure of them"}, "The outputs of the model for one batch.")
+      .property("loss", &loss_of, &set_loss, "The loss as passed to compile.")
+      .property("learning_rate", &learning_rate, &set_learning_rate,
+                "The learning rate of the optimizer.");
 }
 
 }  // namespace crescent::lua

@@ -21,14 +21,15 @@ void HistoryPlot::describe(Schema<HistoryPlot>& s) {
   using O = HistoryPlot;
   s.doc("What is drawn, and where.")
       .field("metrics", &O::metrics,
-             "Names of logs, with those of validation beside them; all when not given.")
-      .field("title", &O::title, "Above the figure.")
-      .field("ylabel", &O::ylabel, "What the values are.")
+             "Names of the logs to draw, with their validation values; all when not given.")
+      .field("title", &O::title, "Title above the figure.")
+      .field("ylabel", &O::ylabel, "Label of the y axis.")
       .field("file", &O::file,
-             "A path that ends in .svg, .png or .txt; the terminal when not given.")
-      .field("width", &O::width, "In pixels; in columns at the terminal.")
+             "A path that ends in .svg, .png or .txt; without one the figure is drawn at the "
+             "terminal.")
+      .field("width", &O::width, "Width in pixels, or in columns of the terminal.")
       .min(1)
-      .field("height", &O::height, "In pixels; in lines at the terminal.")
+      .field("height", &O::height, "Height in pixels, or in lines of the terminal.")
       .min(1);
 }
 
@@ -36,18 +37,20 @@ void ModelPlot::describe(Schema<ModelPlot>& s) {
   using O = ModelPlot;
   s.doc("What is drawn of the graph, and where.")
       .field("to_file", &O::to_file,
-             "A path that ends in .svg, .png, .txt or .dot; the terminal when not given.")
-      .field("show_shapes", &O::show_shapes, "Whether shapes are shown.")
-      .field("show_dtype", &O::show_dtype, "Whether dtypes are shown.")
-      .field("show_layer_names", &O::show_layer_names, "Whether names are shown.")
-      .field("rankdir", &O::rankdir, "TB: from top to bottom; BT, LR, RL.")
+             "A path that ends in .svg, .png, .txt or .dot; without one the graph is drawn at the "
+             "terminal.")
+      .field("show_shapes", &O::show_shapes, "Show the shapes of the outputs.")
+      .field("show_dtype", &O::show_dtype, "Show the dtypes of the outputs.")
+      .field("show_layer_names", &O::show_layer_names, "Show the names of the layers.")
+      .field("rankdir", &O::rankdir, "Direction of the graph: TB (top to bottom), BT, LR or RL.")
       .choices({"TB", "BT", "LR", "RL"})
-      .field("expand_nested", &O::expand_nested, "Whether the layers of inner models are shown.")
-      .field("dpi", &O::dpi, "Points an inch, of pixels.")
+      .field("expand_nested", &O::expand_nested, "Show the layers of nested models.")
+      .field("dpi", &O::dpi, "Resolution of a PNG in dots per inch.")
       .min(1)
-      .field("show_layer_activations", &O::show_layer_activations, "Whether activations are shown.")
-      .field("show_trainable", &O::show_trainable, "Whether it is shown what is trained.")
-      .field("splines", &O::splines, "How Graphviz draws lines, in a .dot file.");
+      .field("show_layer_activations", &O::show_layer_activations,
+             "Show the activation functions of the layers.")
+      .field("show_trainable", &O::show_trainable, "Show which layers are trainable.")
+      .field("splines", &O::splines, "The style of edges in a .dot file, as in Graphviz.");
 }
 
 int plot_model(lua_State* L) {

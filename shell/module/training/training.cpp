@@ -83,27 +83,28 @@ struct UpdateRule : Optimizer {
 void add_optimizer(ObjectTypes& types, const Type& object) {
   add_type<Optimizer>(types, "optimizer", &object)
       .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate,
-                "How far an update goes; with a schedule its last value.")
+                "The learning rate; with a schedule its last value.")
       .property("lr", &Optimizer::learning_rate, &Optimizer::set_learning_rate,
                 "The same as learning_rate.")
       .method("set_weights", &set_weights, {"weights: a list of tensors"},
-              "The state, in the order of `variables`.")
-      .method("scale_loss", &Optimizer::scale_loss, {"loss"}, "What to take gradients of.")
+              "Assigns the state, in the order of `variables`.")
+      .method(
+          "scale_loss", &Optimizer::scale_loss, {"loss"},
+          "The loss scaled for differentiation, as loss_scale_factor or a LossScaleOptimizer says.")
       .method("apply_gradients", &apply_gradients,
               {"gradients: a list of tensors", "variables: a list of variables=nil"},
-              "Updates variables by their gradients.")
+              "Updates variables with their gradients.")
       .method("apply", &apply_gradients,
               {"gradients: a list of tensors", "variables: a list of variables=nil"},
-              "Updates variables by their gradients.")
+              "Updates variables with their gradients.")
       .method("slots", &UpdateRule::slot_names, {},
-              "The names of what each variable has beside it.")
+              "The names of the state tensors (slots) of each variable.")
       .method("initial_slot", &UpdateRule::initial, {"slot: a string", "variable: a variable"},
-              "What a slot begins with.")
-      .method(
-          "update_step", &UpdateRule::run,
-          {"gradient", "variable: a variable", "learning_rate", "state: a table with names"},
-          "The rule for one variable, which classes derived from this one call: `state` has the "
-          "slots by name and the number of the step.");
+              "The initial value of a slot of a variable.")
+      .method("update_step", &UpdateRule::run,
+              {"gradient", "variable: a variable", "learning_rate", "state: a table with names"},
+              "The update rule of one variable, which derived classes define: `state` has the "
+              "slots by name and the number of the step.");
 }
 
 Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
@@ -114,25 +115,25 @@ Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
 
 void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
   Type& loss = add_type<Loss>(types, "loss", &object);
-  loss.method("call", &Loss::call, {"y_true", "y_pred"}, "Loss per sample.");
+  loss.method("call", &Loss::call, {"y_true", "y_pred"}, "The loss of each sample.");
   loss.meta("__call",
             bound("loss", &Loss::operator(), {"self", "y_true", "y_pred", "sample_weight=nil"}));
   Type& metric = add_type<Metric>(types, "metric", &object);
   metric.method(
       "update_state",
       [](Metric& m, const Tensor& t, const Tensor& p, const Tensor& w) { m.update_state(t, p, w); },
-      {"y_true", "y_pred=nil", "sample_weight=nil"}, "Takes another batch in.");
+      {"y_true", "y_pred=nil", "sample_weight=nil"}, "Accumulates one batch.");
   metric.meta("__call",
               bound("metric", &call_metric, {"self", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)
       .method("add_variable", &LuaMetric::new_variable,
               {"name=nil", "shape=nil", "dtype=float32",
                "initializer: a name, a configuration or an initializer=zeros"},
-              "State of the metric; reset_state sets it to zero.")
+              "Creates a state variable of the metric, which reset_state sets to zero.")
       .method("add_weight", &LuaMetric::new_variable,
               {"name=nil", "shape=nil", "dtype=float32",
                "initializer: a name, a configuration or an initializer=zeros"},
-              "The same.");
+              "The same as add_variable.");
 }
 
 OnStack call_activation(const std::shared_ptr<Activation>& activation, Any x) {
@@ -248,20 +249,24 @@ void add_callbacks(ObjectTypes& types, const Type& object) {
   Type& callback = add_type<Callback>(types, "callback", &object);
   callback
       .method("attach_run", &attach_run, {"model: a model", "params: a table with names"},
-              "Before the first hook: the model that is trained, and what the run was told.")
-      .method("get_state", &Callback::get_state, {}, "What outlives the process.")
-      .method("set_state", &set_state, {"state: a table with names"}, "What get_state gave.");
+              "Called before the first hook with the model to be trained and the parameters of the "
+              "run.")
+      .method("get_state", &Callback::get_state, {},
+              "The state that a saved run stores for the callback.")
+      .method("set_state", &set_state, {"state: a table with names"},
+              "Restores the state that get_state returned.");
   add_hooks(callback, std::make_index_sequence<std::size(kCallbackHooks)>());
   add_type<LuaCallback>(types, "callback", &callback)
       .property("model", &LuaCallback::model, "The model that is trained.")
-      .property("params", &LuaCallback::params, "What the run was told: epochs, steps, verbose.");
+      .property("params", &LuaCallback::params,
+                "The parameters of the run: epochs, steps, verbose.");
   add_type<History>(types, "history", &callback)
-      .property("history", &history_table, "A list of values for each log, an entry an epoch.")
+      .property("history", &history_table, "A list of values for each log, one per epoch.")
       .raw_method("plot -> a path, or nothing", plot_history, {"options: a table with names=nil"},
-                  "Draws how the logs went, at the terminal or into a file.",
+                  "Draws the logs over the epochs, at the terminal or into a file.",
                   &schema_of<HistoryPlot>("plot"))
       .property(
-          "epoch", [](History& h) { return h.epoch(); }, "The numbers of the epochs.")
+          "epoch", [](History& h) { return h.epoch(); }, "The numbers of the epochs, from 0.")
       .meta("__tostring", bound("tostring", &history_text, {"history"}));
 }
 

@@ -91,37 +91,36 @@ std::optional<int64_t> batches_of(TrainingRun& run) {
 void add_run_types(ObjectTypes& types, const Type& object) {
   Type& run = add_type<TrainingRun>(types, "training run", &object);
   run.method("advance", &advance, {"batches=1"},
-             "Goes on by so many batches, those of validations too; returns how many these were: "
-             "fewer when the run ended or was paused.")
+             "Trains for up to this many batches, including those of validations; returns their "
+             "number, which is smaller if the run ended or was paused.")
       .method("finish", &go_to_end, {},
-              "Goes on until the run ends or is paused; returns the history. After Ctrl-C it can "
-              "be called again.")
+              "Trains until the run ends or is paused; returns the history. After Ctrl-C it can be "
+              "called again.")
       .method("pause", &TrainingRun::pause, {},
-              "For callbacks: advance and finish return after the current batch.")
+              "Called by callbacks: makes advance and finish return after the current batch.")
       .method("stop", &TrainingRun::stop, {},
-              "The run ends after the current batch, as when a callback sets stop_training.")
-      .method("snapshot", &snapshot, {}, "Everything to go on from, for restore.")
+              "Ends the run after the current batch, as a callback does by stop_training.")
+      .method("snapshot", &snapshot, {}, "The complete state of the run, for restore.")
       .method("restore -> the training run", &restore, {"snapshot: a snapshot=nil"},
-              "Goes to where the snapshot was taken; without one, to where the run was that the "
-              "model's file was saved in. Gives the run.")
-      .method("save", &TrainingRun::save, {"path: a path"}, "A snapshot as a file.")
+              "Restores the state of a snapshot or, without one, of the run that the model's file "
+              "was saved in; returns the run.")
+      .method("save", &TrainingRun::save, {"path: a path"}, "Writes a snapshot to a file.")
       .method("load -> the training run", &load_run, {"path"},
-              "Goes to where the run was that was saved there; gives the run.")
+              "Restores the state from a file written by save; returns the run.")
       .method("add_callback", &TrainingRun::add_callback, {"callback"},
-              "Another callback from here on.")
-      .method("remove_callback", &TrainingRun::remove_callback, {"callback"},
-              "One callback less from here on.")
-      .property("epoch", &TrainingRun::epoch, "The number of the epoch, from 0.")
-      .property("batch", &TrainingRun::batch, "Batches of the epoch that are done.")
-      .property("batches", &batches_of, "Batches of an epoch, where that is known.")
-      .property("epochs", &TrainingRun::epochs, &TrainingRun::set_epochs, "Where the run ends.")
-      .property("validating", &TrainingRun::validating,
-                "Whether it is in the validation of an epoch.")
-      .property("ended", &TrainingRun::ended, "Whether it has ended.")
-      .property("logs", &logs, "Loss and metrics so far.")
-      .property("history", &TrainingRun::history, "Of the epochs that are done.")
-      .property("model", &model_of, "The model that it trains.")
-      .property("callbacks", &TrainingRun::callbacks, "Those of the run.")
+              "Adds a callback from now on.")
+      .method("remove_callback", &TrainingRun::remove_callback, {"callback"}, "Removes a callback.")
+      .property("epoch", &TrainingRun::epoch, "The number of the current epoch, from 0.")
+      .property("batch", &TrainingRun::batch, "Number of completed batches of the epoch.")
+      .property("batches", &batches_of, "Number of batches per epoch, if known.")
+      .property("epochs", &TrainingRun::epochs, &TrainingRun::set_epochs,
+                "The epoch at which the run ends.")
+      .property("validating", &TrainingRun::validating, "Whether the run is in a validation.")
+      .property("ended", &TrainingRun::ended, "Whether the run has ended.")
+      .property("logs", &logs, "The loss and metrics so far.")
+      .property("history", &TrainingRun::history, "The history of the completed epochs.")
+      .property("model", &model_of, "The model that is trained.")
+      .property("callbacks", &TrainingRun::callbacks, "The callbacks of the run.")
       .meta("__tostring", bound("tostring", &run_text, {"run"}));
   add_type<Snapshot>(types, "snapshot", &object);
 }

@@ -10,7 +10,7 @@ do -- each name comes with a line of help
   check.same(typed, 4)
   assert(helps[1]:find "^The index of the largest" and #helps == 2)
   local _, _, of_options = cr.complete "cr.layers.Dense { use_b"
-  check.same(of_options, { "Add a bias vector." })
+  check.same(of_options, { "Add a bias." })
   local methods, _, of_methods = cr.complete "model:f"
   check.same(methods, { "find_learning_rate", "fit", "fit_async", "flops" })
   assert(of_methods[2]:find "^Trains")

@@ -138,7 +138,7 @@ check.same(cr.random.normal({ 4 }, { seed = 3 }):totable(),
 -- ---- a function that a library in Lua has is described by the comment above it
 
 local flatten = cr.describe(cr.tree.flatten)
-assert(flatten.doc == "The leaves in order." and flatten.parameters[1] == "structure")
+assert(flatten.doc == "The list of leaves in order." and flatten.parameters[1] == "structure")
 assert(cr.describe(function() end) == nil)
 
 print "ok listing"

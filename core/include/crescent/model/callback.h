@@ -107,7 +107,7 @@ using CallbackPtr = std::shared_ptr<Callback>;
 /// The return value of fit: the logs of every epoch.
 class CRESCENT_API History final : public Callback {
  public:
-  static void describe(Schema<History>& s) { s.doc("Records what every epoch ended with."); }
+  static void describe(Schema<History>& s) { s.doc("Records the logs of each epoch."); }
   ~History() override;
   void on_train_begin(const Logs&) override;
   void on_epoch_end(int64_t epoch, Logs& logs) override;

@@ -25,7 +25,7 @@ struct KindInfo {
   const char* name;    ///< "loss"
   const char* plural;  ///< "losses", the table of its classes in Lua; null: no table
   const char* base;    ///< "Loss", the base of classes written in Lua; null: no such classes
-  const char* doc;     ///< "What training makes small.", the text in help
+  const char* doc;     ///< "Objectives that training minimizes.", the text in help
 };
 /// The built-in kinds. Other kinds may be registered; they have no table in Lua.
 CRESCENT_API std::span<const KindInfo> kinds();

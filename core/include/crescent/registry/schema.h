@@ -5,7 +5,7 @@
 //   static void describe(Schema<Normalization>& s) {
 //     s.doc("Shifts and scales each feature to mean 0 and variance 1.")
 //         .field("axis", &Normalization::axis_, "Axes of the features.")
-//         .method("adapt", &Normalization::adapt, "Learns mean and variance of data.")
+//         .method("adapt", &Normalization::adapt, "Learns mean and variance from data.")
 //         .arg("data", "A tensor or a list of rows.")
 //         .arg("batch_size", "Rows that are looked at together.", 32)
 //         .min(1)
@@ -300,7 +300,7 @@ class Schema : public SchemaBuilder {
   template <class Rules = WeightRules, size_t N, class Activity>
   Schema& weight_options(const NamedWeight<T, Rules> (&weights)[N], Activity activity) {
     initializers(weights).regularizers(weights);
-    field("activity_regularizer", activity, "Penalty on the output.");
+    field("activity_regularizer", activity, "Penalty on the output that is added to the loss.");
     return constraints(weights);
   }
 

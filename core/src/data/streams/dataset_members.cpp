@@ -59,51 +59,53 @@ StreamPtr zipped(Dataset& data, const std::vector<DatasetPtr>& others) {
 StreamPtr enumerated(Dataset& data, int64_t start) { return enumerate(own_stream(data), start); }
 
 void describe_sizes(Schema<Dataset>& s) {
-  s.property("samples", known_samples, "How many rows there are, where that is known.")
-      .property("batches", known_batches, "How many batches an epoch has, where that is known.")
+  s.property("samples", known_samples, "Number of rows, if known.")
+      .property("batches", known_batches, "Number of batches per epoch, if known.")
       .property("element_spec", known_spec,
-                "Dtypes and shapes of the parts of an element, where they are known without making "
-                "one: \"(float32(None, 3), uint8)\".");
+                "Dtypes and shapes of the parts of an element, if known without making one: "
+                "\"(float32(None, 3), uint8)\".");
 }
 
 void describe_batches(Schema<Dataset>& s) {
-  s.method("batch", batched, "Elements as rows of batches.")
-      .arg("batch_size", "Rows of a batch.")
-      .arg("drop_remainder", "Whether a last batch with less rows is left out.", false)
+  s.method("batch", batched, "Combines consecutive elements into batches.")
+      .arg("batch_size", "Elements per batch.")
+      .arg("drop_remainder", "Drop the last batch if it has fewer elements.", false)
       .method("window", windowed,
-              "Batches of elements `stride` apart, each `shift` (size) elements after the last.")
-      .arg("size", "Rows of a batch.")
-      .arg("shift", "From the first element of a batch to that of the next.", Value())
-      .arg("stride", "From an element of a batch to the next.", 1)
-      .arg("drop_remainder", "Whether a last batch with less rows is left out.", false)
-      .method("unbatch", unbatched, "Rows of batches as elements.")
-      .method("shuffle", shuffled, "Elements drawn from a buffer of so many.")
-      .arg("buffer_size", "Elements that wait to be drawn.")
-      .arg("seed", "Of the order; none: drawn from the process' generator.", Value())
-      .arg("reshuffle_each_iteration", "Whether each pass has another order.", true)
+              "Groups elements into windows: batches of elements `stride` apart, whose starts are "
+              "`shift` elements apart (by default the size).")
+      .arg("size", "Elements per batch.")
+      .arg("shift", "Distance between the starts of consecutive windows.", Value())
+      .arg("stride", "Distance between the elements of a window.", 1)
+      .arg("drop_remainder", "Drop the last batch if it has fewer elements.", false)
+      .method("unbatch", unbatched, "Splits batches into their elements.")
+      .method("shuffle", shuffled, "Shuffles the elements by drawing from a buffer of this many.")
+      .arg("buffer_size", "Number of elements in the buffer.")
+      .arg("seed", "Seed of the order; by default it is drawn from the global generator.", Value())
+      .arg("reshuffle_each_iteration", "Draw a new order for each pass.", true)
       .method("prefetch", prefetched,
-              "So many elements are made ahead, on a thread of its own; where a function of the "
-              "script makes them without workers, when they are asked for.")
-      .arg("buffer_size", "Elements that are made ahead.", 2)
+              "Prepares elements ahead of time in a thread of its own; elements that a function of "
+              "the script makes without workers are prepared when they are requested.")
+      .arg("buffer_size", "Number of elements to prepare ahead.", 2)
       .method("cache", cached,
-              "Keeps what the first whole pass gives, in memory or in a file, for all later ones.")
-      .arg("path", "The file.", Value());
+              "Stores the elements of the first complete pass, in memory or in a file, and reads "
+              "all later passes from there.")
+      .arg("path", "Path of the file; memory when not given.", Value());
 }
 
 void describe_order(Schema<Dataset>& s) {
-  s.method("repeated", repeated, "So many times, or without end.")
-      .arg("count", "How many times.", Value())
-      .method("take", taken, "The first elements.")
-      .arg("count", "How many.")
-      .method("skip", skipped, "All but the first elements.")
-      .arg("count", "How many are left out.")
+  s.method("repeated", repeated, "Repeats the elements a number of times, or without end.")
+      .arg("count", "Number of repetitions; endless when not given.", Value())
+      .method("take", taken, "Keeps the first elements only.")
+      .arg("count", "Number of elements to keep.")
+      .method("skip", skipped, "Leaves out the first elements.")
+      .arg("count", "Number of elements to leave out.")
       .method("concatenate", concatenated,
-              "Then the elements of another dataset, or of a table of them.")
-      .arg("others", "The dataset or datasets.")
-      .method("zip", zipped, "The parts of one element of each dataset as one element.")
-      .arg("others", "The dataset or datasets.")
-      .method("enumerate", enumerated, "Puts the number of each element in front.")
-      .arg("start", "The number of the first.", 1);
+              "Appends the elements of another dataset, or of a list of datasets.")
+      .arg("others", "A dataset or a list of datasets.")
+      .method("zip", zipped, "Combines the elements of several datasets into one element.")
+      .arg("others", "A dataset or a list of datasets.")
+      .method("enumerate", enumerated, "Pairs each element with its number.")
+      .arg("start", "The first number.", 1);
 }
 
 }  // namespace

@@ -8,14 +8,15 @@ namespace {
 class CategoryEncoding final : public UnaryLayer {
  public:
   static void describe(Schema<CategoryEncoding>& s) {
-    s.doc("Integers from 0 to num_tokens - 1 as vectors of that many numbers.")
-        .field("num_tokens", &CategoryEncoding::tokens_, "How many integers there are.")
+    s.doc("Encodes integers from 0 to num_tokens - 1 as vectors of num_tokens elements.")
+        .field("num_tokens", &CategoryEncoding::tokens_, "Number of different integers.")
         .min(1)
         .field("output_mode", &CategoryEncoding::mode_,
-               "one_hot: a vector for each integer, 1 at its place; multi_hot: one for those along "
-               "the last axis, 1 at the places of all; count: how often each is there.")
-        .field("sparse", &CategoryEncoding::sparse_, "Tensors are dense: only false.")
-        .argument("count_weights", Value(), "What each integer counts, for \"count\".");
+               "\"one_hot\": a vector with a one for each integer; \"multi_hot\": one vector with "
+               "ones for all integers along the last axis; \"count\": the number of occurrences of "
+               "each.")
+        .field("sparse", &CategoryEncoding::sparse_, "Accepts only false: tensors are dense.")
+        .argument("count_weights", Value(), "Weight of each integer, for output_mode \"count\".");
   }
   void configured() override {
     UnaryLayer::configured();

@@ -36,29 +36,30 @@ struct Digitize final : OpOf<Digitize> {
 class Discretization final : public UnaryLayer {
  public:
   static void describe(Schema<Discretization>& s) {
-    s.doc("Numbers as the ranges that they are in.")
+    s.doc("Encodes numbers by the range they fall into.")
         .field("bin_boundaries", &Discretization::boundaries_,
-               "Where ranges part, in order; the first and the last one have no end. Beside "
-               "num_bins: what adapt() learned.")
+               "Boundaries of the ranges, in ascending order; the first and last range are "
+               "unbounded. Together with num_bins: the result of adapt().")
         .field("num_bins", &Discretization::bins_,
-               "How many ranges adapt() makes, with about equally many numbers in each.")
+               "Number of ranges that adapt() determines, with about equally many numbers in each.")
         .min(1)
         .field("epsilon", &Discretization::epsilon_,
-               "How exact that is: the share of all numbers that may be in a wrong range.")
+               "Tolerance of adapt(): the fraction of numbers that may fall into a wrong range.")
         .field("output_mode", &Discretization::mode_,
-               "int: the ranges' places, from 0; one_hot, multi_hot, count: vectors of as many "
-               "numbers as there are ranges, as of CategoryEncoding.")
-        .field("sparse", &Discretization::sparse_, "Tensors are dense: only false.")
-        .method("adapt", &Discretization::adapt, "Learns the boundaries: so many in each range.")
-        .arg("data", "A tensor or lists, or a dataset.")
-        .arg("steps", "How many batches at most.", Value())
-        .method("update_state", &Discretization::update_state, "Looks at one batch more.")
-        .arg("data", "A tensor or lists.")
+               "\"int\": indices of ranges, from 0; \"one_hot\", \"multi_hot\", \"count\": vectors "
+               "with an element for each range, as in CategoryEncoding.")
+        .field("sparse", &Discretization::sparse_, "Accepts only false: tensors are dense.")
+        .method("adapt", &Discretization::adapt,
+                "Determines the boundaries from data, with equally many numbers in each range.")
+        .arg("data", "A tensor, a list, or a dataset.")
+        .arg("steps", "Maximum number of batches to use.", Value())
+        .method("update_state", &Discretization::update_state, "Accumulates one batch.")
+        .arg("data", "A tensor or a list.")
         .method("finalize_state", &Discretization::finalize_state,
-                "Makes boundaries of what was looked at.")
-        .method("reset_state", &Discretization::reset_state, "Forgets what was looked at.")
-        .property("bin_boundaries", &Discretization::boundaries_, "Where ranges part.")
-        .property("num_bins", &Discretization::bins_, "How many ranges adapt() makes.");
+                "Computes the boundaries from the accumulated data.")
+        .method("reset_state", &Discretization::reset_state, "Discards the accumulated data.")
+        .property("bin_boundaries", &Discretization::boundaries_, "Boundaries of the ranges.")
+        .property("num_bins", &Discretization::bins_, "Number of ranges that adapt() determines.");
   }
   void configured() override {
     UnaryLayer::configured();

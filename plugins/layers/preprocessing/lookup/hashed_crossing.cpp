@@ -41,13 +41,13 @@ struct CrossHashed final : OpOf<CrossHashed> {
 class HashedCrossing final : public Layer {
  public:
   static void describe(Schema<HashedCrossing>& s) {
-    s.doc("Two or more features as one: the hash of what they are together.")
-        .field("num_bins", &HashedCrossing::bins_, "How many places there are.")
+    s.doc("Crosses features: hashes the combination of the values of two or more inputs.")
+        .field("num_bins", &HashedCrossing::bins_, "Number of bins.")
         .required()
         .min(1)
         .field("output_mode", &HashedCrossing::mode_,
-               "int: the places; one_hot: vectors of num_bins numbers.")
-        .field("sparse", &HashedCrossing::sparse_, "Tensors are dense: only false.");
+               "\"int\": indices of bins; \"one_hot\": vectors of num_bins elements.")
+        .field("sparse", &HashedCrossing::sparse_, "Accepts only false: tensors are dense.");
   }
   void configured() override {
     Layer::configured();

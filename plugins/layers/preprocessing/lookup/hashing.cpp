@@ -36,17 +36,18 @@ struct HashToBucket final : OpOf<HashToBucket> {
 class Hashing final : public UnaryLayer {
  public:
   static void describe(Schema<Hashing>& s) {
-    s.doc("Strings or integers as places by their hash, the same in every process.")
-        .field("num_bins", &Hashing::bins_, "How many places there are, the mask's included.")
+    s.doc("Maps strings or integers to bins by a hash that is the same in every process.")
+        .field("num_bins", &Hashing::bins_, "Number of bins, including that of the mask value.")
         .required()
         .field("mask_value", &Hashing::mask_value_,
-               "What has place 0 for itself; null: nothing has.")
-        .field("salt", &Hashing::salt_,
-               "An integer or two, which decide who meets whom: SipHash is used, else FarmHash.")
+               "A value that gets bin 0 for itself; null: none.")
+        .field(
+            "salt", &Hashing::salt_,
+            "An integer or a pair of integers as the key of SipHash; without it FarmHash is used.")
         .field("output_mode", &Hashing::mode_,
-               "int: the places; one_hot, multi_hot, count: vectors of num_bins numbers, as of "
-               "CategoryEncoding.")
-        .field("sparse", &Hashing::sparse_, "Tensors are dense: only false.");
+               "\"int\": indices of bins; \"one_hot\", \"multi_hot\", \"count\": vectors of "
+               "num_bins elements, as in CategoryEncoding.")
+        .field("sparse", &Hashing::sparse_, "Accepts only false: tensors are dense.");
   }
   void configured() override {
     UnaryLayer::configured();

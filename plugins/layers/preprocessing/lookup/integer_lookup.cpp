@@ -8,32 +8,34 @@ namespace {
 class IntegerLookup final : public LookupLayer<int64_t> {
  public:
   static void describe(Schema<IntegerLookup>& s) {
-    s.doc("Integers as their places in a vocabulary, or as vectors that count them.")
+    s.doc("Maps integers to indices of a vocabulary, or to vectors that count them.")
         .field("max_tokens", &IntegerLookup::max_tokens_,
-               "How many places there may be, those of masks and unknown integers included.")
+               "Maximum size of the vocabulary, including mask and unknown integers.")
         .field("num_oov_indices", &IntegerLookup::oov_indices_,
-               "Places that unknown integers share; with 0 they are an error.")
+               "Number of indices for unknown integers; 0: unknown integers are an error.")
         .field("mask_token", &IntegerLookup::mask_token_,
-               "Stands for no integer: place 0, or left out of counts.")
-        .field("oov_token", &IntegerLookup::oov_token_, "What unknown places become by invert.")
+               "An integer that stands for padding: it has index 0 and is not counted; null: none.")
+        .field("oov_token", &IntegerLookup::oov_token_,
+               "The value of unknown terms when invert is true.")
         .field("vocabulary", &IntegerLookup::vocabulary_,
-               "The integers, or the path of a file with one in each line; else adapt() learns "
+               "The integers, or the path of a file with one per line; without it adapt() learns "
                "them.")
-        .field("vocabulary_dtype", &IntegerLookup::vocabulary_dtype_, "Of the integers.")
+        .field("vocabulary_dtype", &IntegerLookup::vocabulary_dtype_, "Dtype of the integers.")
         .field("idf_weights", &IntegerLookup::idf_weights_,
-               "A factor for each integer of the vocabulary, for tf_idf.")
-        .field("invert", &IntegerLookup::invert_, "Places as integers instead.")
+               "Inverse document frequency of each integer of the vocabulary, for \"tf_idf\".")
+        .field("invert", &IntegerLookup::invert_, "Map indices to integers instead.")
         .field("output_mode", &IntegerLookup::output_mode_,
-               "int: the places; one_hot, multi_hot, count: vectors with a number for each place, "
-               "as of CategoryEncoding; tf_idf: counts times the weights.")
-        .field("sparse", &IntegerLookup::sparse_, "Tensors are dense: only false.")
+               "\"int\": indices; \"one_hot\", \"multi_hot\", \"count\": vectors with an element "
+               "for each index, as in CategoryEncoding; \"tf_idf\": counts times idf_weights.")
+        .field("sparse", &IntegerLookup::sparse_, "Accepts only false: tensors are dense.")
         .field("pad_to_max_tokens", &IntegerLookup::pad_to_max_tokens_,
-               "Vectors have max_tokens numbers though the vocabulary is smaller.")
+               "Make vectors of max_tokens elements even if the vocabulary is smaller.")
         .field("oov_method", &IntegerLookup::oov_method_,
-               "How unknown integers choose a place: by their remainder, or by their hash.")
+               "How unknown integers choose among several indices: \"floormod\", by the remainder, "
+               "or \"farmhash\", by hash.")
         .choices({"floormod", "farmhash"})
         .field("salt", &IntegerLookup::salt_,
-               "An integer or two: with farmhash, SipHash is used instead.");
+               "An integer or a pair of integers as the key of SipHash, instead of FarmHash.");
     describe_stored(s);
     describe_methods(s);
   }

@@ -91,36 +91,39 @@ class LookupLayer : public UnaryLayer {
 template <class Term>
 template <class T>
 void LookupLayer<Term>::describe_methods(Schema<T>& s) {
-  s.method("adapt", &LookupLayer::adapt, "Learns the vocabulary: the most frequent terms of data.")
-      .arg("data", "A tensor or lists, or a dataset.")
-      .arg("steps", "How many batches at most.", Value())
-      .method("update_state", &LookupLayer::update_state, "Counts the terms of one batch more.")
-      .arg("data", "A tensor or lists.")
+  s.method("adapt", &LookupLayer::adapt,
+           "Learns the vocabulary from data: the most frequent terms.")
+      .arg("data", "A tensor, a list, or a dataset.")
+      .arg("steps", "Maximum number of batches to use.", Value())
+      .method("update_state", &LookupLayer::update_state, "Counts the terms of one batch.")
+      .arg("data", "A tensor or a list.")
       .method("finalize_state", &LookupLayer::finalize_state,
-              "Makes a vocabulary of what was counted.")
-      .method("reset_state", &LookupLayer::reset_state, "Forgets what was counted.")
+              "Makes the vocabulary from the counts.")
+      .method("reset_state", &LookupLayer::reset_state, "Discards the counts.")
       .method("get_vocabulary", &LookupLayer::get_vocabulary,
-              "The terms, in order of their places.")
-      .arg("include_special_tokens", "With those for masks and unknown terms.", true)
-      .method("set_vocabulary", &LookupLayer::set_vocabulary, "Another vocabulary instead.")
-      .arg("vocabulary", "Terms, or the path of a file with one in each line.")
-      .arg("idf_weights", "A factor for each term, for output_mode \"tf_idf\".", Value())
+              "The terms of the vocabulary, in the order of their indices.")
+      .arg("include_special_tokens", "Include those for mask and unknown terms.", true)
+      .method("set_vocabulary", &LookupLayer::set_vocabulary, "Replaces the vocabulary.")
+      .arg("vocabulary", "The terms, or the path of a file with one per line.")
+      .arg("idf_weights", "Inverse document frequency of each term, for output_mode \"tf_idf\".",
+           Value())
       .method("vocabulary_size", &LookupLayer::vocabulary_size,
-              "How many places there are, those for masks and unknown terms included.")
-      .method("save_assets", &LookupLayer::save_assets, "Writes vocabulary.txt.")
-      .arg("dir_path", "The folder.")
-      .method("load_assets", &LookupLayer::load_assets, "Reads vocabulary.txt.")
-      .arg("dir_path", "The folder.");
+              "Number of indices, including those for mask and unknown terms.")
+      .method("save_assets", &LookupLayer::save_assets, "Writes the vocabulary as vocabulary.txt.")
+      .arg("dir_path", "Path of the folder.")
+      .method("load_assets", &LookupLayer::load_assets, "Reads the vocabulary from vocabulary.txt.")
+      .arg("dir_path", "Path of the folder.");
 }
 
 template <class Term>
 template <class T>
 void LookupLayer<Term>::describe_stored(Schema<T>& s) {
   s.field("vocabulary_size", &LookupLayer::vocabulary_size_,
-          "Of a layer in a file, whose vocabulary is beside it.")
+          "Size of the vocabulary of a layer in a file, where the vocabulary is stored separately.")
       .omit_null()
       .field("has_input_vocabulary", &LookupLayer::has_input_vocabulary_,
-             "Of a layer in a file: false when the vocabulary was learned, and may be again.")
+             "For a layer in a file: false if adapt() learned the vocabulary, so that it may learn "
+             "another one.")
       .omit_null();
 }
 

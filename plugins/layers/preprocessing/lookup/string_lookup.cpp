@@ -8,31 +8,35 @@ namespace {
 class StringLookup final : public LookupLayer<std::string> {
  public:
   static void describe(Schema<StringLookup>& s) {
-    s.doc("Strings as their places in a vocabulary, or as vectors that count them.")
+    s.doc("Maps strings to indices of a vocabulary, or to vectors that count them.")
         .field("max_tokens", &StringLookup::max_tokens_,
-               "How many places there may be, those of masks and unknown strings included.")
+               "Maximum size of the vocabulary, including mask and unknown strings.")
         .field("num_oov_indices", &StringLookup::oov_indices_,
-               "Places that unknown strings share by their hash; with 0 they are an error.")
+               "Number of indices for unknown strings, which share them by hash; 0: unknown "
+               "strings are an error.")
         .field("mask_token", &StringLookup::mask_token_,
-               "Stands for no string: place 0, or left out of counts.")
-        .field("oov_token", &StringLookup::oov_token_, "What unknown places become by invert.")
-        .field("vocabulary", &StringLookup::vocabulary_,
-               "The strings, or the path of a file with one in each line; else adapt() learns "
-               "them.")
+               "A string that stands for padding: it has index 0 and is not counted; null: none.")
+        .field("oov_token", &StringLookup::oov_token_,
+               "The value of unknown terms when invert is true.")
+        .field(
+            "vocabulary", &StringLookup::vocabulary_,
+            "The strings, or the path of a file with one per line; without it adapt() learns them.")
         .field("idf_weights", &StringLookup::idf_weights_,
-               "A factor for each string of the vocabulary, for tf_idf.")
-        .field("invert", &StringLookup::invert_, "Places as strings instead.")
+               "Inverse document frequency of each string of the vocabulary, for \"tf_idf\".")
+        .field("invert", &StringLookup::invert_, "Map indices to strings instead.")
         .field("output_mode", &StringLookup::output_mode_,
-               "int: the places; one_hot, multi_hot, count: vectors with a number for each place, "
-               "as of CategoryEncoding; tf_idf: counts times the weights.")
+               "\"int\": indices; \"one_hot\", \"multi_hot\", \"count\": vectors with an element "
+               "for each index, as in CategoryEncoding; \"tf_idf\": counts times idf_weights.")
         .field("pad_to_max_tokens", &StringLookup::pad_to_max_tokens_,
-               "Vectors have max_tokens numbers though the vocabulary is smaller.")
-        .field("sparse", &StringLookup::sparse_, "Tensors are dense: only false.")
-        .field("encoding", &StringLookup::encoding_, "Of the strings.")
+               "Make vectors of max_tokens elements even if the vocabulary is smaller.")
+        .field("sparse", &StringLookup::sparse_, "Accepts only false: tensors are dense.")
+        .field("encoding", &StringLookup::encoding_, "Encoding of the strings.")
         .choices({"utf-8"})
         .field("salt", &StringLookup::salt_,
-               "An integer or two: unknown strings are hashed by SipHash, else by FarmHash.")
-        .field("oov_method", &StringLookup::oov_method_, "Strings are hashed, whatever it is.")
+               "An integer or a pair of integers as the key of SipHash for unknown strings, "
+               "instead of FarmHash.")
+        .field("oov_method", &StringLookup::oov_method_,
+               "Accepted for compatibility; unknown strings are always hashed.")
         .choices({"floormod", "farmhash"});
     describe_stored(s);
     describe_methods(s);

@@ -64,34 +64,36 @@ struct Vectorize final : OpOf<Vectorize> {
 class TextVectorization final : public LookupLayer<std::string> {
  public:
   static void describe(Schema<TextVectorization>& s) {
-    s.doc("Texts as places of their words in a vocabulary, or as vectors that count them.")
+    s.doc(
+         "Maps texts to the indices of their words in a vocabulary, or to vectors that count them.")
         .field("max_tokens", &TextVectorization::max_tokens_,
-               "How many places there may be, those of the mask and of unknown words included.")
+               "Maximum size of the vocabulary, including padding and unknown words.")
         .field("standardize", &TextVectorization::standardize_,
-               "lower_and_strip_punctuation, lower, strip_punctuation (of ASCII; other letters "
-               "stay), null, or a function of a tensor of texts, which gives another.")
+               "\"lower_and_strip_punctuation\", \"lower\", \"strip_punctuation\" (ASCII only), "
+               "null, or a function from a tensor of texts to another one.")
         .kind(Activation::kKind)
         .field("split", &TextVectorization::split_,
-               "whitespace, character, null, or a function of a tensor of texts (n), which gives "
-               "words (n, m), with \"\" where there are less than m.")
+               "\"whitespace\", \"character\", null, or a function from a tensor of texts (n) to "
+               "words (n, m), padded with \"\".")
         .kind(Activation::kKind)
         .field("ngrams", &TextVectorization::ngrams_option_,
-               "Runs of words as terms: of 1 to so many words, or a list of numbers of words.")
+               "Use sequences of up to this many words as terms, or a list of lengths.")
         .field("output_mode", &TextVectorization::output_mode_,
-               "int: the places, in rows filled up with 0; multi_hot, count: vectors with a number "
-               "for each place; tf_idf: counts times weights.")
+               "\"int\": indices, padded with 0; \"multi_hot\", \"count\": vectors with an element "
+               "for each index; \"tf_idf\": counts times idf_weights.")
         .field("output_sequence_length", &TextVectorization::length_,
-               "Of the rows; null: of the longest text in the batch.")
+               "Length of the rows; null: that of the longest text in the batch.")
         .min(1)
         .field("pad_to_max_tokens", &TextVectorization::pad_to_max_tokens_,
-               "Vectors have max_tokens numbers though the vocabulary is smaller.")
-        .field("vocabulary", &TextVectorization::vocabulary_,
-               "The terms, or the path of a file with one in each line; else adapt() learns them.")
+               "Make vectors of max_tokens elements even if the vocabulary is smaller.")
+        .field(
+            "vocabulary", &TextVectorization::vocabulary_,
+            "The terms, or the path of a file with one per line; without it adapt() learns them.")
         .field("idf_weights", &TextVectorization::idf_weights_,
-               "A factor for each term of the vocabulary, for tf_idf.")
-        .field("sparse", &TextVectorization::sparse_, "Tensors are dense: only false.")
-        .field("ragged", &TextVectorization::ragged_, "Rows have one length: only false.")
-        .field("encoding", &TextVectorization::encoding_, "Of the texts.")
+               "Inverse document frequency of each term of the vocabulary, for \"tf_idf\".")
+        .field("sparse", &TextVectorization::sparse_, "Accepts only false: tensors are dense.")
+        .field("ragged", &TextVectorization::ragged_, "Accepts only false: tensors are dense.")
+        .field("encoding", &TextVectorization::encoding_, "Encoding of the texts.")
         .choices({"utf-8"});
     describe_stored(s);
     describe_methods(s);
