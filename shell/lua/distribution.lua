@@ -165,8 +165,8 @@ distribution.set_distribution = shell.define("set_distribution -> nothing",
     shell.set_data_parallel(value ~= nil)
   end)
 
---- How fit uses the processes: a DataParallel from the start where mpirun or srun started several;
---- nil where each trains on data of its own.
+--- The distribution that fit uses: a DataParallel if mpirun or srun started several processes; nil
+--- where each process trains on data of its own.
 --- @return a distribution or nil
 function distribution.distribution()
   return shell.is_data_parallel() and distribution.DataParallel() or nil

@@ -49,7 +49,7 @@ for _, class in ipairs { "QuantizedDTypePolicy", "Int4DTypePolicy" } do
   }, function(mode, source) return quantized_policy(mode, source or cr.config.dtype_policy()) end)
 end
 
---- The policy of a name or a table; for nil the current default of layers.
+--- The policy for a name or a table; nil: the default of new layers.
 --- @param identifier a name, a table or a policy
 --- @return a dtype policy
 function policies.get(identifier)
@@ -57,7 +57,7 @@ function policies.get(identifier)
   return policies.DTypePolicy(identifier)
 end
 
---- The policy of a result of serialize, or of a table of this form.
+--- The policy for a result of serialize, or for a table of this form.
 --- @param config a table with names
 --- @return a dtype policy
 function policies.deserialize(config)

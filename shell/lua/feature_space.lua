@@ -396,7 +396,7 @@ function Space:save(path)
   if not shell.save_feature_space(path, self:get_config()) then self:model():save(path) end
 end
 
---- The FeatureSpace of a result of get_config.
+--- A FeatureSpace from what get_config returned.
 --- @param config a table with names
 --- @return a FeatureSpace
 function FeatureSpace.from_config(config)

@@ -135,14 +135,14 @@ for _, name in ipairs { "show", "plotting" } do shell.library(name) end
 --- @return nothing
 function cr.help(...) return shell.library "help"(...) end
 
---- Completions of the end of a text: a list of names, how many characters of the text they replace,
---- and a list of their descriptions.
+--- Completions of the end of a text: a list of names, the number of characters of the text they
+--- replace, and a list of their descriptions.
 --- @param line a string
 --- @return a list of names, how many characters they replace, a list of texts
 function cr.complete(line) return shell.library("completion").complete(line) end
 
---- The values of an option that begin with a prefix: `line` ends with "option = ". A list of values,
---- and a list of their descriptions.
+--- The values of an option that begin with a prefix, where `line` ends with "option = ": a list of
+--- values and a list of their descriptions.
 --- @param line a string
 --- @param prefix a string
 --- @return a list of values, a list of texts
@@ -155,8 +155,8 @@ end
 --- @return a string or nil
 function cr.hint(line) return shell.library("completion").hint(line) end
 
---- An error message, with or without a traceback, and with a hint if there is one; source is the
---- text of the chunk at fault, unless that is in a file.
+--- An error message, with or without a traceback, and with a hint if there is one; `source` is the
+--- text of the chunk that failed, unless it is in a file.
 --- @param message a string
 --- @param source a string
 --- @return a string

@@ -8,7 +8,7 @@ for _, name in ipairs {
   "get_registered_object", "register_keras_serializable", "serialize_keras_object",
 } do saving[name] = cr.utils[name] end
 
---- Saves the weights of a model to a file; options are those of model:save_weights.
+--- Saves the weights of a model in a file; options are those of model:save_weights.
 --- @param model a model
 --- @param ... a path and options
 --- @return nothing

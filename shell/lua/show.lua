@@ -175,12 +175,12 @@ function show_value(value, depth, seen)
   return ok and text or "<" .. type(value) .. ">"
 end
 
---- A value as text for people.
+--- A value as readable text.
 --- @param value any value
 --- @return a string
 function cr.show(value) return show_value(value, 0, {}) end
 
---- Prints values as at the prompt: tables with their contents, other values as by tostring.
+--- Prints values as the prompt does: tables with their contents, other values as by tostring.
 --- @param ... any value
 --- @return nothing
 function cr.print(...)

@@ -95,7 +95,7 @@ end
 
 tree.is_nested = is_nested
 
---- The leaves in order.
+--- The list of leaves in order.
 --- @param structure a structure
 --- @return a list
 function tree.flatten(structure)
@@ -104,7 +104,7 @@ function tree.flatten(structure)
   return leaves
 end
 
---- {path, leaf} of all leaves; a path is the list of keys to the leaf.
+--- A list of {path, leaf} of all leaves; a path is the list of keys to the leaf.
 --- @param structure a structure
 --- @return a list of pairs
 function tree.flatten_with_path(structure)
@@ -113,7 +113,7 @@ function tree.flatten_with_path(structure)
   return leaves
 end
 
---- The structure with its leaves replaced by these.
+--- A structure nested as the given one, with these leaves.
 --- @param structure a structure
 --- @param flat a list
 --- @return a structure
@@ -135,8 +135,8 @@ function tree.pack_sequence_as(structure, flat)
   return result
 end
 
---- The structure with parts replaced by func(part) if that is not nil, from the top down, or from
---- the leaves with top_down = false.
+--- A structure with every part replaced by func(part) unless that is nil, from the top down or,
+--- with top_down = false, from the leaves up.
 --- @param func a function
 --- @param structure a structure
 --- @param top_down true or false
@@ -162,18 +162,18 @@ function tree.traverse(func, structure, top_down)
   return walk(finite(structure))
 end
 
---- Fails unless two structures are nested alike.
+--- Raises an error unless two structures are nested alike.
 --- @param a a structure
 --- @param b a structure
 --- @return nothing
 function tree.assert_same_structure(a, b) check_same(finite(a), b, {}) end
---- Fails unless two structures have the same paths.
+--- Raises an error unless two structures have the same paths.
 --- @param a a structure
 --- @param b a structure
 --- @return nothing
 function tree.assert_same_paths(a, b) check_same(finite(a), b, {}) end
 
---- Applies func to every shape, a list of sizes.
+--- Applies func to every shape (a list of sizes) of a structure.
 --- @param func a function
 --- @param structure a structure of shapes
 --- @return a structure
@@ -196,7 +196,7 @@ function tree.map_shape_structure(func, structure)
   return walk(finite(structure))
 end
 
---- Applies func to the leaves of structures that are nested alike.
+--- Applies func to the corresponding leaves of structures that are nested alike.
 --- @param func a function
 --- @param structure a structure
 --- @param ... a structure
@@ -207,7 +207,7 @@ function tree.map_structure(func, structure, ...)
   return map_up_to(structure, func, { structure, ... }, {})
 end
 
---- Applies func to the parts of structures at the leaves of a shallower one.
+--- Applies func to the parts of structures at the leaves of a shallower structure.
 --- @param shallow_structure a structure
 --- @param func a function
 --- @param ... a structure
@@ -216,7 +216,7 @@ function tree.map_structure_up_to(shallow_structure, func, ...)
   return map_up_to(finite(shallow_structure), func, { ... }, {})
 end
 
---- The structure itself: Lua has one kind of table.
+--- The structure itself, because Lua has one kind of table.
 --- @param structure a structure
 --- @return a structure
 function tree.lists_to_tuples(structure) return structure end

@@ -10,7 +10,7 @@ local function add(name, object)
   custom[name] = object
 end
 
---- The name under which it was registered, or that of its class.
+--- The registered name of an object, or the name of its class.
 --- @param object any value
 --- @return a string or nil
 local function name_of(object)
@@ -52,8 +52,8 @@ objects.register_keras_serializable = shell.define("register_keras_serializable 
 
 objects.get_registered_name = name_of
 
---- The function or class registered under a name; nil without one. Tables with other names may be
---- searched before and after.
+--- The function or class registered under a name, or nil. Tables with other names may be searched
+--- before and after.
 --- @param name a string
 --- @param custom_objects a table of classes by name
 --- @param module_objects a table of classes by name
@@ -79,7 +79,7 @@ local function scope(given)
   return setmetatable({ objects = given, before = before }, Scope)
 end
 
---- Registers classes and functions by name while the scope is open: local scope <close> =
+--- Registers classes and functions by name within a scope: local scope <close> =
 --- cr.utils.custom_object_scope {twice = twice}
 --- @param custom_objects a table of classes by name
 --- @return a scope to close
@@ -103,8 +103,8 @@ local namespaces = { "layers", "losses", "metrics", "optimizers", "initializers"
   "constraints", "activations", "callbacks" }
 local models = { Sequential = true, Functional = true, Model = true }
 
---- The object of a result of serialize_keras_object; custom_objects has other classes and functions
---- by name.
+--- The object of a result of serialize_keras_object; custom_objects provides further classes and
+--- functions by name.
 --- @param config a table with names
 --- @param custom_objects a table of classes by name
 --- @return an object
@@ -157,7 +157,7 @@ end
 
 function Config.__pairs(self) return pairs(rawget(self, "values")) end
 
---- A table that can be frozen: Config {rate = 0.1}.
+--- A table of settings that can be frozen: Config {rate = 0.1}.
 --- @param values a table with names
 --- @return a Config
 function objects.Config(values)

@@ -55,7 +55,7 @@ end
 
 -- ---- overridden methods -------------------------------------------------------------------------
 
-local Scaled = layers.Dense:subclass("Scaled", { { "scale", 2.0, "Shape of the result." } })
+local Scaled = layers.Dense:subclass("Scaled", { { "scale", 2.0, "Factor of the result." } })
 function Scaled:call(inputs) return Scaled.super.call(self, inputs) * self.scale end
 check.near(Scaled(2, { kernel_initializer = "ones", scale = 3 })(cr.ones { 1, 4 }), { { 12, 12 } })
 local Shifted = Scaled:subclass("Shifted", { { "by", 1.0 } })
