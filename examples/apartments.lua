@@ -1,7 +1,7 @@
--- A table with numbers, categories and short texts: FeatureSpace learns from each column how to
--- turn it into numbers, a small network learns from them whether an apartment is rented within a
--- week, and a table shows what each column is good for. The apartments are made up by a rule, so
--- that we know what there is to find.
+-- A table of apartments with numbers, categories and short texts: FeatureSpace converts each column
+-- to numbers, a small network learns from these whether an apartment is rented within a week, and
+-- the printed accuracies show how much each column helps. A known rule generates the apartments, so
+-- that the result can be checked against the rule.
 --   crescent examples/apartments.lua
 local cr = require "crescent"
 cr.random.seed(7)
@@ -20,7 +20,8 @@ local texts = {}
 for text in pairs(remarks) do texts[#texts + 1] = text end
 table.sort(texts)
 
---- A column for each name, and whether the apartment was rented within a week.
+--- Makes `count` random apartments; returns the table {column name = list of values} and a tensor
+--- that has 1 for each apartment rented within a week, else 0.
 local function apartments(count)
   local columns, rented = { size = {}, rooms = {}, district = {}, heating = {}, remark = {} }, {}
   for i = 1, count do
@@ -41,7 +42,7 @@ end
 local train, train_rented = apartments(2000)
 local test, test_rented = apartments(1000)
 
--- ---- what each column is
+-- ---- the type of each column
 
 local FeatureSpace = cr.utils.FeatureSpace
 local function features()
@@ -57,7 +58,7 @@ local function features()
   }
 end
 
---- Accuracy on the test table of a network that is given these columns.
+--- Trains a network on the named columns and returns its accuracy on the test table.
 local function accuracy(names, crosses)
   local all, chosen = features(), {}
   for _, name in ipairs(names) do chosen[name] = all[name] end

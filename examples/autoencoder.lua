@@ -1,5 +1,5 @@
--- An autoencoder squeezes handwritten digits into 16 numbers and draws them again; it learns to
--- leave out the noise that was added to them.
+-- An autoencoder compresses handwritten digits to 16 numbers and draws them again from these
+-- numbers; it learns to remove the noise that was added to the images.
 --   crescent examples/autoencoder.lua [EPOCHS]
 local cr = require "crescent"
 local layers = cr.layers
@@ -12,7 +12,7 @@ local clean = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
   :reshape { 10000, 784 }:cast "float32" / 255
 local noisy = cr.ops.clip(clean + cr.random.normal(clean.shape, 0, 0.5), 0, 1)
 
--- The encoder and the decoder are models of their own, so that each can be used by itself.
+-- The encoder and the decoder are separate models, so that each can also be used without the other.
 local encoder = cr.Sequential({
   layers.Dense(256, { activation = "relu", input_shape = { 784 } }),
   layers.Dense(16, { name = "code" }),
@@ -27,7 +27,7 @@ autoencoder:compile { optimizer = cr.optimizers.Adam(2e-3), loss = "binary_cross
 autoencoder:fit(noisy:slice(1, 9000), clean:slice(1, 9000), { batch_size = 100, epochs = epochs,
   validation_data = { noisy:slice(9001, 10000), clean:slice(9001, 10000) }, verbose = 2 })
 
--- Ten digits that it has not seen: with noise, as it draws them, and as they are.
+-- Ten test digits, each shown with noise, as the autoencoder reconstructs it, and without noise.
 local shown = noisy:slice(9001, 9010)
 local drawn = autoencoder:predict(shown, { verbose = 0 })
 local error = ((drawn - clean:slice(9001, 9010)):square():mean()):item()

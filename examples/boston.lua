@@ -1,5 +1,5 @@
--- Prices of houses in Boston: five folds, a network for each, and a table of how far off the prices
--- are.
+-- Predicts house prices in Boston with 5-fold cross-validation: one network is trained per fold,
+-- and a table shows the error of each.
 --   crescent examples/boston.lua
 local cr = require "crescent"
 local here = (arg and arg[0] or "examples/boston.lua"):match "^(.*)/" or "."
@@ -30,7 +30,7 @@ local rows, total = {}, 0
 for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
   local function part(array, which) return cr.ops.take(array, fold[which], 0) end
   local train = part(x, "train")
-  -- Features in units of their deviation, as the rows that are trained on have it.
+  -- Standardizes the features by the mean and the standard deviation of the training rows.
   local mean, deviation = train:mean { 0 }, train:std { 0 } + 1e-6
   local function scaled(which) return (part(x, which) - mean) / deviation end
   local model = new_model()

@@ -1,5 +1,5 @@
--- What does a convolutional network see? Its filters, what they find in a digit, and which pixels
--- spoke for the answer.
+-- Shows what a convolutional network has learned: its filters, their responses to a digit, and the
+-- pixels that influenced the predicted class most.
 --   crescent examples/convolutions.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -26,18 +26,19 @@ model:fit(x:slice(1, 9000), y:slice(1, 9000), { batch_size = 64, epochs = epochs
 local score = model:evaluate(x:slice(9001, 10000), y:slice(9001, 10000),
   { verbose = 0, return_dict = true })
 
--- A kernel is (height, width, channels, filters): each filter as a picture.
+-- The kernel of shape (height, width, channels, filters) becomes one picture per filter.
 local kernel = model:get_layer("edges").kernel.value
 local filters = kernel:reshape { 5, 5, 8 }:transpose { 2, 0, 1 }
 
--- The model up to a layer is a model.
+-- The outputs (feature maps) of the layer `name` for the digit: `cut` gives the model that ends at
+-- this layer.
 local digit = x:slice(9001, 9001)
 local function maps(name)
   local found = model:cut(name):predict(digit, { verbose = 0 })
   return ops.transpose(found[1], { 2, 0, 1 })
 end
 
--- How much the score of the answer rises with each pixel: its gradient by the pixels.
+-- The gradient of the predicted class's score with respect to each pixel of the digit.
 local answer = ops.argmax(model:predict(digit, { verbose = 0 }), -1):item()
 local score_of_answer
 local tape = cr.GradientTape(function()

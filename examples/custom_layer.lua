@@ -1,11 +1,12 @@
--- A layer, a loss and a callback of one's own, in Lua. They run while the step is traced, so they
--- train at compiled speed.
+-- Defines a layer, a loss and a callback in Lua. The Lua functions of the layer and the loss run
+-- once, while the training step is traced; the compiled step then trains without calling Lua.
 --   crescent examples/custom_layer.lua
 local cr = require "crescent"
 local layers = cr.layers
 cr.random.seed(4)
 
--- Options with defaults become attributes; get_config, files and help follow from them.
+-- Each option {name, default, description} becomes an attribute of the layer; get_config, saving to
+-- files and the help use the same list.
 local Wave = cr.Layer:subclass("Wave", {
   { "units", 8, "How many waves." },
   { "frequency", 1.0, "Of the slowest one." },
@@ -18,7 +19,7 @@ function Wave:build(input_shape)
 end
 function Wave:call(x) return (x:matmul(self.scale) * self.frequency + self.phase):sin() end
 
--- A loss that does not care for large errors as much as the square does.
+-- A loss that is quadratic for small errors and grows only linearly for errors far above `width`.
 local Gentle = cr.losses.Loss:subclass("Gentle",
   { { "width", 1.0, "Errors above it count linearly." } })
 function Gentle:call(y_true, y_pred)
@@ -26,7 +27,7 @@ function Gentle:call(y_true, y_pred)
   return ((error + 1):sqrt() - 1):mean(-1)
 end
 
--- A callback that stops when the loss is small enough.
+-- A callback that stops the training when the loss is at most `limit`.
 local GoodEnough = cr.callbacks.Callback:subclass "GoodEnough"
 function GoodEnough:init(config) self.limit = config.limit end
 function GoodEnough:on_epoch_end(epoch, logs)
@@ -35,7 +36,7 @@ function GoodEnough:on_epoch_end(epoch, logs)
   self.model.stop_training = true
 end
 
--- sin(3x) + 0.5 cos(7x), to be learned from 512 points.
+-- The network learns the function sin(3x) + 0.5 cos(7x) from 512 points.
 local x = cr.random.uniform({ 512, 1 }, -1, 1)
 local y = (x * 3):sin() + (x * 7):cos() * 0.5
 
@@ -50,7 +51,8 @@ local history = model:fit(x, y,
   { epochs = 400, batch_size = 64, verbose = 0, callbacks = { GoodEnough { limit = 0.0005 } } })
 print(history)
 
--- The file names the classes; they are found again because they are defined.
+-- The saved file contains the names of the custom classes; load_model finds the classes by these
+-- names, since this script has defined them.
 local temporary = os.tmpname()
 local path = temporary .. ".h5"
 model:save(path)

@@ -1,5 +1,5 @@
--- Where is it, and what is it? A small network finds a disc, a square or a cross in a noisy
--- picture: one head says the kind, the other one the box.
+-- Object detection: a small network finds a disc, a square or a cross in a noisy picture; one
+-- output is the class of the object, the other its bounding box.
 --   crescent examples/detection.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -12,8 +12,8 @@ math.randomseed(1)
 
 local columns, rows = table.unpack(ops.meshgrid(ops.arange(size), ops.arange(size)))
 
---- A picture, the kind of what it shows (from 0), and its box: left, top, right and bottom, from 0
---- to 1.
+--- Draws a random object; returns the picture, the class of the object (0 to 2), and its bounding
+--- box {left, top, right, bottom} in fractions of the picture's size.
 local function draw()
   local kind, half = math.random(0, 2), math.random(3, 8)
   local x, y = math.random(half, size - half - 1), math.random(half, size - half - 1)
@@ -56,7 +56,7 @@ model:compile {
 local x_train, y_train = part(1, learned)
 model:fit(x_train, y_train, { batch_size = 40, epochs = epochs, verbose = 2 })
 
--- Boxes that it has not seen: how much of them and of those that it gives is common to both.
+-- For the test pictures: the intersection over union (IoU) of the predicted and the true boxes.
 local x_test, y_test = part(learned + 1, count)
 local said = model:predict(x_test, { verbose = 0 })
 local a, b = said.box:transpose(), y_test.box:transpose()

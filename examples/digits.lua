@@ -7,7 +7,7 @@ local layers = cr.layers
 local folder = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"
 local path = cr.utils.writable_path(arg[1] or "digits.h5")
 
--- 10,000 digits of 28x28 grey values: 8,000 to learn from, 2,000 to be tested on.
+-- 10,000 digits of 28x28 grey values: 8,000 for training, 2,000 for testing.
 local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
 local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
 local x = images:reshape { 10000, 28, 28, 1 }:cast("float32") / 255
@@ -33,7 +33,8 @@ model:fit(x_train, y_train, { batch_size = 64, epochs = 8 })
 local score = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true })
 print(string.format("\nTest accuracy: %.4f", score.accuracy))
 
--- The file is Keras' own format; what comes back predicts the same and could be trained on.
+-- The file has the format of Keras; the loaded model gives the same predictions and could be
+-- trained further.
 model:save(path)
 local again = cr.models.load_model(path)
 local before, after = model:predict(x_test, { verbose = 0 }), again:predict(x_test, { verbose = 0 })
@@ -41,7 +42,7 @@ local difference = cr.ops.max(cr.ops.abs(before - after)):item()
 assert(difference == 0, "the loaded model predicts something else")
 print("Saved to " .. path .. ", loaded, and predicts the same.\n")
 
--- Every second row: characters are about twice as high as wide.
+-- Uses every second row only, because characters are about twice as high as wide.
 local shades = " .:-=+*#%@"
 local function picture(digit)
   local rows = {}

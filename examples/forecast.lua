@@ -1,5 +1,6 @@
--- Air passengers a month, 1949 to 1960: an LSTM reads three years and says the next month; the last
--- two years it forecasts without having seen them, month by month, from its own forecasts.
+-- Air passengers per month, 1949 to 1960: an LSTM reads the growth of the last three years and
+-- predicts the next month. The last two years are left out of the training and forecast month by
+-- month, each from the forecasts before.
 --   crescent examples/forecast.lua [EPOCHS]
 local cr = require "crescent"
 local layers = cr.layers
@@ -14,7 +15,8 @@ for line in io.lines(folder .. "AirPassengers.csv") do
 end
 local known = #passengers - ahead
 
--- What is learned: how much the logarithm has grown since the same month a year before.
+-- The network learns the growth: the difference of the logarithm to the same month of the year
+-- before (times 5).
 local growth = {}
 for month = season + 1, known do
   growth[month - season] = math.log(passengers[month] / passengers[month - season]) * 5
@@ -43,7 +45,7 @@ for i = 1, ahead do
   growth[#growth + 1] = next_growth
   local year_before = i > season and forecast[i - season] or passengers[known + i - season]
   forecast[i] = year_before * math.exp(next_growth / 5)
-  -- the last year that is known, again
+  -- The naive forecast repeats the last year of the training data.
   naive[i] = passengers[known + (i - 1) % season + 1 - season]
 end
 

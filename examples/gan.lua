@@ -1,5 +1,5 @@
--- A generative adversarial network: one network forges points that lie on a ring, another tells
--- forged ones from real ones, and each learns from the other.
+-- A generative adversarial network: a generator makes points that should look like the data, and a
+-- critic learns to tell generated points from real ones; each is trained against the other.
 --   crescent examples/gan.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -7,7 +7,7 @@ local epochs = tonumber(arg[1]) or 60
 print "One network forges points of a ring, another one looks for forgeries."
 cr.random.seed(5)
 
--- Eight heaps of points on a circle.
+-- The data: eight clusters of points on a circle.
 local count = 4000
 local turns = ops.floor(cr.random.uniform({ count, 1 }, 0, 8)) * (math.pi / 4)
 local real = ops.concatenate({ turns:cos(), turns:sin() }, -1)
@@ -21,7 +21,7 @@ local function network(inputs, outputs)
   }
 end
 
--- A model with a step of its own: fit drives it, and the step is compiled.
+-- A model with its own train_step: fit calls it for each batch, and it is compiled.
 local Gan = cr.Model:subclass "Gan"
 function Gan:init()
   self.generator, self.critic = network(8, 2), network(2, 1)

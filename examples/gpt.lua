@@ -1,4 +1,5 @@
--- A small GPT: it learns to write Lua, letter by letter, from the examples beside it.
+-- A small GPT: it learns to write Lua, character by character, from the source files in the folder
+-- of the examples.
 --   crescent examples/gpt.lua [STEPS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -23,7 +24,7 @@ for i = 1, #text do
   end
 end
 
---- A vector for each place is added.
+--- Adds a learned vector to each position of the sequence (position embedding).
 local Positions = cr.Layer:subclass "Positions"
 function Positions:build(shape)
   self.places = self:add_weight { name = "places", shape = { shape[2], shape[3] },
@@ -48,7 +49,7 @@ model:summary()
 model:compile { optimizer = cr.optimizers.AdamW { learning_rate = 2e-3 },
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
---- A piece of the text from `first` on, as ids.
+--- The ids of the `length` characters of the text that begin at `first`.
 local function piece(first)
   local row = {}
   for k = 1, length do row[k] = ids[text:sub(first + k - 1, first + k - 1)] end
@@ -75,7 +76,8 @@ for round = 1, rounds do
   rows[#rows + 1] = { round * count, model:evaluate(x_test, y_test, { verbose = 0 }) }
 end
 
---- What follows a beginning, drawn by the model's probabilities; lower temperatures dare less.
+--- Continues a text by `count` characters, sampled from the model's probabilities; a lower
+--- temperature prefers the likely characters.
 local function continue(beginning, count, temperature)
   local written = beginning
   for _ = 1, count do

@@ -1,4 +1,5 @@
--- Images from a folder of PNG files: read as they are needed, changed a little each time, learned.
+-- Trains on PNG files in folders: the images are read when they are needed, and augmented by random
+-- changes.
 --   crescent examples/image_folders.lua [EPOCHS] [FOLDER]
 --       FOLDER has a folder of images for each class; unless told, handwritten digits are written
 --       into a temporary one first.
@@ -31,15 +32,15 @@ local function write_digits()
 end
 root = root or write_digits()
 
--- A fifth is for validation. Only paths are in memory: threads read the images of the next batches
--- while a batch is learned.
+-- A fifth of the images is for validation. Only the paths are kept in memory: threads read the
+-- images of the next batches while the model trains on the current one.
 local training, validation = cr.utils.image_dataset_from_directory(root, {
   color_mode = "grayscale", image_size = { 28, 28 }, batch_size = 64,
   validation_split = 0.2, subset = "both", seed = 1,
 })
 local classes = training.class_names
 
--- Layers that change images do so in training alone.
+-- The Random... layers change images in training only.
 local model = cr.Sequential {
   layers.Input { shape = { 28, 28, 1 } },
   layers.Rescaling(1 / 255),
@@ -59,7 +60,7 @@ model:compile { optimizer = cr.optimizers.Adam(2e-3),
   loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
 model:fit(training, { epochs = epochs, validation_data = validation })
 
--- Which class is taken for which.
+-- taken[i][k] counts the images of class i that the model predicts as class k.
 local taken, right, all, wrong = {}, 0, 0, nil
 for i in ipairs(classes) do taken[i] = {} end
 for images, labels in validation:elements() do
@@ -80,7 +81,7 @@ for i, class in ipairs(classes) do
 end
 print(("\n%d of %d right: %.1f %%"):format(right, all, 100 * right / all))
 
--- One of those it got wrong, in characters.
+-- Prints one misclassified image as characters.
 if wrong then
   print(("\nthis %s was taken for %s:"):format(wrong[2], wrong[3]))
   local shades = " .:-=+*#%@"

@@ -1,5 +1,5 @@
--- A file that Keras 3 wrote: it is opened, says what Keras says, learns on, goes back to Keras, and
--- is exported for programs that run ONNX.
+-- Loads a model file that Keras 3 wrote, compares its predictions with those of Keras, trains it
+-- further, saves it for Keras, and exports it to ONNX.
 --   crescent examples/keras_file.lua [EPOCHS]
 local cr = require "crescent"
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
@@ -9,7 +9,7 @@ print "A model of Keras is opened, learns on and is written for Keras and for ON
 local model = cr.models.load_model(folder .. "keras3_cnn.keras")
 model:summary()
 
--- Beside it lies what Keras predicted for five pictures.
+-- A second file has five pictures and the predictions of Keras for them.
 local x = cr.data.read(folder .. "keras3_cnn.io.h5", "inputs/0")
 local of_keras = cr.data.read(folder .. "keras3_cnn.io.h5", "outputs/0")
 local function difference(predictions)
@@ -17,7 +17,7 @@ local function difference(predictions)
 end
 local rows = { { "opened", "keras3_cnn.keras", difference(model:predict(x, { verbose = 0 })) } }
 
--- The file says nothing of a loss, so we do; then it learns the classes of five pictures.
+-- The file contains no loss, so compile sets one; then the model is trained on five pictures.
 cr.random.seed(1)
 local y = cr.tensor({ 3, 0, 2, 1, 0 }, "int32")
 model:compile { optimizer = cr.optimizers.Adam(0.02), 
@@ -26,7 +26,7 @@ local losses = model:fit(x, y, { epochs = epochs, verbose = 0 }).history.loss
 local learned = model:predict(x, { verbose = 0 })
 rows[2] = { "learned on", "", difference(learned) }
 
--- Back to Keras, with the optimizer; what comes back predicts the same.
+-- Saves the model with its optimizer for Keras; the loaded model gives the same predictions.
 local saved = cr.utils.writable_path "learned.keras"
 model:save(saved)
 local again = cr.models.load_model(saved):predict(x, { verbose = 0 })

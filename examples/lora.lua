@@ -1,5 +1,5 @@
--- LoRA: a network that reads digits learns to read them upside down by matrices of low rank beside
--- its weights, which stay as they are.
+-- LoRA: a network that was trained to read digits learns to read them upside down; only low-rank
+-- matrices added to its weights are trained, and the weights themselves stay unchanged.
 --   crescent examples/lora.lua [EPOCHS]
 local cr = require "crescent"
 local layers = cr.layers

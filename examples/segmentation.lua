@@ -1,4 +1,4 @@
--- Which pixels belong to what? A small U-Net learns to tell discs, squares and background apart.
+-- Semantic segmentation: a small U-Net learns to classify each pixel as disc, square or background.
 --   crescent examples/segmentation.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -8,10 +8,11 @@ print "A U-Net learns to find discs and squares in noisy pictures, pixel by pixe
 cr.random.seed(1)
 math.randomseed(1)
 
--- Where pixels are: matrices of their columns and rows.
+-- Two matrices: the column and the row of each pixel.
 local columns, rows = table.unpack(ops.meshgrid(ops.arange(size), ops.arange(size)))
 
---- A noisy picture with a disc (class 1) and a square (class 2) before it, and the classes.
+--- Draws a noisy picture of a disc (class 1) and a square (class 2) in front of it; returns the
+--- picture and the class of each pixel.
 local function draw()
   local function place() return math.random(6, size - 6) end
   local x, y, radius = place(), place(), math.random(5, 8)
@@ -28,7 +29,8 @@ for i = 1, count do pictures[i], masks[i] = draw() end
 local x, y = ops.stack(pictures):reshape { count, size, size, 1 }, ops.stack(masks)
 local learned = count * 9 // 10
 
--- Down to a coarse look at everything, up again beside what was seen on the way down.
+-- A U-Net: two poolings down to a coarse image, then two upsamplings, each concatenated with the
+-- block of the same size from the way down.
 local function block(x, filters)
   x = layers.Conv2D(filters, 3, { padding = "same", use_bias = false })(x)
   return layers.ReLU()(layers.BatchNormalization()(x))
@@ -47,7 +49,7 @@ local x_test, y_test = x:slice(learned + 1, count), y:slice(learned + 1, count)
 model:fit(x:slice(1, learned), y:slice(1, learned), { batch_size = 20, epochs = epochs,
   validation_data = { x_test, y_test }, verbose = 2 })
 
--- Eight pictures that it has not seen, what it says of them, and what is right.
+-- Eight test pictures, the predicted classes of their pixels, and the true classes.
 local said = ops.argmax(model:predict(x_test, { verbose = 0 }), -1)
 local shown = ops.concatenate({ x_test:slice(1, 8):reshape { 8, size, size },
   said:slice(1, 8):cast "float32" / 2, y_test:slice(1, 8):cast "float32" / 2 }, 0)

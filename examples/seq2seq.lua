@@ -1,5 +1,5 @@
--- From one sequence to another: "four hundred and seven" becomes 407. An encoder reads the letters,
--- a decoder writes digits and looks back at the letters by attention.
+-- Translates one sequence to another: "four hundred and seven" becomes 407. An encoder reads the
+-- letters; a decoder writes the digits and uses attention over the encoded letters.
 --   crescent examples/seq2seq.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -20,7 +20,8 @@ local function words(n)
   return small[n // 100] .. " hundred" .. (n % 100 > 0 and " and " .. words(n % 100) or "")
 end
 
--- Letters count from 1, 0 fills up; digits count from 1 too, since 0 is where the decoder begins.
+-- Letters have the ids 1, 2, ...; 0 is padding. The digits 0 to 9 have the ids 1 to 10; 0 is the
+-- start token of the decoder.
 local longest, alphabet = 0, " -abcdefghijklmnopqrstuvwxyz"
 for n = 0, 999 do longest = math.max(longest, #words(n)) end
 local function letters_of(n)
@@ -62,7 +63,7 @@ model:fit(x, y, { batch_size = 50, epochs = epochs, verbose = 0, callbacks = {
   end },
 } })
 
--- ---- numbers that it has not seen, digit by digit
+-- ---- predictions for the test numbers, one digit after the other
 
 local test = data(learned + 1, 1000)
 local rows = {}

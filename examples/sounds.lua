@@ -1,5 +1,5 @@
--- Which sound is it? Six kinds of sounds, made from a seed and written to a folder of WAV files
--- with a folder for each kind; a small network looks at their mel spectrograms as at pictures.
+-- Sound classification: six kinds of sounds are generated from a random seed and written as WAV
+-- files, one folder for each kind; a small convolutional network classifies their mel spectrograms.
 --   crescent examples/sounds.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -8,7 +8,8 @@ print "Six kinds of sounds are written as WAV files, and told apart by their spe
 local rate, seconds, each = 8000, 0.75, 60
 local samples = math.floor(rate * seconds)
 
--- ---- the sounds: how loud at time t, from 0 to 1; the numbers a and b are drawn for each
+-- ---- the sounds: the amplitude at time t in seconds, from -1 to 1; a and b are random numbers
+-- drawn for each sound
 
 local function turns(frequency, t) return math.sin(2 * math.pi * frequency * t) end
 local kinds = {
@@ -40,7 +41,8 @@ for _, name in ipairs(names) do
   end
 end
 
--- ---- from files to spectrograms, once; then pictures of bins and times
+-- ---- reads the files and computes the mel spectrograms once; the network sees each as a picture
+-- of mel bins over time
 
 local training, rest = cr.utils.audio_dataset_from_directory(folder,
   { sampling_rate = rate, output_sequence_length = samples, validation_split = 0.25,
@@ -86,7 +88,7 @@ model:compile { optimizer = cr.optimizers.Adam { learning_rate = 3e-3 },
   loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
 model:fit(seen, { epochs = epochs, verbose = 2 })
 
--- ---- what it takes sounds for that it has not heard
+-- ---- counts, for the validation sounds of each kind, the predicted kinds
 
 local counts, right, all = {}, 0, 0
 for x, y in unseen:elements() do

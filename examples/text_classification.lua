@@ -1,5 +1,6 @@
--- Film reviews, one sentence each: is the critic pleased? Words and pairs of words are looked up in
--- a table of vectors, whose mean decides. "not dull" pleases, so pairs tell more than words.
+-- Classifies film reviews of one sentence each as positive or negative. Words and pairs of
+-- neighbouring words are looked up in an embedding, and the mean of their vectors is classified.
+-- Pairs such as "not dull" help where single words mislead.
 --   crescent examples/text_classification.lua [EPOCHS] [FOLDER]
 --       FOLDER has rt-polarity.neg and rt-polarity.pos, 10,662 sentences by Pang and Lee (2005):
 --       https://www.cs.cornell.edu/people/pabo/movie-review-data. Unless told, reviews are made up.
@@ -9,7 +10,7 @@ local epochs, folder = tonumber(arg[1]) or 3, arg[2]
 local length, vocabulary = 100, 20000
 print "A table of vectors learns whether critics are pleased."
 
---- The words of a sentence, and each with its follower.
+--- The tokens of a sentence: its words and all pairs of neighbouring words.
 local function tokens(sentence)
   local list, before = {}, nil
   for word in sentence:gmatch "%S+" do
@@ -52,7 +53,7 @@ end
 local tested = #sentences // 10
 local learned = #sentences - tested
 
--- ids: 0 is padding, 1 a token that is not in the table; the others by how often they are used
+-- Token ids: 0 is padding, 1 a token without an id of its own; the others are ordered by frequency.
 local counts, words = {}, {}
 for i = 1, learned do
   for _, token in ipairs(sentences[i].tokens) do

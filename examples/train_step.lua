@@ -1,5 +1,5 @@
--- A training step of one's own: each batch is learned together with a copy in which every pixel has
--- been changed a little, in the direction that hurts most (the fast gradient sign method).
+-- A custom training step: each batch is trained together with a copy in which every pixel is
+-- changed a little in the direction that increases the loss (the fast gradient sign method).
 --   crescent examples/train_step.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -20,7 +20,7 @@ function Usual:init()
 end
 function Usual:call(pixels) return self.scores(self.hidden(pixels)) end
 
---- The pictures, changed so that the model is most likely to be wrong.
+--- The pictures with each pixel changed by `change` in the direction that increases the loss.
 function Usual:attacked(pixels, labels)
   local loss
   local tape = cr.GradientTape(function()
@@ -29,7 +29,8 @@ function Usual:attacked(pixels, labels)
   return ops.clip(pixels + tape:gradient(loss, pixels):sign() * change, 0, 1)
 end
 
--- The step is traced once and compiled, the gradient by the pixels within it too.
+-- The training step, including the gradient with respect to the pixels, is traced once and
+-- compiled.
 local Robust = Usual:subclass "Robust"
 function Robust:train_step(data)
   local pixels, labels = data.x, data.y

@@ -1,10 +1,10 @@
--- A training loop of one's own: gradients from a tape, the step compiled.
+-- A custom training loop: a GradientTape computes the gradients, and the step is compiled.
 --   crescent examples/training_loop.lua
 local cr = require "crescent"
 local layers = cr.layers
 cr.random.seed(1)
 
--- Two interleaved spirals; class 0 or 1.
+-- The data: points on two interleaved spirals; the class, 0 or 1, tells the spiral.
 local points, labels = {}, {}
 for i = 1, 1000 do
   local class, t = i % 2, 0.5 + i / 1000 * 8
@@ -22,7 +22,7 @@ local optimizer = cr.optimizers.Adam(0.01)
 local loss_of = cr.losses.SparseCategoricalCrossentropy { from_logits = true }
 local accuracy = cr.metrics.SparseCategoricalAccuracy()
 
--- Runs as Lua once, while it is traced; after that, as one compiled program.
+-- The Lua function runs once, while it is traced; later calls run the compiled program.
 local step = cr.compiled(function(points, labels)
   local loss, logits
   local tape = cr.GradientTape(function()
@@ -50,7 +50,7 @@ for epoch = 1, 30 do
 end
 assert(accuracy:result():item() > 0.95)
 
--- What the model says of every place of the plane: white is class 1.
+-- Shows the predicted probability of class 1 at each point of a grid over the plane (white: 1).
 local grid = {}
 for row = 1, 40 do
   for column = 1, 40 do grid[#grid + 1] = { (column - 20) / 18, (20 - row) / 18 } end

@@ -6,15 +6,16 @@
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
-local many, few = tonumber(arg[1]) or 800, 10 -- pictures of each old digit, of each new one
+-- Pictures of each digit from 0 to 4, and of each digit from 5 to 9.
+local many, few = tonumber(arg[1]) or 800, 10
 
--- ---- pictures of 32x32 in three colours, as the models expect them
+-- ---- pictures of 32x32 pixels with three channels, as ResNet50 expects them
 
 local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
 local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz"):totable()
 
--- Pictures of the digits from `low` to `high`, at most `most` of each, beginning after `skipped` of
--- each; labels from 0.
+-- Returns the pictures of the digits from `low` to `high` and their labels, counted from 0. Of each
+-- digit the first `skipped` pictures are skipped and at most `most` taken.
 local function digits(low, high, skipped, most)
   local seen, places, classes = {}, {}, {}
   for place, digit in ipairs(labels) do
@@ -34,7 +35,7 @@ end
 
 -- ---- models
 
--- ResNet50 up to the end of its third stage, then a mean over all places.
+-- ResNet50 up to the end of its third stage, followed by global average pooling.
 local function stages()
   local whole = cr.applications.ResNet50 { include_top = false, input_shape = { 32, 32, 3 } }
   local features = layers.GlobalAveragePooling2D()(whole:get_layer("conv3_block4_out").output)
@@ -72,7 +73,7 @@ local function note(what, model, started)
   rows[#rows + 1] = { what, trained(model), cr.utils.clock() - started, accuracy }
 end
 
--- ---- the old digits
+-- ---- training on the digits 0 to 4
 
 cr.random.seed(1)
 print "The first stages of a ResNet50 learn the digits 0 to 4."
@@ -86,7 +87,7 @@ print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.
   100 * old:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy,
   cr.utils.clock() - started))
 
--- ---- the new ones
+-- ---- training on the digits 5 to 9
 
 local x_few, y_few = digits(5, 9, 0, few)
 
@@ -96,7 +97,8 @@ print "A second one learns 5 to 9 from nothing."
 fit(scratch, x_few, y_few, 1e-3, 30, 10, 0)
 note("all of it, from nothing", scratch, started)
 
--- Frozen stages infer: their batch normalization keeps the statistics that it has.
+-- The layers of `base` are frozen and run in inference mode: batch normalization uses its stored
+-- statistics and does not update them.
 started = cr.utils.clock()
 base.trainable = false
 local new = classifier(base)
@@ -104,7 +106,8 @@ print "A classifier learns them on what the first one sees."
 fit(new, x_few, y_few, 1e-2, 30, 10, 0)
 note("a classifier on frozen stages", new, started)
 
--- Then the last stage goes on learning too, slowly; normalization stays as it is.
+-- Then the last stage (the layers conv3...) is also trained, with a low learning rate; batch
+-- normalization stays frozen.
 started = cr.utils.clock()
 base.trainable = true
 for _, layer in ipairs(base.layers) do

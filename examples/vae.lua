@@ -1,5 +1,5 @@
--- A variational autoencoder: digits become places on a plane, and every place of the plane becomes
--- a digit.
+-- A variational autoencoder: the encoder maps digits to points of a plane, and the decoder maps
+-- each point of the plane to a picture of a digit.
 --   crescent examples/vae.lua [EPOCHS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
@@ -11,8 +11,8 @@ cr.random.seed(3)
 local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
   :reshape { 10000, 784 }:cast "float32" / 255
 
--- Draws a place from the normal distribution that the encoder gives, and asks of the distribution
--- to be like a standard one (the Kullback-Leibler divergence).
+-- Samples a point from the normal distribution that the encoder predicts, and adds as a loss the
+-- Kullback-Leibler divergence of this distribution from the standard normal distribution.
 local Sampling = cr.Layer:subclass "Sampling"
 function Sampling:call(x)
   local mean, log_variance = x[1], x[2]
@@ -31,14 +31,14 @@ local decoder = cr.Sequential {
 }
 local vae = cr.Model(input, decoder(Sampling() { mean, log_variance }))
 
--- The cross-entropy of a whole picture.
+-- The cross-entropy summed over the pixels of a picture.
 local function crossentropy(y_true, y_pred)
   return cr.losses.binary_crossentropy(y_true, y_pred) * 784
 end
 vae:compile { optimizer = cr.optimizers.Adam(2e-3), loss = crossentropy }
 local history = vae:fit(x, x, { batch_size = 100, epochs = epochs, verbose = 2 }).history
 
--- A walk over the plane: 15 by 15 places, each drawn as the digit that it stands for.
+-- A grid of 15 by 15 points of the plane; the decoder draws a digit for each point.
 local places = {}
 for row = -7, 7 do
   for column = -7, 7 do places[#places + 1] = { column * 0.3, row * 0.3 } end

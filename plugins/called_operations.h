@@ -1,4 +1,4 @@
-// Calls of operations of cr.ops by name, for other plugins.
+// Functions by which other plugins call operations of cr.ops by name.
 #pragma once
 #include "crescent/layer/operation.h"
 

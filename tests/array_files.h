@@ -1,5 +1,5 @@
-// Reads and writes arrays and tables by the format that a test names, whatever the ending of the
-// file.
+// Reads and writes arrays and tables with the format that a test names, independent of the ending
+// of the file name.
 #pragma once
 #include "crescent/io/format.h"
 

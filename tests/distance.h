@@ -1,5 +1,5 @@
-// Differences between results and expected values. Unlike std::max and comparisons they do not lose
-// a NaN, and an infinite bound does not accept everything.
+// Differences between results and expected values. Unlike std::max and comparisons, these functions
+// do not lose a NaN, and an infinite bound does not accept every difference.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 namespace crescent {
 
-/// The absolute difference: 0 for equal numbers and for two NaN; infinite if only one of the two is
-/// NaN or infinite.
+/// The absolute difference of two numbers: 0 if they are equal or both NaN; infinite if only one of
+/// the two is NaN or infinite.
 inline double absolute_difference(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   return std::isfinite(got) && std::isfinite(want) ? std::abs(got - want) : INFINITY;
@@ -24,8 +24,7 @@ double farthest(const Got& got, const Want& want) {
   return most;
 }
 
-/// The largest finite magnitude of the values, at least `least`: the scale that a difference is
-/// divided by.
+/// The largest finite magnitude of the values, at least `least`; differences are divided by it.
 template <class Values>
 double magnitude(const Values& values, double least) {
   double most = least;

@@ -1,5 +1,5 @@
-// Two processes that compute together: this one, and the same program started again to run one
-// hidden test case.
+// Runs a test in two processes that compute together: this process, and the same program started
+// again to run one hidden test case.
 #pragma once
 #include <poll.h>
 #include <sys/socket.h>
@@ -54,8 +54,8 @@ class Pair final : public Communicator {
                                          : std::min(x, y);
     }
   }
-  /// Fails if the message cannot be sent: the other process has ended, and its farewell may say
-  /// why.
+  /// Sends a message. If this fails, the other process has ended, and its farewell message may
+  /// contain the reason.
   void send(const void* data, size_t bytes) const {
     if (!write(kData, data, bytes)) receive(nullptr, 0);
   }
@@ -92,7 +92,7 @@ class Pair final : public Communicator {
     for (char c; read(&c, 1);) text += c;
     return text;
   }
-  static constexpr char kData = 'd', kFarewell = 'f';  ///< the first byte of a message
+  static constexpr char kData = 'd', kFarewell = 'f';  ///< possible first bytes of a message
   int descriptor() const { return static_cast<int>(socket_); }
   int other() const { return 1 - rank(); }
 
@@ -109,9 +109,9 @@ inline void communicate(int rank, int socket, double timeout) {
 constexpr double kPairTimeout = 60;
 constexpr int kPairSocket = 3;  ///< the file descriptor of the socket in the second process
 
-/// While alive, the second process runs the hidden test case with this tag and this process is rank
-/// 0. The destructor requires that the second process has passed, or was killed by the expected
-/// signal.
+/// While an object of this class exists, the second process runs the hidden test case with this
+/// tag, and this process is rank 0. The destructor requires that the second process has passed, or
+/// was killed by the expected signal.
 class FirstOfTwo {
  public:
   explicit FirstOfTwo(const std::string& tag, int killed_by = 0, double timeout = kPairTimeout)

@@ -1,4 +1,5 @@
-// Detects reads of uninitialized memory: results then depend on what the memory held before.
+// Detects reads of uninitialized memory: their results depend on the previous contents of the
+// memory.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,7 +8,7 @@
 
 namespace crescent::test {
 
-/// Fills memory that the next tensors are likely to get with this byte.
+/// Fills the memory that the next tensors are likely to get with this byte.
 inline void poison(uint8_t byte) {
   Tensors blocks;
   for (int64_t bytes = 1; bytes <= 16384; bytes = bytes * 5 / 4 + 1) {

@@ -26,23 +26,26 @@ crescent_model* new_handle(ModelPtr model);
 Tensor tensor_of(const crescent_tensor* tensor, const char* name);
 Tensors tensors_of(const crescent_tensor* const* tensors, size_t count, const char* name);
 crescent_tensor* new_handle(Tensor tensor);
-/// Passes tensors to the caller; if there are more than `count`, fails and states their number.
+/// Stores a handle of each tensor in `results`, which has room for `count`, and sets `count` to the
+/// number of tensors. Fails with that number if there are more than `count`.
 void give_tensors(const Tensors& tensors, crescent_tensor** results, size_t* count);
 
 Shape shape_of(const int64_t* shape, int rank);
 DType dtype_of(int dtype);
 
-/// The text; fails for NULL, naming the argument.
+/// Returns the text as a string; fails for NULL with an error that names the argument.
 std::string text_of(const char* text, const char* name);
-/// The dictionary of a JSON text; NULL stands for an empty one.
+/// Parses a JSON object into a dictionary; NULL gives an empty dictionary.
 Dict options_of(const char* json);
-/// Memory that crescent_text_free frees.
+/// Returns a copy of the text, which the caller frees by crescent_text_free.
 char* new_text(const std::string& text);
 
-/// Fills the members of the caller's struct that its struct_size covers.
+/// Writes the spec and the name into those members of the caller's struct that lie within its
+/// struct_size.
 void give_spec(const TensorSpec& spec, const char* name, crescent_spec* result);
 
-/// Copies a struct of the caller, whose struct_size may be smaller; missing members are zero.
+/// Copies a struct of the caller. Members that lie beyond the struct_size of the caller's struct,
+/// which an older header may have defined, are zero in the copy.
 template <class Struct>
 Struct read_struct(const Struct* given, const char* name) {
   require(given, name);

@@ -12,7 +12,8 @@ struct ErrorObject {
   std::string message;
 };
 
-/// The handle of the error for which no memory could be allocated.
+/// The handle that stands for "not enough memory" if no memory can be allocated for an error
+/// object.
 crescent_error* const kNoMemory = reinterpret_cast<crescent_error*>(HandleKind::error);
 constexpr const char* kNoMemoryMessage = "not enough memory";
 

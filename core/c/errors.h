@@ -4,15 +4,16 @@
 
 namespace crescent::c {
 
-/// The error for the exception that is being handled.
+/// Makes the C error for the C++ exception that is being handled; must be called in a catch
+/// handler.
 crescent_error* current_error(const char* function) noexcept;
 
-/// Makes an error of a plugin with this message.
+/// Makes an error with this message on behalf of a plugin.
 crescent_error* new_error(const char* message) noexcept;
 /// Throws the error as an exception and frees it; does nothing for NULL.
 void throw_if(crescent_error* error);
 
-/// Runs the body; an exception becomes the result.
+/// Runs the body. If it throws, returns an error for the exception, otherwise NULL.
 template <class Body>
 crescent_error* guarded(const char* function, Body body) noexcept {
   try {

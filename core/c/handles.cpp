@@ -15,7 +15,7 @@ struct HandleTable {
   std::unordered_map<uintptr_t, std::shared_ptr<void>> objects;
 };
 
-/// It is never destroyed: threads may use handles while the process ends.
+/// The table is never destroyed, because threads may still use handles while the process ends.
 HandleTable& table() {
   static auto* const all = new HandleTable;
   return *all;
@@ -48,7 +48,8 @@ std::shared_ptr<void> find_handle(HandleKind kind, const void* handle) {
 void remove_handle(HandleKind kind, const void* handle) {
   const auto number = reinterpret_cast<uintptr_t>(handle);
   if (!is_of_kind(number, kind)) return;
-  std::shared_ptr<void> object;  // outlives the lock: its destructor may call functions here
+  // destroyed after `lock`, because its destructor may call functions of this file
+  std::shared_ptr<void> object;
   HandleTable& handles = table();
   const std::unique_lock lock(handles.mutex);
   const auto found = handles.objects.find(number);

@@ -1,4 +1,4 @@
-// Models: files, configurations, descriptions, weights.
+// Models in the C interface: reading and writing files, configurations, descriptions, weights.
 #include "arguments.h"
 #include "crescent/io/format.h"
 #include "errors.h"
@@ -12,7 +12,8 @@ std::string lines_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// The model of a handle, while other threads are kept out of its steps and its compile.
+/// Holds the model of a handle and its StepLock, which keeps other threads out of the model's
+/// steps.
 class LockedModel {
  public:
   explicit LockedModel(const crescent_model* model) : model_(model_of(model)), lock_(*model_) {}
@@ -24,7 +25,7 @@ class LockedModel {
   StepLock lock_;
 };
 
-/// A name of a model's list with its dtype and shape.
+/// The name, dtype and shape of an input, an output or a weight of a model.
 struct NamedSpec {
   std::string name;
   TensorSpec spec;

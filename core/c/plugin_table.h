@@ -6,23 +6,23 @@
 
 namespace crescent::c {
 
-/// The host functions that plugins are given; they live as long as the process.
+/// Returns the table of host functions that plugins are given; it lives as long as the process.
 const crescent_host& plugin_host();
 
 /// Registers the layer; the class must live as long as the process.
 void register_layer(const crescent_layer_class& given, Registry& registry);
 void register_op(const crescent_op_class& given, const std::string& plugin, Registry& registry);
 
-/// The entry of a list that a plugin gives; fails for a list or an entry that is NULL.
+/// Returns an entry of a list that a plugin gives; fails if the list or the entry is NULL.
 template <class T>
 const T& entry_of(const T* const* list, size_t index, const char* name) {
   require(list, name);
   return *require(list[index], concat(name, "[", index, "]").c_str());
 }
-/// The name of a class, an option or a parameter; fails for NULL and for an empty one.
+/// Returns the name of a class, an option or a parameter; fails if it is NULL or empty.
 std::string required_name(const char* text, const char* what);
 
-/// Handles that are lent for a call, and freed after it.
+/// Handles of tensors that a callback may use during one call; the destructor frees them.
 class LentTensors {
  public:
   explicit LentTensors(std::span<const Tensor> tensors);
@@ -35,28 +35,30 @@ class LentTensors {
   std::vector<const crescent_tensor*> handles_;
 };
 
-/// An array in which a callback stores the handles that it returns; they are freed with it.
+/// An array into which a callback writes the handles of its results; the destructor frees the
+/// handles.
 class ReturnedTensors {
  public:
   explicit ReturnedTensors(size_t capacity) : handles_(capacity) {}
   ~ReturnedTensors();
   ReturnedTensors(const ReturnedTensors&) = delete;
   crescent_tensor** data() { return handles_.data(); }
-  /// The first `count` of them; NULL is an empty Tensor.
+  /// The tensors of the first `count` handles; a NULL handle gives an empty Tensor.
   Tensors tensors(size_t count) const;
 
  private:
   std::vector<crescent_tensor*> handles_;
 };
 
-/// An array of pointers to specs, since a plugin may know a shorter struct.
+/// An array of pointers to crescent_spec structs. Plugins get pointers, because a plugin that was
+/// compiled with an older header knows a shorter struct and could not index an array of structs.
 class SpecList {
  public:
   explicit SpecList(std::span<const TensorSpec> specs);
   explicit SpecList(size_t capacity);
   const crescent_spec* const* data() const { return places_.data(); }
   crescent_spec* const* pointers() { return writable_.data(); }
-  /// The first `count` of them, as a plugin filled them in.
+  /// Converts the first `count` structs, which a plugin has filled in.
   std::vector<TensorSpec> specs(size_t count) const;
 
  private:

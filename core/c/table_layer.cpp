@@ -7,7 +7,7 @@ namespace {
 
 crescent_layer* as_layer(uintptr_t handle) { return reinterpret_cast<crescent_layer*>(handle); }
 
-/// Access to an option whose type follows from its default.
+/// Reads and writes an option of a TableLayer; the type of the option is that of its default value.
 class OptionAccess final : public FieldAccess {
  public:
   OptionAccess(std::string name, Value default_value)
@@ -49,7 +49,8 @@ Field field_of(const crescent_option& given) {
   return field;
 }
 
-/// Adds an option; fails for the name of one that every layer has, or that was added before.
+/// Adds an option to the schema; fails if the schema already has an option of this name, such as
+/// one that all layers have.
 void add_option(SchemaData& schema, Field field) {
   for (const Field& each : schema.fields)
     if (each.name == field.name)
@@ -109,7 +110,7 @@ void TableLayer::build(const std::vector<Shape>& inputs) {
   std::vector<TensorSpec> specs;
   for (const Shape& shape : inputs) specs.push_back({compute_dtype(), shape});
   const SpecList list(specs);
-  added.clear();  // of a build that failed
+  added.clear();  // removes the weights of an earlier build that failed
   const BuildScope scope(*this);
   throw_if(class_.build(state_, as_layer(handle_), list.data(), inputs.size()));
 }
@@ -137,7 +138,7 @@ TableLayer& layer_of(const crescent_layer* layer) {
 }
 
 void register_layer(const crescent_layer_class& given, Registry& registry) {
-  // Lives as long as the process, like the registered class.
+  // The struct is never freed, because the registered class refers to it until the process ends.
   const auto* known = new crescent_layer_class(read_struct(&given, "layer"));
   if (!known->call) fail("a layer lacks its call");
   const TableLayer defaults(*known);

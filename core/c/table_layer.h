@@ -14,7 +14,7 @@ class TableLayer final : public Layer {
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
 
-  /// Whether the plugin's build runs, which alone may add weights.
+  /// Whether the plugin's build callback is running; only then may the plugin add weights.
   bool builds() const { return builds_; }
 
   Dict options;
@@ -22,7 +22,7 @@ class TableLayer final : public Layer {
   Variables added;
 
  private:
-  /// Marks the layer as one whose build runs, while an object of this class lives.
+  /// While an object of this class lives, builds() is true for the layer.
   class BuildScope {
    public:
     explicit BuildScope(TableLayer& layer);
@@ -41,7 +41,7 @@ class TableLayer final : public Layer {
   bool builds_ = false;
 };
 
-/// The layer behind the handle that callbacks get.
+/// Returns the layer of a handle that was passed to a callback.
 TableLayer& layer_of(const crescent_layer* layer);
 
 }  // namespace crescent::c

@@ -11,10 +11,10 @@ namespace {
 
 struct OpClass {
   crescent_op_class table;
-  std::string name;  ///< with the name of the plugin: "acme.ops.softcap"
+  std::string name;  ///< full name, with that of the plugin: "acme.ops.softcap"
 };
 
-/// The crescent_buffers of the inputs or the results of compute.
+/// The crescent_buffer structs that describe the inputs or the results of the compute callback.
 struct Buffers {
   explicit Buffers(size_t count) : all(count) {
     for (crescent_buffer& each : all) pointers.push_back(&each);
@@ -28,7 +28,9 @@ struct Buffers {
   std::vector<crescent_buffer*> pointers;
 };
 
-/// The results of infer; fails for what compute could not fill in.
+/// Returns the specs that the infer callback gave; fails if there are none, or if one has dtype
+/// string or an unknown size although all input shapes are known, because compute could not fill in
+/// such a result.
 TensorSpecs checked_results(std::span<const TensorSpec> inputs, TensorSpecs results) {
   if (results.empty()) fail("its infer gave no results");
   const bool known = std::all_of(inputs.begin(), inputs.end(),
@@ -88,7 +90,7 @@ class TableOp final : public Op {
   std::string attributes_;
 };
 
-/// Applies the op to its tensor arguments; the other arguments are attributes.
+/// Applies the op to its tensor arguments; the remaining arguments become attributes of the op.
 class OpAccess final : public MethodAccess {
  public:
   explicit OpAccess(const OpClass& of) : class_(of) {}
@@ -172,7 +174,7 @@ std::shared_ptr<const OperationRow> row_of(const OpClass& of, const std::string&
 }  // namespace
 
 void register_op(const crescent_op_class& given, const std::string& plugin, Registry& registry) {
-  // Lives as long as the process, like the registered class.
+  // The struct is never freed, because the registered class refers to it until the process ends.
   const auto* known = new OpClass{read_struct(&given, "op"), ""};
   if (!known->table.infer || !known->table.compute) fail("an op lacks its infer or its compute");
   const std::string name = required_name(known->table.name, "op->name");

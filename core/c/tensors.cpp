@@ -1,4 +1,5 @@
-// Tensors: values in and out, with and without a copy; files of arrays; functions of cr.ops.
+// Tensors in the C interface: making them of values and reading their values, with and without a
+// copy, files of arrays, and calls of functions of cr.ops.
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +20,7 @@ static_assert(CRESCENT_FLOAT32 == int(DType::float32) && CRESCENT_FLOAT64 == int
               CRESCENT_INT16 == int(DType::int16) && CRESCENT_COMPLEX64 == int(DType::complex64) &&
               CRESCENT_STRING == int(DType::string) && CRESCENT_MAX_RANK == Shape::kMaxRank);
 
-/// Memory of the caller; `release` is called when no tensor needs it.
+/// A storage over memory of the caller; the destructor calls `release`.
 class CallersStorage final : public Storage {
  public:
   CallersStorage(void* memory, size_t bytes) {
@@ -37,7 +38,8 @@ class CallersStorage final : public Storage {
   void* user_ = nullptr;
 };
 
-/// The spec of values of the caller; fails for strings and if `bytes` does not match the shape.
+/// Returns the spec of an array that the caller passes; fails for strings, and if `bytes` does not
+/// match the shape and dtype.
 TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes) {
   const TensorSpec spec{dtype_of(dtype), shape_of(shape, rank)};
   if (spec.dtype == DType::string) refuse("strings are made by crescent_tensor_from_texts");
@@ -47,7 +49,7 @@ TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes)
   return spec;
 }
 
-/// The tensor of the handle, for access to its values; fails for strings.
+/// Returns the tensor of a handle whose elements are read or written as bytes; fails for strings.
 Tensor host_tensor(const crescent_tensor* tensor) {
   const Tensor found = tensor_of(tensor, "tensor");
   if (found.dtype() == DType::string)
@@ -64,7 +66,7 @@ void check_address(const void* memory, const TensorSpec& spec) {
 /// A copy in memory of a tensor in a file; other tensors are returned unchanged.
 Tensor in_memory(const Tensor& tensor) { return tensor.in_memory() ? tensor : tensor.clone(); }
 
-/// The texts of a list, none of which may be NULL.
+/// Converts a list of C strings; fails if one of them is NULL.
 std::vector<std::string> texts_of(const char* const* texts, size_t count, const char* name) {
   if (count > 0) require(texts, name);
   std::vector<std::string> copies;
@@ -73,7 +75,8 @@ std::vector<std::string> texts_of(const char* const* texts, size_t count, const 
   return copies;
 }
 
-/// A file with two arrays of one name could not be read again.
+/// Fails if a name occurs twice, because a file with two arrays of one name could not be read
+/// again.
 void check_names_differ(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());

@@ -1,4 +1,4 @@
-// Models: compile, fit, single steps, evaluate, predict.
+// Training in the C interface: compile, fit, single steps, evaluate, predict.
 #include "arguments.h"
 #include "crescent/model/callback.h"
 #include "errors.h"
@@ -27,7 +27,7 @@ Value boxed_tensor(const Tensor& tensor) {
   return tensor ? Value(std::make_shared<BoxedTensor>(tensor)) : Value();
 }
 
-/// Boxes tensors as fit takes them: a single tensor, or a list of several.
+/// Boxes tensors in the form that fit accepts: a single tensor, or a list if there are several.
 Value boxed_tensors(const Tensors& tensors) {
   if (tensors.size() == 1) return boxed_tensor(tensors.front());
   List list;
@@ -75,7 +75,7 @@ void add_callback(Dict& options, const CallbackPtr& callback) {
   callbacks.as_list().push_back(Value(callback));
 }
 
-/// Sets verbose to 0 unless it is given.
+/// Adds verbose = 0 to the options unless they contain verbose.
 Dict quiet(Dict options) {
   if (!options.contains("verbose")) options.set("verbose", 0);
   return options;
@@ -96,7 +96,8 @@ Dict fit_options(const char* json, const Samples& samples, const crescent_data* 
   return options;
 }
 
-/// Runs a method that takes one batch, and gives the caller its loss and metrics.
+/// Runs a method of the model on one batch and writes the loss and metrics that it returns to
+/// `values`.
 void run_on_batch(const crescent_model* model, const crescent_data* batch, crescent_value* values,
                   size_t* count, NamedValues (*run)(Model& model, const Samples& samples)) {
   const auto object = object_of(model);

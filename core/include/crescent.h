@@ -55,7 +55,7 @@ typedef struct crescent_error crescent_error;
 
 enum crescent_error_code {
   CRESCENT_OK = 0,
-  CRESCENT_ERROR_FAILED = 1,       ///< the message says what was expected and what came
+  CRESCENT_ERROR_FAILED = 1,       ///< the message says what was expected and what was given
   CRESCENT_ERROR_ARGUMENT = 2,     ///< NULL, a freed handle, a wrong size, text that is no JSON
   CRESCENT_ERROR_DATA = 3,         ///< a value in a batch, such as a label out of range
   CRESCENT_ERROR_INTERRUPTED = 4,  ///< stopped by crescent_interruption_request
@@ -75,7 +75,7 @@ enum crescent_dtype {
   CRESCENT_INT8 = 8,
   CRESCENT_INT16 = 9,
   CRESCENT_COMPLEX64 = 10,  ///< two floats
-  CRESCENT_STRING = 11      ///< made by crescent_tensor_from_texts; elements are ids, not pointers
+  CRESCENT_STRING = 11      ///< an element is the id of a text; see crescent_tensor_from_texts
 };
 
 #define CRESCENT_MAX_RANK 8
@@ -121,7 +121,7 @@ typedef struct crescent_progress {
 enum crescent_part {
   CRESCENT_INPUTS = 0,
   CRESCENT_OUTPUTS = 1,
-  CRESCENT_WEIGHTS = 2,  ///< all of them, in the order of Keras' get_weights
+  CRESCENT_WEIGHTS = 2,  ///< all weights, in the order of Keras' get_weights
   CRESCENT_TRAINABLE_WEIGHTS = 3
 };
 
@@ -129,7 +129,8 @@ enum crescent_part {
 
 /// The version of Crescent: "0.2.0".
 CRESCENT_C_API const char* crescent_version(void);
-/// CRESCENT_C_VERSION of the library; a program that needs later functions compares it.
+/// The CRESCENT_C_VERSION with which the library was built; a program that needs functions of a
+/// later version compares it.
 CRESCENT_C_API int crescent_c_version(void);
 /// The code of the error; CRESCENT_OK for NULL.
 CRESCENT_C_API int crescent_error_code_of(const crescent_error* error);
@@ -137,8 +138,8 @@ CRESCENT_C_API int crescent_error_code_of(const crescent_error* error);
 CRESCENT_C_API const char* crescent_error_message(const crescent_error* error);
 CRESCENT_C_API void crescent_error_free(crescent_error* error);
 CRESCENT_C_API void crescent_text_free(char* text);
-/// Sets a function that gets warnings in place of stderr, on the thread that raises them; NULL
-/// restores stderr.
+/// Sets a function that is called for each warning, on the thread that raises it, in place of
+/// printing to stderr; NULL restores printing.
 CRESCENT_C_API void crescent_set_warning_handler(void (*handler)(void* user, const char* text),
                                                  void* user);
 
@@ -146,24 +147,26 @@ CRESCENT_C_API void crescent_set_warning_handler(void (*handler)(void* user, con
 
 /// Sets the seed of initial weights and random draws that have no seed of their own.
 CRESCENT_MAY_FAIL crescent_error* crescent_set_seed(int64_t seed);
-/// The device in use and its options: "cpu", "{\"threads\": 2}".
+/// Sets the device on which programs run, such as "cpu", and its options, such as "{\"threads\":
+/// 2}".
 CRESCENT_MAY_FAIL crescent_error* crescent_set_device(const char* name, const char* options);
 /// Loads a plugin, by the path of its library or by its name on the search path.
 CRESCENT_MAY_FAIL crescent_error* crescent_load_plugin(const char* path_or_name);
-/// The names of all classes of a kind ("layer", "optimizer", "loss", "operation", ...), as a JSON
-/// list.
+/// Lists the names of all classes of a kind ("layer", "optimizer", "loss", "operation", ...) as
+/// JSON.
 CRESCENT_MAY_FAIL crescent_error* crescent_list_classes(const char* kind, char** names);
-/// The documentation and the options of a class, as a JSON object.
+/// Gets the documentation and the options of a class as a JSON object.
 CRESCENT_MAY_FAIL crescent_error* crescent_describe_class(const char* kind, const char* name,
                                                           char** description);
-/// A handle by which other threads can interrupt the calling thread.
+/// Returns a handle by which other threads can interrupt operations of the calling thread.
 CRESCENT_MAY_FAIL crescent_error* crescent_interruption_of_thread(crescent_interruption** result);
-/// Asks what that thread runs to stop: fit ends after the batch, others give
-/// CRESCENT_ERROR_INTERRUPTED.
+/// Asks the operation that the thread of the handle is running to stop: fit ends after the current
+/// batch, other operations fail with CRESCENT_ERROR_INTERRUPTED.
 CRESCENT_MAY_FAIL crescent_error* crescent_interruption_request(
     const crescent_interruption* interruption);
 CRESCENT_C_API void crescent_interruption_free(crescent_interruption* interruption);
-/// Asks what the calling thread runs to stop; a signal handler may call it.
+/// Asks the operation that the calling thread is running to stop; a signal handler may call this
+/// function.
 CRESCENT_C_API void crescent_interrupt(void);
 
 // ---- tensors
@@ -181,7 +184,7 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_wrap(int dtype, const int64_t*
                                                        void* memory, size_t bytes,
                                                        void (*release)(void* user), void* user,
                                                        crescent_tensor** result);
-/// A tensor of strings with one axis.
+/// Makes a tensor of strings with one axis.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_from_texts(const char* const* texts, size_t count,
                                                              crescent_tensor** result);
 /// Makes another handle of the same values; it stays valid when the first one is freed.
@@ -190,35 +193,37 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_share(const crescent_tensor* t
 CRESCENT_C_API void crescent_tensor_free(crescent_tensor* tensor);
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_spec(const crescent_tensor* tensor,
                                                        crescent_spec* result);
-/// The values, without a copy; they live as long as the handle.
+/// Gets a pointer to the values, without a copy, which is valid as long as the handle.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_data(const crescent_tensor* tensor,
                                                        const void** values);
-/// The values for writing. Weights of a model that were set from the tensor before do not change.
+/// Gets a pointer for writing values. Weights of a model that were set from the tensor before do
+/// not change.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_mutable_data(crescent_tensor* tensor,
                                                                void** values);
-/// An element of a tensor of strings; `index` counts in row-major order.
+/// Gets an element of a tensor of strings; `index` counts in row-major order.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_text_at(const crescent_tensor* tensor,
                                                           size_t index, char** text);
-/// Rows [first, first + count) of the leading axis, over the same memory.
+/// Makes a tensor of the rows [first, first + count) of the leading axis, on the same memory.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_rows(const crescent_tensor* tensor, int64_t first,
                                                        int64_t count, crescent_tensor** result);
-/// The same values in another shape, over the same memory.
+/// Makes a tensor of another shape with the same values, on the same memory.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_reshape(const crescent_tensor* tensor,
                                                           const int64_t* shape, int rank,
                                                           crescent_tensor** result);
-/// The values in the layout of NumPy; long tensors are abbreviated.
+/// Gets the values as text in the layout of NumPy; long tensors are abbreviated.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_print(const crescent_tensor* tensor, char** text);
 /// Reads an array from a file (.npy, .npz, .h5, .safetensors, an image, ...). If the file has
 /// several arrays, `name` is the path of one inside the file; else it is NULL.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_load(const char* path, const char* name,
                                                        crescent_tensor** result);
-/// Writes named arrays into a file, atomically.
+/// Writes named arrays into a file, which is replaced as a whole or not at all.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensors_save(const char* path, const char* const* names,
                                                         const crescent_tensor* const* tensors,
                                                         size_t count);
-/// A function of cr.ops ("softmax", "matmul", "concatenate") of tensors by position, with the other
-/// arguments by name. A function of a list of tensors takes all of them as that list. `count` has
-/// the capacity of `results` before, and the number of results afterwards.
+/// Calls a function of cr.ops, such as "softmax", "matmul" or "concatenate". `inputs` are its
+/// tensor arguments by position, or the elements of the list if the function takes a list of
+/// tensors; `arguments` is a JSON object of the other arguments by name. `count` is the capacity of
+/// `results` before the call and the number of results after it.
 CRESCENT_MAY_FAIL crescent_error* crescent_call(const char* function,
                                                 const crescent_tensor* const* inputs,
                                                 size_t input_count, const char* arguments,
@@ -229,7 +234,8 @@ CRESCENT_MAY_FAIL crescent_error* crescent_call(const char* function,
 /// Opens a model of Keras 1, 2.3.1, tf.keras, Keras 3 or Crescent; no code of the file is run.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_load(const char* path, const char* options,
                                                       crescent_model** result);
-/// Saves atomically; the file name extension (.keras, .h5, ...) determines the format.
+/// Saves the model; the file name extension (.keras, .h5, ...) determines the format. The file is
+/// replaced as a whole or not at all.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_save(const crescent_model* model, const char* path,
                                                       const char* options);
 /// Makes a model of {"class_name": "Sequential", "config": ...}, as Keras' model.to_json() writes
@@ -249,16 +255,17 @@ CRESCENT_C_API void crescent_model_free(crescent_model* model);
 
 // ---- models: what they are
 
-/// The lines of Keras' summary.
+/// Returns the summary of the model as text in the layout of Keras.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_summary(const crescent_model* model,
                                                          const char* options, char** text);
-/// Name, layers, inputs, outputs, weights, metrics and numbers of parameters, as a JSON object.
+/// Gets the name, layers, inputs, outputs, weights, metrics and numbers of parameters as a JSON
+/// object.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_describe(const crescent_model* model, char** json);
 CRESCENT_MAY_FAIL crescent_error* crescent_model_count(const crescent_model* model, int part,
                                                        size_t* count);
 CRESCENT_MAY_FAIL crescent_error* crescent_model_spec(const crescent_model* model, int part,
                                                       size_t index, crescent_spec* result);
-/// A copy of the weight with this path ("dense_1/kernel", as crescent_model_spec names it).
+/// Gets a copy of the weight with this path ("dense_1/kernel", as crescent_model_spec names it).
 CRESCENT_MAY_FAIL crescent_error* crescent_model_get_weight(const crescent_model* model,
                                                             const char* path,
                                                             crescent_tensor** result);
@@ -268,13 +275,13 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_set_weight(crescent_model* mode
 
 // ---- models: computing
 
-/// The outputs for all samples of the inputs. `count` has the capacity of `outputs` before, and the
-/// number of outputs afterwards.
+/// Computes the outputs for all samples of the inputs. `count` is the capacity of `outputs` before
+/// the call and the number of outputs after it.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_predict(const crescent_model* model,
                                                          const crescent_tensor* const* inputs,
                                                          size_t input_count, const char* options,
                                                          crescent_tensor** outputs, size_t* count);
-/// Options: {"optimizer": "adam", "loss": "mse", "metrics": ["mae"]}.
+/// Compiles the model. `options` is JSON: {"optimizer": "adam", "loss": "mse", "metrics": ["mae"]}.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_compile(crescent_model* model,
                                                          const char* options);
 /// Trains. `validation` and `progress` may be NULL; `history` (or NULL) becomes a JSON object of
@@ -288,7 +295,7 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_train_on_batch(crescent_model* 
                                                                 const crescent_data* batch,
                                                                 crescent_value* values,
                                                                 size_t* count);
-/// The loss and metrics of one batch, without training.
+/// Computes the loss and metrics of one batch, without training.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_test_on_batch(crescent_model* model,
                                                                const crescent_data* batch,
                                                                crescent_value* values,

@@ -50,24 +50,25 @@ typedef struct crescent_host {
   /// Reads a number or boolean (as 0 or 1) from a JSON object: an option of a layer, an attribute
   /// of an op.
   crescent_error* (*get_number)(const char* json, const char* name, double* number);
-  /// Reads a string from a JSON object; another value is returned as JSON. Free it with text_free.
+  /// Reads a string from a JSON object; a value of another type is returned as JSON text. The
+  /// caller frees `text` by text_free.
   crescent_error* (*get_text)(const char* json, const char* name, char** text);
   void (*text_free)(char* text);
   /// Calls a function of cr.ops, which may be an op of this plugin.
   crescent_error* (*call)(const char* function, const crescent_tensor* const* inputs,
                           size_t input_count, const char* arguments, crescent_tensor** results,
                           size_t* count);
-  /// Within build: adds a weight; weights are numbered from 0. `initializer` is JSON: a name in
-  /// quotes, a configuration, or NULL for the default.
+  /// Adds a weight; only the callback `build` may call it. Weights are numbered from 0 in the order
+  /// of calls. `initializer` is JSON, a name in quotes or a configuration, or NULL for the default.
   crescent_error* (*add_weight)(crescent_layer* layer, const char* name, const int64_t* shape,
                                 int rank, const char* initializer, int trainable);
-  /// The value of a weight.
+  /// Returns the value of the weight with number `index`.
   crescent_error* (*weight)(const crescent_layer* layer, size_t index, crescent_tensor** result);
-  /// Within call: sets the value that the weight has after the step.
+  /// Sets the value that a weight has after the step; only the callback `call` may call it.
   crescent_error* (*assign)(crescent_layer* layer, size_t index, const crescent_tensor* value);
-  /// Within call: adds a scalar to the training loss.
+  /// Adds a scalar to the training loss; only the callback `call` may call it.
   crescent_error* (*add_loss)(crescent_layer* layer, const crescent_tensor* value);
-  /// Looks up additional functions of later or special hosts; NULL for an unknown name.
+  /// Returns an additional function that later or special hosts have; NULL for an unknown name.
   const void* (*extension)(const char* name);
 } crescent_host;
 
@@ -80,8 +81,8 @@ typedef struct crescent_option {
   size_t struct_size;
   const char* name;
   const char* doc;
-  /// JSON whose type determines the type of the option: true, 1, 0.5, "a text". NULL: an option of
-  /// any type whose default is null.
+  /// A JSON value whose type is the type of the option: true, 1, 0.5, "a text". NULL: the option
+  /// has any type and its default is null.
   const char* default_value;
 } crescent_option;
 
@@ -91,21 +92,24 @@ typedef struct crescent_layer_class {
   const char* doc;
   const crescent_option* const* options;
   size_t option_count;
-  /// Makes the state of a layer from its options, a JSON object. NULL: layers have no state.
+  /// Makes the state of a layer from its options, a JSON object. If this function is NULL, layers
+  /// have no state.
   crescent_error* (*create)(const char* options, void** self);
   void (*destroy)(void* self);
-  /// Adds weights for these inputs, whose batch size is -1. NULL: layers have no weights.
+  /// Adds weights for these inputs, whose batch size is -1. If this function is NULL, layers have
+  /// no weights.
   crescent_error* (*build)(void* self, crescent_layer* layer, const crescent_spec* const* inputs,
                            size_t count);
-  /// `result_count` is the capacity of `results` before, and their number afterwards.
+  /// Computes the results. `result_count` is the capacity of `results` before the call and the
+  /// number of results after it.
   crescent_error* (*call)(void* self, crescent_layer* layer, const crescent_tensor* const* inputs,
                           size_t count, int training, crescent_tensor** results,
                           size_t* result_count);
-  size_t min_inputs, max_inputs;  ///< 0 and 0: one input
-  int supports_masking;           ///< whether the mask of a single input is that of the output
+  size_t min_inputs, max_inputs;  ///< both 0: the layer has one input
+  int supports_masking;           ///< whether the output has the mask of the single input
 } crescent_layer_class;
 
-/// The values of an input or a result of an op, row-major.
+/// Describes the memory that holds the values of an input or a result of an op, in row-major order.
 typedef struct crescent_buffer {
   size_t struct_size;
   void* data;
@@ -149,13 +153,15 @@ typedef struct crescent_plugin {
   uint32_t table_version;
   char name[64];
   char version[32];
-  /// Called once, first; the host lives as long as the process.
+  /// The first function of the plugin that the host calls, once; `host` lives as long as the
+  /// process.
   crescent_error* (*start)(const crescent_host* host);
   const crescent_layer_class* const* layers;
   size_t layer_count;
   const crescent_op_class* const* ops;
   size_t op_count;
-  const void* (*extension)(const char* name);  ///< extensions of this plugin by name; may be NULL
+  /// finds additional functions of this plugin by name; may be NULL
+  const void* (*extension)(const char* name);
 } crescent_plugin;
 
 #define CRESCENT_TABLE_HEAD(plugin_name, plugin_version) \

@@ -17,7 +17,8 @@ bool contains(Tokens tokens, std::string_view text) {
   return std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) { return is(t, text); });
 }
 
-/// Words that are a type, or a part of one: what stands last in a parameter is then no name.
+/// Whether the word is a type or a part of one, such as "unsigned". As last word of a parameter, it
+/// is not the parameter's name.
 bool is_word_of_type(std::string_view word) {
   static constexpr std::array<std::string_view, 16> kWords = {
       "auto", "bool",  "char",   "class",    "const",    "double", "float",    "int",
@@ -29,8 +30,8 @@ bool is_name(const Token& token) {
   return token.kind == TokenKind::identifier && !is_word_of_type(token.text);
 }
 
-/// Whether the last token of a parameter (without its default) is its name: it stands behind a
-/// type.
+/// Whether the last token of a parameter without its default value is the name of the parameter,
+/// because a type precedes it.
 bool ends_with_name(Tokens parameter) {
   if (parameter.size() < 2 || !is_name(parameter.back())) return false;
   const Token& before = parameter[parameter.size() - 2];
@@ -42,7 +43,7 @@ bool ends_with_name(Tokens parameter) {
                    is(before, "...");
 }
 
-/// Goes over tokens and knows what is inside of brackets.
+/// Follows the nesting of brackets while tokens are read one after the other.
 class Nesting {
  public:
   void enter(const Token& token, const Token* before) {
@@ -61,7 +62,8 @@ void append(std::string& to, Tokens tokens) {
   for (const Token& token : tokens) to += token.text + "\n";
 }
 
-/// The parameters in brackets, without their names. Commas that nobody can place leave them whole.
+/// Appends the parameters in brackets without their names. If it is not clear whether a comma
+/// separates parameters or template arguments, the names around it stay.
 void append_parameters(std::string& to, Tokens list) {
   size_t first = 0, end_of_type = 0;
   bool has_default = false;
@@ -86,7 +88,8 @@ void append_parameters(std::string& to, Tokens list) {
   finish(list.size());
 }
 
-/// Where the parameters of the function that is declared here begin; 0 where it is no function.
+/// The index at which the parameters of the declared function begin; 0 if the declaration is not
+/// that of a function.
 size_t parameters_of(Tokens declaration) {
   for (const char* other : {"static_assert", "using", "typedef", "requires", "friend"})
     if (contains(declaration, other)) return 0;
@@ -118,8 +121,8 @@ void append_declaration(std::string& to, Tokens declaration) {
   append(to, declaration.subspan(end));
 }
 
-/// Whether a brace behind these tokens opens a namespace or a class: what is in there are
-/// declarations again.
+/// Whether a brace after these tokens opens a namespace or a class, which contains declarations
+/// again.
 bool opens_scope(Tokens before) {
   if (contains(before, "(") || contains(before, "enum")) return false;
   for (const char* word : {"namespace", "class", "struct", "union", "extern"})
@@ -127,7 +130,7 @@ bool opens_scope(Tokens before) {
   return false;
 }
 
-/// Behind the brace that closes the one in front of `from`.
+/// The index after the brace that closes the block whose opening brace precedes `from`.
 size_t behind_block(Tokens tokens, size_t from) {
   int depth = 1;
   for (; from < tokens.size() && depth > 0; ++from)
@@ -141,7 +144,7 @@ std::string declarations(std::string_view header) {
   const std::vector<Token> all = tokens_of(header);
   const Tokens tokens(all);
   std::string text;
-  size_t first = 0;  // of the declaration
+  size_t first = 0;  // index of the first token of the declaration
   int parentheses = 0;
   for (size_t i = 0; i < tokens.size();) {
     const Tokens declaration = tokens.subspan(first, i - first);

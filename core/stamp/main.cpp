@@ -1,5 +1,5 @@
-// crescent-stamp FOLDER OUTPUT: writes a header with a hash of what the headers in the folder
-// declare. A file that would stay the same is left alone.
+// crescent-stamp FOLDER OUTPUT: writes a header with a hash of the declarations in the headers of
+// the folder. A file whose content would stay the same is not written.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -18,13 +18,13 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// FNV-1a.
+/// Updates an FNV-1a hash.
 void mix(uint64_t& hash, std::string_view text) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
 }
 
 uint64_t hash_of(const fs::path& folder) {
-  std::map<std::string, fs::path> headers;  // by name
+  std::map<std::string, fs::path> headers;  // keys are names
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".h")
       headers.emplace(fs::relative(entry.path(), folder).generic_string(), entry.path());

@@ -12,7 +12,8 @@ bool continues_name(char c) {
   return begins_name(c) || std::isdigit(static_cast<unsigned char>(c));
 }
 
-/// Operators of several characters, but for those with '>' in front: "> >" is ">>".
+/// Operators of several characters. Operators that begin with '>' are missing, because ">>" may
+/// also close two template argument lists, so each '>' is a token.
 constexpr std::array<std::string_view, 20> kOperators = {"...", "<<=", "::", "->", "++", "--", "<<",
                                                          "<=",  "==",  "!=", "&&", "||", "+=", "-=",
                                                          "*=",  "/=",  "%=", "&=", "|=", "^="};
@@ -38,7 +39,7 @@ class Lexer {
     return found == text_.npos ? text_.size() : found + what.size();
   }
 
-  /// Blanks, comments and continued lines; line ends too if `lines`.
+  /// Skips blanks, comments and continued lines, and line ends too if `lines` is true.
   void skip_blanks(bool lines) {
     for (; at_ < text_.size();) {
       if (starts("//")) {
@@ -80,7 +81,7 @@ class Lexer {
     while (end < text_.size() && continues_name(text_[end])) ++end;
     return end;
   }
-  /// 1.5e-3f, 0x1p-24, 1'000.
+  /// The end of a number such as 1.5e-3f, 0x1p-24 or 1'000.
   size_t number_end() const {
     size_t end = at_;
     while (end < text_.size()) {

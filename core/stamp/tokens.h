@@ -1,4 +1,4 @@
-// A header as tokens of C++.
+// Splits a header into the tokens of C++.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,10 +10,10 @@ enum class TokenKind { identifier, literal, punctuation, directive };
 
 struct Token {
   TokenKind kind;
-  std::string text;  ///< of a directive the whole line, its tokens joined
+  std::string text;  ///< for a directive, the whole line with its tokens joined
 };
 
-/// Without comments and #include.
+/// Returns the tokens of a header without comments and #include directives.
 std::vector<Token> tokens_of(std::string_view header);
 
 }  // namespace crescent::stamp

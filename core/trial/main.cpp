@@ -1,5 +1,5 @@
-// crescent-try LIBRARY...: loads plugins in turn, the last of which may end this process. Started
-// by libcrescent.
+// crescent-try LIBRARY...: loads plugins one after the other, the last of which may crash this
+// process. libcrescent starts this program.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-// Opens a model and predicts for two samples of three numbers in an array of the program, without a
-// copy:
+// Loads a model and predicts for two samples of three numbers. The input tensor uses the program's
+// array without copying it:
 //   predict_c MODEL
 #include <crescent.h>
 #include <stdio.h>

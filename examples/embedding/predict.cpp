@@ -1,4 +1,4 @@
-// Opens a file of Keras and predicts for zeros: predict MODEL
+// Loads a model file of Keras and prints its predictions for inputs of zeros. Usage: predict MODEL
 #include <cstdio>
 
 #include "crescent/crescent.h"
@@ -11,7 +11,7 @@ int main(int argc, char** argv) try {
   Tensors inputs;
   for (const Symbol& input : model->inputs()) {
     Shape shape = input.shape();
-    shape.set(0, 1);  // a single sample
+    shape.set(0, 1);  // the batch has a single sample
     inputs.push_back(Tensor(shape, input.dtype()));
   }
   for (const Tensor& output : model->predict(inputs)) std::printf("%s\n", to_text(output).c_str());

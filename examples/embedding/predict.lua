@@ -1,4 +1,4 @@
--- The C interface from LuaJIT, which reads the declarations of crescent.h itself:
+-- Calls the C interface from LuaJIT, whose ffi library parses the declarations in crescent.h:
 --   luajit predict.lua LIBRARY HEADER MODEL        LIBRARY: .../lib/libcrescent_c.so.1
 local ffi = require "ffi"
 local library, header, path = arg[1], arg[2], arg[3]
@@ -10,7 +10,7 @@ local declarations = text:gsub("\n#[^\n]*", "\n"):gsub('extern "C" {', "")
 ffi.cdef(declarations)
 local crescent = ffi.load(library)
 
---- Raises what a function gives, unless that is NULL.
+--- Raises a Lua error for the crescent_error that a C function returned; NULL means success.
 local function check(err)
   if err == nil then return end
   local message = ffi.string(crescent.crescent_error_message(err))

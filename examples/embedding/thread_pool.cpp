@@ -1,5 +1,5 @@
-// A server's use of a model: threads that take requests from a queue and predict by one model:
-// thread_pool MODEL
+// How a server may use a model: worker threads take requests from a queue and all predict with the
+// same model. Usage: thread_pool MODEL
 #include <condition_variable>
 #include <cstdio>
 #include <functional>
@@ -45,7 +45,7 @@ class ThreadPool {
       std::packaged_task<Tensors()> task = std::move(tasks_.front());
       tasks_.pop();
       lock.unlock();
-      task();  // an exception of it reaches whoever waits for the result
+      task();  // get() of the task's future rethrows an exception of the task
     }
   }
 
@@ -58,7 +58,7 @@ class ThreadPool {
 
 int main(int argc, char** argv) try {
   if (argc != 2) fail("expected the path of a model");
-  const ModelPtr model = load_model(argv[1]);  // one model serves all threads
+  const ModelPtr model = load_model(argv[1]);  // all threads use this one model
   const Tensor x = global_random().normal({64, 3});
   const Tensor expected = model->predict({x}).front();
 

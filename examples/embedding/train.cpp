@@ -1,4 +1,4 @@
-// Trains a network to compute 2 a - b + c / 2 and saves it: train MODEL
+// Trains a network to compute 2 a - b + c / 2 and saves it. Usage: train MODEL
 #include <cstdio>
 
 #include "crescent/crescent.h"

@@ -1,7 +1,8 @@
 #include "crescent/device/cpu_kernel.h"
 #include "crescent/plugin.h"
 
-/// Moving averages of rows: y[t] = decay y[t-1] + (1 - decay) x[t]; reversed, from the end.
+/// The moving average of each row: y[t] = decay y[t-1] + (1 - decay) x[t]. With `reverse` it runs
+/// from the last element to the first.
 struct Ema final : crescent::OpOf<Ema> {
   static constexpr const char* kName = "acme.ema";
   double decay;

@@ -1,4 +1,5 @@
--- Loads the plugin, learns to multiply three columns by 2, -1 and 0.5, saves, loads.
+-- Loads the plugin, trains its layer to multiply three columns by 2, -1 and 0.5, then saves the
+-- model and loads it again.
 --   CRESCENT_PLUGIN_PATH=build crescent train.lua
 local cr = require "crescent"
 cr.plugins.load "acme.scale"
@@ -23,7 +24,8 @@ os.remove(temporary)
 assert(again.layers[1]:get_config().initializer)
 assert(cr.ops.max(cr.ops.abs(again:predict(x) - model:predict(x))):item() == 0)
 
-for _, class in ipairs(cr.listing().classes) do -- help shows what scale.examples says
+-- The help of the class shows the text of the file scale.examples.
+for _, class in ipairs(cr.listing().classes) do
   if class.name == "Scale" then assert(class.example:find "cr.layers.Scale") end
 end
 print "ok acme.scale"

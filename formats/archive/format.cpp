@@ -1,4 +1,5 @@
-// The format "archive": .keras files of Keras 3. formats/keras determines their contents.
+// The format "archive": .keras files of Keras 3. The library formats/keras decides which texts and
+// arrays such a file contains.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "keras/model/feature_space.h"

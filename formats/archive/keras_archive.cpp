@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The attribute of the root group of the weights with the CRC-32 of the config.json that Crescent
-/// wrote beside them.
+/// The attribute of the root group of model.weights.h5 in which Crescent saves the CRC-32 of
+/// config.json, to notice a later change of config.json.
 constexpr const char* kConfigChecksum = "crescent_config_crc32";
 
 int64_t checksum_of(const std::string& text) {
@@ -60,8 +60,8 @@ std::optional<Dict> KerasArchive::json(const std::string& name) {
   }
 }
 
-/// Crescent's own description of the model, which says more than config.json. It is valid only if
-/// config.json is unchanged.
+/// Crescent's own description of the model, an attribute of model.weights.h5 with more details than
+/// config.json. It is ignored, with a warning, if config.json was changed after saving.
 std::optional<std::string> KerasArchive::own_description() {
   auto own = weights_.text("", keras::kOwn);
   if (!own || weights_.integer("", kConfigChecksum) == checksum_of(config_)) return own;

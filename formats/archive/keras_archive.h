@@ -1,6 +1,6 @@
-// A .keras archive, or a folder with its members, as a file for formats/keras. Weights are in
-// model.weights.h5; config.json and metadata.json hold what an HDF5 file of Keras has as attributes
-// of its root.
+// A .keras archive, or a folder with the files of one, as a source of weights for the library
+// formats/keras. Weights are in model.weights.h5; config.json and metadata.json contain the texts
+// that a plain HDF5 file of Keras stores as attributes of its root group.
 #pragma once
 #include "crescent/base/value.h"
 #include "keras/model/model_file.h"
@@ -12,7 +12,8 @@ inline constexpr const char *kMetadata = "metadata.json", *kConfig = "config.jso
 
 class KerasArchive final : public keras::WeightSource {
  public:
-  /// Opens an archive or a folder; fails if it has no weights or a text is not JSON.
+  /// Opens an archive or a folder. Fails if model.weights.h5 is missing or a text file is not valid
+  /// JSON.
   explicit KerasArchive(const std::string& path);
 
   const std::string& path() const override { return path_; }

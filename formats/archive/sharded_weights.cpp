@@ -70,8 +70,8 @@ std::optional<int64_t> ShardedWeights::integer(const std::string& group, const s
   return files == files_.end() ? std::nullopt : shard(files->second.front()).integer(group, name);
 }
 
-/// The names of the members of a group: if it has variables, those in all of its files; else the
-/// next parts of the paths of the groups below it.
+/// The names of the datasets in a group of variables, collected from all files that contain the
+/// group. For a group that only contains other groups: the names of these groups.
 std::optional<keras::Names> ShardedWeights::members(const std::string& group) {
   std::set<std::string> names;
   if (const auto files = files_.find(group); files != files_.end()) {
@@ -125,11 +125,12 @@ std::vector<keras::DatasetValues> ShardedWeights::read(const keras::Names& datas
 
 namespace {
 
-/// The assignment of entries to shards. A group is written to each shard that has one of its
-/// arrays.
+/// The assignment of entries to shards. A group whose arrays are in several shards is written to
+/// each of these shards.
 struct ShardAssignment {
   std::vector<keras::Entries> shards{1};
-  std::map<std::string, std::vector<size_t>> shards_of;  // per group
+  // for each group, the indices of the shards with its arrays
+  std::map<std::string, std::vector<size_t>> shards_of;
   uint64_t bytes = 0;
 };
 
@@ -153,9 +154,8 @@ ShardAssignment assign_shards(const keras::Entries& entries, uint64_t largest) {
   return assignment;
 }
 
-/// The names of the files in the .weights.json at this path; empty if it does not exist or is
-/// another kind of file.
-/// kind of file.
+/// The names of the files that the .weights.json at this path lists; empty if there is no such file
+/// or it has another form.
 std::set<std::string> shards_at(const std::string& path) {
   std::set<std::string> names;
   try {
@@ -165,8 +165,8 @@ std::set<std::string> shards_at(const std::string& path) {
   return names;
 }
 
-/// The names of new files: "m_00003.weights.h5", or "m-b_..." if the existing .weights.json names
-/// files without "-b".
+/// The names of the shards to write: "m_00000.weights.h5", ... If the existing .weights.json
+/// already uses one of these names, the shards are named "m-b_00000.weights.h5", ...
 keras::Names shard_names(const std::string& path, size_t count, const std::set<std::string>& old) {
   const size_t begin = folder_of(path).size();
   const std::string stem = path.substr(begin, path.size() - begin - std::string(kEnding).size());
@@ -203,7 +203,8 @@ void write_shards(const keras::Entries& entries, const std::string& path, uint64
       path, to_json(Dict{{"metadata", Dict{{"total_size", static_cast<int64_t>(assignment.bytes)}}},
                          {"weight_map", std::move(map)}}));
   for (const std::string& name : old) {
-    std::error_code ignored;  // an old file that stays does no harm
+    // an old shard that cannot be deleted is unused, so the error is ignored
+    std::error_code ignored;
     fs::remove(folder_of(path) + name, ignored);
   }
 }

@@ -1,6 +1,6 @@
-// Weights in several HDF5 files of limited size. As in Keras 3 a .weights.json says which file has
-// which group: {"metadata": {"total_size"}, "weight_map": {"/layers/dense/vars":
-// "m_00000.weights.h5"}}, with a list of files for a group in several.
+// Weights in several HDF5 files ("shards") of limited size. As in Keras 3, a .weights.json file
+// maps each group to its shard: {"metadata": {"total_size"}, "weight_map": {"/layers/dense/vars":
+// "m_00000.weights.h5"}}, or to a list of shards if the arrays of the group are in several.
 #pragma once
 #include <map>
 #include <memory>
@@ -29,13 +29,13 @@ class ShardedWeights final : public keras::WeightSource {
 
  private:
   hdf5::KerasFile& shard(const std::string& name);
-  /// The shard that contains this dataset.
+  /// The name of the shard that contains this dataset.
   const std::string& shard_of(const std::string& dataset);
 
   std::string path_;
-  std::map<std::string, keras::Names> files_;  // the files of each group
+  std::map<std::string, keras::Names> files_;  // the shards that contain each group
   std::map<std::string, std::unique_ptr<hdf5::KerasFile>> open_;
-  // the file of each dataset in a group with several files
+  // the shard that contains each dataset, for groups that are in several shards
   std::map<std::string, std::string> places_;
 };
 

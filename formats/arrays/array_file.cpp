@@ -10,8 +10,8 @@
 namespace crescent::arrays {
 namespace {
 
-/// The values of an array in memory, converted if Crescent lacks their type; `data` is the content
-/// of the file.
+/// Makes a tensor in memory from the values in `data`, the content of the file; values whose type
+/// Crescent lacks are converted.
 Tensor values_of(const std::string& data, const FileArray& array) {
   const FileType& type = array.type;
   const Shape shape(array.dims);

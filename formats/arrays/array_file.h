@@ -1,5 +1,5 @@
-// A file of a header and the values of one array, in any byte order: the common part of idx and
-// npy.
+// Files that consist of a header and the values of one array, in either byte order: code that the
+// formats "idx" and "npy" share.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,33 +9,36 @@
 
 namespace crescent::arrays {
 
-/// The representation of values in a file.
+/// The type of the values in a file, and the dtype of the tensor that they become.
 struct FileType {
   size_t width;
   DType dtype;  ///< the dtype of the tensor
-  char kind;    ///< 'u', 'i', 'f', 'b', 'c'
+  char kind;    ///< as in NumPy: 'u' unsigned, 'i' signed, 'f' floating point, 'b' boolean, 'c'
+                ///< complex
   bool converted() const { return width != size_of(dtype); }
 };
 struct FileArray {
   FileType type;
   std::vector<int64_t> dims;  ///< the sizes of the axes in the order of the file
-  size_t start;               ///< the offset of the values
+  size_t start;               ///< the offset of the first value in the file, in bytes
   /// whether the byte order is not that of this machine; whether axes are in Fortran order
   bool swapped, fortran = false;
 };
 
-/// Reads the header at the beginning of `data`.
+/// The type of functions that read the header at the beginning of `data`, the content of a file.
 using Header = FileArray(const std::string& path, std::string_view data);
 
-/// Fails unless `bytes`, the size of the values in the file, is the size that the header says.
+/// Fails unless `bytes`, the number of bytes behind the header, is the size of the values according
+/// to the header.
 void check_size(const std::string& path, const FileArray& array, size_t bytes);
-/// The array in memory; `data` is the content of the file.
+/// Copies the array from `data`, the content of the file, to memory.
 Tensor load(const std::string& path, const std::string& data, Header* header_of);
-/// The array, whose values stay in the file. Fails if they must be converted; the message names the
-/// function of Lua that loads them.
+/// Returns a tensor whose values stay in the file. Fails if the values must be converted to be
+/// used; the message then names the Lua function `load_with`, which loads them to memory.
 Tensor open(const std::string& path, Header* header_of, const char* load_with);
 
-/// Fails unless `name` is empty: the array in a file of one array has no name.
+/// Fails unless `name`, the name of the wanted array, is empty: a file with a single array stores
+/// no name.
 void refuse_name(const std::string& path, const std::string& name);
 
 }  // namespace crescent::arrays

@@ -1,4 +1,4 @@
-// The format "idx": the arrays of MNIST, also compressed with gzip.
+// The format "idx": the file format of the MNIST data set. Files may be compressed with gzip.
 #include <unistd.h>
 
 #include <bit>

@@ -59,7 +59,8 @@ FileType npy_type(std::string_view descr, const std::string& path) {
 
 namespace {
 
-/// The header, the text of a Python dictionary, and the offset of its end.
+/// The header of an npy file, which is the text of a Python dictionary, and the offset of the first
+/// byte after it.
 std::pair<std::string_view, size_t> npy_text(const std::string& path, std::string_view data) {
   if (data.size() < 10 || !data.starts_with("\x93NUMPY"))
     fail("'", path, "' is not an npy file: it starts with other bytes");
@@ -144,7 +145,7 @@ class Npy final : public Format, public ReadsArrays, public WritesArrays {
     refuse_name(path, member);
     return open(path, npy_header, "read_npy");
   }
-  /// Writes the only array; its name is not stored.
+  /// Writes `arrays`, which must contain exactly one array; the name of the array is not stored.
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     if (arrays.size() != 1)
       fail("'", path, "': a file of format npy takes one array, got ", arrays.size());

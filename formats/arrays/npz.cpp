@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kEnding = ".npy";
 
-/// An open archive.
+/// An .npz archive that is open for reading.
 struct OpenArchive {
   std::string path;
   std::shared_ptr<Storage> file;
@@ -32,8 +32,8 @@ struct OpenArchive {
 };
 using OpenArchivePtr = std::shared_ptr<OpenArchive>;
 
-/// The archive and the member as messages name them, without the outer quotes: "w.npz',
-/// 'kernel.npy".
+/// The names of the archive and of a member for error messages, which add the outer quotes:
+/// "w.npz', 'kernel.npy".
 std::string place_of(const OpenArchive& from, const zip::Member& member) {
   return from.path + "', '" + member.name;
 }
@@ -50,7 +50,7 @@ Tensor in_memory(const OpenArchivePtr& from, const zip::Member& member) {
   return load(place_of(*from, member), from->archive.text(member), npy_header);
 }
 
-/// Calls `f`; an ArchiveError becomes an Error that names the file.
+/// Calls `work`; if it throws an ArchiveError, throws an Error that names the file instead.
 template <class F>
 auto naming(const std::string& path, const F& work) {
   try {
@@ -101,8 +101,8 @@ class Npz final : public keras::NamedFormat {
               std::make_shared<BoxedTensor>(lists.lengths)};
     });
   }
-  /// The array. If its representation in the file is that in memory, the values stay in the file,
-  /// after they were compared with the checksum of the archive.
+  /// Opens the array `array_path`. If its bytes in the file need no conversion, they are compared
+  /// with the checksum in the archive and stay in the file; otherwise they are read to memory.
   Tensor open_array(const std::string& path, const std::string& array_path) override {
     return naming(path, [&]() -> Tensor {
       const auto from = std::make_shared<OpenArchive>(path);

@@ -14,7 +14,7 @@ namespace crescent::arrays {
 /// arrays of objects become lists. `path` is for messages.
 Value read_pickle(const std::string& path, std::string_view bytes);
 
-/// Lists of integers: the concatenated numbers, and the length of each list.
+/// A list of lists of integers: all numbers one after another, and the length of each inner list.
 struct Ragged {
   Tensor values, lengths;
 };

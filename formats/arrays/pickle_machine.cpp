@@ -293,7 +293,7 @@ void PickleMachine::push_name(const std::string& module, const std::string& name
   push_object(PickleObject::Kind::name, full);
 }
 
-/// Converts UTF-8 with code points below 256 to one byte each.
+/// Converts a UTF-8 text to Latin-1: each code point below 256 becomes one byte.
 std::string latin1(const std::string& text) {
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -23,7 +23,8 @@ struct Cell {
 struct PickleObject {
   enum class Kind { text, list, tuple, dict, name, dtype, array } kind;
   std::string text;  ///< a text; "module name" of a global; "f8" of a dtype; the values of an array
-  /// items of a list; alternating keys and values of a dictionary; objects of an array
+  /// the items of a list, the alternating keys and values of a dictionary, or the elements of an
+  /// array of Python objects
   std::vector<Cell> cells;
   std::vector<int64_t> dims;  ///< the shape of an array
   std::string element;        ///< the type of elements of an array: "<f8"
@@ -33,8 +34,8 @@ struct PickleObject {
 class PickleMachine {
  public:
   PickleMachine(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
-  /// Runs the program; returns the top of its stack, which is valid during the lifetime of the
-  /// machine. Fails, naming the offset, unless it is a pickle of plain objects.
+  /// Executes the opcodes of the pickle and returns the top of the stack, which is valid as long as
+  /// this object. Fails, naming the offset, unless the pickle contains only plain objects.
   Cell run();
 
  private:

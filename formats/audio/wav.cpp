@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-/// A reader of little-endian numbers in the bytes of a file.
+/// Reads little-endian numbers from the bytes of a file, one after another.
 class Bytes {
  public:
   Bytes(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
@@ -53,11 +53,12 @@ Layout read_layout(const std::string& path, std::string_view chunk) {
   auto coding = bytes.number<uint16_t>();
   layout.channels = bytes.number<uint16_t>();
   layout.sampling_rate = bytes.number<uint32_t>();
-  bytes.take(4);  // bytes per second
+  bytes.take(4);  // skips the field with the bytes per second
   const auto frame = bytes.number<uint16_t>();
   layout.bits = bytes.number<uint16_t>();
   if (coding == kExtensible) {
-    bytes.take(8);  // the size of the extension, valid bits, mask of loudspeakers
+    // skips the size of the extension, the number of valid bits and the mask of loudspeakers
+    bytes.take(8);
     coding = bytes.number<uint16_t>();
   }
   if (coding != kWhole && coding != kFloating)
@@ -115,7 +116,8 @@ Chunks read_chunks(const std::string& path, std::string_view file) {
       continue;
     }
     if (!layout) fail("'", path, "': the samples come before their format");
-    // the size that programs write when they do not know it yet, as when they record
+    // programs that stream a recording to a file write this number because the size is not yet
+    // known
     constexpr uint32_t kToTheEnd = 0xffffffff;
     const size_t count = size == kToTheEnd ? bytes.left() : size;
     const size_t frame = layout->channels * layout->width();
@@ -195,7 +197,8 @@ std::string encoded(const std::string& path, const Tensor& audio, int64_t rate, 
   return file;
 }
 
-/// A file has the arrays "" (or "audio") and "sampling_rate"; for writing also "bits" and "float".
+/// Reads and writes WAV files as the arrays "" (also named "audio") and "sampling_rate"; the arrays
+/// "bits" and "float" select the sample format for writing.
 class Wav final : public Format, public ReadsArrays, public WritesArrays {
  public:
   static void describe(Schema<Wav>& s) {

@@ -23,8 +23,8 @@ constexpr std::array<uint32_t, 256> kTable = [] {
   return table;
 }();
 
-/// The product of two polynomials modulo that of CRC-32C; the highest bit is the coefficient of
-/// x^0.
+/// Multiplies two polynomials modulo the polynomial of CRC-32C; the highest bit of a number is the
+/// coefficient of x^0.
 constexpr uint32_t multiply(uint32_t a, uint32_t b) {
   uint32_t product = 0;
   for (uint32_t bit = uint32_t{1} << 31; bit; bit >>= 1) {
@@ -34,10 +34,10 @@ constexpr uint32_t multiply(uint32_t a, uint32_t b) {
   return product;
 }
 
-/// The polynomial x^(8 * bytes): a checksum multiplied by it is that of the data followed by
-/// `bytes` zeros.
+/// The polynomial x^(8 * bytes): multiplying a checksum by it gives the checksum of the same data
+/// with `bytes` zero bytes appended.
 constexpr uint32_t zeros(size_t bytes) {
-  uint32_t power = uint32_t{1} << 31, square = uint32_t{1} << 23;  // x^0, x^8
+  uint32_t power = uint32_t{1} << 31, square = uint32_t{1} << 23;  // the polynomials x^0 and x^8
   for (; bytes; bytes >>= 1, square = multiply(square, square))
     if (bytes & 1) power = multiply(power, square);
   return power;
@@ -70,9 +70,9 @@ inline uint32_t step(uint32_t crc, uint64_t) { return crc; }
 bool has_instruction() { return false; }
 #endif
 
-/// Computes the checksums of three parts at a time, since the latency of the instruction is three
-/// cycles and one can start each cycle. The parts are too short for the hardware prefetcher, so the
-/// next ones are prefetched.
+/// Computes the checksums of three consecutive parts at the same time: the CRC instruction has a
+/// latency of three cycles, and one can start in each cycle. The hardware prefetcher does not help
+/// with such short parts, so the code prefetches the next three parts itself.
 CRC32C_TARGET uint32_t by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
   constexpr size_t kPart = 8192, kLine = 64;
   constexpr uint32_t kOnePart = zeros(kPart), kTwoParts = zeros(2 * kPart);

@@ -12,14 +12,15 @@
 
 namespace crescent::files {
 
-/// A chunk of the bytes of an array.
+/// A range of bytes in the array with the index `array`.
 struct Chunk {
   size_t array;
   uint64_t offset, size;
 };
 
-/// Chunks that do not share a huge page: if two threads touched a new page at the same time, both
-/// would clear it. `offsets` are the offsets of arrays from the start of a huge page.
+/// Splits arrays into chunks so that no two chunks share a huge page: if two threads first wrote to
+/// the same page at once, the kernel would zero the page twice. `offsets` are the offsets of the
+/// arrays from the start of a huge page.
 inline std::vector<Chunk> chunks_of(const std::vector<uint64_t>& offsets,
                                     const std::vector<uint64_t>& sizes) {
   constexpr uint64_t kPage = uint64_t{2} << 20;
@@ -47,14 +48,14 @@ void in_parallel(size_t count, const F& work) {
       if (!error) error = std::current_exception();
     }
   };
-  // starting a thread only pays if it has at least this many items
+  // a thread is only started for at least kMinWork items, since starting one takes time
   constexpr size_t kMaxThreads = 8, kMinWork = 2;
   size_t threads = std::min(
       {count / kMinWork, kMaxThreads, static_cast<size_t>(std::thread::hardware_concurrency())});
   std::vector<std::jthread> others;
   try {
     for (size_t i = 1; i < threads; ++i) others.emplace_back(take);
-  } catch (const std::system_error&) {  // only as many threads as could be started do the work
+  } catch (const std::system_error&) {  // the threads that could be started do all the work
   }
   take();
   others.clear();

@@ -33,8 +33,8 @@ class CheckedStorage final : public Storage {
   std::string location() const override { return file_->location(); }
 
  private:
-  /// Compares piece `k` with its checksum; `read` holds the bytes [offset, offset + count), which
-  /// may be only a part of it.
+  /// Compares piece `k` with its checksum; `read` holds the bytes [offset, offset + count), and the
+  /// piece is read from the file again if it extends beyond them.
   void check(size_t k, size_t offset, size_t count, const std::byte* read) const {
     const size_t begin = k * kPiece, size = std::min<size_t>(kPiece, bytes_ - begin);
     const bool all = begin >= offset && begin + size <= offset + count;
@@ -49,7 +49,8 @@ class CheckedStorage final : public Storage {
   std::shared_ptr<Storage> file_;
   uint64_t start_;
   std::vector<uint32_t> pieces_;
-  mutable std::vector<std::atomic<bool>> known_;  ///< the pieces that were compared
+  mutable std::vector<std::atomic<bool>> known_;  ///< whether each piece was compared with its
+                                                  ///< checksum
   std::string what_;
 };
 

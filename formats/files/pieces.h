@@ -12,10 +12,10 @@ namespace crescent::files {
 
 inline constexpr uint64_t kPiece = uint64_t{2} << 20;  ///< in bytes; the last piece may be shorter
 
-/// The CRC-32C of `bytes` bytes from those of their pieces.
+/// Computes the CRC-32C of an array of `bytes` bytes from the checksums of its pieces.
 CRESCENT_FILES_API uint32_t joined_pieces(const std::vector<uint32_t>& pieces, uint64_t bytes);
 
-/// The checksums as they are written to files: eight hexadecimal digits each.
+/// Converts checksums to the form in which they are saved, eight hexadecimal digits each, and back.
 CRESCENT_FILES_API std::vector<std::string> texts_of_pieces(const std::vector<uint32_t>& pieces);
 CRESCENT_FILES_API std::vector<uint32_t> pieces_of_texts(const std::vector<std::string>& texts);
 

@@ -9,7 +9,7 @@
 
 namespace crescent::files {
 
-/// Up to this size in bytes the pages of a file need not be released.
+/// Pages of files up to this size in bytes are not released.
 inline constexpr uint64_t kMaxMapped = uint64_t{32} << 20;
 
 /// Releases the complete pages among these bytes of a mapped file that was not written to.

@@ -1,5 +1,5 @@
-// Copies large arrays to memory that is not read soon, by non-temporal stores, which do not load
-// the overwritten cache lines first.
+// Copies large arrays with non-temporal stores, for memory that is not read soon: such stores
+// bypass the cache and do not load the overwritten cache lines first.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -15,14 +15,15 @@ namespace crescent::images {
 
 /// Fails for sizes that are too large for an image: a small file may claim any size.
 void check_size(const std::string& path, uint64_t height, uint64_t width);
-/// An uninitialized tensor for an image.
+/// An uninitialized tensor (height, width, channels) for an image; fails if the size is too large.
 Tensor blank(const std::string& path, uint64_t height, uint64_t width, int channels,
              DType dtype = DType::uint8);
-/// The image in `arrays`, the only array; fails unless it has one of these numbers of channels.
+/// The image in `arrays`, which must contain exactly one array. Fails unless its number of channels
+/// is one of `channels`.
 Tensor image_to_write(const std::string& path, const NamedTensors& arrays,
                       std::initializer_list<int64_t> channels);
 
-/// The image in the bytes of a file; `path` is for messages.
+/// Decode an image from the bytes of a file; `path` is for messages.
 Tensor decode_png(const std::string& path, std::string_view bytes);
 Tensor decode_jpeg(const std::string& path, std::string_view bytes);
 Tensor decode_bmp(const std::string& path, std::string_view bytes);
@@ -32,7 +33,8 @@ Tensor decode_pnm(const std::string& path, std::string_view bytes);
 class ImageFormat : public Format, public ReadsArrays, public WritesArrays {
  public:
   Tensor read_array(const std::string& path, const std::string& name) final;
-  /// Reads the image to memory, since rows in files are compressed or padded.
+  /// Reads the whole image to memory: its rows cannot be mapped, since the file has them compressed
+  /// or padded.
   Tensor open_array(const std::string& path, const std::string& name) final {
     return read_array(path, name);
   }

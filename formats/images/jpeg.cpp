@@ -15,7 +15,7 @@
 namespace crescent::images {
 namespace {
 
-/// Keeps a message of libjpeg until an exception can be thrown.
+/// Stores an error message of libjpeg until a C++ exception can be thrown, after longjmp.
 struct JpegError {
   jpeg_error_mgr base;
   std::jmp_buf back;
@@ -65,7 +65,8 @@ bool read_header(JpegReading& r, const unsigned char* bytes, size_t count) {
   return true;
 }
 
-/// Reads rows, and limits the number of scans, of which a progressive file may have any number.
+/// Reads the rows of the image. Fails after kMaxScans scans, because a progressive file may
+/// contain any number of them.
 bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
   constexpr int kMaxScans = 500;
   if (setjmp(r.error.back)) return false;
@@ -79,7 +80,8 @@ bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
   return true;
 }
 
-/// Converts CMYK to RGB; Photoshop writes inverted values.
+/// Converts an image with the channels CMYK to RGB. With `inverted` its values are inverted, as
+/// Photoshop writes them.
 Tensor rgb_of_inks(const Tensor& inks, bool inverted) {
   Tensor image({DType::uint8, {inks.dim(0), inks.dim(1), 3}});
   const uint8_t* from = inks.data<uint8_t>();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kTextBytes = 256;
 
-/// Keeps a message of libpng until an exception can be thrown.
+/// Stores an error message of libpng until a C++ exception can be thrown, after longjmp.
 struct PngError {
   char text[kTextBytes] = "";
 };
@@ -54,8 +54,8 @@ struct Reading {
   Reading(const Reading&) = delete;
 };
 
-/// Requests conversion to grey or colour, with or without alpha, of 8 bits per sample; grey of 16
-/// bits stays.
+/// Makes libpng convert the image to grey or colour of 8 bits per sample, with or without alpha.
+/// Only grey images of 16 bits keep their 16 bits.
 bool read_header(Reading& r) {
   if (setjmp(png_jmpbuf(r.png))) return false;
   png_set_read_fn(r.png, &r.source, read_bytes);

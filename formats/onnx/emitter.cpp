@@ -21,7 +21,8 @@ std::vector<int64_t> to_channels_last(size_t rank) {
   return axes;
 }
 
-/// The constant with axes of size 1 in front, up to `rank` axes, and with channels first.
+/// Reshapes a constant to `rank` axes by adding axes of size 1 in front, and transposes it to
+/// channels first.
 Tensor with_channels_first(const Tensor& constant, size_t rank) {
   Shape shape = constant.shape();
   while (static_cast<size_t>(shape.rank()) < rank) shape = Shape{1}.concat(shape);
@@ -48,7 +49,7 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
       bind(c.value, c.tensor);
 }
 
-/// A unique name below that of the layer.
+/// A name that is not yet used in the file, made of the layer's name and `wanted`.
 std::string Emitter::unique(const std::string& wanted) {
   const auto& scopes = traced_.program.scopes;
   const std::string scope = instruction_ ? scopes[instruction_->scope] : "";
@@ -63,7 +64,8 @@ void Emitter::run() {
   instruction_ = nullptr;
 }
 
-/// Computes an instruction whose inputs are all known, unless its shape has a symbolic size.
+/// Computes the result of an instruction now if all of its inputs are constants and no size of its
+/// result is symbolic; returns whether it did.
 bool Emitter::fold() {
   if (instruction_->op->effect() != Effect::none) return false;
   for (int value : instruction_->outputs)
@@ -93,7 +95,8 @@ std::string Emitter::name_of(int value) {
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
-/// Adds nodes that compute first + (0, 1, ...) * step; returns the name of the result.
+/// Adds nodes that compute an arithmetic progression of rows, first + (0, 1, ...) * step; returns
+/// the name of the result.
 std::string Emitter::rows_of(const RowProgression& counted) {
   const TensorSpec& spec = counted.step.spec();
   const std::string count = node("Squeeze", {size(counted.rows), integers({0})});
@@ -108,7 +111,8 @@ std::string Emitter::rows_of(const RowProgression& counted) {
   return node("Add", {constant(counted.first), node("Mul", {rows, step})});
 }
 
-/// Adds nodes that compute a tensor with a symbolic size as every element; returns its name.
+/// Adds nodes that compute a tensor whose elements all equal the symbolic size `code`; returns its
+/// name.
 std::string Emitter::filled_with(int64_t code, const TensorSpec& spec) {
   const std::string number = node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
   const std::string scalar = node("Squeeze", {number, integers({0})});
@@ -212,7 +216,8 @@ std::string Emitter::number(double value, DType dtype) {
   return constant(Tensor::full({}, value, dtype));
 }
 
-/// The size of a dynamic axis, taken from the first input that has it, before all other nodes.
+/// The name of the size of a dynamic axis. Nodes at the start of the graph compute it from the
+/// first input that has the axis.
 const std::string& Emitter::dynamic_axis(int axis) {
   std::string& name = file_.dynamic_axes[axis];
   if (!name.empty()) return name;
@@ -229,7 +234,7 @@ const std::string& Emitter::dynamic_axis(int axis) {
   return name;
 }
 
-/// Adds what computes a size, as a tensor of shape (1,), and returns its name.
+/// Adds the nodes that compute a size as a tensor of shape (1,); returns its name.
 std::string Emitter::size(int64_t size) {
   if (size >= 0) return integers({size});
   const SymbolicSize symbolic = symbolic_size(size);

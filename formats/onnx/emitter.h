@@ -14,7 +14,8 @@ namespace crescent::onnx {
 struct File {
   Graph main;
   std::set<std::string> names;
-  /// The names of the sizes of dynamic axes, int64 (1,); "" before first use.
+  /// The names of the tensors, int64 (1,), that hold the sizes of dynamic axes; "" before the first
+  /// use.
   std::string dynamic_axes[kMaxDynamicAxes];
 };
 
@@ -22,10 +23,11 @@ class Emitter {
  public:
   Emitter(File& file, Graph& graph, const Traced& traced);
 
-  /// Sets the name of a value, or its constant.
+  /// Sets the name under which a value of the program is known in the graph, or the constant that
+  /// it is.
   void bind(int value, const std::string& name) { at(value).last = name; }
   void bind(int value, const Tensor& constant) { at(value).constant = constant; }
-  /// Writes every instruction.
+  /// Writes the nodes of every instruction.
   void run();
   std::string name_of(int value);
 
@@ -37,20 +39,21 @@ class Emitter {
   const Sizes& sizes(size_t i = 0) const { return sizes_of(instruction_->inputs[i]); }
   const TensorSpec& result_spec(size_t o = 0) const { return spec_of(instruction_->outputs[o]); }
   const Sizes& result_sizes(size_t o = 0) const { return sizes_of(instruction_->outputs[o]); }
-  /// The value of an input that is constant; a null tensor for other inputs.
+  /// The value of input `i` if it is constant, else a null tensor.
   Tensor known(size_t i) { return at(instruction_->inputs[i]).constant; }
   /// Whether the input is a constant of zeros.
   bool is_zero(size_t i);
   bool is_read(size_t o) { return at(instruction_->outputs[o]).is_read; }
   void give(const std::string& name, size_t o = 0) { at(instruction_->outputs[o]).last = name; }
   void give_channels_first(const std::string& name) { at(instruction_->outputs[0]).first = name; }
-  /// Whether the start of the slice is counted from the end of this axis.
+  /// Whether the slice counts its start from the end of this axis.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
-  /// The names of all inputs, converted to one form, and whether that form is channels first.
+  /// The names of all inputs, converted to the same form, and whether that form is channels first.
   std::pair<Names, bool> aligned();
-  /// Sets the name of the result in the form of aligned().
+  /// Sets the name of the result, which has channels first if `first` is true, as returned by
+  /// aligned().
   void give_aligned(const std::string& name, bool first);
-  /// The body of the scan as a graph.
+  /// Converts the body of a scan to a graph.
   std::shared_ptr<const Graph> body(const Scan& scan);
 
   /// Adds a node with one output; returns the name of the output.
@@ -93,7 +96,7 @@ class Emitter {
   const Program::Instruction* instruction_ = nullptr;
 };
 
-/// A name that is new in the file.
+/// A name made from `wanted` that is not yet used in the file.
 std::string unique_name(File& file, const std::string& wanted);
 
 }  // namespace crescent::onnx

@@ -87,7 +87,8 @@ void write_take_along(Emitter& e, const TakeAlong& op) {
   e.give(e.node("GatherElements", {e.input(0), e.input(1)}, {{"axis", axis}}));
 }
 
-/// Compares each index with 0, 1, ..., so one out of range gives zeros.
+/// Compares each index with 0, 1, ..., depth - 1, so that an index out of range gives a row of
+/// zeros.
 void write_one_hot(Emitter& e, const OneHot& op) {
   std::vector<int64_t> classes(op.depth);
   std::iota(classes.begin(), classes.end(), 0);
@@ -97,7 +98,8 @@ void write_one_hot(Emitter& e, const OneHot& op) {
   e.give(e.node("Cast", {same}, {{"to", number_of(op.dtype)}}));
 }
 
-/// The input with its last two axes transposed if the op says so.
+/// The name of an input of a matrix product, with its last two axes transposed if `transpose` is
+/// true.
 std::string operand(Emitter& e, size_t i, bool transpose) {
   if (!transpose) return e.input(i);
   std::vector<int64_t> axes(e.sizes(i).size());

@@ -20,7 +20,7 @@ std::vector<int64_t> pads_of(const ConvSpec& spec) {
   return pads;
 }
 
-/// The sizes of the window: the spatial axes of the kernel.
+/// The sizes of the convolution window, which are the spatial axes of kernel `i`.
 std::vector<int64_t> window_of(Emitter& e, size_t i) {
   return {e.sizes(i).begin(), e.sizes(i).end() - 2};
 }
@@ -37,7 +37,7 @@ void write_conv(Emitter& e, const Conv& op) {
   e.give_channels_first(e.node("Conv", {e.channels_first(0), kernel(e, 1)}, geometry(e, op.spec)));
 }
 
-/// The elements that strides leave over at the end of each axis.
+/// The number of elements at the end of each axis that no window covers because of the strides.
 std::vector<int64_t> left_over(Emitter& e, const ConvSpec& spec) {
   std::vector<int64_t> rest;
   const std::vector<int64_t> window = window_of(e, 1);

@@ -1,4 +1,5 @@
-// Records the call of a model, lowers it to ops that have an emitter, and converts these to nodes.
+// Records the call of a model as a program, decomposes ops that have no emitter into ops that have
+// one, and converts these to ONNX nodes.
 #include "export.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace crescent::onnx {
 namespace {
 
-/// A device that supports the ops with an emitter; it is used for lowering only.
+/// A device that supports exactly the ops with an emitter. It computes nothing: the program is only
+/// lowered for it.
 class Vocabulary final : public Device {
  public:
   bool supports(const Op& op, std::span<const TensorSpec>,
@@ -24,7 +26,7 @@ class Vocabulary final : public Device {
   Dict information() const override { return {}; }
 };
 
-/// The input specs with these sizes for dynamic axes.
+/// The dtypes and shapes of the model's inputs, in which dynamic axes have these sizes.
 TensorSpecs input_specs(const Model& model, const int64_t (&sizes)[kMaxDynamicAxes]) {
   TensorSpecs specs;
   for (const Symbol& symbol : model.inputs()) {
@@ -57,7 +59,7 @@ void drop_metrics(Program& program, Model& model) {
     if (counted.contains(binding.variable.id())) binding.result = -1;
 }
 
-/// Drops instructions and variables that no result needs.
+/// Drops instructions and variables on which no result depends.
 void drop_unread(Program& program) {
   std::vector<bool> read(program.values.size());
   for (const int value : program.outputs) read[value] = true;

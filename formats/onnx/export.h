@@ -5,7 +5,7 @@
 
 namespace crescent::onnx {
 
-/// Fails, naming layer and op, if an op has no form in ONNX.
+/// Converts the model. Fails, naming layer and op, if an op has no form in ONNX.
 Graph graph_of(Model& model);
 
 }  // namespace crescent::onnx

@@ -12,16 +12,16 @@
 namespace crescent::onnx {
 
 using Names = std::vector<std::string>;
-/// Dimensions; a negative one is the code of a symbolic size (SymbolicSize).
+/// Sizes of axes. A negative number is the code of a symbolic size (SymbolicSize).
 using Sizes = std::vector<int64_t>;
 
-/// The most input axes that may have a dynamic size; the first is the batch.
+/// The largest number of leading input axes that may have a dynamic size; the first is the batch.
 inline constexpr int kMaxDynamicAxes = 4;
 
 /// A symbolic size: times * (product of the sizes of these dynamic axes) + more.
 struct SymbolicSize {
   int64_t times = 1, more = 0;
-  int axes = 0;  ///< a bit for each dynamic axis
+  int axes = 0;  ///< bit i is set if the product contains dynamic axis i
 };
 int64_t code_of(const SymbolicSize& size);
 SymbolicSize symbolic_size(int64_t code);
@@ -53,7 +53,7 @@ struct Graph {
   std::vector<End> inputs, outputs;
 };
 
-/// The number of a dtype in ONNX.
+/// The number that ONNX uses for a dtype.
 int64_t number_of(DType dtype);
 /// The content of an ONNX file with this graph.
 Message model_message(const Graph& graph);

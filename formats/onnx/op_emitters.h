@@ -1,5 +1,5 @@
-// The table of ops with a form in ONNX. A new op needs an emitter; an op without one is decomposed
-// by core, or refused.
+// The table of ops that can be written as ONNX nodes, each with an emitter, the function that
+// writes them. An op without an emitter is decomposed into other ops, or exporting fails.
 #pragma once
 #include <span>
 

@@ -24,8 +24,9 @@ int64_t product(const int64_t (&sizes)[kMaxDynamicAxes], int axes) {
   return product;
 }
 
-/// The code of the symbolic size that is `a` in one program and `b` in the other: a multiple of
-/// symbolic sizes, or an affine function of one that is not the batch, as windows give.
+/// The code of the symbolic size that is `a` in one program and `b` in the other. It must be a
+/// multiple of a product of dynamic sizes, or `times` * size + `more` for a dynamic axis other than
+/// the batch, as the number of windows along an axis.
 int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& location) {
   if (a == b) return a;
   const auto& [one, other] = kTracedSizes;
@@ -57,7 +58,7 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
   return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-/// The value of all elements; a null tensor if they differ.
+/// The element of a tensor whose elements are all equal; a null tensor if they differ.
 Tensor only_value(const Tensor& tensor) {
   const auto* bytes = static_cast<const char*>(tensor.raw());
   const size_t width = size_of(tensor.dtype());
@@ -68,8 +69,8 @@ Tensor only_value(const Tensor& tensor) {
   return value;
 }
 
-/// The code of the symbolic size that has these values in the two programs; 0 if the values are not
-/// sizes.
+/// The code of the symbolic size that all elements of `a` and `b` equal in the two programs; 0 if
+/// the elements are not sizes.
 int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& location) {
   const Tensor one = only_value(a), other = only_value(b);
   if (!one || !other) return 0;
@@ -85,7 +86,7 @@ bool is_arithmetic_sequence(const Tensor& numbers, const Tensor& first, const Te
   return same_bytes(first + places * step, numbers);
 }
 
-/// The tensor without leading axes of 1.
+/// Removes the leading axes of size 1.
 Tensor in_rows(const Tensor& tensor) {
   int first = 0;
   while (first + 1 < tensor.rank() && tensor.dim(first) == 1) ++first;
@@ -130,8 +131,8 @@ void compare_constants(Traced& traced, const Program& b) {
   }
 }
 
-/// Whether slices begin at the same distance from the end, per axis. Along such axes, and axes of
-/// which they take all, the two programs may differ.
+/// For each axis, whether the slices of the two programs begin at the same distance from the end of
+/// the axis. Only along such axes, and along axes that are taken whole, may the slices differ.
 std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   const Program::Instruction& code = traced.program.code[at];
   const auto &one = static_cast<const Slice&>(*code.op),
@@ -152,8 +153,8 @@ std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   return ends;
 }
 
-/// Whether the sizes in the op's attributes need no comparison: they also appear in the shapes of
-/// its results, or are not written to the graph.
+/// Whether sizes among the op's attributes may differ between the programs: they also appear in the
+/// shapes of its results, or they are not written to the graph.
 bool sizes_need_no_comparison(const Op& op) {
   return dynamic_cast<const Reshape*>(&op) || dynamic_cast<const BroadcastTo*>(&op) ||
          dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op) ||

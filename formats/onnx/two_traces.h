@@ -9,38 +9,40 @@
 
 namespace crescent::onnx {
 
-/// An arithmetic progression of rows, apart from leading axes of 1.
+/// A tensor whose rows form an arithmetic progression; it may have leading axes of size 1.
 struct RowProgression {
-  Tensor first, step;  ///< (1, ...)
+  Tensor first, step;  ///< rows, of shape (1, ...)
   int64_t rows;        ///< the code of the number of rows
-  /// the code of the symbolic size that every element of `step` is; 0 if it is none
+  /// the code of the symbolic size that all elements of `step` equal; 0 if there is none
   int64_t step_size;
 };
 
-/// A program for certain sizes of the dynamic axes, and the parts of it that depend on them.
+/// A program recorded for certain sizes of the dynamic axes, and the parts of it that depend on
+/// these sizes.
 struct Traced {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
-  /// For values with an axis of symbolic size, the number that all of their elements are.
+  /// The only element of each value that has an axis of symbolic size and equal elements.
   std::map<int, Tensor> filled;
   std::map<int, RowProgression> counted;
-  /// For values with equal elements, the code of the symbolic size that the elements are.
+  /// For values whose elements all equal a symbolic size, the code of that size.
   std::map<int, int64_t> sized;
   /// The axes along which slices are counted from the end, by the position of the instruction.
   std::map<size_t, std::vector<bool>> from_end;
   std::map<size_t, Traced> bodies;  ///< bodies of scans, by the position of the instruction
 };
 
-/// The sizes of the dynamic axes in each program: primes that are not likely to occur elsewhere.
+/// The sizes of the dynamic axes with which the two programs are recorded: primes that are unlikely
+/// to be other sizes of a model.
 inline constexpr int64_t kTracedSizes[2][kMaxDynamicAxes] = {{499, 211, 307, 401},
                                                              {503, 223, 317, 419}};
 
-/// Compares two programs that differ only in these sizes, after dropping instructions that no
-/// output needs. Fails, naming the place, if something depends on sizes in a way that SymbolicSize
-/// cannot express.
+/// Compares two programs that were recorded for the sizes in kTracedSizes, after dropping
+/// instructions that no output needs. Fails, naming the instruction, if a difference cannot be
+/// expressed by a SymbolicSize.
 Traced compared(Program a, Program b);
 
-/// The place of an instruction for messages: "'dense_1' (matmul)"
+/// The text with which messages name an instruction: "'dense_1' (matmul)".
 std::string place_of(const Program& program, const Program::Instruction& instruction);
 
 }  // namespace crescent::onnx

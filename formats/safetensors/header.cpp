@@ -81,7 +81,7 @@ const char* code_of(DType dtype) {
   return row->name;
 }
 
-/// The checksum of an array: the CRC-32C of its description and its bytes.
+/// The CRC-32C of an array's name, dtype, shape and bytes, from the checksums of its pieces.
 uint32_t checksum_of(const std::string& name, const TensorSpec& spec,
                      const std::vector<uint32_t>& pieces, uint64_t bytes) {
   const std::string said = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
@@ -111,7 +111,8 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
   return files::pieces_of_texts(texts);
 }
 
-/// Sets the checksums without names of earlier versions; there must be one per array.
+/// Sets the checksums of arrays from a text of an earlier version of Crescent, which lists them
+/// without names; there must be one per array.
 void take_unnamed_checksums(const std::string& path, const std::string& said,
                             std::vector<ArrayEntry>& entries) {
   const std::vector<uint32_t> checksums = checksums_in(said);
@@ -232,7 +233,7 @@ Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& fi
       0, array_entry.spec);
 }
 
-/// The text of the checksum and the checksums of pieces of an array: "1a2b3c4d ...".
+/// The checksum of an array and those of its pieces as text: "1a2b3c4d 5e6f7081 ...".
 std::string checksum_text(const std::string& name, const Tensor& array) {
   const auto* bytes = static_cast<const std::byte*>(array.raw());
   std::vector<uint32_t> pieces;

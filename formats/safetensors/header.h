@@ -31,8 +31,8 @@ std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file
 
 /// Fails if the array does not match its checksum.
 void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& entry);
-/// An array whose values stay in the file. They are compared with the checksums of pieces when they
-/// are first read, or now with the checksum if there are none.
+/// An array whose values stay in the file. If it has checksums of pieces, each piece is compared
+/// when it is first read; else the whole array is compared with its checksum now.
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const ArrayEntry& entry);
 

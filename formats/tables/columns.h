@@ -23,15 +23,16 @@ enum class FieldType { float32, float64, int32, int64, boolean, string };
 
 struct Column {
   std::string name;
-  size_t index = 0;               ///< the index in a record
-  std::optional<FieldType> type;  ///< nullopt: not known yet
-  std::optional<Value> fallback;  ///< replaces missing values
+  size_t index = 0;               ///< the index of the column in a record
+  std::optional<FieldType> type;  ///< nullopt until the type is known
+  std::optional<Value> fallback;  ///< the value that replaces missing fields
 };
 
 /// The selected columns of a file, or of several files with the same columns.
 class Columns {
  public:
-  /// Columns of the file with this first record, which has names, or values if there is no header.
+  /// Selects the columns of a file. `first` is its first record: the header with the names or, if
+  /// there is no header, values.
   Columns(const std::string& path, const TableOptions& options, const Record& first);
   const std::vector<Column>& all() const { return columns_; }
   /// Widens the inferred types of columns so that this record fits.
@@ -57,7 +58,7 @@ class Columns {
 const char* name_of(FieldType type);
 /// The values of a column, all of one type, as a tensor.
 Value column_values(FieldType type, const std::vector<Value>& values);
-/// A single value: a number for float32 and int32, a text, or a tensor for other types.
+/// A value of a column: a number for float32 and int32, a text, or a tensor for other types.
 Value single_value(FieldType type, const Value& value);
 
 }  // namespace crescent::tables

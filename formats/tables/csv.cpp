@@ -30,7 +30,7 @@ bool all_numbers(const Record& record) {
   return true;
 }
 
-/// Whether the first record is a header: it has no number where the second record has one.
+/// Whether the first record is a header: it contains no number, but the second record contains one.
 bool looks_like_header(const std::vector<Record>& records) {
   if (records.size() < 2 || all_numbers(records[0])) return false;
   for (size_t i = 0; i < records[0].size(); ++i)

@@ -29,7 +29,7 @@ class TableReader {
   std::string path_;
   RecordReader records_;
   Record first_;
-  bool waiting_;  ///< whether the first record is a row that was not returned yet
+  bool waiting_;  ///< whether next() must still return the first record because it is not a header
 };
 
 /// The columns of a file, with types inferred from its first `most` rows.

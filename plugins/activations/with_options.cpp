@@ -8,8 +8,8 @@ namespace {
 
 using namespace ops;
 
-/// The base of activations with options. As in Keras, configurations contain only options that
-/// differ from their defaults, so a name suffices for most.
+/// The base of activations with options. As in Keras, a configuration contains only options that
+/// differ from their defaults, so most activations are saved as a name only.
 class WithOptions : public Activation {
  public:
   Dict get_config() const override {
@@ -39,8 +39,8 @@ class Relu final : public WithOptions {
   }
 
  private:
-  /// x above the threshold, 0 elsewhere. As in Keras the gradient at the limit is 0 only for a
-  /// limit of 6.
+  /// Returns x where it is above the threshold and 0 elsewhere, at most max_value_. As in Keras,
+  /// the gradient at x = max_value_ is 0 only if max_value_ is 6.
   Tensor above(const Tensor& x) const {
     if (threshold_ == 0 && max_value_ == 6.0) return hard_tanh(x, 0, 6);
     const Tensor y = threshold_ == 0 ? relu(x) : where(greater(x, threshold_), x, 0);
@@ -111,7 +111,7 @@ const NumberRow kNumberRows[] = {
      [](const Tensor& x, double b) { return (x + sqrt(square(x) + b)) * 0.5; }},
 };
 
-/// The function in row `Row` of kNumberRows.
+/// The activation function that entry `Row` of the table kNumberRows describes.
 template <int Row>
 class OfNumber final : public WithOptions {
  public:
@@ -143,7 +143,7 @@ Tensor sparsemax(const Tensor& given, int axis) {
   return last ? y : swap_axes(y, axis, -1);
 }
 
-/// The first half along the axis times the sigmoid of the second half.
+/// Gated linear unit: the first half of x along the axis times the sigmoid of the second half.
 Tensor glu(const Tensor& x, int axis) {
   const int64_t half = x.dim(axis) / 2;
   if (half * 2 != x.dim(axis)) fail("glu: axis ", axis, " must be even, got shape ", x.shape());
@@ -165,7 +165,7 @@ const AxisRow kAxisRows[] = {
     {"glu", "The first half of the axis times the sigmoid of the second half.", glu},
 };
 
-/// The function in row `Row` of kAxisRows.
+/// The activation function that entry `Row` of the table kAxisRows describes.
 template <int Row>
 class AlongAxis final : public WithOptions {
  public:

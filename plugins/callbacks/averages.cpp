@@ -1,4 +1,5 @@
-// SwapEMAWeights: evaluates and predicts with the moving average of the weights.
+// SwapEMAWeights: while the model is evaluated or predicts, its weights are replaced by their
+// moving averages.
 #include "crescent/model/callback.h"
 #include "crescent/model/model.h"
 #include "crescent/registry/registration.h"
@@ -23,7 +24,7 @@ class SwapEMAWeights final : public Callback {
   void on_epoch_end(int64_t epoch, Logs&) override {
     if (!swap_on_epoch_) return;
     use_averages(true);
-    // after the last epoch the averages stay in the weights
+    // after the last epoch the model keeps the averages as its weights
     const Value* epochs = params_.find("epochs");
     const StepLock lock(*model_);
     if (epochs && epochs->is_int() && epoch == epochs->as_int() - 1)
@@ -35,7 +36,7 @@ class SwapEMAWeights final : public Callback {
   void on_predict_end(const Logs&) override { use_averages(false); }
 
  private:
-  /// The weights of the model and their averages.
+  /// Pairs of a weight of the model and its moving average, which the optimizer keeps.
   std::vector<std::pair<Variable, Variable>> pairs() const {
     const auto optimizer = model_->optimizer();
     auto pairs =

@@ -49,7 +49,8 @@ class BackupAndRestore final : public Callback {
         warn(error.what(), "; going on from '", before, "'");
       }
       load(run, before);
-      remove(current);  // so that it does not replace the good backup
+      // the damaged backup must not replace the good one when the next backup is saved
+      remove(current);
     } else if (exists(before)) {
       load(run, before);
     }
@@ -74,7 +75,7 @@ class BackupAndRestore final : public Callback {
 
  private:
   std::string path() const { return (fs::path(folder_) / file_name_).string(); }
-  /// The path of the previous file: "run.previous.h5" for "run.h5".
+  /// The path of the backup before the last one: "run.previous.h5" for "run.h5".
   std::string previous() const {
     const fs::path name = file_name_;
     return (fs::path(folder_) / (name.stem().string() + ".previous" + name.extension().string()))
@@ -101,10 +102,10 @@ class BackupAndRestore final : public Callback {
     }
   }
 
-  /// Saves the run; a failure is reported and training continues.
+  /// Saves the training run; if that fails, prints the reason, and training continues.
   void save() {
     const TrainingRunPtr run = model_->training_run();
-    if (!run) return;  // evaluate() has no training run
+    if (!run) return;  // there is no training run to save during evaluate()
     try {
       std::error_code ignored;
       fs::create_directories(folder_, ignored);

@@ -12,7 +12,8 @@
 namespace crescent {
 namespace {
 
-/// The epoch and the batch of a save, counted from 1; there is no batch at the end of an epoch.
+/// The time of a save: the epoch and the batch, counted from 1. At the end of an epoch there is no
+/// batch.
 struct Moment {
   int64_t epoch;
   std::optional<int64_t> batch;
@@ -48,7 +49,7 @@ std::string fill_placeholder(const std::string& text, const Moment& moment, cons
   return buffer;
 }
 
-/// The path of a pattern: "m-03.h5" for "m-{epoch:02d}.h5".
+/// Fills the placeholders of a path: "m-03.h5" for "m-{epoch:02d}.h5".
 std::string fill_path(const std::string& pattern, const Moment& moment, const Logs& logs) {
   std::string path;
   for (size_t i = 0; i < pattern.size();) {
@@ -63,7 +64,7 @@ std::string fill_path(const std::string& pattern, const Moment& moment, const Lo
   return path;
 }
 
-/// The name of a weight with NaN or infinity; empty if all are finite.
+/// The name of a weight that contains NaN or infinity; empty if all weights are finite.
 std::string weight_not_finite(const Model& model) {
   for (const Variable& weight : model.weights())
     if (is_floating(weight.dtype()) && ops::all(ops::isfinite(weight)).item() == 0)
@@ -121,7 +122,8 @@ class ModelCheckpoint final : public Callback {
   }
 
  private:
-  /// Fails for a path whose ending no file format has; the folder need not exist yet.
+  /// Fails for a path whose file name ending belongs to no file format. The folder need not exist
+  /// yet.
   void check_ending() const {
     const std::string name = path_.substr(path_.rfind('/') + 1);
     if (weights_only_)
@@ -144,7 +146,8 @@ class ModelCheckpoint final : public Callback {
                                                       *monitor_.best, " to ", value, ", ")
                                              : "";
     const std::optional<double> before =
-        std::exchange(monitor_.best, value);  // set before saving, because the file contains it
+        // set before saving, because the saved state of callbacks contains the best value
+        std::exchange(monitor_.best, value);
     if (!save(moment, logs, change)) monitor_.best = before;
   }
   void report_no_improvement(int64_t epoch) const {
@@ -154,8 +157,8 @@ class ModelCheckpoint final : public Callback {
     if (monitor_.best) std::printf(" from %.5f", *monitor_.best);
     std::printf("\n");
   }
-  /// Saves the model. A failure is reported and returns false; training continues and the previous
-  /// file stays.
+  /// Saves the model. If that fails, prints the reason and returns false; training continues and
+  /// the previous file is kept.
   bool save(const Moment& moment, const Logs& logs, const std::string& change) {
     const std::string path = fill_path(path_, moment, logs);
     const int64_t epoch = moment.epoch;

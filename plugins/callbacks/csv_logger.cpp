@@ -51,8 +51,8 @@ class CSVLogger final : public Callback {
     file_.reset(std::fopen(system_path(filename_), mode));
     if (!file_) fail("CSVLogger: cannot write '", filename_, "'");
   }
-  /// Chooses the columns: the sorted logs of the first epoch and, as in Keras, those of validation,
-  /// which may begin later.
+  /// Chooses the columns: the sorted names of the logs of the first epoch and, as in Keras, the
+  /// names of validation logs, since validation may only begin in a later epoch.
   void choose_columns(const Logs& logs) {
     names_ = logs.names();
     std::sort(names_.begin(), names_.end());

@@ -19,8 +19,8 @@
 namespace crescent {
 namespace {
 
-// ---- checksums: masked CRC-32C (Castagnoli) as in TensorFlow, so that checksums of data that
-// contains checksums are good too
+// ---- checksums: CRC-32C (Castagnoli), masked as in TensorFlow because the plain CRC of data that
+// contains CRCs is weak
 
 std::array<uint32_t, 256> crc_table() {
   std::array<uint32_t, 256> table{};
@@ -137,7 +137,7 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
     const auto bucket = std::lower_bound(limits().begin(), limits().end(), x) - limits().begin();
     ++counts[std::min<size_t>(size_t(bucket), counts.size() - 1)];
   }
-  // the limits and counts from the first to the last bucket in use
+  // the upper limits and counts of all buckets from the first to the last one that is not empty
   std::vector<double> kept_limits, kept_counts;
   size_t first = 0, last = counts.size();
   while (first < last && counts[first] == 0) ++first;
@@ -154,7 +154,7 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
 }
 
 void EventFile::add_model(const std::string& json) {
-  constexpr int kString = 7;  // the enum value of the dtype
+  constexpr int kString = 7;  // the number of the dtype string in TensorFlow
   const std::string tensor = integer(1, kString) + bytes(2, "") + bytes(8, json);
   const std::string metadata = bytes(1, bytes(1, "graph_keras_model"));
   add_summary("keras", bytes(8, tensor) + bytes(9, metadata), 0);

@@ -20,7 +20,7 @@ class EventFile {
   void flush();
 
  private:
-  /// Adds a Summary.Value, given by its bytes without the tag.
+  /// Adds a message Summary.Value, given as its encoded bytes without the tag.
   void add_summary(const std::string& tag, const std::string& value, int64_t step);
   void write_record(const std::string& bytes);
 

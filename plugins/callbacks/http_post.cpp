@@ -13,13 +13,14 @@
 namespace crescent {
 namespace {
 
-constexpr int kSeconds = 5;  // time limit for connecting, sending and each part of the answer
+// the time limit in seconds for connecting, for sending and for each part of the answer
+constexpr int kSeconds = 5;
 
 struct Address {
   std::string host, port = "80", path = "/";
 };
 
-/// Parses an http address; fails for another text.
+/// Parses an address that begins with "http://"; fails for any other text.
 Address address_of(const std::string& url) {
   const std::string scheme = "http://";
   if (!url.starts_with(scheme))
@@ -62,7 +63,7 @@ class Socket {
     }
     return true;
   }
-  /// Receives up to the end of the first line, or of the answer.
+  /// Receives the first line of the answer, or the whole answer if it has no line end.
   std::string first_line() const {
     std::string line;
     char buffer[256];
@@ -79,7 +80,7 @@ class Socket {
   bool connected_ = false;
 };
 
-/// The status in a line such as "HTTP/1.1 200 OK"; 0 for another line.
+/// The status code in a line such as "HTTP/1.1 200 OK"; 0 if the line has another form.
 int status_of(const std::string& line) {
   int status = 0;
   return std::sscanf(line.c_str(), "HTTP/%*d.%*d %d", &status) == 1 ? status : 0;

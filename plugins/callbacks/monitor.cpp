@@ -6,7 +6,8 @@ namespace crescent {
 
 namespace {
 
-/// The names of logs whose direction of improvement the model knows, each also with "val_".
+/// The names of losses and metrics for which the model knows whether higher or lower is better,
+/// each also with the prefix "val_".
 std::vector<std::string> known_names(const Model& model) {
   std::vector<std::string> names;
   for (const std::string& name : model.metrics_names())

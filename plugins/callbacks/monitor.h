@@ -7,19 +7,19 @@ namespace crescent {
 
 struct Monitor {
   std::string name = "val_loss";
-  std::string mode = "auto";  ///< auto, min, max
+  std::string mode = "auto";  ///< "auto", "min" or "max": whether lower or higher values are better
   double min_delta = 0;
   std::optional<double> best = std::nullopt;
-  Direction better = Direction::unknown;  ///< set by look_up()
+  Direction better = Direction::unknown;  ///< whether lower or higher is better; set by look_up()
 
-  /// Sets the direction from the mode, or for "auto" from the metric of the model. Fails, with the
-  /// name `who` of the callback, if the metric has none.
+  /// Sets the direction of improvement from `mode`, or for "auto" from the monitored metric of the
+  /// model. Fails, naming the callback `who`, if that metric has no direction.
   void look_up(const Model& model, const std::string& who);
   /// Whether the value is better than the best one so far; false for NaN and infinity.
   bool improves(double value) const;
   bool improves_on(double value, double reference) const;
   Value best_value() const { return best ? Value(*best) : Value(); }
-  /// Sets the best value from a state; null: none.
+  /// Sets the best value from a saved state, in which null means that there is none yet.
   void set_best(const Value& value) {
     best = value.is_null() ? std::nullopt : std::optional(value.as_float());
   }

@@ -1,7 +1,7 @@
-// The progress bar of Keras 2: "12/63 [====>.....] - ETA: 3s - loss: 0.4312", redrawn at most every
-// 0.05 s on a terminal; a line an epoch when the output is no terminal or verbose is 2. On a
-// terminal with few columns first the bar gets shorter, then values are left out until the last
-// line.
+// The progress bar of Keras 2: "12/63 [====>.....] - ETA: 3s - loss: 0.4312". On a terminal it is
+// redrawn, at most every 0.05 s; if the output is not a terminal or verbose is 2, one line per
+// epoch is printed. On a narrow terminal the bar becomes shorter first, then values are left out
+// until the last line of the epoch.
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::string format_pace(double seconds, int64_t steps) {
   return format_number("%.0fs ", seconds) + each + "/step";
 }
 
-/// " - loss: 0.4312" for each value.
+/// The text " - loss: 0.4312" for each loss and metric.
 std::vector<std::string> format_values(const Logs& logs) {
   std::vector<std::string> texts;
   for (const auto& [name, value] : logs.values())
@@ -57,7 +57,7 @@ std::vector<std::string> format_values(const Logs& logs) {
   return texts;
 }
 
-/// " [=====>........]"; the arrow ends at the last step.
+/// The bar " [====>........]"; after the last step it has no arrow.
 std::string format_bar(int64_t done, int64_t total, int64_t width) {
   const auto filled = size_t(double(width) * double(done) / double(total));
   std::string bar(size_t(width), '.');
@@ -154,7 +154,7 @@ class ProgbarLogger final : public Callback {
     if (std::exchange(drawn_, 0) > 0) std::printf("\n"), std::fflush(stdout);
   }
 
-  /// Everything before the values, with a bar of this width.
+  /// The line up to the losses and metrics, with a bar of this width.
   std::string line(bool finished, int64_t width) const {
     const std::string total = std::to_string(total_);
     std::string text = std::to_string(done_);
@@ -172,8 +172,8 @@ class ProgbarLogger final : public Callback {
            format_eta(
                int64_t(elapsed / double(std::max<int64_t>(here, 1)) * double(total_ - done_)));
   }
-  /// The line up to the values, with a bar that leaves room for the values in `columns` columns, if
-  /// there is any.
+  /// The line up to the losses and metrics, with a bar that leaves room for `values` on a terminal
+  /// with `columns` columns, if possible.
   std::string line_with_room(bool finished, int64_t columns, const std::string& values) const {
     const int64_t lacking = columns_of(line(finished, kWidth) + values) - columns;
     const int64_t width = kWidth - std::max<int64_t>(lacking, 0);
@@ -207,12 +207,14 @@ class ProgbarLogger final : public Callback {
   }
 
   bool training_ = false;
-  bool begun_ = false;  // whether a batch of the run has been completed
-  std::string title_;   // title of the epoch until it is shown
+  bool begun_ = false;  // whether a batch has been completed since training or evaluation began
+  std::string title_;   // the title of the epoch if it was not shown yet
   int64_t total_ = 0, done_ = 0;
-  // Number of steps completed when the clock started, more than 0 in a resumed epoch.
+  // The number of steps that were complete when the clock started; more than 0 only in a resumed
+  // epoch.
   int64_t before_ = -1;
-  int64_t drawn_ = 0;  // width in columns of the progress line on the screen; 0 when none is
+  // the width in columns of the progress line that is on the screen, 0 if there is none
+  int64_t drawn_ = 0;
   Clock::time_point started_, last_;
 };
 

@@ -1,5 +1,5 @@
-// Initial values of weights. As in Keras 3 an initializer with a seed always gives the same values;
-// one without draws from the generator of the process.
+// Initializers of weights. As in Keras 3 an initializer with a seed always gives the same values;
+// an initializer without a seed draws from the random generator of the process.
 #include <cmath>
 
 #include "crescent/layer/weight_rules.h"
@@ -113,14 +113,16 @@ class RandomUniform final : public RandomInitializer {
   double low_ = -0.05, high_ = 0.05;
 };
 
-/// The axes whose sizes determine a fan; nullopt: those that matrices and kernels have.
+/// The axes whose sizes are multiplied to a fan (the number of inputs or outputs of a unit);
+/// nullopt means the axes that the rank of the weight implies.
 using AxisChoice = std::optional<std::vector<int64_t>>;
 
 struct Fans {
   double in, out;
 };
 
-/// The fans of matrices, kernels (spatial..., in, out), vectors and other ranks as in Keras.
+/// The fans of weights by their rank, as in Keras: of matrices, kernels (spatial..., in, out),
+/// vectors and scalars.
 Fans fans_of(const Shape& shape) {
   if (shape.rank() == 0) return {1, 1};
   if (shape.rank() == 1) return {double(shape[0]), double(shape[0])};
@@ -129,7 +131,7 @@ Fans fans_of(const Shape& shape) {
   return {double(shape[-2]) * receptive, double(shape[-1]) * receptive};
 }
 
-/// The fans as the products of the sizes of chosen axes.
+/// The fans as the products of the sizes of the chosen axes.
 Fans fans_of(const Shape& shape, const AxisChoice& inputs, const AxisChoice& outputs) {
   if (!inputs && !outputs) return fans_of(shape);
   if (!inputs || !outputs) fail("expected both input_axes and output_axes, or none of them");
@@ -151,7 +153,7 @@ class FanInitializer : public RandomInitializer {
             "Axes of inputs, if the weight is no ordinary kernel.")
         .field("output_axes", &FanInitializer::output_axes_, "Axes of outputs.");
   }
-  /// Draws values whose variance depends on scale / fan.
+  /// Draws values whose variance is proportional to scale / fan.
   Tensor draw(const Shape& shape, DType dtype, double scale, const std::string& mode,
               const std::string& distribution) const;
 
@@ -173,7 +175,7 @@ Tensor FanInitializer::draw(const Shape& shape, DType dtype, double scale, const
   }
   if (distribution == "untruncated_normal")
     return random.normal(shape, 0, std::sqrt(variance), dtype);
-  // standard deviation of a unit normal truncated at two
+  // standard deviation of the standard normal distribution truncated to [-2, 2]
   constexpr double kTruncation = 0.87962566103423978;
   return random.truncated_normal(shape, 0, std::sqrt(variance) / kTruncation, dtype);
 }
@@ -223,7 +225,7 @@ constexpr ScaledRow kScaled[] = {
      "fan_in", "truncated_normal"},
 };
 
-/// The initializer in row `Row` of kScaled.
+/// The initializer that entry `Row` of the table kScaled describes.
 template <int Row>
 class Scaled final : public FanInitializer {
  public:

@@ -1,5 +1,5 @@
 // Bounding boxes of images: {boxes = (batch, count, 4), labels = (batch, count)}, or without the
-// batch for one image.
+// batch axis for a single image.
 #pragma once
 #include <optional>
 #include <string>
@@ -27,7 +27,7 @@ struct BoundingBoxes {
   Tensor boxes;   ///< (batch, count, 4)
   Tensor labels;  ///< (batch, count)
 
-  /// The boxes converted to another format, for images of this extent.
+  /// Converts the boxes from one format to another, for images of this extent.
   BoundingBoxes converted(const std::string& from, const std::string& to, Extent of) const {
     return {operation("bounding_boxes.convert_format", {{"boxes", crescent::boxed(boxes)},
                                                         {"source", from},
@@ -36,7 +36,8 @@ struct BoundingBoxes {
                                                         {"width", of.width}}),
             labels};
   }
-  /// The boxes, in pixels, cut at the edges of images of this extent; empty boxes get the label -1.
+  /// The boxes, in pixels, cut off at the edges of images of this extent; boxes that become empty
+  /// get the label -1.
   BoundingBoxes within(Extent of) const {
     const Tensors results = Codec<Tensors>::decode(
         operation_result("bounding_boxes.clip_to_image_size", {{"boxes", crescent::boxed(boxes)},
@@ -47,7 +48,7 @@ struct BoundingBoxes {
   }
 };
 
-/// Moves the corners of boxes (xyxy) by `move`, and returns the smallest boxes around the moved
+/// Moves the corners of boxes (xyxy) by `move`; returns the smallest boxes around the moved
 /// corners.
 template <class F>
 Tensor moved_boxes(const Tensor& boxes, F move) {
@@ -66,7 +67,7 @@ Tensor moved_boxes(const Tensor& boxes, F move) {
                     -1);
 }
 
-/// Moves points, then scales them.
+/// Moves points by (right, down), then multiplies x by `wide` and y by `high`.
 inline Points shifted(const Points& p, double right, double down, double wide = 1,
                       double high = 1) {
   return {(p.x + right) * wide, (p.y + down) * high};

@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// Converts images to a batch with channels last, and results back.
+/// Converts images to a batch with channels last, and results back to the form of the images.
 class Batched {
  public:
   Batched(const Tensor& like, bool channels_first)
@@ -26,7 +26,8 @@ class Batched {
   bool single_, channels_first_;
 };
 
-/// The inputs of an image layer as a batch with channels last; inputs that were not given are null.
+/// The inputs of an image layer, converted to a batch with channels last; inputs that were not
+/// given are null.
 struct ImageParts {
   Tensor images, labels, masks;
   std::optional<BoundingBoxes> boxes;  ///< boxes in the format of the layer
@@ -49,7 +50,8 @@ class ImageLayer : public Layer {
     spec.max_ndim = 4;
     set_input_specs({spec});
   }
-  /// The inputs are images, then labels, boxes, their labels and masks, as far as they were given.
+  /// The inputs are images, then those that were given of labels, boxes, the labels of boxes, and
+  /// masks.
   Tensors call(const Tensors& inputs, const Call& call) final {
     const Batched batched(inputs[0], data_format_ == "channels_first");
     ImageParts parts{batched.in(inputs[0]), {}, {}, {}};
@@ -75,7 +77,7 @@ class ImageLayer : public Layer {
  protected:
   virtual ImageParts changed(ImageParts parts, const Call& call) = 0;
 
-  /// Declares the inputs beside images.
+  /// Declares the inputs that may accompany images: labels, boxes, masks.
   template <class T>
   static void describe_companions(Schema<T>& s) {
     s.input("images", 0, "The images.")
@@ -100,8 +102,8 @@ class ImageLayer : public Layer {
             "Position of the channels: \"channels_last\" or \"channels_first\".")
         .choices({"channels_last", "channels_first"});
   }
-  /// Applies `move` to boxes in pixels (xyxy) and an extent of images, cuts the results at the
-  /// edges of the new images, and converts them back to the format.
+  /// Applies `move` to boxes in pixels (xyxy) and an extent of images, cuts the results off at the
+  /// edges of the new images, and converts them back to the layer's format.
   template <class F>
   BoundingBoxes moved(const BoundingBoxes& given, Extent from, Extent to, F move) const {
     const std::string& format = *bounding_box_format_;

@@ -33,9 +33,9 @@ class LoraAdapter final : public Layer {
   Tensor change() const { return ops::dot(a_, b_) * scale_; }
 
  private:
-  /// Makes one of the two matrices, named as in Keras: dense_1/lora_kernel_a. It is initialized
-  /// even in a model that is made for the weights of a file, since files of Keras 3 do not contain
-  /// it.
+  /// Makes one of the two matrices, named as in Keras: dense_1/lora_kernel_a. It gets initial
+  /// values even if the model is made to load weights from a file, since files of Keras 3 do not
+  /// contain the matrices.
   static Variable matrix(const Layer& owner, const Variable& weight, const char* which,
                          const Shape& shape, const Ref<Initializer>& initializer) {
     const std::string name = concat("lora_", weight.name(), "_", which);
@@ -49,7 +49,7 @@ class LoraAdapter final : public Layer {
   Variable a_, b_;
 };
 
-/// A Base layer with a weight that can have an adapter.
+/// A layer of class Base that has a weight for which an adapter can be added.
 template <class Base>
 class LoraLayer : public Base {
  public:
@@ -89,7 +89,8 @@ class LoraLayer : public Base {
     adapted().set_trainable(is_floating(adapted().dtype()));
     this->structure_changed();
   }
-  /// The values of the weight's variables after merge_lora(), by name.
+  /// By name, the values that the weight's variables would have after merge_lora(); empty without
+  /// an adapter.
   Dict merged_weights() const {
     Dict merged;
     const Variables own = adapter_ ? adapted_variables() : Variables();
@@ -131,14 +132,15 @@ class LoraLayer : public Base {
         .method("merge_lora", &LoraLayer::merge_lora,
                 "Adds the product of the adapter to the weight and removes the adapter.");
   }
-  /// The weight that can have an adapter; called after the layer is built.
+  /// The weight for which an adapter can be added; to be called after the layer is built.
   virtual const Variable& adapted() const = 0;
   virtual const WeightRules& adapted_rules() const = 0;
   virtual Shape adapted_shape() const { return adapted().shape(); }
-  /// The variables of the weight, and their values including the adapter.
+  /// The variables that store the weight, and the values that they would have with the adapter's
+  /// term added.
   virtual Variables adapted_variables() const { return {adapted()}; }
   virtual Tensors merged_values() const { return {adapted() + adapter_->change()}; }
-  /// Must be called at the end of build().
+  /// Adds the adapter if the layer was made with one; build() must call this at its end.
   void build_lora() {
     if (!rank_) return;
     const auto alpha = alpha_;

@@ -38,15 +38,14 @@ class MaskCarrier : public UnaryLayer {
     return {};
   }
 
-  bool carry_mask_ = false;  ///< constructors of layers with the option set it
+  bool carry_mask_ = false;  ///< set by the constructors of layers that have the option carry_mask
 
  private:
   bool warned_ = false;
 };
 
-/// The mask of windows over (batch, steps), as for a sequence of only the unmasked steps. Without
-/// padding all steps of a window must be unmasked; with padding the first (same) or last (causal)
-/// step must be.
+/// The mask of the windows over (batch, steps). Without padding all steps of a window must be
+/// unmasked; with padding only the step at the index of the window times `stride` must be unmasked.
 inline Tensor mask_of_windows(const Tensor& mask, int64_t window, int64_t stride, int64_t dilation,
                               const std::string& padding) {
   if (mask.rank() != 2) return {};

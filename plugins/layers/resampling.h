@@ -7,7 +7,8 @@
 
 namespace crescent {
 
-/// Resamples an axis by the nearest element: that which contains the centre of each new element.
+/// Resamples an axis to `to` elements: each new element is the old element that contains its
+/// centre.
 inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
   std::vector<int32_t> indices;
@@ -16,8 +17,8 @@ inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   return ops::gather(x, Tensor::from(indices, Shape{to}), axis);
 }
 
-/// Resizes images (batch, rows, columns, channels) along axes 1 and 2; `antialias` smooths them
-/// first if they shrink.
+/// Resizes images (batch, rows, columns, channels) along axes 1 and 2. With `antialias` they are
+/// smoothed first if they become smaller.
 inline Tensor resampled(const Tensor& images, int64_t rows, int64_t columns,
                         const std::string& interpolation, bool antialias) {
   if (interpolation == "nearest") return nearest(nearest(images, 1, rows), 2, columns);

@@ -1,11 +1,10 @@
-// The common part of layers over 1 to 3 spatial axes: options with a value per axis, and data
-// formats.
+// The base of layers over 1 to 3 spatial axes: options with a value per axis, and data formats.
 #pragma once
 #include "mask_carrier.h"
 
 namespace crescent {
 
-/// The values per spatial axis; a single one applies to all axes.
+/// The values of an option for each spatial axis; a single value applies to all axes.
 inline std::vector<int64_t> per_axis(const std::vector<int64_t>& values, int axes,
                                      const char* option) {
   if (values.size() == 1) return std::vector<int64_t>(axes, values[0]);
@@ -33,7 +32,7 @@ inline Tensor channels_to_first(const Tensor& x) {
   return ops::transpose(x, axes);
 }
 
-/// A layer on (batch, `Axes` spatial axes, channels), or with channels first.
+/// The base of layers whose input is (batch, `Axes` spatial axes, channels), or has channels first.
 template <int Axes>
 class SpatialLayer : public MaskCarrier {
  public:
@@ -52,7 +51,8 @@ class SpatialLayer : public MaskCarrier {
   bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
   int channel_axis() const { return channels_first() ? 1 : Axes + 1; }
   int first_spatial_axis() const { return channels_first() ? 2 : 1; }
-  /// Applies f, which expects channels last, to x.
+  /// Applies f to x, and converts x to channels last before and the result back after, if
+  /// necessary.
   template <class F>
   Tensor with_channels_last(const Tensor& x, F&& f) const {
     return channels_first() ? channels_to_first(f(channels_to_last(x))) : f(x);

@@ -8,7 +8,8 @@ namespace {
 
 using namespace ops;
 
-// A logit whose exponential is 0, but which causes no infinities in gradients.
+// A logit whose exponential is 0, but which, unlike minus infinity, causes no infinities in
+// gradients.
 constexpr double kNothing = -1e30;
 
 class Circle final : public Loss {

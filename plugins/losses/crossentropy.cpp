@@ -1,4 +1,4 @@
-// Cross-entropies for two classes, one-hot targets and class numbers.
+// Cross-entropies for two classes, for one-hot targets and for targets that are class numbers.
 #include <utility>
 
 #include "crescent/registry/registration.h"
@@ -30,8 +30,8 @@ class BinaryCrossentropy final : public Loss {
   }
 
  private:
-  /// The cross-entropy of logits. At a logit of 0, where many models start, its gradient is the
-  /// mean of the one-sided gradients: relu contributes 0 there, and the last term 1/2.
+  /// The cross-entropy of logits x. At x = 0, where many models start, its gradient is the mean of
+  /// the one-sided gradients: relu contributes 0 there, and the last term 1/2.
   static Tensor loss_of_logits(const Tensor& truth, const Tensor& x) {
     return relu(x) - x * truth + softplus(where(greater(x, 0), -x, x));
   }
@@ -45,7 +45,7 @@ class BinaryCrossentropy final : public Loss {
   int64_t axis_ = -1;
 };
 
-/// The logarithms of clipped probabilities, normalized over the last axis.
+/// The logarithms of probabilities, which are normalized over the last axis and clipped.
 Tensor log_probabilities(const Tensor& p) {
   return log(clip(p / sum(p, {-1}, true), kEpsilon, 1 - kEpsilon));
 }
@@ -74,7 +74,8 @@ class CategoricalCrossentropy final : public Loss {
           "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) "
           "with num_classes > 1. Received: y_pred.shape=",
           y_pred.shape(), ". Consider using 'binary_crossentropy' if you only have 2 classes.");
-    if (label_smoothing_ > 0)  // over the last axis whatever `axis` says, as in Keras
+    // as in Keras, smoothing uses the size of the last axis even if `axis` is another one
+    if (label_smoothing_ > 0)
       truth = truth * (1 - label_smoothing_) + label_smoothing_ / double(y_true.dim(-1));
     return from_logits_ ? softmax_cross_entropy(p, truth)
                         : -sum(truth * log_probabilities(p), {-1});
@@ -142,8 +143,8 @@ class CategoricalGeneralizedCrossEntropy final : public Loss {
   double q_ = 0.5;
 };
 
-/// The loss for "crossentropy" in compile(), which chooses a cross-entropy by the shapes of targets
-/// and predictions.
+/// The loss with the name "crossentropy" in compile(): chooses a cross-entropy by the shapes of
+/// targets and predictions.
 class Crossentropy final : public Loss {
  public:
   static void describe(Schema<Crossentropy>& s) {

@@ -1,5 +1,5 @@
 // Connectionist temporal classification (Graves et al. 2006): the probability of a label sequence,
-// summed over all its alignments in time with blanks (class 0).
+// summed over all alignments of the labels, with blanks (class 0) between them, to the time steps.
 #include <cmath>
 
 #include "crescent/program/program.h"
@@ -11,21 +11,22 @@ namespace {
 
 using namespace ops;
 
-constexpr double kNever = -1e30;  // stands for log(0), but causes no infinities in gradients
+// used as log(0); unlike minus infinity it causes no infinities in gradients
+constexpr double kNever = -1e30;
 
-/// log(exp a + exp b + exp c).
+/// Computes log(exp a + exp b + exp c).
 Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
   const Tensor largest = stop_gradient(maximum(maximum(a, b), c));
   return largest + log(exp(a - largest) + exp(b - largest) + exp(c - largest));
 }
 
-/// Shifts (batch, states) by `by` states to the right and fills in log 0.
+/// Shifts x (batch, states) to the right by `by` states; the first states become log(0).
 Tensor shifted(const Tensor& x, int64_t by) {
   const Tensor kept = slice(x, {0, 0}, {x.dim(0), x.dim(1) - by});
   return pad(kept, {0, by}, {0, 0}, kNever);
 }
 
-/// 0 where the condition holds, log 0 elsewhere.
+/// Logarithms of probabilities: 0 where the condition is true, log(0) elsewhere.
 Tensor allowed(const Tensor& condition, DType dtype) {
   return where(condition, zeros(condition.shape(), dtype), kNever);
 }
@@ -47,7 +48,7 @@ class Ctc final : public Loss {
     const Tensor labels =
         check_indices(cast(y_true, DType::int32), classes, "label", concat(classes, " classes"));
 
-    // the states are blank, label, blank, label, ..., blank
+    // the states of an alignment: blank, label, blank, label, ..., blank
     const Tensor blanks = zeros_like(labels);
     const Tensor path =
         pad(reshape(stack(Tensors{blanks, labels}, 2), {batch, 2 * length}), {0, 0}, {0, 1}, 0);
@@ -77,7 +78,8 @@ class Ctc final : public Loss {
           "num_classes)`. Received: y_pred.shape=",
           y_pred.shape());
   }
-  /// The logarithm of the probability of each state after the last time step.
+  /// The logarithm of the probability of each state after the last time step. `start` are the
+  /// logarithms for the first step.
   static Tensor last_state(const Tensor& start, const Tensor& skips, const Tensor& emitted) {
     const ScanBody body = [&](const Tensors& now, const Tensors& step) {
       const Tensor& at = now.front();
@@ -87,7 +89,8 @@ class Ctc final : public Loss {
     const Tensor later = slice_axis(emitted, 0, 1, emitted.dim(0));
     return scan(body, {start, skips}, {later}).states.front();
   }
-  /// The probability of the final states: the last label and the blank after it.
+  /// The loss: minus the logarithm of the probability to end in one of the two final states, the
+  /// last label and the blank after it; infinity if the probability is 0.
   static Tensor probability_of_end(const Tensor& end, const Tensor& labels) {
     const DType dtype = end.dtype();
     const Tensor last =

@@ -1,5 +1,5 @@
-// Focal cross-entropies (Lin et al. 2017), which weight samples by (1 - p)^gamma, so well-predicted
-// ones count less.
+// Focal cross-entropies (Lin et al. 2017), which weight samples by (1 - p)^gamma, so that samples
+// with good predictions count less.
 #include "crescent/registry/registration.h"
 #include "losses.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace ops;
 
-/// The base of both losses, with their options.
+/// The base of both focal losses, with their options.
 class Focal : public Loss {
  protected:
   template <class T>

@@ -1,5 +1,6 @@
-// Losses compute a value per sample, the mean over the last axis unless stated otherwise. Formulas
-// are those of keras.losses in Keras 3; the base class applies reduction and weights.
+// Losses: each computes a value per sample, which is the mean over the last axis unless stated
+// otherwise. The formulas are those of keras.losses in Keras 3; the base class applies reduction
+// and weights.
 #include <numbers>
 
 #include "crescent/registry/registration.h"
@@ -14,7 +15,7 @@ using namespace ops;
 
 using Formula = Tensor (*)(const Tensor& truth, const Tensor& prediction);
 
-/// Replaces labels 0 and 1 by -1 and 1 if there are no others.
+/// Replaces the labels 0 and 1 by -1 and 1 if there are only such labels.
 Tensor as_signs(const Tensor& labels) {
   const Tensor zeros = equal(labels, 0), ones = equal(labels, 1);
   const Tensor binary = all(logical_or(zeros, ones));

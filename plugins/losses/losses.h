@@ -1,4 +1,4 @@
-// Common code of losses, which converts targets to the form of predictions.
+// Functions that several losses use; they convert targets to the form of predictions.
 #pragma once
 #include "crescent/layer/training.h"
 
@@ -13,8 +13,8 @@ struct Pair {
 };
 Pair matched(const Loss& loss, const Tensor& y_true, const Tensor& y_pred);
 
-/// Targets that are class numbers, without a last axis of size 1; predictions have one column per
-/// class.
+/// Returns targets that are class numbers, without a last axis of size 1. Predictions must have one
+/// column per class.
 Tensor class_numbers(const Loss& loss, const Tensor& y_true, const Tensor& y_pred);
 
 /// Whether the shapes are those of class numbers and of predictions with one column per class.

@@ -7,7 +7,7 @@ namespace {
 
 using namespace ops;
 
-/// The base of both losses, with sums over `axis` or over all axes.
+/// The base of both losses: computes sums over `axis`, or over all axes.
 class Overlap : public Loss {
  protected:
   template <class T>

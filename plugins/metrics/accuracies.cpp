@@ -11,7 +11,7 @@ using namespace ops;
 
 Tensor as_float(const Tensor& condition) { return cast(condition, DType::float32); }
 
-/// The class numbers in labels, without a last axis of size 1; predictions have one column per
+/// The class numbers in labels, without a last axis of size 1; predictions must have one column per
 /// class.
 Tensor class_numbers(const Tensor& labels, const Tensor& predictions) {
   const bool column =
@@ -19,7 +19,7 @@ Tensor class_numbers(const Tensor& labels, const Tensor& predictions) {
   return cast(column ? squeeze(labels, labels.rank() - 1) : labels, DType::int64);
 }
 
-/// Whether each label is among the k largest predictions (..., classes).
+/// For each label, whether it is among the classes with the k largest predictions (..., classes).
 Tensor among_best(const Tensor& labels, const Tensor& predictions, int64_t k) {
   if (predictions.rank() <= 2) return as_float(in_top_k(labels, predictions, k));
   const Tensor rows = reshape(predictions, {-1, predictions.dim(-1)});
@@ -98,7 +98,8 @@ class SparseCategoricalAccuracy final : public DirectedMean<Direction::up> {
   }
 };
 
-/// The metric for "accuracy" in compile() if the loss does not determine which accuracy fits.
+/// The metric with the name "accuracy" in compile(), if the loss does not determine which accuracy
+/// to use: chooses one by the shapes of labels and predictions.
 class FittingAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<FittingAccuracy>& s) {

@@ -1,4 +1,5 @@
-// AUC, the area under the curve of two rates over all thresholds.
+// AUC: the area under a curve of two rates, such as ROC or precision and recall, over all
+// thresholds.
 #include <algorithm>
 
 #include "confusion.h"
@@ -10,8 +11,7 @@ namespace {
 
 using namespace ops;
 
-/// before() gives the values at all thresholds except the last, after() those at all except the
-/// first.
+/// The values at all thresholds except the last (before) or except the first (after).
 Tensor before(const Tensor& x) { return slice_axis(x, 0, 0, x.dim(0) - 1); }
 Tensor after(const Tensor& x) { return slice_axis(x, 0, 1, x.dim(0)); }
 
@@ -105,15 +105,15 @@ class Auc final : public Metric {
     state_.true_negatives = add_variable("true_negatives", shape, kSums);
     state_.false_negatives = add_variable("false_negatives", shape, kSums);
   }
-  /// The weighted mean over labels; a scalar is returned unchanged.
+  /// The weighted mean of the areas over labels; without multi_label the only area.
   Tensor over_labels(const Tensor& areas) const {
     if (!multi_label_) return areas;
     if (!label_weights_) return mean(areas);
     const Tensor weights = weights_of_labels();
     return divide_no_nan(sum(areas * weights), sum(weights));
   }
-  /// The area under precision, interpolated as by Davis and Goadrich (2006): true positives grow
-  /// linearly with predicted positives.
+  /// The area under the precision-recall curve, interpolated as by Davis and Goadrich (2006):
+  /// between thresholds, true positives grow linearly with predicted positives.
   Tensor interpolated_precision() const {
     const Tensor tp = state_.true_positives, predicted = tp + state_.false_positives.value();
     const Tensor gained = before(tp) - after(tp);
@@ -125,8 +125,8 @@ class Auc final : public Metric {
     return sum(divide_no_nan(slope * (gained + intercept * log(ratio)), maximum(positives, 0)),
                {0});
   }
-  /// The curve of recall gain and precision gain (Flach and Kull 2015). Without true positives they
-  /// are 0 and 1; recall gain is at least 0.
+  /// The curve of recall gain and precision gain (Flach and Kull 2015). Without true positives
+  /// recall gain is 0 and precision gain is 1; recall gain is at least 0.
   Curve gain() const {
     const Tensor tp = state_.true_positives, fp = state_.false_positives,
                  tn = state_.true_negatives, fn = state_.false_negatives;

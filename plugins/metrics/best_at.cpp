@@ -1,5 +1,5 @@
-// Metrics that give the best value of one rate over thresholds at which another is at least a given
-// number.
+// Metrics that give the best value of one rate among those thresholds at which another rate has at
+// least a given value.
 #include "confusion.h"
 #include "crescent/registry/registration.h"
 #include "metrics.h"
@@ -26,7 +26,7 @@ const BestRow kRows[] = {
      "precision", "Required precision.", &Confusion::precision, &Confusion::recall},
 };
 
-/// The metric in row `Row` of kRows.
+/// The metric that entry `Row` of the table kRows describes.
 template <int Row>
 class BestAt final : public Metric {
  public:

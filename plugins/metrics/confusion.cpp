@@ -9,8 +9,8 @@ using namespace ops;
 
 namespace {
 
-/// Whether the thresholds are equidistant from 0 to 1; the first may be below 0 and the last above
-/// 1 by epsilon.
+/// Whether the thresholds are equidistant from 0 to 1. The first may be below 0 and the last above
+/// 1 by an epsilon.
 bool are_even(const std::vector<double>& thresholds) {
   const size_t n = thresholds.size();
   for (size_t i = 0; i < n; ++i) {
@@ -20,14 +20,15 @@ bool are_even(const std::vector<double>& thresholds) {
   return n >= 3;
 }
 
-/// The weight with as many axes as `like`; axes are added or dropped at the end.
+/// Appends axes of size 1 to the weight, or removes one, so that it has as many axes as `like`.
 Tensor with_rank_of(const Tensor& like, Tensor weight) {
   while (weight.rank() < like.rank()) weight = expand_dims(weight, -1);
   if (weight.rank() == like.rank() + 1 && weight.dim(-1) == 1) weight = squeeze(weight, -1);
   return weight;
 }
 
-/// Replaces values that are not among the k largest of their row by one below all thresholds.
+/// Replaces the values that are not among the k largest of their row by a value below all
+/// thresholds.
 Tensor keep_top_k(const Tensor& x, int64_t k) {
   const Tensor chosen = sum(one_hot(top_k(x, k)[1], x.dim(-1), x.dtype()), {-2});
   return x * chosen + kNoThreshold * (1.0 - chosen);
@@ -45,8 +46,8 @@ Tensor column(const Tensor& x, int64_t class_id) {
   return slice_axis(x, -1, class_id, class_id + 1);
 }
 
-/// Predictions (samples) or (samples, labels), and the weight of each as a positive and as a
-/// negative.
+/// Predictions (samples) or (samples, labels), and for each the weight with which it counts as a
+/// positive and as a negative.
 struct Elements {
   Tensor prediction, positive, negative;
 };
@@ -76,7 +77,7 @@ Elements elements_of(const ConfusionOptions& options, const Tensor& y_true, cons
   return elements;
 }
 
-/// 1 where a prediction is above a threshold: (thresholds, elements...).
+/// A tensor (thresholds, elements...) that is 1 where a prediction is above a threshold.
 Tensor above(const Tensor& prediction, const std::vector<double>& thresholds) {
   const int64_t n = static_cast<int64_t>(thresholds.size());
   const Shape shape = prediction.rank() == 1 ? Shape{n, 1} : Shape{n, 1, 1};
@@ -85,14 +86,16 @@ Tensor above(const Tensor& prediction, const std::vector<double>& thresholds) {
     const std::vector<float> values(thresholds.begin(), thresholds.end());
     return cast(greater(p, Tensor::from(values, shape)), DType::float32);
   }
-  // the buckets of Keras; a first threshold below 0 counts all
+  // Keras sorts predictions into these buckets; if the first threshold is below 0, a prediction of
+  // 0 is above it
   Tensor bucket = ceil(clip(p, 0, 1) * double(n - 1)) - 1.0;
   if (thresholds.front() < 0) bucket = relu(bucket);
   const Tensor buckets = reshape(arange(n, DType::float32), shape);
   return cast(greater_equal(bucket, buckets), DType::float32);
 }
 
-/// The sum of the weights of elements that are 1 in each row of (thresholds, elements...).
+/// For each threshold, the sum of the weights of the elements that are 1 in `chosen` (thresholds,
+/// elements...).
 Tensor total(const Tensor& chosen, const Tensor& weights) {
   if (chosen.rank() == 3) return sum(chosen * expand_dims(weights, 0), {1});
   return squeeze(matmul(chosen, expand_dims(weights, 1)), 1);

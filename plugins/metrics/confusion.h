@@ -8,8 +8,8 @@ namespace crescent {
 /// a / b, or 0 where b is 0.
 Tensor divide_no_nan(const Tensor& a, const Tensor& b);
 
-/// The state of a metric: variables (thresholds) or (thresholds, labels); those that it does not
-/// need are empty.
+/// The state of a metric: variables (thresholds) or (thresholds, labels). Variables that the metric
+/// does not need are empty.
 struct Confusion {
   Variable true_positives, false_positives, true_negatives, false_negatives;
 
@@ -36,14 +36,15 @@ struct ConfusionOptions {
 void count(const Confusion& state, const ConfusionOptions& options, const Tensor& y_true,
            const Tensor& y_pred, const Tensor& sample_weight);
 
-/// The thresholds in an option, a number or a list of numbers in [0, 1]; `otherwise` for null.
+/// The thresholds that an option gives, a number or a list of numbers in [0, 1]; `otherwise` if it
+/// is null.
 std::vector<double> thresholds_of(const Value& option, double otherwise);
 /// The limit of the number of thresholds: float32 cannot represent more equidistant numbers from 0
 /// to 1.
 constexpr double kMaxThresholds = 1 << 24;
-/// 0, 1 / (n - 1), ..., 1.
+/// The thresholds 0, 1 / (n - 1), ..., 1.
 std::vector<double> even_thresholds(int64_t n);
-/// The threshold for top_k without thresholds: the k largest predictions are positive.
+/// The only threshold if top_k is given without thresholds: the k largest predictions are positive.
 constexpr double kNoThreshold = -1e10;
 
 }  // namespace crescent

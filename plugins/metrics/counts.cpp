@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// The results per threshold; a scalar for a single threshold.
+/// The results for all thresholds; a scalar if there is a single threshold.
 Tensor scalar_if_single(const Tensor& values) {
   return values.dim(0) == 1 ? ops::squeeze(values, 0) : values;
 }
@@ -28,7 +28,7 @@ const CountRow kCounts[] = {
      &Confusion::false_negatives},
 };
 
-/// The metric in row `Row` of kCounts.
+/// The metric that entry `Row` of the table kCounts describes.
 template <int Row>
 class ConditionCount final : public Metric {
  public:

@@ -1,4 +1,5 @@
-// Intersection over union of classes, computed from a confusion matrix.
+// Intersection over union of classes (of the sets of labels and predictions), computed from a
+// confusion matrix.
 #include <numeric>
 
 #include "confusion.h"
@@ -87,7 +88,7 @@ class ClassOverlap : public Metric {
   Tensor numbers(const Tensor& x, bool sparse) const {
     return cast(sparse ? x : argmax(x, int(axis_)), DType::int32);
   }
-  /// The weights of labels in the dtype of the matrix.
+  /// The weight of each label in the dtype of the matrix; ones if there are no sample weights.
   Tensor weights_of(const Tensor& labels, const Tensor& sample_weight) const {
     if (!sample_weight) return ones({labels.size()});
     Tensor weights = cast(cast(sample_weight, matrix_.dtype()), DType::float32);

@@ -87,7 +87,7 @@ class CosineSimilarity final : public DirectedMean<Direction::up> {
   int64_t axis_ = -1;
 };
 
-/// The mean of a function of labels and predictions.
+/// The mean of the results of a function of labels and predictions.
 class MeanMetricWrapper final : public MeanMetric {
  public:
   static void describe(Schema<MeanMetricWrapper>& s) {
@@ -97,8 +97,8 @@ class MeanMetricWrapper final : public MeanMetric {
         .required();
     describe_name(s, &MeanMetricWrapper::name_, &MeanMetricWrapper::dtype_);
   }
-  /// The direction of improvement: known for losses of plugins, unknown for functions and classes
-  /// of a script.
+  /// Whether lower or higher is better: known if the function is a loss of a plugin, unknown for
+  /// functions and classes of a script.
   Direction direction() const override {
     return fn_ && fn_->info() && fn_->info()->origin != "Lua" ? Direction::down
                                                               : Direction::unknown;
@@ -117,7 +117,8 @@ class MeanMetricWrapper final : public MeanMetric {
 // ---- means of a loss
 
 struct LossRow {
-  const char *name, *loss, *text;  // text: the default name of the metric
+  // the name of the metric, of the loss class, and the default of the option name
+  const char *name, *loss, *text;
   std::vector<std::string> aliases;
 };
 const LossRow kLossRows[] = {
@@ -259,7 +260,7 @@ void MeanMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
     weight = weight ? numbers * weight : numbers;
   };
   if (y_pred && y_pred.mask()) weigh(y_pred.mask());
-  // as in Keras, masked values count as 0 if there are no weights
+  // as in Keras, the mask of the values is only used if there are weights
   if (weight && value.mask()) weigh(value.mask());
   accumulate(cast(value, DType::float32), weight);
 }

@@ -1,4 +1,5 @@
-// Metrics that are a weighted mean of values per sample; their state is total and count.
+// The base of metrics that are a weighted mean of a value per sample; their state is a total and a
+// count.
 #pragma once
 #include "metrics.h"
 
@@ -22,9 +23,10 @@ class MeanMetric : public Metric {
   }
 
  protected:
-  /// The numbers (batch, ...) of a batch that the metric averages.
+  /// The values (batch, ...) of a batch of which the metric is the mean.
   virtual Tensor values(const Tensor& y_true, const Tensor& y_pred) const = 0;
-  /// Adds values; weights belong to their leading axes, and a mask of `y_pred` counts as weights.
+  /// Adds values to the total and their weights to the count. The axes of the weights are the
+  /// leading axes of the values; without weights each sample counts once.
   void accumulate(Tensor values, Tensor sample_weight);
 
  private:
@@ -34,7 +36,7 @@ class MeanMetric : public Metric {
   Variable total_, count_;
 };
 
-/// A mean that improves in a given direction.
+/// A mean metric for which `better` says whether higher or lower values are better.
 template <Direction better>
 class DirectedMean : public MeanMetric {
  public:

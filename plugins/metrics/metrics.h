@@ -1,4 +1,4 @@
-// Common code of the metrics, and the functions by which each file of the plugin registers its
+// Code that several metrics use, and the functions by which each file of the plugin registers its
 // classes.
 #pragma once
 #include <algorithm>
@@ -7,10 +7,10 @@
 
 namespace crescent {
 
-constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
+constexpr double kEpsilon = 1e-7;  ///< the value of keras.config.epsilon()
 
-/// The dtype of variables that are summed over an epoch: float32 would lose a digit with every
-/// tenfold of batches, and cannot count beyond 2^24. Results are float32.
+/// The dtype of variables that are summed over an epoch: a float32 sum would lose a digit with
+/// every tenfold of batches, and cannot count beyond 2^24. Results are cast to float32.
 constexpr DType kSums = DType::float64;
 inline Tensor as_result(const Tensor& x) { return ops::cast(x, DType::float32); }
 

@@ -63,7 +63,8 @@ class R2Score final : public Metric {
     residual_ = add_variable("residual", {columns}, kSums);
     count_ = add_variable("count", {columns}, kSums);
   }
-  /// The adjusted score; the score itself if there are too few samples.
+  /// The R2 score adjusted for the number of regressors; the plain score if there are too few
+  /// samples.
   Tensor adjusted(const Tensor& score) const {
     const double p = double(regressors_);
     const Tensor n = samples_, left = n - (p + 1);
@@ -91,8 +92,8 @@ class Correlation : public DirectedMean<Direction::up> {
     const Axes axis{int(axis_)};
     return mean(similarity(t, p, mean(truth, axis, true) - mean(prediction, axis, true)), axis);
   }
-  /// The similarity of each element, from the deviations from the means and the distance of the
-  /// means.
+  /// The similarity of each element, computed from the deviations of labels and predictions from
+  /// their means, and from the distance between these means.
   virtual Tensor similarity(const Tensor& truth, const Tensor& prediction,
                             const Tensor& distance) const = 0;
   Axes axis() const { return {int(axis_)}; }

@@ -7,7 +7,7 @@
 namespace crescent::operations {
 namespace {
 
-/// Limits are numbers or tensors.
+/// The limits `low` and `high` are numbers or tensors.
 Tensor clip(const Tensor& x, const Value& low, const Value& high) {
   const auto limit = [](const Value& value) {
     if (!value.is_number() && !value.is_list() && !value.is_object())

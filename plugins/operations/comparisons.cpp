@@ -8,12 +8,12 @@
 namespace crescent::operations {
 namespace {
 
-/// assume_unique allows an optimization that is not needed here.
+/// The parameter assume_unique of Keras only allows an optimization, and is ignored.
 Tensor isin(const Tensor& x, const Tensor& among, bool /*assume_unique*/, bool invert) {
   return ops::isin(x, among, invert);
 }
 
-/// Without x1 and x2: the indices of the elements that are not zero.
+/// Without x1 and x2, returns the indices of the elements of `condition` that are not zero.
 Value where_or_places(const Tensor& condition, const Value& x1, const Value& x2) {
   if (x1.is_null() != x2.is_null()) fail("where: expected both x1 and x2 or none of them");
   if (x1.is_null()) return Codec<Tensors>::encode(ops::nonzero(condition));

@@ -11,13 +11,13 @@ using MaybeType = std::optional<DType>;
 
 DType or_float(MaybeType dtype) { return dtype.value_or(DType::float32); }
 
-/// A number as an operand: an integer stays an integer.
+/// Converts a number to an operand; integers keep an integer dtype.
 Operand number_in(const Value& value) {
   if (!value.is_number()) fail("arange: expected numbers, got ", value);
   return value.is_int() ? Operand(value.as_int()) : Operand(value.as_float());
 }
 
-/// Without `stop`, the first number is the end and the range starts at 0.
+/// If `stop` is missing, `start` is the end of the range, which begins at 0.
 Tensor arange(const Value& start, const Value& stop, const Value& step, MaybeType dtype) {
   const Value from = stop.is_null() ? Value(0) : start, to = stop.is_null() ? start : stop;
   return ops::arange(number_in(from), number_in(to), step.is_null() ? Operand(1) : number_in(step),

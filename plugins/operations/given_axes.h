@@ -1,4 +1,5 @@
-// The axes in a call: an empty list means no axes, while a missing argument means all axes.
+// The axes in a call of an operation: an empty list means no axes, while a missing argument means
+// all axes.
 #pragma once
 #include "crescent/layer/operation.h"
 

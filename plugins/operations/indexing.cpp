@@ -9,7 +9,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-/// The start of a slice along each axis: numbers, or a tensor of numbers.
+/// The start of a slice along each axis, given as numbers or as a tensor of numbers.
 struct Start {
   Sizes numbers;
   Tensor tensor;

@@ -1,4 +1,4 @@
-// Operations that Keras does not have.
+// Operations of cr.ops that Keras does not have.
 #include "crescent/ops/elementwise.h"
 
 #include "crescent/registry/registration.h"

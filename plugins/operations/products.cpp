@@ -9,7 +9,7 @@ namespace {
 
 Tensor matmul(const Tensor& a, const Tensor& b) { return ops::matmul(a, b); }
 
-/// `axes` is the number of axes to sum over, or a list of them for each operand.
+/// `axes` is the number of axes to sum over, or a list with the axes of each operand.
 Tensor tensordot(const Tensor& a, const Tensor& b, const Value& axes) {
   if (axes.is_int()) return ops::tensordot(a, b, axes.as_int());
   if (!axes.is_list() || axes.as_list().size() != 2)

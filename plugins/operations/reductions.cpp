@@ -10,8 +10,9 @@ namespace {
 
 using ops::Axes;
 
-/// Calls F with the axes of a call. An empty list of axes reduces nothing: a new axis of size 1 is
-/// reduced instead, so that each element is its own reduction.
+/// Calls F with the axes of a call. F reduces all axes for an empty list, while the list in a call
+/// means that nothing is reduced: then a new axis of size 1 is reduced, so that each element is its
+/// own result.
 template <auto F>
 struct AxesAdapter;
 template <class... Rest, Tensor (*F)(const Tensor&, const Axes&, Rest...)>
@@ -26,7 +27,7 @@ struct AxesAdapter<F> {
 template <auto F>
 constexpr auto over = &AxesAdapter<F>::call;
 
-/// max and min, with or without an initial value.
+/// Maximum or minimum, with or without an initial value.
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
           Tensor (*From)(const Tensor&, const Axes&, bool, double)>
 Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, std::optional<double> initial) {
@@ -37,7 +38,7 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, std::optional<DTyp
   return dtype ? ops::prod(x, axes, keepdims, *dtype) : ops::prod(x, axes, keepdims);
 }
 
-/// With an empty list of axes, each element is its own mean.
+/// Mean and variance. With an empty list of axes, each element is its own mean.
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const GivenAxes& axes, bool keepdims,
                                    bool synchronized) {
   if (synchronized) fail("moments: synchronized=True is not supported");

@@ -7,7 +7,7 @@
 namespace crescent::operations {
 namespace {
 
-/// `sorted` allows an optimization that is not needed here.
+/// The parameter `sorted` of Keras only allows an optimization, and is ignored.
 template <Tensor (*F)(const Tensor&, const Tensor&, std::optional<int64_t>)>
 Tensor any_order(const Tensor& x, const Tensor& ids, std::optional<int64_t> count,
                  bool /*sorted*/) {

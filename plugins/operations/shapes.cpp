@@ -11,7 +11,7 @@ namespace {
 using ops::Axes;
 using Sizes = std::vector<int64_t>;
 
-/// `sections` is a number of equal parts, or a list of the indices where parts end.
+/// `sections` is a number of equal parts, or a list of the indices at which parts end.
 Tensors split_at(const Tensor& x, const Value& sections, int axis) {
   if (sections.is_list()) return ops::split_at(x, Codec<Sizes>::decode(sections), axis);
   return ops::split(x, Codec<int64_t>::decode(sections), axis);
@@ -45,7 +45,7 @@ Tensor flip(const Tensor& x, const GivenAxes& axes) {
   return axes.list ? axes.list->empty() ? x : ops::flip(x, *axes.list) : ops::flip(x);
 }
 
-/// The padding in a value: a number, a pair for all axes, or a pair for each axis.
+/// The padding that a value gives: a number, a pair for all axes, or a pair for each axis.
 ops::PadWidths pad_widths(const Value& width) {
   const List pairs = width.is_list() ? width.as_list() : List{List{width, width}};
   const bool flat = !pairs.empty() && !pairs.front().is_list();

@@ -1,5 +1,5 @@
-// Functions that no formula of others gives: bits and divisors of whole numbers, special functions,
-// the bytes of numbers.
+// Functions that cannot be composed of other operations: bits and divisors of integers, special
+// functions, the bytes of numbers.
 #include "crescent/ops/elementwise.h"
 
 #include "crescent/registry/registration.h"

@@ -10,7 +10,8 @@ using namespace ops;
 
 Tensor root_mean_square(const Tensor& x) { return sqrt(mean(square(x))); }
 
-/// Adafactor (Shazeer and Stern 2018), which stores only the means of rows and columns of a matrix.
+/// Adafactor (Shazeer and Stern 2018): of the averages of squared gradients of a matrix it only
+/// stores the means of rows and of columns.
 class Adafactor final : public UpdateRule {
  public:
   static void describe(Schema<Adafactor>& s) {
@@ -54,7 +55,8 @@ class Adafactor final : public UpdateRule {
   }
 
  private:
-  /// The average of squared gradients; for a matrix the product of those of rows and columns.
+  /// The average of squared gradients; for a matrix it is computed from the averages of rows and of
+  /// columns, by their product.
   static Tensor variance(std::span<const Variable> slots, const Tensor& squares,
                          const Tensor& kept) {
     auto mix = [&](const Variable& old, const Tensor& now) {
@@ -75,7 +77,7 @@ class Adafactor final : public UpdateRule {
   bool relative_step_ = true;
 };
 
-/// Lamb (You et al. 2019): the steps of Adam, scaled to the norm of the weights.
+/// Lamb (You et al. 2019): the steps of Adam, scaled in proportion to the norm of the weights.
 class Lamb final : public UpdateRule {
  public:
   static void describe(Schema<Lamb>& s) {

@@ -8,8 +8,8 @@ namespace {
 
 using namespace ops;
 
-/// Doubles the scale after a number of finite steps; halves it and skips the step if a gradient is
-/// not finite, as in Keras 3.
+/// As in Keras 3, doubles the scale after a certain number of steps with finite gradients; if a
+/// gradient is not finite, halves the scale and skips the step.
 class LossScaleOptimizer final : public Optimizer {
  public:
   static void describe(Schema<LossScaleOptimizer>& s) {
@@ -84,7 +84,7 @@ class LossScaleOptimizer final : public Optimizer {
     return inner().pairs_with(slot);
   }
   std::vector<std::string> slot_names() const override { return inner().slot_names(); }
-  /// The state of the inner optimizer, then the counter of finite steps and the scale.
+  /// The state: that of the inner optimizer, then the number of finite steps and the scale.
   Variables state() const override {
     Variables state = inner().state();
     state.push_back(counter_), state.push_back(scale_);

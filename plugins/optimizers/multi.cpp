@@ -51,7 +51,7 @@ class OptimizerMap final : public Plain {
                        [&](const Variable& weight) { return rule.fits(weight.path()); }))
         fail_unmatched("optimizer_map", rule.text, weights);
   }
-  /// The distinct optimizers.
+  /// All optimizers of the map, each once.
   std::vector<OptimizerPtr> all() const {
     std::vector<OptimizerPtr> all;
     auto add = [&](const OptimizerPtr& optimizer) {
@@ -134,7 +134,8 @@ class MultiOptimizer final : public Optimizer {
       for (const auto& pair : optimizer->pairs_with(slot)) all.push_back(pair);
     return all;
   }
-  /// The state: iterations, a rate of 0, then the state of each optimizer.
+  /// The state: the number of iterations, a learning rate, which is always 0, then the state of
+  /// each optimizer.
   Variables state() const override {
     Variables state{iterations(), Optimizer::learning_rate()};
     for (const OptimizerPtr& optimizer : inner_)

@@ -90,7 +90,7 @@ class Muon final : public UpdateRule {
     const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);
     w.assign(w - m * alpha / (sqrt(v) + epsilon_));
   }
-  /// The matrix with singular values of about 1, by Newton-Schulz iteration.
+  /// Replaces the singular values of a matrix by numbers close to 1, by Newton-Schulz iteration.
   Tensor orthogonal(const Tensor& matrix) const {
     const bool tall = matrix.dim(0) > matrix.dim(1);
     Tensor x = tall ? transpose(matrix) : matrix;

@@ -30,7 +30,8 @@ class Nadam final : public UpdateRule {
         .omit_null();
   }
 
-  /// Drops a schedule_decay of 1, the constant of Keras 3, which has no option for it.
+  /// Removes the option schedule_decay if it is 1: this is the constant in Keras 3, which has no
+  /// such option.
   void configured() override {
     Optimizer::configured();
     if (schedule_decay_ == 1.0) schedule_decay_.reset();
@@ -49,13 +50,13 @@ class Nadam final : public UpdateRule {
   }
 
  private:
-  /// The momentum, which grows from 0.52 to 1 times beta_1.
+  /// The momentum at a step; it grows from about 0.52 beta_1 to beta_1.
   Tensor momentum_at(const Tensor& step) const {
     return beta_1_ * (1.0 - 0.5 * power(Tensor(0.96), step * decay()));
   }
   /// The product of the momenta of steps 1 to n. With q = 0.96^decay, the logarithm of the product
-  /// of 1 - q^i / 2 is minus the sum over k of (1 - q^(k n)) q^k / (k 2^k (1 - q^k)), which is
-  /// exact to float32 after kTerms: so the product needs no state.
+  /// of 1 - q^i / 2 is minus the sum over k of (1 - q^(k n)) q^k / (k 2^k (1 - q^k)). kTerms terms
+  /// of this sum are exact in float32, so the product need not be stored as state.
   Tensor momenta_until(const Tensor& step) const {
     constexpr int kTerms = 32;
     const double log_q = std::log(0.96) * decay();

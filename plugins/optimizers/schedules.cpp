@@ -1,4 +1,5 @@
-// Learning rates as functions of the step (from 0), with the names and formulas of Keras.
+// Learning-rate schedules: learning rates as functions of the step, which is counted from 0, with
+// the names and formulas of Keras.
 #include <cmath>
 #include <numbers>
 
@@ -189,7 +190,8 @@ class CosineDecayRestarts final : public Schedule {
         .field("name", &CosineDecayRestarts::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
-    const Tensor passed = as_float(step) / double(steps_);  // in units of the first period
+    // the number of steps as a multiple of the first period
+    const Tensor passed = as_float(step) / double(steps_);
     Tensor restarts, fraction;
     if (longer_ == 1) {
       restarts = floor(passed);

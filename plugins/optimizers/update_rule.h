@@ -40,10 +40,10 @@ class UpdateRule : public Optimizer {
  protected:
   void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
               const Tensor& step, std::span<const Variable> slots) final;
-  /// Updates a variable as update() does, with the learning rate of this variable.
+  /// Updates a variable like update(), but `rate` is the learning rate for this variable.
   virtual void rule(const Variable& variable, const Tensor& gradient, const Tensor& rate,
                     const Tensor& step, std::span<const Variable> slots) = 0;
-  /// Called at the start of each step, before weight decay.
+  /// Prepares the update of a variable; called at the start of each step, before weight decay.
   virtual void begin(const Variable& /*variable*/, const Tensor& /*step*/,
                      std::span<const Variable> /*slots*/) {}
   /// The weight decay of this variable before rules are applied.
@@ -64,18 +64,18 @@ class UpdateRule : public Optimizer {
 
   double old_decay_ = 0;
   Value rules_;
-  std::vector<Factors> factors_;  // the factors of rules_
+  std::vector<Factors> factors_;  // the factors that rules_ give for each weight
 };
 
-/// Fails for a pattern that matches none of these weights.
+/// Throws the error for a pattern that matches none of these weights.
 [[noreturn]] void fail_unmatched(const char* option, const std::string& pattern,
                                  const Variables& weights);
 
-/// value <- value + (target - value) * (1 - momentum): an exponential moving average, assigned and
-/// returned.
+/// Updates an exponential moving average, value + (target - value) * (1 - momentum), in `variable`,
+/// and returns it.
 Tensor average(const Variable& variable, const Tensor& target, double momentum);
 
-/// 1 - beta^step.
+/// The factor 1 - beta^step, by which averages that began at zero are divided.
 Tensor bias_correction(double beta, const Tensor& step);
 
 }  // namespace crescent

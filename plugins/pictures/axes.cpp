@@ -15,7 +15,7 @@ struct Series {
   std::vector<double> x, y;
   std::string label, style = "line";
   bool dashed = false;
-  double gap = 0;  ///< gap between bars, as a fraction of a bar's width
+  double gap = 0;  ///< the gap between bars, as a fraction of the width of a bar
   size_t color = 0;
   bool is_bars() const { return style == "bars"; }
 };
@@ -32,7 +32,7 @@ void check_bins(int64_t bins) {
     fail("bins: expected a number from 1 to ", kMaxBins, ", got ", bins);
 }
 
-/// Converts a histogram of the values y to bars.
+/// Converts a series for a histogram, whose y are the values to count, to a series of bars.
 Series count_values(Series series, const Value& bins) {
   if (!bins.is_null()) check_bins(bins.as_int());
   Histogram histogram = histogram_of(series.y, bins.is_null() ? 0 : bins.as_int());
@@ -42,7 +42,7 @@ Series count_values(Series series, const Value& bins) {
   return series;
 }
 
-/// The edges between bars whose centres are `middles`.
+/// The edges of bars whose centres are `middles`.
 std::vector<double> edges_between(const std::vector<double>& middles) {
   if (middles.size() < 2)
     return middles.empty() ? middles : std::vector{middles[0] - 0.5, middles[0] + 0.5};
@@ -95,8 +95,8 @@ struct Extent {
   }
 };
 
-/// The range of an axis: the extent with a margin at both ends, more around a single number, and 0
-/// to 1 for no numbers.
+/// The range of an axis: the extent with a margin at both ends, a larger one if the extent is a
+/// single number; from 0 to 1 if there are no numbers.
 Range range_of(const Extent& extent, double margin) {
   if (extent.least > extent.most) return {0, 1};
   const long double size = extent.most - extent.least;
@@ -147,8 +147,7 @@ void draw_bars(Scene& scene, const Frame& frame, const Series& series, Color col
   }
 }
 
-/// The parts of a line between points with NaN or infinity; a part with one point is drawn as a
-/// dot.
+/// Splits a line at points with NaN or infinity. A piece that has only one point is drawn as a dot.
 std::vector<std::vector<Point>> pieces_of(const Frame& frame, const Series& series) {
   std::vector<std::vector<Point>> pieces(1);
   for (size_t i = 0; i < series.y.size(); ++i) {

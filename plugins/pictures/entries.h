@@ -1,4 +1,4 @@
-// The entries of figures as numbers and texts.
+// Reads the entries of figures as numbers and texts.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace crescent::pictures {
 
-/// The entry of this name; null if there is none.
+/// The entry with this name; null if there is none.
 const Value& entry(const Dict& figure, std::string_view name);
 /// The text of an entry, with control characters escaped; "" if there is none.
 std::string text_entry(const Dict& figure, std::string_view name);
 std::vector<std::string> texts_entry(const Dict& figure, std::string_view name);
-/// The list of texts of an entry; fails unless there are `count` of them.
+/// An entry that is a list of texts; fails unless there are `count` texts.
 std::vector<std::string> counted_texts(const Dict& figure, std::string_view name, size_t count);
 bool is_set(const Dict& figure, std::string_view name);
 /// The numbers of a tensor or of a list, in which null is NaN; `name` is for messages.

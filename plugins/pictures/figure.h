@@ -18,13 +18,13 @@
 
 namespace crescent::pictures {
 
-/// The requested size of a scene; 0 where the layout may choose.
+/// The requested size of a scene; the layout may choose a width or height that is 0.
 struct Size {
   double width = 0, height = 0;
-  bool is_limit = false;  ///< whether a smaller size is allowed too
+  bool is_limit = false;  ///< whether the result may also be smaller
 };
 
-/// Lays out a figure of any kind; fails for an unknown one.
+/// Lays out a figure as a scene; fails for an unknown kind of figure.
 Scene layout(const Dict& figure, const Metrics& metrics, Size size);
 
 Scene layout_axes(const Dict& figure, const Metrics& metrics, Size size);

@@ -47,11 +47,11 @@ Color color_of(const Matrix& matrix, double value) {
   return heat_color(differs ? Range{matrix.least, matrix.most}.share(value) : 0.5);
 }
 
-/// The layout: position and size of the fields, and the space around them.
+/// The layout of the grid: position and size of the fields, and the space around them.
 struct Fields {
   double left = 0, top = 0, width = 1, height = 1;
-  double names = 0;  ///< width of the row names
-  double right = 0;  ///< width of what is right of the fields
+  double names = 0;  ///< width of the names of rows
+  double right = 0;  ///< width of the space right of the fields
   bool numbers = true;
 };
 
@@ -114,7 +114,7 @@ class HeatmapLayout {
     if (!ylabel_.empty() && cells) fields_.top += 1;
   }
 
-  /// The height of what is below the fields.
+  /// The height of the space below the fields.
   double below() const {
     const double lines = 1.3 * metrics_.line + (xlabel_.empty() ? 0 : metrics_.line);
     return metrics_.cells ? std::floor(lines) : lines;
@@ -134,7 +134,7 @@ class HeatmapLayout {
     return width + (metrics_.cells ? 1 : 10);
   }
 
-  /// Decides whether fields contain their numbers: by default if all numbers fit.
+  /// Decides whether numbers are drawn in the fields: by default if all numbers fit.
   void choose_numbers(const Value& numbers, Size size) {
     const double high = (size.height - fields_.top - below()) / static_cast<double>(matrix_.rows);
     const bool fit = number_width() <= std::max(room(size), 1.0) &&
@@ -142,8 +142,8 @@ class HeatmapLayout {
     fields_.numbers = fit && (numbers.is_null() || numbers.as_bool());
   }
 
-  /// Decides whether a color bar is drawn: by default always, but in a terminal only if fields
-  /// contain no numbers.
+  /// Decides whether a color bar is drawn: by default always, but in a terminal only if no numbers
+  /// are drawn in the fields.
   void choose_bar(const Value& wanted) {
     const bool usual = !metrics_.cells || !fields_.numbers;
     if (!(matrix_.most > matrix_.least) || !(wanted.is_null() ? usual : wanted.as_bool())) return;
@@ -166,8 +166,8 @@ class HeatmapLayout {
     return std::max(fields_.numbers ? metrics_.line + 6 : 2.0, std::min(width, 48.0));
   }
 
-  /// Sizes the fields to fill the requested size; if only the width or the height is given, they
-  /// keep their proportions.
+  /// Sets the size of fields so that the grid fills the requested size; if only the width or only
+  /// the height is given, fields keep their proportions.
   void size_fields(Size size) {
     const bool asked = !size.is_limit;
     const double wide = room(size), usual = std::min(default_width(), wide);
@@ -219,7 +219,7 @@ class HeatmapLayout {
                                      .color = readable_on(color)});
   }
 
-  /// Draws fields as pixels, which terminals without colours show as characters.
+  /// Draws each field as a pixel; terminals without colours show pixels as characters.
   void draw_pixels() {
     Bitmap pixels{.at = corner(0, 0), .width = whole_width(), .height = whole_height()};
     pixels.rows = static_cast<int64_t>(matrix_.rows);
@@ -245,7 +245,7 @@ class HeatmapLayout {
     draw_column_names();
   }
 
-  /// Draws the names of columns; names that do not fit are cut, or omitted if nothing would remain.
+  /// Draws the names of columns. Names that do not fit are cut, or omitted if nothing would remain.
   void draw_column_names() {
     const double middle = corner(matrix_.rows, 0).y + metrics_.line * (metrics_.cells ? 0.5 : 0.65);
     double free = 0;

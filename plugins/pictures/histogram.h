@@ -6,7 +6,7 @@
 namespace crescent::pictures {
 
 struct Histogram {
-  std::vector<double> edges, counts;  ///< edges has one more element than counts
+  std::vector<double> edges, counts;  ///< there is one more edge than counts
 };
 
 inline constexpr int64_t kMaxBins = 10'000;

@@ -14,7 +14,7 @@ namespace {
 struct Images {
   int64_t count = 0, rows = 0, columns = 0, channels = 0;
   std::vector<double> values;
-  double scale = 1;  ///< factor from values to 0..255
+  double scale = 1;  ///< the factor that converts values to the range 0 to 255
 
   uint8_t byte(int64_t offset) const {
     const double value = values[static_cast<size_t>(offset)] * scale;
@@ -30,7 +30,7 @@ Images images_from(const Tensor& pixels) {
   return {shape[0], shape[1], shape[2], shape[3], pixels.to_vector(), fractions ? 255.0 : 1.0};
 }
 
-/// Writes the pixel, blended with a white background by its alpha channel.
+/// Writes a pixel as RGB, blended with a white background according to its alpha channel.
 void write_pixel(const Images& images, int64_t offset, uint8_t* rgb) {
   const double alpha = images.channels == 4 ? images.byte(offset + 3) / 255.0 : 1;
   for (int64_t c = 0; c < 3; ++c) {
@@ -50,14 +50,16 @@ Bitmap bitmap_of(const Images& images, int64_t number) {
   return bitmap;
 }
 
-constexpr double kWidestLabel = 16;  // in a terminal, labels up to this width widen the images
+// in a terminal, images are widened for labels up to this width
+constexpr double kWidestLabel = 16;
 
 /// The layout of a grid of images.
 struct Grid {
   int64_t across = 1, down = 1;
-  double width = 0, height = 0;  ///< size of an image
+  double width = 0, height = 0;  ///< size of an image in units
   double gap = 0, label = 0, top = 0, left = 0;
-  double beside = 0, below = 0;  ///< space for the color bar; space for the legend
+  double beside = 0, below = 0;  ///< width of the space for the color bar, and height of the space
+                                 ///< for the legend
   double named = 0;              ///< width of the labels in a terminal
 
   Point offset(int64_t number) const {
@@ -68,23 +70,23 @@ struct Grid {
   double whole_height() const { return static_cast<double>(down) * (height + label + gap) - gap; }
 };
 
-/// The default width of images: small ones are magnified by an integer factor.
+/// The width of images if none is requested: small images are magnified by an integer factor.
 double default_width(const Images& images, const Metrics& metrics, const Grid& grid) {
   const auto width = static_cast<double>(images.columns), across = static_cast<double>(grid.across);
   if (metrics.cells) return std::min(std::max(width, grid.named), std::floor(80 / across) - 1);
   return width * std::max(1.0, std::floor(600 / (width * across)));
 }
 
-/// The default number of images per row: in a terminal as many as fit its width, in pixels the
-/// square root of their number, rounded up.
+/// The number of images per row if none is requested: in a terminal as many as fit its width, in
+/// pixels the square root of the number of images, rounded up.
 int64_t default_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
   if (!metrics.cells) return std::llround(std::ceil(std::sqrt(images.count)));
   const double width = std::max(static_cast<double>(images.columns), grid.named);
   return static_cast<int64_t>((size.width > 0 ? size.width : 80) / (width + 1));
 }
 
-/// The default width, limited so that the grid is not wider, and an image not higher, than the
-/// limit.
+/// The default width, reduced so that the grid is at most as wide, and an image at most as high, as
+/// the limit.
 double limited_width(const Images& images, const Metrics& metrics, const Grid& grid, Size limit,
                      double shape) {
   const auto across = static_cast<double>(grid.across);
@@ -93,7 +95,8 @@ double limited_width(const Images& images, const Metrics& metrics, const Grid& g
                    std::max(1.0, limit.height - grid.top - grid.label) / shape});
 }
 
-/// The width of images in a grid of the requested width and at most the requested height.
+/// The width of images such that the grid has the requested width and does not exceed the requested
+/// height.
 double requested_width(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
                        double shape) {
   const auto across = static_cast<double>(grid.across), down = static_cast<double>(grid.down);
@@ -145,7 +148,8 @@ std::vector<LegendItem> legend_in(const Dict& figure) {
   return legend;
 }
 
-/// The color bar of grays, from the number shown as black to the one shown as white.
+/// The color bar of grays, from the number that is shown as black to the number that is shown as
+/// white.
 std::optional<ColorBar> bar_in(const Dict& figure) {
   if (entry(figure, "range").is_null()) return std::nullopt;
   const std::vector<double> ends = numbers_in(figure.at("range"), "range");
@@ -215,7 +219,7 @@ class ImagesLayout {
     if (metrics_.cells) grid_.height = std::ceil(grid_.height);
   }
 
-  /// Sizes the scene: by default it is at least as wide as its title.
+  /// Sets the size of the scene; by default it is at least as wide as its title.
   void size_scene(Size size) {
     const double own = grid_.whole_width() + grid_.beside;
     double wide = std::max(own, title_width(metrics_, title_));

@@ -9,7 +9,8 @@
 namespace crescent::pictures {
 namespace {
 
-/// Reduces the values to `count` means of adjacent values; NaN and infinity are ignored.
+/// Reduces the values to `count` values, each the mean of adjacent values; NaN and infinity are
+/// ignored.
 std::vector<double> downsampled(const std::vector<double>& values, size_t count) {
   std::vector<double> means(count);
   for (size_t i = 0; i < count; ++i) {

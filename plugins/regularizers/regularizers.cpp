@@ -1,4 +1,5 @@
-// Penalties on weights or outputs: l1 * sum |x| + l2 * sum x^2 (no half).
+// Regularizers: penalties on weights or outputs, l1 * sum |x| + l2 * sum x^2 (without a factor
+// 1/2).
 #include "crescent/plugin.h"
 
 namespace crescent {
@@ -74,8 +75,8 @@ class OrthogonalRegularizer final : public Regularizer {
   std::string mode_ = "rows";
 };
 
-/// An activity regularizer whose penalty is not divided by the number of samples, as in Keras up to
-/// 2.3.1; in Keras 3 and tf.keras it is.
+/// An activity regularizer with the formula of Keras up to 2.3.1: its penalty is not divided by the
+/// number of samples, as it is in Keras 3 and tf.keras.
 class ActivityKeras2 final : public Regularizer {
  public:
   static void describe(Schema<ActivityKeras2>& s) {

@@ -16,7 +16,8 @@ class Buffer {
   /// Replaces a part of the text and moves the cursor behind the new part.
   void replace(size_t from, size_t to, std::string_view by);
   void insert(std::string_view text) { replace(cursor_, cursor_, text); }
-  /// Sets another text and forgets the changes of the one before.
+  /// Replaces the text by another one and forgets the changes made so far, which undo could take
+  /// back.
   void reset(std::string text, size_t cursor);
   /// Takes the last change back; returns false when there is none.
   bool undo();
@@ -31,7 +32,8 @@ class Buffer {
   size_t word_end() const;
   bool on_first_line() const { return line_start() == 0; }
   bool on_last_line() const { return line_end() == text_.size(); }
-  /// Moves the cursor a line up or down, to the column in which such movements began.
+  /// Moves the cursor a line up or down. Several such movements in a row keep the column in which
+  /// the first one began.
   void move_up();
   void move_down();
 
@@ -49,7 +51,7 @@ class Buffer {
 
   std::string text_;
   size_t cursor_ = 0;
-  int column_ = -1;  // the column that movements up and down keep; -1: that of the cursor
+  int column_ = -1;  // the column that movements up and down keep; -1: the cursor's current column
   std::vector<Change> changes_;
 };
 

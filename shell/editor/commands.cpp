@@ -1,4 +1,4 @@
-// The commands of keys.
+// The commands of the editor and the keys that run them.
 #include <poll.h>
 #include <signal.h>
 
@@ -9,8 +9,8 @@ namespace crescent::editor {
 
 namespace {
 
-/// True when `key` is one of the keys, which spaces separate; a comma stands between two keys that
-/// are pressed one after the other.
+/// True when `key` is in `keys`, a list separated by spaces. In a key such as "C-x,C-e" a comma
+/// separates two keys that are pressed one after the other.
 bool is_one_of(std::string_view keys, const std::string& key) {
   const size_t at = keys.find(key), end = at + key.size();
   if (at == keys.npos) return false;

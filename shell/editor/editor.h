@@ -1,5 +1,6 @@
-// Editing of entries at a terminal. An entry is a block of lines that are edited together. The
-// editor does not depend on the language of the entry, which the callbacks know.
+// An editor for entries that the user types at a terminal. An entry is a block of lines that are
+// edited together. The editor knows nothing about the language of the entry: callbacks say when it
+// is complete, and give its colours, hints and completions.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,9 +14,10 @@
 namespace crescent::editor {
 
 struct Callbacks {
-  /// Whether Enter ends the entry; otherwise it begins another line.
+  /// True if Enter ends the entry; false if Enter begins another line.
   std::function<bool(const std::string& text)> is_complete;
-  /// A style for each byte of the text. A cursor behind the end of the text marks no brackets.
+  /// A style for each byte of the text, with the bracket at the cursor and its partner marked. A
+  /// cursor of npos (behind the end of the text) marks no brackets.
   std::function<std::vector<Style>(const std::string& text, size_t cursor)> colours;
   /// A line to show below the text, such as the parameters of the function that is being called.
   std::function<std::string(const std::string& text, size_t cursor)> hint;
@@ -26,8 +28,8 @@ struct Settings {
   int input = 0, output = 1;
   Prompts prompts;
   std::string news;     ///< text that is shown above the next entry
-  std::string history;  ///< path of the history's file; empty: the history is only kept in memory
-  /// Whether a signal that ends reading has arrived; called while signals are blocked.
+  std::string history;  ///< path of the history file; empty: the history is only kept in memory
+  /// True after a signal that ends reading has arrived; called while signals are blocked.
   std::function<bool()> is_stopped = [] { return false; };
 };
 
@@ -41,8 +43,8 @@ class Editor {
 
   Editor(Callbacks callbacks, Settings settings);
   ~Editor();
-  /// Reads a block. Without a terminal, or at one that cannot move its cursor, lines are read
-  /// without editing.
+  /// Reads an entry. If input or output is not a terminal, or the terminal cannot move its cursor,
+  /// reads plain lines without editing.
   Result read(std::string& entry);
   void set_prompts(Prompts prompts) { settings_.prompts = std::move(prompts); }
   void set_news(std::string news) { settings_.news = std::move(news); }

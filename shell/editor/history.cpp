@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{4} << 20, kKeptBytes = size_t{1} << 20;
 
-/// Opens the file and locks it against other sessions. A file without links was replaced by another
-/// session after it was opened; then the new file is opened instead.
+/// Opens the file and locks it against other sessions. If the opened file has no links, another
+/// session has replaced it after it was opened; then the function opens the new file instead.
 Descriptor open_locked(const std::string& path) {
   for (int tries = 0; tries < 10; ++tries) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
@@ -27,8 +27,8 @@ Descriptor open_locked(const std::string& path) {
   return Descriptor();
 }
 
-/// Reads from the offset `at` to the end, but no more than the last kMaxBytes; `at` becomes the
-/// end.
+/// Reads the file from the offset `at` to its end, but at most its last kMaxBytes; sets `at` to
+/// the end.
 std::string read_from(int file, size_t& at) {
   const off_t end = lseek(file, 0, SEEK_END);
   if (end < 0) return "";
@@ -52,7 +52,8 @@ std::string written(const std::string& entry) {
 
 }  // namespace
 
-/// Appends the entries in a part of the file; lines in another form are skipped.
+/// Appends the entries in `text`, a part of the history file; skips lines that do not have the form
+/// of an entry.
 void History::parse_entries(const std::string& text) {
   bool in_entry = false;
   for (size_t at = 0, end; at < text.size(); at = end + 1) {
@@ -66,7 +67,8 @@ void History::parse_entries(const std::string& text) {
   }
 }
 
-/// Reads what was added to the file; the whole file when another session has shortened it.
+/// Reads the entries that were added to the file since the last call; if another session has
+/// shortened the file, reads all of it.
 void History::read_new_entries(int file) {
   struct stat found;
   if (fstat(file, &found) != 0) return;
@@ -81,7 +83,7 @@ void History::refresh() {
   if (const Descriptor file = open_locked(path_); file >= 0) read_new_entries(file);
 }
 
-/// Drops the older entries of a file that has become too long.
+/// Replaces a file that has become too long by its last entries, about kKeptBytes.
 void History::shorten(int file) {
   size_t start = read_ - kKeptBytes;
   std::string text = read_from(file, start);
@@ -93,7 +95,7 @@ void History::shorten(int file) {
     chmod(path_.c_str(), 0600);
     read_ = text.size();
   } catch (const std::exception&) {
-    // then the file stays long
+    // the file stays as long as it is
   }
 }
 

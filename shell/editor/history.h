@@ -1,5 +1,5 @@
-// The entries of this session and of others, in a text file: the first line of a block begins with
-// "> ", each further line with ">> ".
+// The history of entries of this and other sessions, stored in a text file: the first line of an
+// entry begins with "> ", each further line with ">> ".
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,17 +9,18 @@ namespace crescent::editor {
 
 class History {
  public:
-  /// With an empty path, entries are only kept in memory.
+  /// If `path` is empty, entries are only kept in memory.
   explicit History(std::string path) : path_(std::move(path)) {}
 
   /// Reads the entries that other sessions have added since the last time.
   void refresh();
-  /// Adds an entry, to the file too, unless it equals the last one.
+  /// Adds an entry to the list and to the file, unless it equals the last entry.
   void add(const std::string& entry);
   const std::vector<std::string>& entries() const { return entries_; }
-  /// The index of the latest entry before `index` that begins with `start` but is longer; or npos.
+  /// The index of the latest entry before `index` that begins with `start` and is longer than it;
+  /// npos if there is none.
   size_t find_start(size_t index, const std::string& start) const;
-  /// The index of the latest entry before `index` that contains `text`; or npos.
+  /// The index of the latest entry before `index` that contains `text`; npos if there is none.
   size_t find(size_t index, const std::string& text) const;
 
  private:

@@ -20,16 +20,17 @@ struct Completions {
 class Menu {
  public:
   bool is_open() const { return !completions_.candidates.empty(); }
-  /// The candidate that is chosen; null before one is.
+  /// The candidate that is chosen; null while none is.
   const Candidate* chosen() const;
   size_t begin() const { return completions_.begin; }
   void open(Completions completions, std::string typed);
   void close() { completions_ = {}; }
-  /// Moves to the next candidate or to the previous one; wraps around at the ends.
+  /// Moves the choice to the next candidate (by = 1) or to the previous one (by = -1); wraps around
+  /// at the ends.
   void step(int by);
-  /// The text that was typed, which a chosen candidate replaces.
+  /// The text that the user typed and that a chosen candidate replaces.
   const std::string& typed() const { return typed_; }
-  /// The rows of as many candidates as fit, each with a line of help.
+  /// At most `most` rows: one for each candidate that fits, with its line of help.
   std::vector<CellRow> rows(size_t most, int columns) const;
 
  private:

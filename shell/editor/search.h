@@ -12,14 +12,14 @@ class Search {
   /// Begins a search; cancelling it restores `text`.
   void begin(const std::string& text, size_t entries);
   void end() { active_ = false; }
-  /// Searches for a longer pattern, starting at the entry that was found.
+  /// Adds `text` to the pattern and searches again, beginning with the entry found last.
   void extend(const std::string& text, const History& history);
   void shorten(const History& history);
-  /// Searches on for an older entry.
+  /// Searches for the next older entry with the pattern.
   void older(const History& history);
 
   const std::string& pattern() const { return pattern_; }
-  /// The entry that was found, or the text from before the search.
+  /// The entry that was found; if none was, the text from before the search.
   const std::string& found() const { return found_; }
   const std::string& before() const { return before_; }
   /// The line that is shown while the search is active.

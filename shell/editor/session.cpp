@@ -67,8 +67,8 @@ void Editor::Session::handle(const Event& event) {
   }
 }
 
-/// Draws again. After a stop, other programs may have written below the entry; a new size may have
-/// moved and broken its rows.
+/// Prepares drawing the entry again. After the process was stopped, other programs may have written
+/// below the entry; a new size of the terminal may have moved and broken its rows.
 void Editor::Session::wake(bool continued) {
   const Size size = terminal_.size();
   if (continued) {
@@ -105,8 +105,8 @@ void Editor::Session::press(std::string key) {
     command(*this);
 }
 
-/// Handles a key during the search. Returns false for keys that do not belong to it; they end the
-/// search and keep what was found.
+/// Handles a key during the search. Returns false for keys that are no commands of the search; they
+/// end the search and keep the entry that was found.
 bool Editor::Session::press_in_search(const std::string& key) {
   if (key == "C-r") return search_.older(history_), show_found(), true;
   if (key == "Backspace" || key == "C-h") return search_.shorten(history_), show_found(), true;
@@ -121,8 +121,8 @@ void Editor::Session::show_found() {
   buffer_.reset(found, std::min(found.find(search_.pattern()), found.size()));
 }
 
-/// Handles a key while the menu is open. Returns false for keys that do not belong to it; they
-/// close the menu and keep the chosen candidate.
+/// Handles a key while the menu is open. Returns false for keys that are no commands of the menu;
+/// they close the menu and keep the chosen candidate.
 bool Editor::Session::press_in_menu(const std::string& key) {
   if (key == "Tab" || key == "Down") return menu_.step(1), show_chosen(), true;
   if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_chosen(), true;
@@ -170,7 +170,7 @@ void Editor::Session::finish(Result result) {
   terminal_.leave(result == Result::entry && input_.pending());
 }
 
-/// The rest of the history's latest entry that begins with the text.
+/// The latest entry of the history that begins with the text, without this beginning.
 std::string Editor::Session::history_hint() {
   const std::string& text = buffer_.text();
   if (text.empty() || buffer_.cursor() != text.size() || search_.is_active()) return "";
@@ -205,7 +205,7 @@ void Editor::Session::draw() {
   terminal_.write(screen_.show(lay_out(view, settings_.prompts, size_, top_)));
 }
 
-/// Draws the entry in the form that remains on the screen.
+/// Draws the entry a last time, without hint and menu, as it remains on the screen.
 void Editor::Session::draw_last() {
   const size_t end = buffer_.text().size();
   const View view{buffer_.text(), end, styles(std::string::npos), "", {}};

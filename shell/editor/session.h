@@ -19,7 +19,8 @@ class Editor::Session {
 
  private:
   using Command = void (*)(Session&);
-  /// The command of a key, or of two keys that are pressed one after the other; null for none.
+  /// The command of a key, or of two keys that are pressed one after the other; null if there is
+  /// none.
   static Command command_of(const std::string& key);
 
   void begin();
@@ -71,9 +72,11 @@ class Editor::Session {
   Size size_;
   size_t top_ = 0;
   std::string hint_, killed_, keys_before_;
-  // the text and its start that were typed before older entries were shown
+  // the text that was typed before older entries were shown, and the part of it in front of the
+  // cursor
   std::string draft_, draft_start_;
-  size_t recalled_ = 0;  // the index of the entry that is shown; the number of entries: the draft
+  // The index of the history entry that is shown; the number of entries stands for the draft.
+  size_t recalled_ = 0;
   bool finished_ = false;
   Result result_ = Result::entry;
 };

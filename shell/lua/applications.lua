@@ -1,5 +1,5 @@
--- cr.applications: every model by its name, and the modules of Keras with preprocessing and
--- decoding functions.
+-- cr.applications: the functions that make models (ResNet50, ...), and for each family a module as
+-- in Keras, with preprocess_input and decode_predictions.
 local _, shell = ...
 
 local applications = {}

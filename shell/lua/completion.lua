@@ -95,7 +95,7 @@ local function enclosing_call(line)
   end
 end
 
--- The description of that function or class; nil if it is unknown.
+-- The description of the function or class at this path; nil if it is unknown.
 local function describe_call(path)
   local value = path and value_of((path:gsub(":", ".")))
   return value ~= nil and cr.describe(value) or nil
@@ -114,7 +114,7 @@ local function add_options(path, prefix, found)
   end
 end
 
--- The sorted names, and their descriptions.
+-- The sorted list of names in `found`, and the list of their descriptions.
 local function listed(found)
   local names, helps = {}, {}
   for name in next, found do names[#names + 1] = name end
@@ -153,7 +153,7 @@ function completion.complete(line)
   return names, #prefix, helps
 end
 
--- Adds the names by which configurations call the classes of a kind.
+-- Adds the names by which configurations refer to the classes of a kind, such as "relu".
 local function add_names_of_kind(found, kind)
   for _, space in next, cr do
     local what = type(space) == "table" and cr.describe(space)

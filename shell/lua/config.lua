@@ -1,9 +1,10 @@
--- Settings of keras.config that are fixed in Crescent: the functions return the fixed value, accept
--- it, and refuse others with the reason.
+-- Functions of keras.config whose setting is fixed in Crescent: the getter returns the fixed value;
+-- the setter accepts only this value and fails for others with the reason.
 local cr, shell = ...
 local config = {}
 
--- Fails if a setting of print is invalid.
+-- Fails unless `value` is nil or `is_right` is true; `name` is the setting of cr.config.print to
+-- report.
 local function check(name, value, is_right, what)
   if value ~= nil and not is_right then
     shell.fail("print: ", name, " must be ", what, ", got ", cr.show(value))

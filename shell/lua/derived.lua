@@ -1,6 +1,7 @@
--- Classes derived from built-in ones: cr.layers.Dense:subclass("Mine", { { "scale", 1.0 } }). Their
--- objects have the options of the built-in class and one of its objects in the attribute `inner`,
--- which does what the class does not do itself: Mine.super.call(self, inputs).
+-- Classes that users derive from built-in ones: cr.layers.Dense:subclass("Mine", { { "scale", 1.0 }
+-- }). An object of such a class has the options of the built-in class, and in the attribute `inner`
+-- an object of the built-in class. Methods that the derived class does not define, and calls such
+-- as Mine.super.call(self, inputs), go to `inner`.
 local cr = ...
 
 local hooks = {}
@@ -11,7 +12,8 @@ function hooks.compute_mask(self, inputs, mask) return self.inner:compute_mask(i
 
 function hooks.reset_states(self) self.inner:reset_states() end
 
---- The weights of the inner layer are attributes, as they are its properties.
+--- Builds the inner layer, and makes those of its weights that are properties of it attributes of
+--- the outer layer too.
 function hooks.build(self, input_shape)
   if not self.inner.built then self.inner:build(input_shape) end
   for _, weight in ipairs(self.inner.weights) do
@@ -40,7 +42,7 @@ function hooks.get_state(self) return self.inner:get_state() end
 
 function hooks.set_state(self, state) self.inner:set_state(state) end
 
--- Hooks of callbacks; before the first hook of a run the inner callback gets the model.
+-- Hooks of callbacks. Before the first hook of a run, the inner callback gets the model.
 local callback_hooks = { "get_state", "set_state" }
 local first_hooks = { on_train_begin = true, on_test_begin = true, on_predict_begin = true }
 for _, name in ipairs { "epoch", "train_batch", "test_batch", "predict_batch", "train", "test",
@@ -55,8 +57,8 @@ for _, name in ipairs { "epoch", "train_batch", "test_batch", "predict_batch", "
   end
 end
 
--- By kind: the methods that objects pass on to the inner object, the options that the inner object
--- always gets, and those that it never gets.
+-- For each kind of class: its base; the methods that objects pass on to `inner` (hooks); options
+-- that `inner` always gets (options); and options that `inner` never gets (without).
 local kinds = {
   layer = { base = cr.Layer, hooks = { "build", "call", "compute_mask", "reset_states" } },
   loss = { base = cr.losses.Loss, hooks = { "call" }, options = { reduction = "none" } },
@@ -79,12 +81,13 @@ for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape",
   of_base[name] = true
 end
 
--- Options with the names of members that all objects of the base have; they are read from the given
--- options instead.
+-- Options that have the name of a member of all objects of the base class; their values are read
+-- from the given options, not from the object.
 local of_objects = { output_shape = true }
 
--- Options or arguments as rows {name, default, doc, type}. A required one replaces an option of the
--- base with the same name, whose meaning differs, such as input_dim of Embedding.
+-- Converts options or arguments of the built-in class to rows {name, default, doc, type}; options
+-- of the base class are left out, unless the built-in class requires them, since they then have
+-- another meaning (input_dim of Embedding).
 local function rows_of(declared)
   local rows = {}
   for _, row in ipairs(declared) do
@@ -96,7 +99,7 @@ local function rows_of(declared)
   return rows
 end
 
--- Whether the class wraps optimizers, which it applies as a whole.
+-- Whether the class wraps other optimizers; such classes cannot be derived from here.
 local function is_around_others(declared)
   for _, row in ipairs(declared) do
     if row.name == "inner_optimizer" or row.name == "optimizers" then return true end
@@ -122,7 +125,8 @@ local function made(class, name, options)
   error(first and message:sub(1, first - 1) .. name .. ": " .. message:sub(last + 1) or message, 0)
 end
 
--- Makes the inner object, from those options that the built-in class has.
+-- The init of the derived class: makes the inner object, with those options that the built-in class
+-- has.
 local function init_of(class, rows, kind)
   local without = kind.without or {}
   return function(self, options)
@@ -140,14 +144,14 @@ local function init_of(class, rows, kind)
   end
 end
 
--- Whether files store more of its objects than weights: vocabularies.
+-- Whether model files store more of the class's objects than weights, such as a vocabulary.
 local function has_assets(members)
   for _, member in ipairs(members) do
     if member.name == "save_assets" then return true end
   end
 end
 
--- The names of the arguments of call that are further inputs, in order.
+-- The names of those arguments of call that are further input tensors, in order.
 local function further_inputs(arguments)
   local names = {}
   for _, argument in ipairs(arguments) do
@@ -156,7 +160,7 @@ local function further_inputs(arguments)
   return names
 end
 
--- For layers with such arguments: passes all inputs to build and call of the inner layer in a list.
+-- For layers with several inputs: build and call pass all inputs to the inner layer as one list.
 local function gather_inputs(super, names)
   function super.build(self, input_shape, ...)
     local given = { ... }
@@ -180,7 +184,8 @@ local function gather_inputs(super, names)
   end
 end
 
--- Adds methods of the built-in class that its kind lacks; reset_states is an alias of reset_state.
+-- Adds the methods of the built-in class that its base class does not have; each calls the method
+-- of `inner`. reset_states already calls reset_state.
 local function add_methods(super, members, base)
   for _, member in ipairs(members) do
     local name = member.name

@@ -1,11 +1,12 @@
--- cr.distribution: which part of the work each of the processes does that mpirun or srun started.
--- Each process is a device, "cpu:0" that of rank 0. Their objects are tables.
+-- cr.distribution describes how the processes that mpirun or srun started share the training. Each
+-- process counts as a device; "cpu:0" is the process of rank 0. Objects of this library
+-- (DeviceMesh, ...) are tables.
 local cr, shell = ...
 local distribution = {}
 
 local function processes() return cr.config.communicator() end
 
---- Objects of one class, which shows its name.
+--- Makes the metatable for objects of a class; printing an object shows the class's name.
 local function class(name) return { __name = name, __type = name } end
 local DeviceMesh, TensorLayout, LayoutMap, DataParallel = class "DeviceMesh", class "TensorLayout",
   class "LayoutMap", class "DataParallel"

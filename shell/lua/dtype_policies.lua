@@ -6,7 +6,8 @@ local policies = {}
 local narrow = { int8 = true, int4 = true }
 local policy_named
 
---- The policy of quantized weights ("int8"), with the dtypes of the policy `source`.
+--- The policy for weights quantized by `mode`, such as "int8"; the dtypes are those of the policy
+--- `source`.
 local function quantized_policy(mode, source)
   local policy = policy_named(source)
   if not narrow[mode:match "^[^/]*"] then

@@ -1,4 +1,4 @@
--- The part of cr.ops.image that draws random numbers.
+-- The functions of cr.ops.image that draw random numbers.
 local cr, shell = ...
 local ops = cr.ops
 
@@ -8,7 +8,7 @@ local function option(name, type, doc, default)
   return { name = name, type = type, doc = doc, default = default }
 end
 
---- Noise of mean 0 that is smooth over about sigma pixels: (batch, height, width).
+--- Noise of mean 0, smoothed over about `sigma` pixels, of shape (batch, height, width).
 local function smooth_noise(shape, sigma, seed)
   local size = math.floor(6 * sigma) | 1
   local noise = cr.random.normal({ shape[1], shape[2], shape[3], 1 }, 0, sigma, { seed = seed })

@@ -1,5 +1,5 @@
--- FeatureSpace preprocesses each column of a table by a layer, and gives one tensor or a tensor per
--- column.
+-- FeatureSpace preprocesses each column of a table with a layer of its own; the result is one
+-- concatenated tensor or a table with a tensor per column.
 local cr, shell = ...
 local layers = cr.layers
 
@@ -122,7 +122,8 @@ FeatureSpace.cross = shell.define("cross -> a crossed feature",
     doc = "Number of bins." }, option.output_mode,
 }, new_cross)
 
---- The argument of the constructor for a column.
+--- The Feature for a column: `given` itself, or a new one if `given` is the name of a kind of
+--- feature.
 local function feature_from(given, name, defaults)
   if getmetatable(given) == Feature then return given end
   local first = { float_discretized = defaults.num_discretization_bins,
@@ -204,7 +205,7 @@ local function missing(self, data)
   end
 end
 
---- A column as (rows, 1).
+--- Converts a column to a tensor of shape (rows, 1).
 local function as_column(given)
   local column = type(given) == "userdata" and given
     or cr.tensor(type(given) == "table" and given or { given })
@@ -245,7 +246,7 @@ end
 
 -- ---- the features
 
---- The number of indices of the layer; nil if it is unknown.
+--- The number of distinct indices that the layer can return; nil if it is unknown.
 local function cardinality(layer)
   local config = layer:get_config()
   if has(layer, "vocabulary_size") then return layer:vocabulary_size() end
@@ -280,7 +281,8 @@ local function encoded(self, name, spec, layer, feature)
   return feature
 end
 
---- The results of the layers for columns, by name, with crosses.
+--- Applies the preprocessing layers to the columns, then the crossing layers; returns a table
+--- {feature or cross name = tensor}.
 local function preprocessed(self, columns)
   local features = {}
   for _, name in ipairs(self.names) do features[name] = self.preprocessors[name](columns[name]) end
@@ -292,7 +294,8 @@ local function preprocessed(self, columns)
   return features
 end
 
---- The columns, sorted by name, then the crosses.
+--- Encodes the features (sorted by name, then the crosses) and concatenates them, or returns them
+--- by name with output_mode "dict".
 local function merged(self, features)
   local list, by_name = {}, {}
   local function add(name, spec, layer)
@@ -307,7 +310,8 @@ local function merged(self, features)
   return self.concat(list)
 end
 
---- The inputs of a model, sorted by name of the column, and by name.
+--- The symbolic inputs of a model, in the order of the column names; they can also be read by
+--- column name.
 function Space:get_inputs()
   if not self.inputs then
     local by_name = {}
@@ -320,14 +324,15 @@ function Space:get_inputs()
   return self.inputs
 end
 
---- The results of the layers for the inputs, by name, before encoding.
+--- The symbols of the preprocessed columns by name, before they are encoded.
 function Space:get_preprocessed_features()
   check_adapted(self)
   self.preprocessed = self.preprocessed or preprocessed(self, self:get_inputs())
   return self.preprocessed
 end
 
---- The encoded features: a symbol, or with output_mode "dict" a symbol per feature.
+--- The encoded features: one concatenated symbol, or with output_mode "dict" one symbol per
+--- feature.
 function Space:get_encoded_features()
   self.encoded = self.encoded or merged(self, self:get_preprocessed_features())
   return self.encoded
@@ -338,7 +343,7 @@ function Space:__tostring()
     #self.crosses, self.output_mode, self.adapted and "adapted" or "not adapted")
 end
 
---- The features of a table of columns or of single values.
+--- Computes the features of `data`, a table whose members are columns or single values.
 function Space:__call(data)
   check_adapted(self)
   if type(data) ~= "table" then
@@ -361,7 +366,7 @@ function Space:__call(data)
   return result
 end
 
---- The model from columns to features.
+--- The model whose inputs are the columns and whose outputs are the encoded features.
 function Space:model()
   local outputs = self:get_encoded_features()
   if self.output_mode == "dict" then
@@ -372,7 +377,7 @@ function Space:model()
   return cr.Model { inputs = self:get_inputs(), outputs = outputs, name = self.name }
 end
 
---- The configuration, from which an equal FeatureSpace can be made.
+--- The configuration; from_config makes an equal FeatureSpace from it.
 function Space:get_config()
   local config = { features = {}, crosses = {}, adapted = self.adapted or false }
   for i, name in ipairs(self.names) do
@@ -389,8 +394,8 @@ function Space:get_config()
   return config
 end
 
---- Saves to an archive (.keras) of a FeatureSpace as in Keras; files of other formats contain its
---- model(). cr.models.load_model reads both.
+--- Saves the FeatureSpace. An archive (.keras) stores a FeatureSpace as Keras does; files of other
+--- formats store its model(). cr.models.load_model reads both.
 function Space:save(path)
   self:get_encoded_features()
   if not shell.save_feature_space(path, self:get_config()) then self:model():save(path) end

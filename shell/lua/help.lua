@@ -9,7 +9,7 @@ local function wrapped(text, indent, width)
   return show.wrapped(text, indent, width - 100 + shell.fitting_columns(100, 40))
 end
 
--- A text with the limits of the values of an option.
+-- The text that describes the limits of an option's values.
 local function limits_text(option)
   local least, most = option.min, option.max
   if least and most then return string.format(" from %g to %g", least, most) end
@@ -106,7 +106,7 @@ local function class_help(class)
   return text .. example_text(name_of_class(class))
 end
 
--- The arguments of a method after self; empty if none of them has a documentation.
+-- The text about the arguments of a method, without self; empty if no argument is documented.
 local function arguments_text(arguments)
   local rows, said = {}, false
   for _, row in ipairs(arguments) do
@@ -227,9 +227,10 @@ local function methods_help(name)
   return #lines > 0 and table.concat(lines, "\n\n")
 end
 
-local most_found = 12 -- of each group
+local most_found = 12 -- the most entries shown for each group of results
 
--- Lines with the names and first sentences of those rows that contain the word.
+-- Lines for those rows whose name or description contains the word: the name and the first
+-- sentence.
 local function rows_about(word, title, rows, name_of)
   local found = {}
   for _, row in ipairs(rows) do
@@ -311,8 +312,8 @@ function help_text(...)
   return members_help(what)
 end
 
--- Breaks lines that are longer than the terminal is wide, and repeats their indentation; entries in
--- examples stay as they are typed.
+-- Breaks lines that are longer than the terminal is wide and keeps their indentation; lines of
+-- examples are not broken.
 local function fitted(text)
   local columns = shell.fitting_columns(100, 40)
   return (text:gsub("[^\n]+", function(line)

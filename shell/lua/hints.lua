@@ -30,7 +30,7 @@ local function open_brackets(text)
   return open
 end
 
--- The text inside the bracket that opens there, up to the end of the line.
+-- The text inside the bracket at position `open`, up to the end of the line.
 local function inside(line, open)
   local brackets = line:match("^%b()", open)
   return brackets and brackets:sub(2, -2) or line:sub(open + 1) .. " ..."
@@ -54,7 +54,7 @@ local function call_with_options(text)
   end
 end
 
--- The same for a line of a call that may begin in an earlier line.
+-- Does the same as call_with_options for a line of a call that may begin in an earlier line.
 local function with_options(line, earlier)
   local call
   for i = #earlier + 1, math.max(1, #earlier - 20), -1 do
@@ -64,7 +64,7 @@ local function with_options(line, earlier)
   return call or "Dense { units = 10 }"
 end
 
--- "Conv2D(32, (3, 3))" -> "{ 3, 3 }".
+-- Translates the first tuple or list in the line: "Conv2D(32, (3, 3))" -> "{ 3, 3 }".
 local function as_table(line, brackets, name)
   for place in line:gmatch "()[%(%[]" do
     local text = line:match("^" .. brackets, place)
@@ -83,8 +83,8 @@ end
 
 local blocks = "blocks have no ':' and end in 'end': if x then ... end, for i = 1, 10 do ... end"
 
---- For chunks that do not compile: conditions on Lua's message, on the token at which compilation
---- fails and on the line, and the hint. The first matching row applies.
+--- Hints for chunks that do not compile. A row has conditions on Lua's message, on the token at
+--- which compilation fails, and on the line; the hint of the first matching row is shown.
 local mistakes = {
   { line = "^%s*import%s", says = "the module is the table cr; require 'name' loads others" },
   { line = "^%s*from%s.*import", says = "the module is the table cr; require 'name' loads others" },

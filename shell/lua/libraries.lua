@@ -37,8 +37,8 @@ function shell.library(name)
   return loaded[name]
 end
 
---- Raises an error at the line outside of these libraries that led to it. If a function made with
---- define was called in between, that function finds the line.
+--- Raises an error that reports the line of the user's code from which these libraries were called.
+--- If that code is not Lua, the function made with shell.define reports the line.
 function shell.fail(...)
   local level, outside = 2, nil
   repeat
@@ -49,7 +49,7 @@ function shell.fail(...)
   error(table.concat { ... }, is_line and level or 2)
 end
 
---- Makes reading a missing name an error, in the table of the module and in nested tables.
+--- Makes reading a missing name in the table of the module, or in a nested table, an error.
 local function guard(path, table)
   setmetatable(table, {
     __index = function(_, key) return shell.library("names").fail(path, table, key) end,
@@ -61,7 +61,8 @@ local function guard(path, table)
   end
 end
 
---- The table itself, after adding what is only added when somebody reads it.
+--- Adds the members of the table that are otherwise added when a missing one is first read; returns
+--- the table.
 function shell.filled(table)
   local meta = getmetatable(table)
   local fill = type(meta) == "table" and rawget(meta, "__fill")
@@ -69,7 +70,8 @@ function shell.filled(table)
   return table
 end
 
---- The table. What the library of this name adds to it is added when a missing name is first read.
+--- Returns the table. The members that the library `name` defines are added to it when a missing
+--- member is first read.
 local function filled_later(name, path, table)
   table = table or {}
   local is_filled = false
@@ -116,7 +118,8 @@ for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
   filled_later(name, "cr." .. name, cr[name])
 end
 
--- Beside its functions cr.data has the classes of datasets, which are in plugins.
+-- cr.data contains functions, and finds the classes of datasets, which plugins define, when they
+-- are read.
 setmetatable(cr.data, {
   __index = function(data, name)
     local class = type(name) == "string" and shell.dataset_class(name) or nil

@@ -1,8 +1,9 @@
--- Hints for names that do not exist: similar names, and where the module has the name.
+-- Hints for names that do not exist: similar names, and the tables of the module that contain the
+-- name.
 local cr, shell = ...
 local names = {}
 
--- The counterparts here of names in Python.
+-- The names in Crescent that correspond to names of Python libraries.
 local python = {
   K = "cr.ops", array = "cr.tensor", constant = "cr.tensor", jax = "cr", keras = "cr",
   np = "cr.ops", numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
@@ -30,7 +31,7 @@ local function visit_all(path, t, visit, around)
   around[t] = nil
 end
 
---- Every path in the module that ends in this name, or in these ("layers.Dense"), the shortest
+--- Every path in the module that ends in this name or dotted path ("layers.Dense"), the shortest
 --- first.
 function names.paths(word)
   local found, seen, ending = {}, {}, "." .. word
@@ -42,7 +43,7 @@ function names.paths(word)
   return found
 end
 
---- The value at a path.
+--- The value at a path such as "cr.layers.Dense".
 function names.value(path)
   local value = cr
   for name in path:gmatch "%.([^.]+)" do value = value[name] end
@@ -62,16 +63,17 @@ local function nearest_elsewhere(word)
   return nearest(word, all)
 end
 
--- The text "'cr.losses.mse' or 'cr.metrics.mse'" of the first few paths.
+-- The first few paths as a text: "'cr.losses.mse' or 'cr.metrics.mse'".
 local function quoted(paths)
   local few = {}
   for i = 1, math.min(#paths, 3) do few[i] = "'" .. paths[i] .. "'" end
   return table.concat(few, " or ")
 end
 
---- The hint " (did you mean 'x'?)" for a name that is not among the candidates: a similar
---- candidate, the paths at which the module has the name, its counterpart if it is a name of
---- Python, and, if `everywhere`, a similar name in the module; "" without any.
+--- The hint " (did you mean 'x'?)" for a name that is not among the candidates. It is made from a
+--- similar candidate, the paths at which the module has the name, its counterpart if it is a name
+--- of Python, and, if `everywhere` is true, a similar name in the module. Returns "" if there is
+--- none of these.
 function names.guess(word, candidates, everywhere)
   local paths = names.paths(word)
   if #paths == 0 and python[word] then paths = { python[word] } end

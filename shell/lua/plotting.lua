@@ -9,8 +9,8 @@ local function named(name, draw, ...)
   shell.fail(name, ": ", (tostring(result):gsub("^draw: ", "")))
 end
 
---- Draws the figure on the terminal, or to the file whose path is given; `name` is that of the
---- calling function.
+--- Draws the figure on the terminal, or to the file whose path is given; `name` is the name of the
+--- function that draws it.
 local function show(name, figure, o)
   local size = { width = o.width, height = o.height, scale = o.scale }
   if o.file then
@@ -46,7 +46,7 @@ local function sorted_names(t)
   return names
 end
 
---- Fails unless every series has a label, or none has one.
+--- Fails unless there are no labels, or one for each of `count` series.
 local function check_labels(labels, count)
   if #labels > 0 and #labels ~= count then
     shell.fail("plot: label: expected ", count, " texts, got ", #labels)
@@ -126,7 +126,7 @@ cr.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the v
     series = { series } }, { file = path, width = wide, height = high })
 end)
 
---- Images as a batch (count, height, width, channels).
+--- Converts images to a batch of shape (count, height, width, channels).
 local function batch_of(images)
   images = is_tensor(images) and images or cr.ops.convert_to_tensor(images)
   local shape = images.shape
@@ -140,8 +140,8 @@ local function batch_of(images)
     images.dtype, "(", table.concat(shape, ", "), ")")
 end
 
---- Scales the values so that the least finite one becomes 0 and the greatest 1; also returns these
---- two.
+--- Scales the values so that the smallest finite value becomes 0 and the largest 1; also returns
+--- these two values.
 local function stretched(images)
   images = cr.ops.cast(images, "float32")
   local is_finite = cr.ops.isfinite(images)
@@ -150,7 +150,7 @@ local function stretched(images)
   return (images - least) / cr.ops.maximum(most - least, 1e-30), { least:item(), most:item() }
 end
 
---- The values for black and white.
+--- The pair of pixel values that mean black and white.
 local function range_of(pixels) return pixels.dtype:find "int" and { 0, 255 } or { 0, 1 } end
 
 cr.imshow = shell.define("imshow -> a path, or nothing",
@@ -207,7 +207,7 @@ cr.sparkline = shell.define("sparkline -> a string",
       { width = wide, unicode = true }):gsub("\n$", ""))
   end)
 
---- The logs of a history by name, each followed by that of the validation.
+--- The names of a history's logs, each followed by the log of the validation with the same name.
 local function logs_of(history, names)
   local logs, chosen = history.history, {}
   if names and type(names) ~= "table" then names = { names } end

@@ -1,6 +1,7 @@
--- The prompt: results get names, questions such as `?name` are answered, and a table that a command
--- has printed is not printed again. The arguments are the local variables of the session, as a
--- table of functions that return their values, and the function that prints long texts.
+-- The functions of the interactive prompt: numbering of results, answers to questions such as
+-- `?name`, and printing, which omits a table whose rows the command has already printed. The
+-- arguments are `session_variables`, functions that return the values of the session's local
+-- variables, by name, and `print_paged`, which prints long texts.
 local cr, shell = ...
 local show = shell.library "show"
 
@@ -18,7 +19,8 @@ local function result_named(name)
   if digits then return results[tonumber(digits)] end
 end
 
--- Makes global variables that are not set refer to the results: _ and _1, _2, ...
+-- Makes the global names _ (the last result) and _1, _2, ... refer to results, unless such
+-- variables are set.
 local function name_results()
   local meta = getmetatable(_G) or {}
   local before = meta.__index
@@ -35,8 +37,8 @@ function prompt.begin(entry)
   results[number - kept_results] = nil
 end
 
--- Whether results are printed: not a single nil that a call returned, and no table whose rows the
--- command has just printed.
+-- Whether the results of an entry are printed. A single nil that a call returned is not, nor is a
+-- table whose rows the command has just printed.
 local function is_worth_showing(is_path, count, value)
   if count ~= 1 or is_path then return count > 0 end
   return value ~= nil and not (has_printed and shell.is_structure(value))
@@ -52,7 +54,7 @@ function prompt.show(is_silent, is_path, ...)
   print_text(table.concat(texts, "\n"), shell.printing.pager ~= false)
 end
 
---- Warns if an entry compares this name, which is a tensor, with a number.
+--- Warns when an entry compares the variable `name` with a number although it is a tensor.
 function prompt.warn_of_comparison(name)
   local value = variables[name] and variables[name]() or rawget(_G, name)
   if getmetatable(value) ~= "tensor" then return end
@@ -60,12 +62,12 @@ function prompt.warn_of_comparison(name)
     .. "compares its elements", name, name))
 end
 
---- Whether a command took so long that its time is printed.
+--- Whether a command took so long that the prompt prints its time.
 function prompt.is_long(seconds) return seconds >= (shell.printing.time or 2) end
 
 -- ---- questions
 
--- The value of a path of names; nil if there is none.
+-- The value of a dotted path of names, such as cr.layers; nil if there is none.
 local function value_of(path)
   local value, is_first = nil, true
   for name in path:gmatch "[^%.:]+" do
@@ -96,7 +98,7 @@ end
 
 local function first_sentence(doc) return doc:match "^(.-%.)%f[%s\0]" or doc end
 
--- Rows of all names that contain the word, followed by those whose descriptions do.
+-- Rows of all names that contain the word, then of names whose descriptions contain it.
 local function rows_with(word)
   local in_name, in_doc = {}, {}
   local function visit(name, doc)

@@ -15,7 +15,7 @@ local function number(name, doc)
   return { name = name, type = "a number or a tensor", doc = doc, required = true }
 end
 
--- The generator for all draws of a call; a number as seed starts a new one.
+-- The generator for all random draws of one call: a new SeedGenerator if the seed is a number.
 local function generator(seed)
   return math.type(seed) == "integer" and cr.random.SeedGenerator(seed) or seed
 end
@@ -26,15 +26,15 @@ local function define(name, doc, options, body)
   random[name] = shell.define(name .. " -> a tensor", doc, options, body)
 end
 
--- Fails for a number that is no parameter of a distribution; values of tensors are not checked.
+-- Fails if x is a number that is not positive; the elements of tensors are not checked.
 local function check_positive(name, option, x)
   if type(x) == "number" and not (x > 0) then
     shell.fail(name, ": ", option, " must be above 0, got ", cr.show(x))
   end
 end
 
--- Logarithms of gamma numbers, which themselves underflow for small alpha. The method of Marsaglia
--- and Tsang accepts at least 19 of 20 candidates, so twelve rounds suffice.
+-- Logarithms of gamma-distributed numbers; the numbers themselves underflow for small alpha. The
+-- method of Marsaglia and Tsang accepts at least 19 of 20 candidates, so twelve rounds suffice.
 local function log_gamma(shape, alpha, seed)
   alpha = ops.broadcast_to(ops.cast(alpha, "float32"), shape)
   local small = ops.less(alpha, 1)
@@ -52,7 +52,7 @@ local function log_gamma(shape, alpha, seed)
     done = ops.logical_or(done, accepted)
   end
   local power = ops.where(small, 1 / ops.where(small, alpha, 1.0), 0.0)
-  local least = 1e-9 -- the smallest draw that is not 0 is larger
+  local least = 1e-9 -- below the smallest draw that is not 0; avoids log(0)
   return ops.log(result) + power * ops.log(ops.maximum(uniform(shape, seed), least))
 end
 
@@ -72,7 +72,8 @@ define("beta", "Samples of the beta distribution.", {
   check_positive("beta", "beta", beta)
   seed = generator(seed)
   local a, b = log_gamma(shape, alpha, seed), log_gamma(shape, beta, seed)
-  return ops.cast(ops.sigmoid(a - b), dtype) -- exp(a) / (exp(a) + exp(b))
+  -- A sigmoid of the logarithms computes exp(a) / (exp(a) + exp(b)).
+  return ops.cast(ops.sigmoid(a - b), dtype)
 end)
 
 define("binomial", "Samples of the binomial distribution: numbers of successes.", {
@@ -101,7 +102,7 @@ define("binomial", "Samples of the binomial distribution: numbers of successes."
   return ops.cast(sum, dtype)
 end)
 
--- Unnormalized probabilities of the items, as a tensor.
+-- The probabilities of the items as a tensor; fails unless they are at least 0 and their sum is 1.
 local function checked_shares(p, count)
   p = ops.cast(p, "float64")
   if #p.shape ~= 1 or #p ~= count then
@@ -116,7 +117,7 @@ local function checked_shares(p, count)
   return p
 end
 
--- Draws indices, from 0, with probabilities proportional to these shares.
+-- Draws `number` of the indices from 0 to count - 1, with the probabilities p or with equal ones.
 local function drawn_places(count, number, replace, p, seed)
   if not replace and not p then return cr.random.permutation(count, seed):slice(1, number) end
   if replace and not p then return cr.random.randint({ number }, 0, count, { seed = seed }) end
@@ -125,7 +126,8 @@ local function drawn_places(count, number, replace, p, seed)
     local ends = ops.cumsum(p)
     return ops.searchsorted(ends / ends[-1], draws, "right")
   end
-  -- Gumbel noise: the indices of the largest sums are distributed as if drawn without replacement.
+  -- The Gumbel trick: indices of the largest sums of log-probability and Gumbel noise are
+  -- distributed like draws without replacement.
   local noise = -ops.log(-ops.log(ops.clip(uniform({ count }, seed), 1e-20, 1 - 1e-7)))
   return select(2, ops.top_k(ops.log(ops.cast(p, "float32")) + noise, number))
 end

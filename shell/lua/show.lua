@@ -43,8 +43,8 @@ local function wrapped(text, indent, width)
   return table.concat(lines, "\n" .. indent)
 end
 
--- A row with a name and paragraphs of text beside it, from this column on, or below it if lines are
--- short.
+-- A line with a name and, beginning at the given column, paragraphs of text; on a narrow terminal
+-- the text begins below the name.
 local function row(name, column, ...)
   local columns = shell.fitting_columns(100, 40)
   local is_narrow = columns < column + 30
@@ -63,7 +63,7 @@ local function indented(text, indent) return (text:gsub("\n", "\n" .. (" "):rep(
 -- The width of lines in columns.
 local function line_width() return shell.printing.width or shell.fitting_columns(cut_width, 40) end
 
--- A number with at most as many decimals as the elements of tensors; very small ones have an
+-- The text of a number with at most as many decimals as tensors show; very small numbers have an
 -- exponent.
 local function number_text(x)
   if x ~= x then return "nan" end
@@ -73,19 +73,19 @@ local function number_text(x)
   return (string.format("%." .. digits .. "f", x):gsub("(%..-)0+$", "%1"):gsub("%.$", ".0"))
 end
 
--- A string in quotes; of a long one the beginning and its length.
+-- A string in quotes. Of a long string only the beginning is shown, with its length.
 local function string_text(text)
   local quoted = string.format("%q", text:sub(1, cut_text)):gsub("\\\n", "\\n")
   return #text <= cut_text and quoted or string.format("%s... (%d bytes)", quoted, #text)
 end
 
--- "<float32(2, 64, 64, 3)>"
+-- the dtype and shape of a tensor, such as "<float32(2, 64, 64, 3)>"
 local function spec_text(tensor)
   return string.format("<%s(%s)>", tensor.dtype, table.concat(tensor.shape, ", "))
 end
 
--- The text of a tensor. Inside a table it has a few lines, or only dtype and shape; otherwise dtype
--- and shape are in the last line.
+-- The text of a tensor, with dtype and shape in its last line. Inside a table the text has only a
+-- few lines, or only dtype and shape.
 local function tensor_text(tensor, depth)
   if depth == 0 then return tostring(tensor) .. "\n" .. spec_text(tensor) end
   local rows = 1
@@ -98,7 +98,8 @@ end
 
 local function is_short(value) return type(value) == "number" or type(value) == "boolean" end
 
--- The texts of a list's items without those beyond the limit, and how many of them may share lines.
+-- The texts of a list's items, without the items beyond the limit; also returns how many of them
+-- may share a line.
 local function list_parts(t, depth, seen)
   local parts, length, across = {}, #t, true
   for i = 1, length do across = across and is_short(rawget(t, i)) end
@@ -123,8 +124,8 @@ local function named_parts(t, depth, seen, parts)
   end
 end
 
--- Puts the first `across` parts into lines of at most this width; each of the other parts is a
--- line.
+-- Puts the first `across` parts into lines of at most `width` columns; each further part gets a
+-- line of its own.
 local function in_lines(parts, across, width)
   local lines, line = {}, ""
   for i, part in ipairs(parts) do
@@ -152,7 +153,8 @@ local function show_table(t, depth, seen)
   return #line <= width and not line:find "\n" and line or in_lines(parts, across, width)
 end
 
--- The fields of a table are shown, unless the table has a __tostring of its own.
+-- The text of a value; `depth` is the number of tables around it. Tables without __tostring show
+-- their fields.
 function show_value(value, depth, seen)
   if type(value) == "string" then return depth > 0 and string_text(value) or value end
   if type(value) == "number" then

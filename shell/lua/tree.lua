@@ -4,7 +4,7 @@ local _, shell = ...
 
 local tree = {}
 
---- The result by which the function of traverse replaces a part by nil.
+--- The value that the function given to traverse returns to replace a part by nil.
 tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 
 --- Whether the value is a structure.
@@ -72,8 +72,8 @@ local function check_same(a, b, path)
   end
 end
 
--- The structure of the first argument with f applied to the corresponding parts of all structures
--- at each of its leaves.
+-- Returns a structure like `shallow` in which each leaf is the result of f, called with the parts
+-- of all structures at this leaf.
 local function map_up_to(shallow, f, structures, path)
   if not is_nested(shallow) then return f(table.unpack(structures)) end
   local result = {}

@@ -1,5 +1,5 @@
--- The base of classes that wrap a layer: cr.layers.Wrapper:subclass("Mine", { { "scale", 1.0 } }).
--- The layer is the option `layer`; the init of a class calls that of the base:
+-- The base class for layers that wrap another layer: cr.layers.Wrapper:subclass("Mine", { {
+-- "scale", 1.0 } }). The wrapped layer is the option `layer`; the init of a derived class calls
 -- Mine.super.init(self, options).
 local cr = ...
 

@@ -1,5 +1,5 @@
--- Files for editors, from the listing of everything that can be called: types for LuaLS
--- (crescent.d.lua) and snippets (crescent.code-snippets). They are written to host.folder.
+-- Writes files for text editors to host.folder, from the listing of everything that can be called:
+-- types for the language server LuaLS (crescent.d.lua) and snippets (crescent.code-snippets).
 local cr, host = ...
 local listing = cr.listing()
 
@@ -8,7 +8,7 @@ local function path_of(class)
   return ("cr.%s.%s"):format(plurals[class.kind] or class.kind .. "s", class.name)
 end
 
---- A type of objects as LuaLS names it.
+--- The LuaLS name of a type of objects.
 local function type_name(name) return "crescent." .. name:gsub(" ", "_") end
 
 local known = {
@@ -44,7 +44,7 @@ local function identifier(name) return reserved[name] and name .. "_" or name en
 
 local function comment(text) return "--- " .. text:gsub("\n", "\n--- ") end
 
---- A function of this name, which may be a word of Lua: cr.ops["repeat"].
+--- The definition of a function at a path. Its name may be a keyword of Lua: cr.ops["repeat"].
 local function definition(path, names)
   local parent, mark, last = path:match "^(.*)([%.:])([^%.:]*)$"
   if not reserved[last] then
@@ -54,7 +54,7 @@ local function definition(path, names)
   return ("%s[%q] = function(%s) end"):format(parent, last, table.concat(names, ", "))
 end
 
---- A function with its parameters in the syntax of LuaLS; the self of methods is written before the
+--- The declaration of a function in the syntax of LuaLS; for a method `self` is implied by the
 --- colon.
 local function declaration(path, row, parameters, result)
   local lines, names = { comment(row.doc) }, {}
@@ -71,7 +71,7 @@ local function declaration(path, row, parameters, result)
   return table.concat(lines, "\n")
 end
 
---- The type of a table of a class's options.
+--- The type of the table of a class's options.
 local function options_type(class)
   local lines = { "---@class " .. type_name("options." .. path_of(class)) }
   for _, option in ipairs(class.options) do
@@ -81,8 +81,8 @@ local function options_type(class)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- The constructors of a class: called with required options and a table of the others, or with a
---- table of all.
+--- The constructors of a class: one takes the required options and a table of the others, one takes
+--- a table of all options.
 local function constructor(class)
   local options = type_name("options." .. path_of(class))
   local result = known["the " .. class.kind] or "any"
@@ -117,7 +117,7 @@ local function add_objects(lines)
   end
 end
 
---- Adds the tables that contain the names, each before its contents.
+--- Adds the tables that contain the given names; each table is added before its members.
 local function add_tables(lines)
   local made = {}
   local function make(path)
@@ -138,7 +138,7 @@ local function types()
   lines[#lines + 1] = "---@class crescent\ncr = {}"
   local made = add_tables(lines)
   for _, row in ipairs(listing.functions) do
-    if not made[row.path] then -- otherwise it is a callable table
+    if not made[row.path] then -- a path in `made` is a callable table, which is already declared
       lines[#lines + 1] = declaration(row.path, row, row.parameters, type_of(row.result)) .. "\n"
     end
   end

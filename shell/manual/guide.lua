@@ -4,7 +4,7 @@ local _, host = ...
 local html, reference = host.part "html", host.part "reference"
 local guide = {}
 
---- The first heading, and the first paragraph without marks.
+--- The first heading of a chapter, and its first paragraph without Markdown marks.
 local function heading_of(text)
   return assert(text:match "^# ([^\n]+)", "a chapter has no title")
 end
@@ -51,7 +51,7 @@ local function with_names(content)
   end))
 end
 
---- Links to the previous and the next chapter.
+--- HTML links to the previous and the next chapter.
 local function turn(chapters, i)
   local function link(chapter, words)
     return chapter and html.element("a", words:format(html.escaped(heading_of(chapter.text))),

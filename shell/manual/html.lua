@@ -1,4 +1,5 @@
--- Helpers for pages: escaped texts, highlighted code, the frame around the content of a page.
+-- Helpers for HTML pages: escaped texts, highlighted code, and the frame around the content of a
+-- page.
 local html = {}
 
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
@@ -30,7 +31,7 @@ local function coloured(class, text)
   return html.element("span", html.escaped(text), 'class="' .. class .. '"')
 end
 
---- The word at `at`, highlighted if it is a keyword or a number.
+--- HTML for the word at position `at`, highlighted if it is a keyword or a number.
 local function word_at(code, at)
   local word = code:match("^[%a_][%w_]*", at)
   if word then return word, keywords[word] and coloured("k", word) or html.escaped(word) end
@@ -38,7 +39,7 @@ local function word_at(code, at)
   if word then return word, coloured("n", word) end
 end
 
---- The comment or string at `at`, highlighted.
+--- HTML for the comment or string at position `at`, highlighted.
 local function quoted_at(code, at)
   local comment = code:match("^%-%-[^\n]*", at)
   if comment then return comment, coloured("c", comment) end
@@ -47,7 +48,7 @@ local function quoted_at(code, at)
   if text then return text, coloured("s", text) end
 end
 
---- Lua with spans around keywords, numbers, texts and comments.
+--- Lua code as HTML with spans around keywords, numbers, strings and comments.
 function html.coloured_lua(code)
   local pieces, at = {}, 1
   while at <= #code do
@@ -60,7 +61,7 @@ function html.coloured_lua(code)
   return table.concat(pieces)
 end
 
---- An example as HTML: entries after "> ", and their output.
+--- The HTML of an example: lines after "> " are entries of the prompt, the others their output.
 function html.session(text)
   local lines = {}
   for line in text:gmatch "[^\n]+" do
@@ -77,7 +78,7 @@ function html.list(items, attributes)
   return html.element("ul", table.concat(rows, "\n"), attributes)
 end
 
---- A table with a heading; rows are lists of HTML.
+--- An HTML table with a heading; each row is a list of HTML cells.
 function html.grid(heading, rows)
   local lines = {}
   for i, row in ipairs(rows) do
@@ -125,7 +126,7 @@ local frame = [[
 </html>
 ]]
 
---- A whole page: replaces each @NAME@ in the frame by the value of that name.
+--- A whole page: the frame in which each @NAME@ is replaced by the value of that name.
 function html.page(values)
   return (frame:gsub("@(%u+)@", function(name) return values[name:lower()] end))
 end

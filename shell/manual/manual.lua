@@ -71,7 +71,7 @@ local function first_page(pages)
   return { title = "Crescent", file = "index.html", content = content }
 end
 
---- A text as a string of JavaScript, escaped so that it cannot end the script element.
+--- The text as a JavaScript string literal, escaped so that it cannot end the script element.
 local function quoted(text)
   local escaped = text:gsub('[\\"]', "\\%0"):gsub("%c+", " "):gsub("</", "<\\/")
   return '"' .. escaped .. '"'

@@ -1,11 +1,12 @@
--- Notes on classes and functions besides their options: files *.notes beside the plugins have lines
--- such as "cr.optimizers.Adam paper: Kingma and Ba 2015, arXiv:1412.6980" and "... keras: it ...".
+-- Notes on classes and functions that the manual shows besides their options. They are in files
+-- *.notes beside the plugins, with lines such as "cr.optimizers.Adam paper: Kingma and Ba 2015,
+-- arXiv:1412.6980" and "... keras: it ...".
 local _, host = ...
 local html = host.part "html"
 local notes = {}
 
 local headings = { paper = "Paper", keras = "Where it differs from Keras" }
-local rows = {} -- lists of notes by full names
+local rows = {} -- lists of notes by the full name of the class or function
 
 local function with_links(text)
   return (html.escaped(text):gsub("arXiv:(%d+%.%d+)", '<a href="https://arxiv.org/abs/%1">%0</a>'))
@@ -25,7 +26,7 @@ for _, file in ipairs(host.notes) do read(file.text, file.name) end
 
 function notes.of(path) return rows[path] or {} end
 
---- Fails for a note about a name that does not exist.
+--- Fails if a note is about a name that does not exist.
 function notes.check(places)
   for path in pairs(rows) do assert(places[path], path .. " has a note and is not there") end
 end

@@ -49,7 +49,7 @@ function kinds.schedule(class, file)
     .. html.element("code", html.escaped(cr.show(config):gsub("%s+", " "))) .. "."
 end
 
---- The picture of a class as HTML; empty for classes without one.
+--- The HTML of the picture for a class; empty if classes of its kind have none.
 function pictures.of(class, path)
   local draw = kinds[class.kind]
   local name = path .. ".svg"

@@ -8,7 +8,8 @@ local reference = {}
 
 -- ---- the pages of names
 
-local plurals = { loss = "losses", dataset = "data" } -- their tables
+-- Names of the tables of kinds whose plural is not made with an s.
+local plurals = { loss = "losses", dataset = "data" }
 local function plural_of(kind) return plurals[kind] or kind .. "s" end
 local function path_of(class) return ("cr.%s.%s"):format(plural_of(class.kind), class.name) end
 
@@ -41,11 +42,11 @@ for _, type in ipairs(listing.types) do
   end
 end
 
---- The page of a name as written in code: cr.layers.Dense, layers.Dense, model:fit; nil without
---- one.
+--- The page of a name as it is written in code: cr.layers.Dense, layers.Dense or model:fit; nil if
+--- there is none.
 function reference.page_of(name) return places[name] or places["cr." .. name] end
 
--- ---- pieces
+-- ---- parts of pages
 
 local function literal(value)
   if type(value) == "string" then return '"' .. value .. '"' end
@@ -57,7 +58,7 @@ local function default_of(row)
   return row.required and "required" or element("code", escaped(literal(row.default)))
 end
 
---- The type of a row; kinds of classes are links to their pages.
+--- The HTML for the type of a row; the names of kinds of classes link to their pages.
 local function type_of(row)
   local text = escaped(row.type == "" and "anything" or row.type)
   if row.kind and places["cr." .. plural_of(row.kind)] then
@@ -91,7 +92,7 @@ end
 local function paragraph(text) return text == "" and "" or element("p", escaped(text)) end
 local function example_of(row) return row.example and html.session(row.example) or "" end
 
--- ---- signatures, as one types the call: f(x, { axis = nil }), Dropout { rate = 0.5 }
+-- ---- signatures, written as the user types the call: f(x, { axis = nil }), Dropout { rate = 0.5 }
 
 local kWidth = 90
 
@@ -111,7 +112,8 @@ local function named(row)
   return ("%s = %s"):format(name, literal(row.default))
 end
 
---- The words between the ends, broken where a line would be too long.
+--- Joins the words by commas between `first` and `last`; begins a new line where one would be too
+--- long.
 local function wrapped(first, words, last)
   local lines, line = {}, first
   for i, word in ipairs(words) do
@@ -132,7 +134,8 @@ local function takes_any_number(rows)
   return false
 end
 
---- What has to be given by position, or all of it; the rest by name.
+--- The text of a call: required parameters by position (all with `by_position`), the others by
+--- name.
 local function call_text(callee, rows, by_position)
   local positions, names, all = {}, {}, by_position or takes_any_number(rows)
   for _, row in ipairs(rows) do
@@ -162,14 +165,15 @@ end
 
 local function signature_of(class, own) return call_text(path_of(class), own) end
 
---- The error of a wrong call, if it is about the option.
+--- The message of the error that constructing the class with this config raises, if the message is
+--- about the option `name`; else nil.
 local function message_of(class, config, name)
   local good, message = pcall(cr[plural_of(class.kind)][class.name], config)
   message = not good and tostring(message):match "[^\n]+"
   return message and message:find("'" .. name .. "'", 1, true) and message
 end
 
---- A value that the option does not accept.
+--- A value that the option does not accept, for showing the error.
 local function refused(option)
   if option.min then return option.min - 1 end
   if option.max then return option.max + 1 end
@@ -263,7 +267,8 @@ local function parameters_of(row)
   return ""
 end
 
---- The call of a function of a table, "cr.ops.", or of a method, "model:", which has its object.
+--- The call of a function with its prefix: "cr.ops." for the function of a table, "model:" for a
+--- method.
 local function full_signature(prefix, row)
   local rows, first = row.parameters or {}, row.parameters and row.parameters[1]
   if prefix:find ":$" and first and first.name == "self" then
@@ -291,7 +296,7 @@ local function name_list(rows)
   return html.list(links, 'class="names"')
 end
 
---- The functions by the table that contains them, and the sorted paths of these tables.
+--- The functions grouped by the table that contains them, and the sorted paths of these tables.
 local function functions_by_table()
   local tables, order = {}, {}
   for _, row in ipairs(listing.functions) do
@@ -307,7 +312,7 @@ local function functions_by_table()
   return tables, order
 end
 
---- The classes of a kind by the plugin that has them, and the sorted names of these plugins.
+--- The classes of a kind grouped by plugin, and the sorted names of the plugins.
 local function classes_by_plugin(kind)
   local plugins, order, count = {}, {}, 0
   for _, class in ipairs(listing.classes) do
@@ -325,7 +330,7 @@ local function classes_by_plugin(kind)
   return plugins, order, count
 end
 
---- The names of the classes with their descriptions, below the names of plugins if there are
+--- Lists of the classes with their descriptions, under the names of their plugins if there are
 --- several.
 local function class_lists(kind)
   local plugins, order, count = classes_by_plugin(kind)
@@ -338,7 +343,7 @@ local function class_lists(kind)
   return text, count
 end
 
---- Whether a table has an entry of its own in the menu: cr.ops, but not cr.ops.image or cr.Layer.
+--- Whether a table gets an entry in the menu: cr.ops does, cr.ops.image and cr.Layer do not.
 local function is_main(path) return not path:find "%..+%." and not path:find "%.%u" end
 
 --- The paths of the tables in this table.
@@ -383,7 +388,7 @@ local function table_pages(pages)
     namespaces[row.path] = row
     if not tables[row.path] then order[#order + 1], tables[row.path] = row.path, {} end
   end
-  for _, path in ipairs(order) do -- tables that contain only tables
+  for _, path in ipairs(order) do -- adds tables that contain nothing but other tables
     local parent = parent_of(path)
     if parent and not tables[parent] then order[#order + 1], tables[parent] = parent, {} end
   end
@@ -395,7 +400,7 @@ end
 
 -- ---- objects
 
---- The types by name; some have several rows.
+--- The types of objects by name; rows of the listing with the same name are merged.
 local function merged_types()
   local types, order = {}, {}
   for _, row in ipairs(listing.types) do

@@ -33,7 +33,7 @@ void add_example(Dict& row, const std::string& name) {
   if (std::string text = example_of(name); !text.empty()) row.set("example", std::move(text));
 }
 
-/// Collects the functions, tables and values in the table of the module by their paths.
+/// Collects the functions, namespaces and values in the table of the module, by their paths.
 class ListingBuilder {
  public:
   explicit ListingBuilder(lua_State* L) : L_(L) {}
@@ -55,7 +55,8 @@ class ListingBuilder {
     lua_settop(L_, index - 1);
   }
 
-  /// Gives functions that are found by several paths the example of one of them.
+  /// If a function is found by several paths and one of them has an example, gives the example to
+  /// all of them.
   void share_examples() {
     std::map<const void*, Value> examples;
     for (const auto& [path, row] : functions)
@@ -69,7 +70,7 @@ class ListingBuilder {
   Rows functions, namespaces, values;
 
  private:
-  /// Adds the fields of a table that are otherwise only added when they are first read.
+  /// Adds the fields of a table that are otherwise added when they are first read.
   void fill(int index) {
     if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
   }
@@ -101,16 +102,17 @@ class ListingBuilder {
   }
 
   lua_State* L_;
-  std::map<std::string, const void*> identities_;  ///< the functions by their paths
-  std::set<const void*> around_;                   ///< the tables that contain the current one
+  std::map<std::string, const void*> identities_;  ///< the address of the function at each path
+  std::set<const void*> around_;                   ///< the tables that contain the table being
+                                                   ///< visited
 };
 
-/// The table with the classes of a kind in Lua; null without one.
+/// The name of the Lua table that has the classes of a kind; null if there is none.
 const char* table_of(const KindInfo& kind) {
   return std::string_view(kind.name) == kDatasetKind ? "data" : kind.plural;
 }
 
-/// The classes of all kinds with a table in Lua.
+/// The classes of all kinds that have a table in Lua.
 List classes() {
   List rows;
   for (const KindInfo& kind : kinds()) {
@@ -151,7 +153,7 @@ List own_properties(const Type& type) {
   return rows;
 }
 
-/// The members of a type without those of its parents, which have their own rows.
+/// Describes the members of a type, without those of its parents, which have entries of their own.
 Dict describe_type(const Type& type) {
   Dict row{
       {"name", type.name()}, {"methods", own_methods(type)}, {"properties", own_properties(type)}};
@@ -169,8 +171,8 @@ List types() {
   return rows;
 }
 
-/// The value in a form for JSON: objects become the names of their classes, and numbers that are
-/// not finite become texts.
+/// The value in a form that JSON can express: objects become the names of their classes, and
+/// infinite numbers and NaN become strings.
 Value plain(const Value& value) {
   return mapped(value, [](const Value& part) -> std::optional<Value> {
     if (part.is_object()) return Value(part.as_object()->class_name());

@@ -1,5 +1,5 @@
-// The listing of all functions by path, classes by kind, and members of objects. `crescent
-// describe` prints it, cr.listing() returns it.
+// The listing of everything in the module: functions by path, classes by kind, and members of
+// objects. `crescent describe` prints it, and cr.listing() returns it.
 #pragma once
 #include <lua.hpp>
 

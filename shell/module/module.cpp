@@ -48,7 +48,8 @@ void set_library(lua_State* L, const char* name, const std::vector<CallablePtr>&
   lua_setfield(L, -2, name);
 }
 
-/// Registers the types of objects; a state makes their metatables when they are needed.
+/// Registers the types of objects in the process; each Lua state makes their metatables when they
+/// are first needed.
 void fill_object_types() {
   ObjectTypes& types = object_types();
   const Type& object = add_object_type(types);
@@ -61,8 +62,8 @@ void fill_object_types() {
   add_dataset_type(types, object);
 }
 
-/// Initializes what all states share. It must be complete before worker states are opened, as other
-/// threads read it.
+/// Initializes the data that all Lua states share. It must be complete before worker states are
+/// opened, since their threads read it.
 void begin_process() {
   fill_object_types();
   run_lua_plugins();
@@ -106,14 +107,15 @@ void set_models(lua_State* L) {
   lua_pop(L, 1);
 }
 
-/// Adds cr.datasets.mnist.load_data and the other data sets.
+/// Adds the functions cr.datasets.mnist.load_data, ...
 void set_datasets(lua_State* L) {
   lua_newtable(L);
   for (const KnownDataset& known : known_datasets()) set_library(L, known.name, known.functions);
   lua_setfield(L, -2, "datasets");
 }
 
-/// Adds cr.data.Dataset, and the same by Keras' names: cr.utils.PyDataset, cr.utils.Sequence.
+/// Adds cr.data.Dataset, also under the names that Keras has for it: cr.utils.PyDataset and
+/// cr.utils.Sequence.
 void set_dataset_class(lua_State* L) {
   push_base_class(L, "Dataset");
   push_field(L, -2, "data");
@@ -135,7 +137,7 @@ void set_format_class(lua_State* L) {
   lua_pop(L, 1);
 }
 
-/// Adds the utilities for data; as in Keras those for images are in two tables.
+/// Adds the utilities for data; as in Keras, those for images are in two tables.
 void set_data_utilities(lua_State* L) {
   static const std::vector<CallablePtr> functions = image_functions(),
                                         datasets = dataset_utilities();

@@ -1,5 +1,5 @@
-// crescent check-plugin NAME: checks whether the classes of a plugin keep the rules; for a device
-// it runs the tests of devices and ops.
+// crescent check-plugin NAME: checks the classes of a plugin (gradients, shapes, files, ...); for a
+// device it also runs the tests of devices and ops.
 #include <unistd.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ bool is_path(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".so");
 }
 
-/// Options given as JSON text, or in a file that contains it.
+/// Reads options from JSON text, or from a file that contains it.
 Dict options_in(const std::string& text) {
   const bool is_text = text.starts_with('{') || text.starts_with('[');
   const Value options = parse_json(is_text ? text : read_file(text));
@@ -37,7 +37,8 @@ Dict options_in(const std::string& text) {
   return options.as_dict();
 }
 
-/// Runs the checks in a child process; a crash ends only that process, with a line about it.
+/// Runs the checks in a child process, so that a crash ends only the child; it then prints a line
+/// about the crash.
 int check_classes(const std::string& plugin, const Dict& options) {
   Process process = Process::copy([&] {
     report_crashes();
@@ -86,7 +87,7 @@ int judge_device(const std::string& device, const PluginRecord& plugin) {
   return status;
 }
 
-/// What the index says of a plugin, or what it has after loading.
+/// The record of a plugin: from the index of plugins or, if it is not there, from loading it.
 PluginRecord record_of(const std::string& plugin) {
   for (const PluginRecord& record : list_plugins())
     if (record.name == plugin || record.path == plugin) return record;

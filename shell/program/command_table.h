@@ -16,12 +16,12 @@ struct Command {
 };
 
 std::span<const Command> commands();
-/// The command of this name; null without one.
+/// The command with this name; null if there is none.
 const Command* find_command(std::string_view name);
-/// The usage: "crescent verify A B".
+/// The usage of a command: "crescent verify A B".
 std::string usage_of(const Command& command);
 
-/// An error in the arguments of the program, which ends it with status 2.
+/// An error in the arguments of the program, after which it ends with status 2.
 struct UsageError : Error {
   using Error::Error;
 };

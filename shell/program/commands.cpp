@@ -33,8 +33,8 @@ void print_dict(const Dict& dict, const std::string& indent) {
   }
 }
 
-/// The text that `work` returns in a child process, so that a library that crashes does not end
-/// this one.
+/// Runs `work` in a child process and returns its text; a library that crashes then ends only the
+/// child.
 std::string in_child(const std::function<std::string()>& work, bool& survived) {
   const Descriptor answer = memory_file("crescent-plugins");
   std::fflush(stdout);
@@ -80,7 +80,7 @@ std::string describe_plugin(const std::string& name) {
   return text;
 }
 
-/// The facts that show_info prints, as a dictionary for --json.
+/// The facts that show_info prints as a dictionary, for the option --json.
 Value info() {
   Dict all{{"crescent", CRESCENT_VERSION}, {"toolchain", CRESCENT_TOOLCHAIN}};
   all.set("device", device().class_name());

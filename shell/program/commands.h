@@ -20,7 +20,7 @@ int print_man_page(const std::vector<std::string>& arguments);
 /// "crescent completion": prints the completions for bash, from the table of commands.
 int print_completion(const std::vector<std::string>& arguments);
 int make_plugin(const std::vector<std::string>& names);
-/// "crescent check-plugin NAME [--options JSON]": checks whether its classes keep the rules.
+/// "crescent check-plugin NAME [--options JSON]": checks the classes of a plugin.
 int check_plugin_command(const std::vector<std::string>& arguments);
 /// "crescent demo [--fast]": shows a tour of the prompt.
 int show_demo(const std::vector<std::string>& arguments);

@@ -12,16 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A temporary path in a folder beside the target, to which a file is written first; the destructor
-/// removes the folder. Companions of the file, such as shards of weights, are written to the folder
-/// too.
+/// A temporary path in a new folder beside the target. A file is written there first; its
+/// companions, such as shards of weights, are written to the folder too. The destructor removes the
+/// folder.
 class Rehearsal {
  public:
   explicit Rehearsal(const fs::path& target)
       : target_(target.string()),
         folder_(target.parent_path() / concat(".convert-", getpid())),
         path_((folder_ / target.filename()).string()) {
-    std::error_code ignored;  // the writer reports that the parent folder does not exist
+    std::error_code ignored;  // ignored: the writer reports that the parent folder does not exist
     fs::create_directory(folder_, ignored);
   }
   ~Rehearsal() {
@@ -30,7 +30,7 @@ class Rehearsal {
   }
   Rehearsal(const Rehearsal&) = delete;
   const std::string& path() const { return path_; }
-  /// The message with the temporary path replaced by that of the target.
+  /// The message with the temporary path replaced by the path of the target.
   std::string of_target(std::string text) const {
     const std::string above = fs::path(target_).parent_path().string();
     for (const auto& [from, to] :
@@ -45,7 +45,7 @@ class Rehearsal {
   std::string path_;
 };
 
-/// Collects the warnings during the lifetime of this object.
+/// Collects the warnings that are raised while the object exists.
 class Warnings {
  public:
   Warnings() {
@@ -60,21 +60,20 @@ class Warnings {
   }
 };
 
-/// Parts of the warnings that something in the file was not converted; other warnings say what the
-/// file lacks.
+/// Parts of those warnings that say that content of the file was not converted; other warnings say
+/// what the file does not contain.
 constexpr const char* kLost[] = {
     "Error in loading the saved optimizer state",
     "the model was not compiled: ", "is code, which files do not hold"};
 
-/// Writes the converted content to a path.
+/// A function that writes the converted content to a path.
 using Save = std::function<void(const std::string& path)>;
 
 [[noreturn]] void refuse(const std::string& from, const std::string& why) {
   fail("'", from, "' is not converted: ", why);
 }
 
-/// Prints the warnings since the last call; fails if one of them means that something would be
-/// lost.
+/// Prints the warnings since the last call; fails if one of them says that content would be lost.
 void refuse_losses(const std::string& from, const Rehearsal& rehearsal) {
   for (std::string& text : Warnings::texts()) text = rehearsal.of_target(std::move(text));
   for (const std::string& text : Warnings::texts())
@@ -89,7 +88,8 @@ bool holds_models(const std::string& path) {
          !path.ends_with(".weights.h5");
 }
 
-/// Whether Crescent writes such files but cannot read them: they are for other programs.
+/// Whether Crescent can write files of this format but cannot read them, because they are meant for
+/// other programs.
 bool is_written_only(const std::string& path) {
   return format_to_write(path, "")->info()->schema.traits.find("written_only") != nullptr;
 }
@@ -149,7 +149,7 @@ Save convert_model(const std::string& from, const std::string& to, const Rehears
   return save;
 }
 
-/// Converts arrays between formats that have the same names of weights.
+/// Converts arrays between two formats that both store arrays by name.
 Save convert_arrays(const std::string& from, const Dict& told, const std::string& to,
                     const Rehearsal& rehearsal) {
   const auto reader = format_to_read<ReadsArrays>(from);
@@ -165,7 +165,8 @@ Save convert_arrays(const std::string& from, const Dict& told, const std::string
   return save;
 }
 
-/// Why what is no model does not become this file.
+/// The reason why a file that contains `kind` (arrays or weights) instead of a model cannot be
+/// converted to the file `to`.
 std::string why_not(const std::string& kind, const std::string& to, const FileArguments& given) {
   constexpr const char* kInScript = ": load them into the model in a script and save that";
   if (kind == "arrays" && given.has("target")) return "--target is for models, and it holds arrays";
@@ -175,7 +176,7 @@ std::string why_not(const std::string& kind, const std::string& to, const FileAr
   return concat("it holds ", kind, " and no model, which '", to, "' needs", kInScript);
 }
 
-/// Returns f(); errors name the target instead of the temporary path.
+/// Returns f(); error messages then name the target instead of the temporary path.
 template <class F>
 Save rehearsed(const Rehearsal& rehearsal, F f) {
   try {

@@ -54,7 +54,7 @@ std::vector<ListingEntry> entries_of(const Dict& all) {
   return entries;
 }
 
-/// Whether the name, as "ops.add" or "add" for cr.ops.add, means this entry.
+/// Whether the name means this entry; "ops.add" and "add" mean cr.ops.add.
 bool is_meant(const ListingEntry& entry, const std::string& name) {
   return entry.name == name || entry.name.ends_with("." + name);
 }
@@ -75,14 +75,14 @@ std::vector<ListingEntry> entries_named(const std::vector<ListingEntry>& entries
   return found;
 }
 
-/// The title of an entry: cr.ops.sum(x, axis=nil), model.layers, cr.layers.Dense.
+/// The title line of an entry: cr.ops.sum(x, axis=nil), model.layers, cr.layers.Dense.
 std::string title_of(const ListingEntry& entry) {
   const Value* signature = entry.row.find("signature");
   return signature ? entry.name + signature->as_string().substr(signature->as_string().find('('))
                    : entry.name;
 }
 
-/// A text with the limits of the values of a parameter.
+/// The text that describes the limits of a parameter's values.
 std::string limits_of(const Dict& parameter) {
   const Value *least = parameter.find("min"), *most = parameter.find("max");
   if (least && most) return concat(" from ", least->as_float(), " to ", most->as_float());

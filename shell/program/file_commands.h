@@ -1,4 +1,4 @@
-// Commands for files of models. None runs code from a file.
+// Commands for files of models. They never run code that a file contains.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -14,23 +14,24 @@ namespace crescent::program {
 
 /// "crescent inspect FILE [--json]": prints a summary of the file, read from its headers.
 int inspect(const std::vector<std::string>& arguments);
-/// "crescent convert A B [--dry-run] [--target T]": writes the model or the weights of A as B, or
-/// fails with the reason.
+/// "crescent convert A B [--dry-run] [--target T]": writes the model or the weights in file A to
+/// file B, or fails with the reason.
 int convert(const std::vector<std::string>& arguments);
-/// "crescent verify A B": checks whether two models compute and train alike; names the first layer
-/// that differs.
+/// "crescent verify A B": checks whether two models compute and train alike; reports the first
+/// layer that differs.
 int verify(const std::vector<std::string>& arguments);
-/// "crescent validate FILE [--data FILE]": checks whether the model's compiled steps compute what
-/// the unoptimized program does; names the first instruction, pass and kernel that do not.
+/// "crescent validate FILE [--data FILE]": checks whether the model's compiled steps compute the
+/// same as the unoptimized program; reports the first instruction, pass and kernel that differ.
 int validate(const std::vector<std::string>& arguments);
 
-/// The summary that `inspect` prints, as a dictionary. Fails for formats that offer none.
+/// The summary that `inspect` prints, as a dictionary. Fails for formats from which no summary can
+/// be made.
 Value described_file(const std::string& path);
 
 /// Whether the format has the ability, such as ModelFormat::kAbility.
 bool format_can(const Format& format, std::string_view ability);
 
-/// A string as it is, another value as JSON.
+/// The text of a string, or the JSON of another value.
 inline std::string text_of(const Value& value) {
   return value.is_string() ? value.as_string() : to_json(value);
 }
@@ -38,11 +39,11 @@ inline std::string text_of(const Value& value) {
 /// Prints text; control characters in names from files and plugins are replaced.
 void print(const std::string& text, FILE* to = stdout);
 
-/// The arguments of these commands: paths, and options with or without a value.
+/// The arguments of these commands: paths, flags, and options with a value.
 struct FileArguments {
   std::vector<std::string> paths;
   Dict options;
-  /// Fails with the usage of the command for unknown options and for another number of paths.
+  /// Fails, with the usage of the command, for unknown options and for a wrong number of paths.
   FileArguments(const std::vector<std::string>& arguments, const char* command, size_t paths,
                 const std::vector<std::string>& flags, const std::vector<std::string>& values = {});
   bool has(const char* flag) const { return options.contains(flag); }

@@ -31,7 +31,7 @@ bool format_can(const Format& format, std::string_view ability) {
 
 namespace {
 
-/// The formats whose files can be summarized.
+/// The formats for whose files a summary can be made.
 std::vector<std::string> shown_formats() {
   std::vector<std::string> names;
   for (const std::string& name : registry().names(Format::kKind)) {
@@ -84,7 +84,8 @@ Value columns_of(Format& format, const std::string& path) {
   return Dict{{"kind", "table"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
 }
 
-/// The summary of a file, by the abilities of its format; null for formats that are only written.
+/// The summary of a file, made as the abilities of its format allow; null for formats that are only
+/// written.
 Value told_by(Format& format, const std::string& path) {
   const auto& schema = format.info()->schema;
   if (const Method* inspect = schema.find_method("inspect"))
@@ -145,7 +146,7 @@ void print_plugins(const Dict& plugins) {
                                text_of(entry.value.as_dict().at("classes"))));
 }
 
-/// The class and the learning rate of an optimizer; only --json prints more.
+/// The text of an optimizer: its class and its learning rate; the option --json prints all options.
 std::string optimizer_text(const Value& optimizer) {
   const Value* name = optimizer.is_dict() ? optimizer.as_dict().find("class_name") : nullptr;
   const Value* config = optimizer.is_dict() ? optimizer.as_dict().find("config") : nullptr;

@@ -33,7 +33,8 @@ namespace po = boost::program_options;
 
 constexpr const char* kPlugin = "--plugin";
 
-/// The number of arguments before the script's name; what follows it belongs to the script.
+/// The number of program arguments before the script's name; the arguments after it belong to the
+/// script.
 int count_options(int argc, char** argv) {
   int i = 1;
   while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -71,7 +72,7 @@ Invocation parse(int argc, char** argv) try {
   throw UsageError(concat(error.what(), "; crescent --help lists the options"));
 }
 
-/// Fails for a word that is neither a command nor a file but resembles a command.
+/// Fails for a word that is neither a command nor a file but resembles the name of a command.
 void refuse_misspelt_command(const char* word) {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.push_back(command.name);
@@ -80,7 +81,7 @@ void refuse_misspelt_command(const char* word) {
     throw UsageError(concat("there is no file and no command '", word, "'", guess));
 }
 
-/// Runs the text of the option -e and prints the value of an expression.
+/// Runs the text of the option -e; if it is an expression, prints its value.
 bool execute(lua_State* L, const std::string& text, Variables* variables) {
   constexpr const char* kName = "(command line)";
   Entry entry;
@@ -101,7 +102,7 @@ bool load_plugin_in(lua_State* L, const std::string& name) {
   return true;
 }
 
-/// Runs the options -e, -l and --plugin in their order.
+/// Runs the options -e, -l and --plugin in the order in which they were given.
 bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
   for (const po::option& option : call.options) {
     if (option.string_key == "execute" && !execute(L, option.value.at(0), variables)) return false;
@@ -117,8 +118,8 @@ bool run_script(lua_State* L, const Invocation& call, Variables* variables) {
   return run_file(L, std::strcmp(path, "-") == 0 ? nullptr : path, variables);
 }
 
-/// Returns the exit status. If something before the prompt fails, the prompt still starts, so that
-/// the user can look at the state that was left.
+/// Runs the program and returns its exit status. If an option or the script fails before the
+/// prompt, the prompt still starts, so that the user can examine the state.
 int run_all(lua_State* L, const Invocation& call) {
   const bool idle = call.script == call.argc && !call.has("execute") && !call.has("library");
   const bool has_prompt = call.has("interactive") || (idle && isatty(STDIN_FILENO));
@@ -136,8 +137,8 @@ int run_lua(const Invocation& call) {
   });
 }
 
-/// Makes the device and the communicator that the environment names or a launcher asks for, so that
-/// a wrong name is an error at the start, as is a wrong word for tracebacks.
+/// Makes the device and the communicator that environment variables name or a launcher requires,
+/// and checks CRESCENT_TRACEBACK, so that a wrong value is reported when the program starts.
 void check_environment() {
   const char* traceback = std::getenv("CRESCENT_TRACEBACK");
   if (traceback && *traceback && std::strcmp(traceback, "full") != 0)
@@ -146,7 +147,7 @@ void check_environment() {
   if (std::getenv("CRESCENT_COMMUNICATOR") || processes_launched() > 1) communicator();
 }
 
-/// Removes --plugin NAME from the arguments of a command; returns the names.
+/// Removes --plugin NAME from the arguments of a command; returns the names of the plugins.
 std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
   std::vector<std::string> plugins;
   for (auto at = arguments.begin(); at != arguments.end();) {
@@ -167,8 +168,8 @@ int open_libraries_in(lua_State* L) {
   return 0;
 }
 
-/// Makes the Lua state of a command, in which classes that are written in Lua live until the
-/// program ends.
+/// Makes the Lua state for a command. It exists until the program ends, because classes written in
+/// Lua live in it.
 lua_State* start_for_command() {
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
@@ -177,14 +178,14 @@ lua_State* start_for_command() {
   return L;
 }
 
-/// Loads plugins for a command; false if one could not be loaded, which is reported.
+/// Loads plugins for a command. If one cannot be loaded, reports the error and returns false.
 bool load_for_command(const std::vector<std::string>& plugins) {
   lua_State* L = lua::state_for_lua_plugins();
   return std::all_of(plugins.begin(), plugins.end(),
                      [&](const std::string& name) { return load_plugin_in(L, name); });
 }
 
-/// The plugins that the options before a command name.
+/// The plugins that options before the command's name give.
 std::vector<std::string> plugins_of(const Invocation& call) {
   std::vector<std::string> plugins;
   for (const po::option& option : call.options)
@@ -205,8 +206,8 @@ int run_command(const Command& command, std::vector<std::string> arguments,
 
 int show_usage() { return std::cout << usage() << description() << variables_text(), 0; }
 
-/// Whether the program was called as "crescent help" or "crescent help COMMAND", and no script has
-/// that name.
+/// Whether the program was called as "crescent help" or "crescent help COMMAND", and there is no
+/// script named help.
 bool asks_for_help(const Invocation& call) {
   return call.script < call.argc && std::strcmp(call.argv[call.script], "help") == 0 &&
          access("help", F_OK) != 0;
@@ -243,8 +244,8 @@ int report_exception(int status) {
   return status;
 }
 
-/// Ends the process with an error if standard output could not be written; called at exit, since
-/// scripts end where they like.
+/// Ends the process with an error if standard output could not be written. It is called at exit,
+/// since scripts may end the process anywhere.
 void check_output() {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
   std::fprintf(stderr, "crescent: cannot write to standard output: %s\n", std::strerror(errno));

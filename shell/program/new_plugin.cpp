@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An example: the kind that the user gives, the names in its files, and the kind of its class.
+/// An example project: the kind that the user names, the name in its files, and the kind of its
+/// class.
 struct Example {
   const char *kind, *file, *class_name, *class_kind;
 };
@@ -72,7 +73,7 @@ Arguments read_arguments(const std::vector<std::string>& arguments) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Replaces a word where a word begins and, unless `more`, where it also ends.
+/// Replaces a word where it begins a word of the text and, unless `more` is true, also ends it.
 void replace_word(std::string& text, const std::string& word, const std::string& by, bool more) {
   for (size_t at = 0; (at = text.find(word, at)) != text.npos;) {
     const size_t end = at + word.size();
@@ -93,13 +94,14 @@ std::string filled(std::string text, const Example& example, const PluginNames& 
   return text;
 }
 
-/// The name in the project of a file of the example.
+/// The name that a file of the example gets in the new project.
 std::string file_name(const std::string& name, const Example& example, const PluginNames& names) {
   const fs::path path(name);
   return path.stem() == example.file ? names.file + path.extension().string() : name;
 }
 
-/// Fails if the class would be refused: another one of its kind has the name.
+/// Fails if another class of the kind already has the name, because the new class could not be
+/// registered.
 void check_class(const Example& example, const PluginNames& names) {
   const auto there = registry().find(example.class_kind, names.class_name);
   if (there)

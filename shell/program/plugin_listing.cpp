@@ -69,7 +69,7 @@ Dict to_dict(const ListedPlugin& row) {
 
 bool is_lua_plugin(const ListedPlugin& row) { return row.record.path.ends_with(".lua"); }
 
-/// The kinds of the classes of a plugin with this name, or alias for plugins in C++.
+/// The kinds of a plugin's classes that have this name; for plugins in C++ also this alias.
 std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& name) {
   std::vector<std::string> found;
   for (const KindInfo& kind : kinds()) {

@@ -9,8 +9,8 @@ namespace crescent::program {
 /// The state of a plugin: "loaded", "loaded on first use", or "refused: " and the reason.
 std::string state_of_plugin(const PluginRecord& plugin);
 
-/// The description of a plugin, given by name or path, and its classes, made in a child process;
-/// `survived` is false if the plugin ends that process or does not exist.
+/// The description of a plugin (given by name or path) and its classes, made in a child process.
+/// `survived` becomes false if loading the plugin ends the child, or if the plugin does not exist.
 std::string describe_in_child(const std::string& plugin, bool& survived);
 
 }  // namespace crescent::program

@@ -1,16 +1,16 @@
-// The names that follow from the name of a new plugin.
+// The names in a new plugin that are derived from its name.
 #pragma once
 #include <string>
 
 namespace crescent::program {
 
-/// "acme.two_steps": file two_steps, class TwoSteps, target acme_two_steps, prefix acme. A name
-/// without a '.' is its own prefix.
+/// For "acme.two_steps": file two_steps, class TwoSteps, target acme_two_steps, prefix acme. A name
+/// without a '.' is also the prefix.
 struct PluginNames {
   std::string name, file, class_name, target, prefix;
 };
 
-/// Fails for a name that no plugin can have, or that is reserved.
+/// Derives the names; fails for a name that is reserved or not allowed for plugins.
 PluginNames plugin_names(const std::string& name);
 
 }  // namespace crescent::program

@@ -1,4 +1,4 @@
-// The files of examples/plugins, which the build puts into the program.
+// The files of examples/plugins, which the build embeds in the program.
 #pragma once
 #include <span>
 

@@ -1,10 +1,10 @@
-// Numbers without a pattern as inputs and targets of a model.
+// Pseudo-random numbers as inputs and targets of a model.
 #pragma once
 #include "crescent/model/model.h"
 
 namespace crescent::program {
 
-/// A few samples for the inputs of a graph; indices for inputs that an Embedding reads.
+/// A few samples for the inputs of a graph; an input that an Embedding reads gets indices.
 Tensors inputs_for(const Model& graph);
 /// Targets that the losses accept: numbers in the shape of an output, or class numbers.
 Tensors targets_for(Model& model, const Tensors& x);

@@ -1,4 +1,4 @@
-// The text of `crescent --help`, in parts that the manual page has too.
+// The text of `crescent --help`, in parts that the man page also uses.
 #pragma once
 #include <boost/program_options.hpp>
 #include <string>
@@ -7,9 +7,9 @@ namespace crescent::program {
 
 /// The usage of the program: its commands with a short description each.
 std::string usage();
-/// The options that come before a script.
+/// The options that are given before a script.
 boost::program_options::options_description description();
-/// A text on how scripts are run and how they end.
+/// The text that says how scripts are run and how they end.
 const char* scripts_text();
 /// The environment variables, one line each, below a heading.
 const char* variables_text();

@@ -6,8 +6,8 @@
 namespace crescent::program {
 namespace {
 
-/// The arrays in a file with the names of the model's inputs or outputs, or the array `single` if
-/// the model has only one.
+/// Reads arrays from a file: those with the names of the model's inputs or outputs or, if the model
+/// has only one, the array named `single`.
 Tensors arrays_in(const std::string& file, const std::vector<std::string>& names,
                   const char* single) {
   if (names.size() == 1) return {open_array(file, single).clone()};

@@ -43,7 +43,7 @@ class Comparison {
       first_ = concat(what, " ", a ? to_text(a.shape()) : "(none)", " and ",
                       b ? to_text(b.shape()) : "(none)", ", off by ", found.largest);
   }
-  /// Prints a line with the result; returns false if a pair differs.
+  /// Prints a line with the result of the comparison; returns false if a pair differs.
   bool report(const std::string& title) const {
     print(concat(title, ": ",
                  first_.empty() ? concat("same (", count_, " arrays, off by ", largest_, ")")
@@ -62,7 +62,7 @@ class Comparison {
   std::string first_;
 };
 
-/// The layers of both models in pairs; fails if their numbers or classes differ.
+/// The layers of two models as pairs; fails if their numbers or classes differ.
 std::vector<std::pair<LayerPtr, LayerPtr>> pairs_of(Model& a, Model& b) {
   const std::vector<LayerPtr> x = a.layers(), y = b.layers();
   for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
@@ -93,7 +93,8 @@ bool same_weights(const Pairs& pairs, const std::string& title, double relative)
   return comparison.report(title);
 }
 
-/// Copies the states of random generators, so that layers such as Dropout draw the same numbers.
+/// Copies the states of the random generators, so that layers such as Dropout draw the same numbers
+/// in both models.
 void share_seeds(Model& from, Model& to) {
   const std::vector<Layer*> a = from.flatten_layers(), b = to.flatten_layers();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)

@@ -1,5 +1,5 @@
--- Uses the layer, op, loss, metric and optimizer that the test has added, as any other: by name,
--- with options, in training, in files.
+-- Uses the layer, op, loss, metric and optimizer that the test has added to the tree in the same
+-- way as built-in ones: by name, with options, in training, in files.
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
@@ -11,7 +11,7 @@ local y
 local tape = cr.GradientTape(function() y = cr.ops.cube(x):sum() end, x)
 check.near(tape:gradient(y, x), x * x * 3, 1e-5)
 
--- all of them in a model, which predicts 3 + 2 + 1 and 10 + 2 + 2
+-- all added classes in one model, which predicts 3 + 2 + 1 = 6 and 10 + 2 + 2 = 14
 local input = cr.Input { 3 }
 local shifted = cr.layers.Shift { offset = 2 }(cr.ops.cube(input))
 local model = cr.Model(input,
@@ -25,11 +25,11 @@ check.near({ loss, largest }, { (2 ^ 4 + 1) / 2, 2 })
 local function quiet() end
 assert(model:validate(data, targets, { print_fn = quiet }).ok)
 assert(model:validate(data, { print_fn = quiet }).undecided == 0)
--- all gradients are positive: weights of 1 become 0.75
+-- the signs of all gradients are positive, so SignDescent changes weights from 1 to 0.75
 model:fit(data, targets, { epochs = 1, batch_size = 2, verbose = 0 })
 check.near(model:predict(data), { { 6 * 0.75 }, { 14 * 0.75 } })
 
--- files store them; the row in the vocabulary makes the layer known to Keras 2 files
+-- files store the added classes
 local path = os.tmpname() .. ".h5"
 model:save(path)
 local loaded = cr.models.load_model(path)

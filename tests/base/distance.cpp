@@ -1,4 +1,5 @@
-// distance.h, which other tests measure differences by, loses no NaN and no infinity.
+// Tests of distance.h, with which other tests measure differences: it must not ignore NaN or
+// infinities.
 #include "distance.h"
 
 #include <catch2/catch.hpp>

@@ -8,7 +8,7 @@ using namespace crescent;
 
 namespace {
 
-/// Sets a variable of the environment, or removes it for null, until the end of the scope.
+/// Sets an environment variable, or removes it if the value is null, until the end of the scope.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const char* name, const char* value) : name_(name) {

@@ -50,7 +50,7 @@ local function read_arguments()
   return options
 end
 
-local units, order = {}, {}  -- units by name; names in the order of our output
+local units, order = {}, {}  -- units by name; names in the order in which our workloads print them
 
 --- Runs a command and returns the values that it prints, by name.
 local function figures(words, ours)
@@ -71,7 +71,7 @@ local function figures(words, ours)
   return values
 end
 
---- Whether a is better than b: higher for throughput, lower for times and memory.
+--- Whether a is better than b: larger for throughput, smaller for times and memory.
 local function is_better(name, a, b)
   if units[name] and units[name]:find "/s$" then return a > b end
   return a < b
@@ -88,7 +88,7 @@ local function median(list)
   return #sorted % 2 == 1 and sorted[middle + 1] or (sorted[middle] + sorted[middle + 1]) / 2
 end
 
---- The values of one name in all rounds; nil if a round has none.
+--- The values of one name in all rounds; nil if one of the rounds has no value.
 local function all_of(rounds, name)
   local values = {}
   for i, round in ipairs(rounds) do
@@ -103,7 +103,7 @@ local function text_of(x)
     x)
 end
 
---- The rows of the table: one for each name that a peer has measured too.
+--- The rows of the table: one for each name that our workloads and a peer have measured.
 local function rows_of(options, ours, theirs)
   local header = { "name", "unit", "Crescent" }
   for _, label in ipairs(options.labels) do

@@ -31,7 +31,7 @@ do
     i = i + 1
   end
 end
--- Threads would share the caches and change each other's times.
+-- one thread, since threads would share the caches and change each other's times
 if options.cores then options.threads = 1 end
 if options.threads > 0 then cr.config.set_threads(options.threads) end
 if options.bf16 then cr.config.set_dtype_policy "mixed_bfloat16" end
@@ -54,7 +54,7 @@ local function seconds_per_call(f)
   local clock, window = cr.utils.clock, options.seconds / 5
   local begin = clock()
   f()
-  -- the number of calls between two readings of the clock
+  -- number of calls between two readings of the clock
   local calls = math.max(1, math.floor(window / 10 / (clock() - begin)))
   local windows = {}
   for w = 1, 5 do
@@ -103,8 +103,8 @@ local function print_cut(name, profile)
   for c = 2, #cores do emit(name .. "_on_" .. cores[c], total[1] / total[c], "times") end
 end
 
---- Measures training on batches * batch samples: x and y are functions of the number of samples,
---- `flops` those of a forward pass per sample.
+--- Measures training on batches * batch samples: w.x and w.y are functions of the number of
+--- samples, w.flops the floating-point operations of a forward pass per sample.
 function measure.train(name, w)
   if not chosen(name) then return end
   local batch = options.batch or w.batch
@@ -146,8 +146,8 @@ function measure.predict(name, w)
   end
 end
 
---- Measures a function of tensors, in bytes moved per second; the functions after it make its
---- arguments.
+--- Measures a function of tensors in bytes moved per second; the further arguments are functions
+--- that make its arguments.
 function measure.op(name, bytes, f, ...)
   if not chosen(name) or options.cores then return end
   local inputs = {}
@@ -157,8 +157,8 @@ function measure.op(name, bytes, f, ...)
   emit(name, bytes / seconds / 1e9, "GB/s")
 end
 
---- Measures training and prediction of a model: one sample, and 256 where the workload asks for
---- throughput.
+--- Measures training and prediction of a model: prediction of one sample, and of 256 if the
+--- workload asks for throughput.
 function measure.all(name, w)
   measure.train(name .. "_train" .. (w.per_step and "_step" or ""), w)
   for _, batch in ipairs(w.predictions or {}) do
@@ -166,7 +166,7 @@ function measure.all(name, w)
   end
 end
 
---- Uniform numbers in [0, 1) of this shape for n samples, and random classes.
+--- A function that makes uniform numbers in [0, 1) of this shape for n samples.
 function measure.uniform(...)
   local shape = { ... }
   return function(n) return cr.random.uniform { n, table.unpack(shape) } end

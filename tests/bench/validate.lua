@@ -1,5 +1,5 @@
--- Checks a workload before it is measured: its first steps, compiled, must agree with the same
--- steps op by op from the same weights and random numbers.
+-- Checks a workload before it is measured: its first compiled training steps must agree with the
+-- same steps executed op by op from the same weights and random numbers.
 local cr = require "crescent"
 local ops = cr.ops
 local validate = {}
@@ -16,12 +16,12 @@ local function compare(name, what, a, b, share)
     off, size), 0)
 end
 
---- The tolerance, which is larger where sums are made of half-width floats.
+--- The tolerance, which is larger where float16 or bfloat16 numbers are summed.
 local function share_of(halves) return halves and 0.1 or 2e-3 end
 
 --- Compares the first training steps. The difference of a weight is relative to the distance that
 --- it has moved, and to the largest distance of any weight: where a gradient is 0 except for
---- rounding, the whole movement is rounding.
+--- rounding, the weight moves only because of rounding.
 function validate.training(name, w, batch, halves)
   local steps, first = 2, nil
   local x, y = w.x(batch * steps), w.y(batch * steps)
@@ -56,7 +56,8 @@ function validate.training(name, w, batch, halves)
   end
 end
 
---- Compares a prediction: its first and last rows, which different code paths may compute.
+--- Compares a prediction with op-by-op execution: its first and last rows, which different code
+--- paths may compute.
 function validate.prediction(name, model, x, halves)
   local n, rows = x.shape[1], math.min(x.shape[1], 4)
   local predicted = model:predict_on_batch(x)

@@ -1,4 +1,4 @@
-// Errors as values; handles that are NULL, freed or of another kind.
+// Errors returned as values, and handles that are NULL, freed, or of another kind.
 #include "support.h"
 
 static void error_is_a_value(void) {

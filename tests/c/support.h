@@ -1,4 +1,4 @@
-// Helpers of the tests in C: checks that print failures and count them, and a small model.
+// Helpers of the tests in C: checks that print and count failures, and a small model.
 #ifndef SUPPORT_H
 #define SUPPORT_H
 

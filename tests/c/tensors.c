@@ -1,4 +1,4 @@
-// Tensors of the C interface: values in and out, with and without a copy.
+// Tensors of the C interface: passing values in and out, with and without a copy.
 #include "support.h"
 
 static void dtypes_have_names(void) {
@@ -52,7 +52,7 @@ static void spec_has_strides(void) {
   crescent_tensor_free(tensor);
 }
 
-/// For a caller that was built against an earlier version, only the fields that its struct has are
+/// If a caller was built against an earlier version, only the fields that its struct has are
 /// written.
 static void shorter_struct_is_respected(void) {
   const float values[6] = {0};

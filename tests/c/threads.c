@@ -1,4 +1,4 @@
-// Several threads that predict, handles that are freed at the same time, interruptions.
+// Threads that predict at the same time, handles that are freed meanwhile, and interruptions.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -34,7 +34,8 @@ static void several_threads_predict(void) {
   crescent_tensor_free(expected);
 }
 
-/// Predicts until another thread frees the handle, which must end in an error and never in a crash.
+/// Predicts until another thread frees the handle. The prediction must then return an error and
+/// never crash.
 static void* predict_until_freed(void* unused) {
   (void)unused;
   for (;;) {
@@ -78,7 +79,7 @@ static void* describe_often(void* unused) {
   return NULL;
 }
 
-/// Compiling replaces the metrics, which the description lists.
+/// Compiling replaces the metrics that the description of the model lists.
 static void model_is_described_while_it_is_compiled(void) {
   pthread_t threads[3];
   described = 0;

@@ -1,4 +1,4 @@
-// Models: compile, fit, steps, evaluate, predict.
+// Training with the C interface: compile, fit, steps, evaluate, predict.
 #include <math.h>
 
 #include "support.h"
@@ -23,7 +23,8 @@ static crescent_model* compiled_model(void) {
   return model;
 }
 
-/// What the callbacks of a run have counted; they stop it after a number of epochs or batches.
+/// The numbers that the callbacks of a run have counted; the callbacks stop the run after a number
+/// of epochs or batches.
 typedef struct {
   int epochs, batches, last_epoch, last_batch;
   double loss;
@@ -134,7 +135,8 @@ static void mistakes_are_told(void) {
   crescent_model_free(model);
 }
 
-/// Data that a compiled program rejects (labels out of range) has an error code of its own.
+/// Data that a compiled program rejects, such as labels out of range, gives an error code of its
+/// own.
 static void labels_out_of_range(void) {
   static const float labels[8] = {0, 1, 2, 9, 0, 0, 0, 0};
   crescent_model* model = NULL;

@@ -1,4 +1,5 @@
-// Datasets of folders: their files, labels and subsets, and options that contradict each other.
+// Datasets of folders: their files, labels and subsets, and errors for options that contradict each
+// other.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -29,7 +30,7 @@ DirectoryOptions quiet(const Folder& folder) {
   return options;
 }
 
-/// The last letters of the files' names.
+/// The last letter of each file name in the dataset.
 std::string last_letters(const DirectoryDatasets& datasets, size_t part = 0) {
   std::string letters;
   for (const std::string& path : datasets.at(part)->file_paths) letters += path[path.size() - 5];

@@ -1,5 +1,5 @@
-// Class vectors and padded sequences: every row against the definition, and inputs that are
-// refused.
+// One-hot class vectors and padded sequences: every row compared with the definition, and errors
+// for invalid inputs.
 #include "crescent/data/encoding.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Images: files in each colour mode, resizing compared with that of Keras and Pillow, and arrays.
+// Images: files read in each colour mode, resizing compared with Keras and Pillow, and arrays.
 #include "crescent/data/images.h"
 
 #include <catch2/catch.hpp>

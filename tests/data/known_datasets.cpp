@@ -1,5 +1,4 @@
-// Well-known data sets, read from small files in their formats, and the error for a file that is
-// missing.
+// Well-known datasets, read from small files in their formats, and the error for a missing file.
 #include "crescent/data/known_datasets.h"
 
 #include <catch2/catch.hpp>
@@ -23,7 +22,7 @@ Tensor counted(int64_t rows, int64_t columns) {
   return Tensor::from(numbers, {rows, columns});
 }
 
-/// Sets KERAS_HOME to a temporary folder while alive.
+/// While an object of this class exists, KERAS_HOME is a temporary folder.
 class KerasHome {
  public:
   KerasHome() { setenv("KERAS_HOME", folder.path().c_str(), 1); }

@@ -1,4 +1,4 @@
-// The elements of a pass over a stream.
+// Collects the elements of one pass over a stream.
 #pragma once
 #include "crescent/data/stream.h"
 

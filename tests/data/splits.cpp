@@ -1,4 +1,5 @@
-// Splits of rows into parts: which rows, how many of each class, and impossible splits.
+// Splits of rows into parts: which rows each part gets, how many of each class, and errors for
+// impossible splits.
 #include "crescent/data/splits.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Windows over time series: their rows, their targets, and arguments out of range.
+// Windows over time series: their rows, their targets, and errors for arguments out of range.
 #include "crescent/data/timeseries.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Invalid data is an error, changes no variable, and leaves the device usable.
+// Invalid data gives an error, changes no variable, and leaves the device usable.
 #include "support.h"
 
 namespace crescent::test {

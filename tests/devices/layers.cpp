@@ -1,4 +1,4 @@
-// Outputs and gradients of layers equal those of the cpu, for the same weights.
+// Outputs and gradients of layers on the device equal those on the cpu, for the same weights.
 #include "crescent/program/gradient.h"
 #include "support.h"
 
@@ -57,7 +57,8 @@ struct Outcome {
   Tensors gradients, weights;
 };
 
-/// The outputs and gradients of the layer; `weights` replace its own if given.
+/// The outputs and gradients of the layer; if `weights` is given, they replace the layer's initial
+/// weights.
 Outcome outcome_of(const Row& row, const Tensor& x, const Tensors* weights) {
   set_random_seed(3);
   const LayerPtr layer = make<Layer>(row.name, row.options);

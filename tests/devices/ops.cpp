@@ -1,5 +1,5 @@
-// The table of ops on the device under test: every case, dtype and gradient equals that of the cpu
-// in float64.
+// Every case of the table of ops on the device under test: results and gradients, in each dtype,
+// equal those of the cpu in float64.
 #include "ops/cases.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-// The device under test, and the cpu to compare with.
+// Helpers for tests of a device: the device under test, and the cpu for comparison.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -14,7 +14,7 @@ inline std::string judged() {
   return name && *name ? name : "cpu";
 }
 
-/// While alive, another device is the current one.
+/// While an object of this class exists, another device is the current one.
 class On {
  public:
   explicit On(const std::string& name) : before_(device().class_name()) { set_device(name); }
@@ -31,7 +31,7 @@ auto on_cpu(F f) {
   return f();
 }
 
-/// An integer that the device reports about itself; -1 if it does not have it.
+/// The value of an integer that the device reports in its information(); -1 if there is none.
 inline int64_t fact(std::string_view name) {
   const Dict facts = device().information();
   const Value* value = facts.find(name);

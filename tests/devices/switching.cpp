@@ -1,4 +1,5 @@
-// A change of the current device: programs are compiled again, variables move, tensors are copied.
+// Changing the current device: programs are compiled again, variables move to its memory, and
+// tensors are copied.
 #include "support.h"
 
 namespace crescent::test {

@@ -1,4 +1,5 @@
--- What all_reduce gives several processes, for every dtype and kind, long tensors too.
+-- The results of all_reduce in several processes, for every dtype and kind of reduction, also for
+-- long tensors.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 

@@ -1,4 +1,4 @@
--- What goes wrong in one process ends all of them, by a sentence that names it.
+-- An error in one process ends all processes, with a message that names the process.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
@@ -18,7 +18,7 @@ function tasks.other_model(rank) fit(model(rank == 1 and 5 or 4), 8, {}) end
 function tasks.other_data(rank) fit(model(4), rank == 2 and 9 or 8, {}) end
 function tasks.other_options(rank) fit(model(4), 8, { epochs = rank == 1 and 2 or 1 }) end
 
--- Rank 1 waits longer than the others do.
+-- Rank 1 does not take part for longer than the timeout of the others.
 function tasks.hangs(rank)
   cr.config.set_communicator("mpi", { timeout = 1 })
   if rank == 1 then os.execute "sleep 4" end

@@ -1,4 +1,5 @@
--- Several processes train with the numbers of one, whatever the batches and the network.
+-- Training by several processes gives the same numbers as by one process, for all batch sizes and
+-- networks.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 local ops = cr.ops
@@ -7,7 +8,7 @@ local function flat(lists, tensor)
   for _, number in ipairs(tensor:reshape({ -1 }):totable()) do lists[#lists + 1] = number end
 end
 
--- Weights, then what the history says of the last epoch.
+-- The numbers to compare: the weights, then the logs of the last epoch in the history.
 local function outcome(model, history)
   local numbers = {}
   for _, weight in ipairs(model:get_weights()) do flat(numbers, weight) end
@@ -25,7 +26,7 @@ local function normal(...)
   return cr.random.normal { ... }
 end
 
-local most_rows = 0  -- that a layer of a training step was called on
+local most_rows = 0  -- the largest batch on which the layer Rows was called in training
 
 local Rows = cr.Layer:subclass "Rows"
 function Rows:call(x, args)
@@ -42,7 +43,7 @@ end
 
 local cases = {}
 
--- The last batch has every number of samples, fewer than there are processes too.
+-- The last batch has every size from 0 to 31, also fewer samples than there are processes.
 for rest = 0, 31 do
   cases["rest" .. rest] = function()
     local x = normal(32 + rest, 5)
@@ -120,7 +121,7 @@ function cases.eager()
   return model, model:fit(x, ops.sum(x, 1, true), { epochs = 2, batch_size = 4, verbose = 0 })
 end
 
--- In sequence, each from the same seed.
+-- The cases run one after another, each from the same seed.
 local names = {}
 for name in pairs(cases) do names[#names + 1] = name end
 table.sort(names)
@@ -137,8 +138,8 @@ if ranks.started then
   return
 end
 
--- Sums over the batch of one process and of several differ in their last digits, which Adam makes
--- larger where a gradient is nearly 0.
+-- The allowed difference. Sums over a batch by one process and by several processes differ in their
+-- last digits, and Adam amplifies this where a gradient is nearly 0.
 local kAllowed = 1e-5
 
 local function farthest(a, b)
@@ -162,7 +163,8 @@ local function check(alone, count)
     for _, name in ipairs(names) do
       local apart = farthest(told[name], first[name])
       assert(apart == 0, string.format("%s: rank %d is %g from rank 0", name, rank, apart))
-      -- Batch normalisation that is not synchronised is that of each share.
+      -- Batch normalization that is not synchronized uses the statistics of each process's part of
+      -- the batch, so this case differs.
       if name ~= "moving_averages_are_one" then
         apart = farthest(told[name], alone[name])
         most = math.max(most, apart)

@@ -1,15 +1,15 @@
--- A script that starts itself again as several processes. Each of them calls what the script gives
--- `run`, and hands what it found to the first process through a file.
+-- Lets a script start itself again as several processes. Each process runs the same task, and
+-- passes its results to the first process in files.
 local ranks = {}
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
---- Whether this is one of the processes that the test started.
+--- Whether this process was started by the test.
 ranks.started = arg[1] ~= nil
---- What the test told them.
+--- The argument that the test passed to its processes: the task or a folder.
 ranks.task = arg[1]
 
---- Starts the script again as so many processes.
+--- Starts the script again as `count` processes.
 --- @return whether all ended well, what they wrote
 function ranks.start(count, task, settings)
   local command = string.format("%s timeout 120 mpirun -n %d %s %s %s 2>&1", settings or "", count,
@@ -19,7 +19,7 @@ function ranks.start(count, task, settings)
   return pipe:close() == true, text
 end
 
---- Writes numbers that the test will read, below a name.
+--- Writes a list of numbers under a name to this rank's file, for the test to read.
 function ranks.tell(folder, rank, name, numbers)
   local file = assert(io.open(folder .. "/" .. rank, "a"))
   for i, number in ipairs(numbers) do numbers[i] = string.format("%.17g", number) end
@@ -27,7 +27,7 @@ function ranks.tell(folder, rank, name, numbers)
   file:close()
 end
 
---- What one process told: lists of numbers by name.
+--- Reads what one rank wrote with ranks.tell: lists of numbers by name.
 function ranks.told(folder, rank)
   local all = {}
   for line in io.lines(folder .. "/" .. rank) do
@@ -38,7 +38,7 @@ function ranks.told(folder, rank)
   return all
 end
 
---- A new folder, which the caller removes.
+--- Makes a new folder, which the caller must remove.
 function ranks.folder()
   local name = os.tmpname()
   os.remove(name)

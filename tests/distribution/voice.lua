@@ -1,4 +1,5 @@
--- What is the same in all processes is shown and written once; what one decides, all do.
+-- Output that would be the same in all processes is printed and written once; a decision of one
+-- process, such as stopping, applies to all.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
@@ -12,7 +13,7 @@ if not ranks.started then
   assert(summaries == 1, summaries .. " summaries: " .. text)
   for rank = 0, 2 do
     local told = ranks.told(folder, rank)
-    -- Rank 1 stops the run in its third batch, early stopping ends another after two epochs.
+    -- Rank 1 stops one run in its third batch; early stopping ends another run after two epochs.
     assert(told.stopped[1] == 3, "rank " .. rank .. " stopped after " .. told.stopped[1])
     assert(told.early[1] == 2, "rank " .. rank .. " had epochs: " .. told.early[1])
     assert(told.own[1] == 1, "rank " .. rank .. " trained on other data than its own")
@@ -57,7 +58,7 @@ local history = model:fit(x, y, { epochs = 9, verbose = 0, callbacks = {
 ranks.tell(folder, rank, "early", { #history.history.loss })
 ranks.tell(folder, rank, "threads", { cr.config.threads() })
 
--- Without a distribution each process has data of its own.
+-- Without a distribution each process trains on data of its own.
 cr.distribution.set_distribution(nil)
 assert(cr.distribution.distribution() == nil)
 model = made()

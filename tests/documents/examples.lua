@@ -4,7 +4,7 @@
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = here .. "/../.."
 
--- The document, and the heading below which the example is the first.
+-- The document, and the heading after which the first Lua example is run.
 local kExamples = {
   { "README.md", "A session" },
   { "plugins/README.md", "A layer in Lua" },

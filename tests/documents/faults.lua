@@ -1,6 +1,6 @@
--- Every fault of plugins (P), Lua and the prompt (L) in tests/faults/README.md has a test that is
--- marked with its name in brackets: a tag of Catch2, or a word of the comment at a script's top.
---
+-- Checks that every fault of plugins (P), Lua and the prompt (L) in tests/faults/README.md has a
+-- test marked with its name in brackets: as a tag of a Catch2 test case, or as a word of the
+-- comment at a script's top.
 --   lua5.4 tests/documents/faults.lua [FOLDER]        FOLDER: another tree
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = arg[1] or here .. "/../.."

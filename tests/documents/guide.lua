@@ -1,6 +1,5 @@
--- The code of the guide (examples/guide), run as it stands there: what a block of Lua prints is what
--- the block of text behind it says; a block of C++ that is a whole plugin is that of an example.
---
+-- Runs the code of the guide (examples/guide): the output of each Lua block must equal the text
+-- block after it, and a C++ block that is a whole plugin must equal the source of an example.
 --   crescent tests/documents/guide.lua [--write] [CHAPTER.md ...]
 --
 -- --write puts what is printed now into the chapters. Numbers are compared within roundings. Files
@@ -14,7 +13,7 @@ local function contents(path)
   return file:read "a"
 end
 
---- What the code prints when it runs with these globals.
+--- The output of the code when it runs with these globals.
 local function printed(code, name, globals)
   local lines = {}
   function globals.print(...)

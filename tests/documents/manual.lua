@@ -1,7 +1,6 @@
--- The manual that the program writes: every link leads to a page and an anchor that are there, every
+-- Checks the manual that the program writes: every link leads to an existing page and anchor, every
 -- name of the listing can be searched for, every chapter of the guide has a page, and the files for
--- editors can be read by what reads them.
---
+-- editors can be read.
 --   lua5.4 tests/documents/manual.lua PROGRAM FOLDER        FOLDER: where the pages go
 local program, folder = arg[1], arg[2]
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
@@ -64,7 +63,7 @@ end
 for name in output_of(("ls '%s'/../../examples/guide"):format(here)):gmatch "([^\n]+)%.md\n" do
   if not pages["guide-" .. name .. ".html"] then table.insert(wrong, name .. " has no page") end
 end
--- What comes from a paper names it; its number is a link.
+-- Classes that come from a paper name it in their page, and its arXiv number or DOI is a link.
 local papers = {
   activations = "celu elu gelu glu mish relu relu6 selu silu sparsemax squareplus",
   initializers = "GlorotNormal GlorotUniform HeNormal HeUniform LecunNormal LecunUniform Orthogonal",
@@ -96,7 +95,7 @@ end
 assert(pages["cr.layers.TextVectorization.html"]:find "Where it differs from Keras")
 assert(pages["cr.ops.html"]:find "complex numbers are refused")
 
--- Signatures are calls that one could type, but for names of parameters that are words of Lua.
+-- Signatures must be valid Lua calls, except that parameters may be named like keywords of Lua.
 local signatures = 0
 for name, text in pairs(pages) do
   for html in text:gmatch '<pre class="signature">(.-)</pre>' do
@@ -115,7 +114,7 @@ assert(signatures > 500, "there are no signatures")
 assert(pages["cr.layers.Dropout.html"]:gsub("<[^>]*>", ""):find("cr.layers.Dropout(rate, {", 1, true))
 assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors")
 
--- LuaLS only reads this file for types; its functions have no effect.
+-- The language server LuaLS reads this file only for types; its functions do nothing.
 local types = assert(loadfile(folder .. "/editor/crescent.d.lua"))()
 assert(types.layers.Dense and types.ops["repeat"])
 assert(contents(folder .. "/editor/crescent.code-snippets"):find 'layers%.Dense%(%${1:units}%)')

@@ -1,6 +1,5 @@
--- Every public header has a place in the map of core/README.md, and every example in the table of
--- examples/README.md.
---
+-- Checks that the map in core/README.md lists every public header, and that the table in
+-- examples/README.md lists every example.
 --   lua5.4 tests/documents/maps.lua [FOLDER]        FOLDER: another tree
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = arg[1] or here .. "/../.."
@@ -12,7 +11,7 @@ local function read(path)
   return text
 end
 
--- Paths below the folder that find gives for the condition.
+-- The paths below the folder that `find` prints for the condition.
 local function found(folder, condition)
   local list = assert(io.popen(("cd '%s/%s' && find . %s | sort"):format(root, folder, condition)))
   local paths = {}
@@ -27,7 +26,7 @@ local function demand(document, text, path, word)
   if not text:find(word, 1, true) then missing[#missing + 1] = document .. " lacks " .. path end
 end
 
--- A header stands in the row of its room, which the row names: `ops/`.
+-- The map has a row for each folder of headers, such as `ops/`, which lists the headers in it.
 local map = read "core/README.md":match "\n## Map of the headers\n(.*)$"
 for _, path in ipairs(found("core/include/crescent", "-name '*.h'")) do
   local room, name = path:match "^(.-)/?([^/]*)$"

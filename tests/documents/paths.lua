@@ -1,6 +1,5 @@
--- Every relative link and every path in backticks of every document (*.md) of the tree leads to
--- something that is there, anchors too, and so do paths of the tree in examples of code.
---
+-- Checks that every relative link and every path in backticks in every document (*.md), and every
+-- path of the tree in code examples, leads to something that exists; anchors are checked too.
 --   lua5.4 tests/documents/paths.lua [FOLDER]        FOLDER: another tree
 --
 -- A path is what has a slash or the ending of a source. It is looked for from the folder of the
@@ -10,8 +9,8 @@
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = arg[1] or here .. "/../.."
 
--- Paths that do not belong to this tree: those inside files and archives, of recorded cases, of
--- test results. A path that no document mentions any more is an error.
+-- Paths in documents that are not in this tree: files inside archives, recorded cases, test
+-- results. An entry that no document mentions any more is an error.
 local kElsewhere = {
   ["core/src/compile/passes/README.md"] = { "rules.md" },
   ["formats/archive/README.md"] = { "preprocessors/" },
@@ -49,7 +48,7 @@ end
 
 local function there(path) return files[path] or folders[path] end
 
---- "a/./b/../c/" -> "a/c"; nil when it leads out of the tree.
+--- Normalizes a path: "a/./b/../c/" -> "a/c"; nil if the path leads out of the tree.
 local function normal(path)
   local parts = {}
   for part in path:gmatch "[^/]+" do
@@ -79,14 +78,14 @@ local function matches_any(glob, set)
   return false
 end
 
---- The path itself, or the header or source of that name.
+--- Whether the path exists, or a header or source of this name.
 local function leads_somewhere(path)
   if not path then return false end
   if path:find("*", 1, true) then return matches_any(path, files) or matches_any(path, folders) end
   return there(path) or files[path .. ".h"] or files[path .. ".cpp"] or files[path .. ".lua"]
 end
 
--- ---- what stands in documents
+-- ---- paths in documents
 
 --- The folders that a path in a document of `folder` may be relative to.
 local function places(folder)
@@ -99,7 +98,7 @@ local function places(folder)
   return list
 end
 
---- The path that the words contain; nil if they contain none of this tree.
+--- The path that the words are; nil if they are no path of this tree.
 local function path_in(words)
   if words:find "[^%w_%-%./%*]" or words:find "%.%.%." or words:find "^[/%*%.]" then return end
   if words:find "%f[%w]%u%u+%f[%W]" and not words:find "%.md$" then return end
@@ -131,7 +130,7 @@ local function anchors_in(document)
   return anchors
 end
 
--- ---- going through them
+-- ---- checking all documents
 
 local wrong, links, paths = {}, 0, 0
 local used = {}
@@ -173,7 +172,7 @@ local function check_words(document, number, words)
   end
 end
 
---- In a line of code: paths from the top of the tree.
+--- Checks the paths in a line of code that begin at the top of the tree.
 local function check_code(document, number, line)
   for words in line:gmatch "[%w_%-%./]+" do
     if kTop[words:match "^(%w+)/" or ""] and path_in(words) then

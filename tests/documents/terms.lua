@@ -1,6 +1,5 @@
--- The glossary names things of the code by the names that they have: what stands in backticks in
--- the first column of a row stands in a file that the row links, or in the path of one.
---
+-- Checks that the glossary uses names of the code: a name in backticks in the first column of a row
+-- must occur in a file to which the row links, or in the path of such a file.
 --   lua5.4 tests/documents/terms.lua [FOLDER]        FOLDER: another tree
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = arg[1] or here .. "/../.."
@@ -8,7 +7,7 @@ local glossary = root .. "/core/GLOSSARY.md"
 
 local function text_of(path)
   local file = io.open(path)
-  local text = file and file:read "a"  -- nil of a folder
+  local text = file and file:read "a"  -- reading a folder gives nil
   if file then file:close() end
   return text or ""
 end

@@ -1,4 +1,4 @@
-// What keys do at the terminal, checked on the screen.
+// The effects of keys in the editor, checked on the screen of a terminal.
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// Random keys: the editor does not crash, and the screen is the same as after a complete redraw.
+// Random keys: the editor must not crash, and the screen must be the same as after a complete
+// redraw.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <random>
@@ -72,10 +73,10 @@ long count_of_keys() {
   return count ? std::atol(count) : 20000;
 }
 
-/// A complete redraw gives the same rows around the cursor.
+/// Checks that a complete redraw (Ctrl-L) gives the same rows around the cursor.
 void check_drawn_anew(TestTerminal& terminal) {
   using std::chrono::milliseconds;
-  terminal.send("\x1b");  // no key is left unfinished, and no search and no menu is open
+  terminal.send("\x1b");  // Escape: then no key is incomplete, and no search or menu is open
   terminal.settle(milliseconds(60));
   const VTermPos before = terminal.cursor();
   std::vector<std::string> rows;
@@ -108,7 +109,7 @@ TEST_CASE("random keys leave the screen as it would be drawn anew") {
     terminal.send(keys);
     check_drawn_anew(terminal);
     terminal.take_output();
-    // The height stays: libvterm 0.1.4 dies of some that change.
+    // The height stays the same, because libvterm 0.1.4 crashes at some changes of the height.
     if (random() % 8 == 0) terminal.resize(options.rows, 15 + int(random() % 40));
     REQUIRE(terminal.computed() > 0);
   }

@@ -28,7 +28,7 @@ std::string shown(std::string entry) {
 
 /// The child process: reads entries at the terminal and prints them.
 [[noreturn]] void read_entries(const Options& options) {
-  ::signal(SIGINT, SIG_IGN);  // Ctrl-C between two entries
+  ::signal(SIGINT, SIG_IGN);  // ignores a Ctrl-C that arrives between two entries
   Settings settings;
   settings.history = options.history;
   Editor editor(test_callbacks(), settings);
@@ -54,8 +54,8 @@ std::string shown(std::string entry) {
   _exit(127);
 }
 
-/// Makes this process a job of a shell that only waits, so that the job can be stopped and
-/// continued.
+/// Makes this process a child of a process that acts as its shell and only waits, so that this
+/// process can be stopped and continued.
 void become_job() {
   const pid_t job = fork();
   if (job == 0) {
@@ -89,7 +89,7 @@ std::string utf8(uint32_t code) {
   return bytes;
 }
 
-/// The state of a process: 'S' sleeping, 'T' stopped.
+/// The state of a process as Linux reports it: 'S' sleeping, 'T' stopped, ...
 char state_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -188,7 +188,8 @@ bool TestTerminal::takes_keys() const {
   return tcgetattr(file_, &mode) == 0 && (is_dumb_ || !(mode.c_lflag & ICANON));
 }
 
-/// Reads while it writes, so that the two sides cannot block each other.
+/// Reads output of the process while it writes input to it, so that the two processes cannot block
+/// each other.
 void TestTerminal::send(std::string_view bytes) {
   wait_for("the editor", [&] { return takes_keys(); });
   while (!bytes.empty()) {

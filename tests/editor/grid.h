@@ -1,4 +1,4 @@
-// The editor on a pseudo-terminal, whose screen is a grid of cells.
+// Runs the editor on a pseudo-terminal, whose screen is available as a grid of cells.
 #pragma once
 #include <vterm.h>
 
@@ -16,7 +16,7 @@ namespace crescent::editor {
 inline constexpr const char *kUp = "\x1b[A", *kDown = "\x1b[B", *kRight = "\x1b[C",
                             *kLeft = "\x1b[D", *kEscape = "\x1b";
 
-/// A folder that lives as long as a test.
+/// A temporary folder that exists as long as a test.
 class TestFolder {
  public:
   TestFolder();
@@ -24,8 +24,8 @@ class TestFolder {
   std::filesystem::path path;
 };
 
-/// Callbacks of a small test language: an entry with "(" ends with the matching ")", "Dense(" has a
-/// hint, and a few words can be completed.
+/// Callbacks for a small test language: an entry with "(" ends with the matching ")", "Dense(" has
+/// a hint, and a few words can be completed.
 Callbacks test_callbacks();
 
 struct Options {
@@ -33,27 +33,27 @@ struct Options {
   std::string name = "xterm-256color";
   std::string history;
   std::vector<std::pair<std::string, std::string>> environment;
-  bool ends = true;       ///< the end of the input ends the process
-  bool has_shell = true;  ///< false: no shell that could continue a stopped process
-  std::vector<std::string>
-      program;  ///< runs this program with its arguments instead of the editor alone
+  bool ends = true;       ///< whether the process ends at the end of the input
+  bool has_shell = true;  ///< if false, there is no shell that could continue a stopped process
+  std::vector<std::string> program;  ///< if not empty, the path of a program that runs with its
+                                     ///< arguments instead of the editor alone
 };
 
-/// A process that reads entries and prints each in square brackets, with "|" for line ends; of a
-/// long entry it prints the size and the hash.
+/// A process that reads entries with the editor and prints each in square brackets, with "|" for
+/// line ends; of a long entry it prints the size and a hash.
 class TestTerminal {
  public:
   explicit TestTerminal(const Options& options = {});
   ~TestTerminal();
 
-  /// Sends keys as soon as the editor reads them.
+  /// Sends keys to the process, as soon as its editor reads keys.
   void send(std::string_view bytes);
   /// Waits until the row shows this text.
   void expect_row(int row, const std::string& text);
   void expect_cursor(int row, int column);
   /// Waits until a row contains the text.
   void expect(const std::string& text);
-  /// Waits until the process waits for input and has shown everything.
+  /// Waits until the process waits for input and all its output has been shown.
   void settle(std::chrono::milliseconds quiet = std::chrono::milliseconds(5));
   void resize(int rows, int columns);
 
@@ -76,12 +76,12 @@ class TestTerminal {
  private:
   void read_some(int milliseconds);
   void wait_for(const std::string& what, const std::function<bool()>& holds);
-  /// Whether the editor reads keys; between two entries the terminal itself would echo them.
+  /// Whether the editor is reading keys; between two entries the terminal itself would echo them.
   bool takes_keys() const;
 
   int file_ = -1, rows_, columns_;
   bool is_dumb_;
-  pid_t child_ = -1, parent_ = -1;  // the parent is the shell, if there is one
+  pid_t child_ = -1, parent_ = -1;  // parent_: the process that acts as shell, if there is one
   VTerm* terminal_;
   VTermScreen* screen_;
   std::string output_;

@@ -1,4 +1,4 @@
-// Pasted text is complete, and large texts are pasted quickly.
+// Pasted text arrives completely, and pasting large texts is fast.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
@@ -67,7 +67,7 @@ TEST_CASE("what is pasted without marks is entered line by line") {
   TestTerminal terminal;
   terminal.send("one\rtwo(\r\tthree)\rfour");
   terminal.expect("[one]");
-  terminal.expect("[two(|  three)]");  // the tab, as the terminal shows it
+  terminal.expect("[two(|  three)]");  // the tab is expanded, as the terminal shows it
   terminal.expect("> four");
 }
 

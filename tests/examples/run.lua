@@ -4,8 +4,8 @@
 local examples, chosen, folder = arg[1], arg[2], arg[3]
 local command = table.concat(arg, " ", 4)
 
--- Arguments; the pattern to find in the output, with # for a number; the bounds of that number; a
--- file that the example writes.
+-- For each example: its arguments; a pattern to find in the output, in which # stands for a number;
+-- the bounds of this number; and a file that the example writes.
 local rows = {
   apartments = { "", "\nall +%d+ +#%%", 80, 100 },
   autoencoder = { "2", "Mean squared error: #", 0, 0.06, "autoencoder.png" },

@@ -1,5 +1,5 @@
-// Saving while system calls fail: the file is the old or the new one, the error has a message, and
-// no temporary file is left.
+// Saving while system calls fail: afterwards the file is the old or the new one, the error has a
+// message, and no temporary file is left.
 #include <cerrno>
 
 #include "crescent/system/file.h"
@@ -10,7 +10,7 @@
 namespace crescent::faults {
 namespace {
 
-/// Counts warnings while it lives.
+/// Counts the warnings that are raised while an object of this class exists.
 class Warnings {
  public:
   Warnings() {
@@ -24,7 +24,8 @@ class Warnings {
   inline static int count_ = 0;
 };
 
-/// Saves generation 2 over generation 1 while the n-th call fails; false if there are fewer calls.
+/// Saves generation 2 over generation 1 while the n-th call of this system function fails; returns
+/// false if there are fewer calls.
 bool survives(const Saver& saver, const char* call, int n, int error, bool lasts, int& warned) {
   CAPTURE(saver.name, call, n, error, lasts);
   const Folder folder;
@@ -81,8 +82,8 @@ TEST_CASE("S06: short and interrupted writes give the same file") {
   }
 }
 
-/// Checks what may be on the disk if the power fails between two of these calls: a rename may have
-/// reached it, so the content must have been synced before.
+/// Checks that no power failure between two of the recorded calls can lose data: a rename may reach
+/// the disk at once, so the file's content must have been synced before it.
 void check_order(const std::vector<std::string>& calls, const std::string& path) {
   std::string temporary, folder;
   bool synced = false, renamed = false, folder_synced = false;

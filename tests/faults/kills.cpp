@@ -1,4 +1,5 @@
-// kill -9 at random moments: while files are saved, and while a model trains.
+// Processes that are killed by SIGKILL at random moments: while they save files, and while they
+// train a model.
 #include <unistd.h>
 
 #include <cstring>
@@ -27,7 +28,8 @@ void wait_for_progress(Worker& worker, const std::string& path, FileTime before,
   usleep(more);
 }
 
-constexpr int kWidth = 300;  // thousand numbers: a save takes some milliseconds
+// Number of numbers in thousands; with it a save takes some milliseconds.
+constexpr int kWidth = 300;
 
 TEST_CASE("saves for ever", "[.worker]") {
   const Saver saver = savers(kWidth).at(std::stoul(worker_argument(0)));
@@ -70,7 +72,8 @@ TEST_CASE("S01, S09: 200 processes that are killed while saving lose no file") {
 
 constexpr int64_t kEpochs = 6;
 
-/// A callback that sleeps, so that the process can be killed in a batch.
+/// A callback that sleeps in every batch, so that the process is likely to be killed during a
+/// batch.
 class Slow final : public Callback {
  public:
   void on_train_batch_end(int64_t, const Logs&) override { usleep(500); }
@@ -104,7 +107,7 @@ ModelPtr trained(const std::string& file, bool slow) {
   return model;
 }
 
-/// All that the run has changed in the model, as bytes.
+/// The state of the model that the run has changed, as bytes.
 std::string bits(const Model& model) {
   std::string all;
   Variables variables = model.weights();

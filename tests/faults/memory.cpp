@@ -1,4 +1,5 @@
-// S08: memory runs out while a model is saved. The program replaces operator new.
+// S08: memory runs out while a model is saved. The test program replaces operator new to make
+// allocations fail.
 #include <cstdlib>
 #include <new>
 
@@ -8,7 +9,8 @@
 namespace {
 
 thread_local bool counted = false;
-thread_local int64_t allocations_left = -1;  // negative: all allocations succeed
+// Number of allocations before the one that fails; negative: all succeed.
+thread_local int64_t allocations_left = -1;
 
 void* allocate(size_t size) {
   if (counted && allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
@@ -28,7 +30,8 @@ void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 namespace crescent::faults {
 namespace {
 
-/// Runs `work` while the n-th allocation of this thread fails; false if there are fewer.
+/// Runs `work` while the n-th allocation of this thread fails; returns false if `work` makes fewer
+/// allocations.
 template <class Work>
 bool starve(int64_t n, const Work& work) {
   counted = true, allocations_left = n;
@@ -49,7 +52,8 @@ TEST_CASE("S08: whichever allocation fails while saving, the file is whole and t
     const Folder folder;
     const std::string path = folder / ("m" + saver.ending);
     saver.save(path, 1);
-    // Counts the allocations of a save; then some of them fail, each in a save of its own.
+    // Finds out roughly how many allocations a save makes; then some of them fail, each in a save
+    // of its own.
     int64_t count = 1;
     while (starve(count, [&] { saver.save(path, 1); })) count *= 2;
     const int64_t step = std::max<int64_t>(1, count * static_cast<int64_t>(all.size()) / kSamples);

@@ -1,4 +1,4 @@
-// Paths where nothing can be saved: full disks, read-only folders, links, special files.
+// Paths at which nothing can be saved: full disks, read-only folders, links, special files.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -84,7 +84,7 @@ TEST_CASE("S04: a symbolic link at the target stays, and what it leads to is rep
   report("S04 a symbolic link at the target", times, "the link stays, its target is replaced");
 }
 
-/// Mounts a disk of 1 MiB that only this process sees; needs root, or a user namespace.
+/// Mounts a disk of 1 MiB that only this process can see; this needs root, or a user namespace.
 bool mount_small_disk(const char* folder) {
   if (unshare(CLONE_NEWNS) != 0) {
     const std::string map = concat("0 ", geteuid(), " 1");
@@ -98,7 +98,8 @@ bool mount_small_disk(const char* folder) {
 TEST_CASE("saves on a small disk", "[.worker]") {
   const std::string disk = worker_argument(0);
   if (!mount_small_disk(disk.c_str())) _exit(77);
-  for (const Saver& saver : savers(200)) {  // 800 KB: there is no room for a second file
+  // Files of 800 KB, so that the disk has no room for a second one.
+  for (const Saver& saver : savers(200)) {
     CAPTURE(saver.name);
     const std::string path = disk + "/m" + saver.ending;
     saver.save(path, 1);

@@ -1,5 +1,5 @@
-// F27: the process that reads HDF5 files is killed, stopped, missing, impossible to start, or
-// another program.
+// F27: the process that reads HDF5 files for Crescent is killed, stopped, missing, impossible to
+// start, or replaced by another program.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ namespace {
 
 using hdf5::Child, hdf5::FileReader, hdf5::Operation, hdf5::Packer;
 
-/// A file with one array, "values".
+/// Writes a file with one array named "values"; returns its path.
 std::string file_in(const Folder& folder) {
   for (const Saver& saver : savers(20))
     if (saver.name == "an array as .h5") saver.save(folder / "a.h5", 1);
@@ -53,7 +53,7 @@ TEST_CASE("F27: a reader that is stopped is given up when its time is over") {
   Descriptor file(open(file_in(folder).c_str(), O_RDONLY | O_CLOEXEC)),
       memory(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   Child child(file, memory, std::filesystem::file_size(folder / "a.h5"), 1);
-  REQUIRE(child.receive());  // the file is open
+  REQUIRE(child.receive());  // from now on the child has the file open
   const pid_t process = youngest_child();
   kill(process, SIGSTOP);
   const auto start = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-#define CATCH_CONFIG_EXTERNAL_INTERFACES  // listeners
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // for listeners of Catch2
 #include "report.h"
 
 #include <catch2/catch.hpp>

@@ -107,8 +107,8 @@ Saver saver_of_texts(int width) {
 
 using Endings = std::vector<std::string>;
 
-/// Formats of images and sounds, which take no arrays of numbers; they save by replace_file as all
-/// others do.
+/// Formats of images and sounds, which cannot store arbitrary arrays; they save with replace_file
+/// like the other formats.
 const std::set<std::string> kOwnArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
 
 Endings endings_of(std::string_view ability) {
@@ -123,9 +123,10 @@ Endings endings_of(std::string_view ability) {
     const bool can = std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
     if (traits.find("written_only")) continue;  // cannot be read back
     if (ability == WeightsFormat::kAbility && name == "archive")
-      continue;  // it holds a whole model or nothing
+      continue;  // this format stores a whole model or nothing
     if (kOwnArrays.contains(name)) continue;
-    if (name == "sharded") continue;  // several files, each replaced like a single one
+    // This format writes several files, each of which is replaced like a single one.
+    if (name == "sharded") continue;
     if (can && !endings.empty()) found.push_back(endings.front());
   }
   if (ability == WeightsFormat::kAbility) found.push_back(".weights.h5");

@@ -1,5 +1,6 @@
-// Every way to save a file through the public interface, formats of later plugins included. What is
-// saved carries a generation number, which loading returns if the file is intact.
+// Every way to save a file through the public interface, including formats of plugins that are
+// added later. The saved content has a generation number, which loading returns if the file is
+// intact.
 #pragma once
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -19,7 +20,7 @@ struct Saver {
   std::function<int(const std::string& path)> load;
 };
 
-/// All ways to save. `width`: about how many thousand numbers a file holds.
+/// All ways to save; `width` is the approximate number of thousand numbers in a file.
 std::vector<Saver> savers(int width);
 
 /// A temporary folder that is removed at the end of the test.
@@ -30,7 +31,7 @@ class Folder {
   Folder(const Folder&) = delete;
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   const std::filesystem::path& path() const { return path_; }
-  /// How many files there are.
+  /// The number of files in the folder.
   size_t count() const;
 
  private:

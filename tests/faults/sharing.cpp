@@ -1,4 +1,4 @@
-// Files that other processes write, truncate or remove while this one reads them.
+// Files that other processes write, truncate or remove while this process reads them.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ TEST_CASE("S07: a reader of a file that two processes save to always sees a whol
     const std::string path = folder / ("m" + all[i].ending);
     all[i].save(path, 1);
     const std::string which = std::to_string(i);
-    // The first kind runs all saves, the others a tenth of them.
+    // The first saver does kSaves saves, each of the others a tenth of this number.
     const std::string times = std::to_string(i == 0 ? kSaves : kSaves / 10);
     Worker one("saves often", {which, path, "1000", times}),
         two("saves often", {which, path, "2000", times});
@@ -42,7 +42,7 @@ TEST_CASE("S07: a reader of a file that two processes save to always sees a whol
   report("S07 reads while two processes save to the same file", reads, "0 errors");
 }
 
-// ---- vanishing and cut files
+// ---- files that vanish or are truncated while they are read
 
 constexpr int kWidthOfCutFiles = 500;
 
@@ -52,7 +52,7 @@ TEST_CASE("loads for a while", "[.worker]") {
   for (int i = 0; i < 60; ++i) (void)failure([&] { saver.load(path); });
 }
 
-/// Overwrites the file in place, as other programs may do and Crescent never does.
+/// Overwrites the file in place, which other programs may do but Crescent never does.
 void spoil_in_place(const std::string& path, const std::string& bytes, int round) {
   if (round % 3 == 0) std::filesystem::remove(path);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -85,7 +85,7 @@ TEST_CASE("trains on a file that is cut", "[.worker]") {
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{64}}})});
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const Tensor x = open_array(path), y = ops::zeros({x.dim(0), 1});
-  replace_file(path + ".open", std::string());  // it may be cut
+  replace_file(path + ".open", std::string());  // tells the test that the file may be truncated now
   CHECK_THROWS_AS(model->fit({x}, {y}, {{"batch_size", 16}, {"epochs", 100'000}, {"verbose", 0}}),
                   Error);
 }

@@ -17,7 +17,7 @@
 namespace crescent::faults {
 namespace {
 
-// Set only while no other thread makes system calls that count.
+// set only while no other thread makes the counted system calls
 std::atomic<const char*> failing{nullptr};
 std::atomic<int> calls_left{0}, error_to_give{0};
 std::atomic<bool> lasting{false}, writes_are_short{false};
@@ -25,7 +25,7 @@ std::atomic<unsigned> short_writes{0};
 std::optional<std::vector<std::string>> recorded;
 const char* other_program = nullptr;
 
-/// Whether this call must fail; sets errno then.
+/// Whether this call must fail; if so, sets errno.
 bool fails(const char* call) {
   const char* wanted = failing.load();
   if (!wanted || std::strcmp(wanted, call) != 0) return false;
@@ -79,7 +79,7 @@ OtherProgram::~OtherProgram() { other_program = nullptr; }
 
 using namespace crescent::faults;
 
-// The libraries of this program are linked to these functions.
+// visible to the shared libraries of this program, so that they call these functions
 #pragma GCC visibility push(default)
 extern "C" {
 

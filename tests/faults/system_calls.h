@@ -1,16 +1,16 @@
-// System calls that fail on request, and a record of the calls. The program's own functions take
-// precedence over those of the C library, in the libraries too.
+// System calls that fail on request, and a record of such calls. The functions here take precedence
+// over those of the C library, also in shared libraries.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace crescent::faults {
 
-/// Calls that can fail: open, write, fsync, rename, access, posix_spawn, pthread_create.
+/// The system calls of saving that can be made to fail.
 inline constexpr const char* kCallsOfSaving[] = {"open", "write", "fsync", "rename"};
 
-/// While alive, the n-th call of this function (from 1) fails with `error`, and so do all later
-/// ones if the fault lasts.
+/// While an object of this class exists, the n-th call of this function (from 1) fails with
+/// `error`; if the fault is lasting, so do all later calls.
 class Failing {
  public:
   Failing(const char* call, int n, int error, bool lasts = false);
@@ -20,7 +20,8 @@ class Failing {
   bool happened() const;
 };
 
-/// While alive, writes are partial: one byte, some bytes, or EINTR, in turn.
+/// While an object of this class exists, writes are partial: in turn they write one byte, some
+/// bytes, or fail with EINTR.
 class ShortWrites {
  public:
   ShortWrites();
@@ -28,7 +29,7 @@ class ShortWrites {
   ShortWrites(const ShortWrites&) = delete;
 };
 
-/// The calls in order: "write /tmp/m.h5", "rename /tmp/a /tmp/b".
+/// Records the calls in order: "write /tmp/m.h5", "rename /tmp/a /tmp/b".
 class Recording {
  public:
   Recording();
@@ -37,7 +38,8 @@ class Recording {
   const std::vector<std::string>& calls() const;
 };
 
-/// While alive, every process that is started runs the test `name` of this program instead.
+/// While an object of this class exists, every process that is started runs the test `name` of this
+/// program instead.
 class OtherProgram {
  public:
   explicit OtherProgram(const char* name);

@@ -1,5 +1,5 @@
-// T17: the system starts fewer threads than asked for, or none. All work is done by the threads
-// that exist, with the same results.
+// T17: the system starts fewer threads than requested, or none. The existing threads then do all
+// work, with the same results.
 #include <cerrno>
 #include <fstream>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace crescent::faults {
 namespace {
 
-/// Results of work on several threads, to be compared.
+/// The results of work on several threads, for comparison.
 std::vector<double> worked() {
   set_device("cpu", {{"threads", 4}});
   const Tensor x = SeedGenerator(3).normal({300, 200});

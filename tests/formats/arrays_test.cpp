@@ -1,4 +1,4 @@
-// Arrays in files, read whole or in pieces.
+// Arrays in files that are read as a whole or in pieces.
 #include "models.h"
 
 namespace crescent::hdf5 {
@@ -46,7 +46,7 @@ TEST_CASE("arrays that stay in their file") {
   CHECK(crescent::open_array(path, "one").item() == 3);
   CHECK(contains(failure([&] { crescent::open_array(path, "z"); }), "there is no dataset '/z'"));
 
-  Tensor wide = ramp({3000, 40, 10});  // 4.8 MB: more than what the reader hands over at a time
+  Tensor wide = ramp({3000, 40, 10});  // 4.8 MB, more than the reader process sends in one piece
   {
     Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     hsize_t dims[] = {3000, 40, 10}, chunk[] = {700, 7, 10};

@@ -153,7 +153,7 @@ TEST_CASE("a process killed while saving leaves the old or the new file") {
     usleep(1000 + random() % 15'000);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
-    Array w = read_one(path, "w");  // the checksum fails on a mixture
+    Array w = read_one(path, "w");  // a mixture of two generations would have a wrong checksum
     REQUIRE(w.shape == std::vector<uint64_t>{200'000});
   }
   save(path, "last");

@@ -44,7 +44,7 @@ void write_folder(const std::string& path, const Value& config) {
   std::filesystem::copy_file(path + ".h5", path + "/model.weights.h5");
 }
 
-/// The message without the path of its file.
+/// The error message without the path of the file.
 std::string without(std::string message, const std::string& path) {
   for (size_t at; (at = message.find(path)) != message.npos;) message.erase(at, path.size());
   return message;

@@ -1,4 +1,5 @@
-// What is written is read back, in Keras' layout, and equal models give identical files.
+// Values that are written are read back unchanged, the layout of files is that of Keras, and equal
+// models give identical files.
 #include <limits>
 
 #include "files/crc32c.h"
@@ -50,10 +51,12 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
     CHECK(H5Tget_class(type) == H5T_OPAQUE);
     CHECK(H5Tget_size(type) == 2);
     const Handle mark(H5Aopen(set, "dtype", H5P_DEFAULT), H5Aclose);
-    CHECK(H5Tis_variable_str(Handle(H5Aget_type(mark), H5Tclose)) > 0);  // a text for h5py
+    // A variable-length string, which h5py reads as text.
+    CHECK(H5Tis_variable_str(Handle(H5Aget_type(mark), H5Tclose)) > 0);
   }
 
-  // Earlier versions of Crescent marked whole numbers; Keras' .h5 files have no mark.
+  // Earlier versions of Crescent marked integers with an attribute; .h5 files of Keras have no such
+  // mark.
   const auto craft = [&](hid_t number, bool marked) {
     const std::string path = scratch.path("b.h5");
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);

@@ -1,12 +1,12 @@
-// F26: one byte of a file is changed. In every format and at every position, loading is an error or
-// gives the numbers that were saved.
+// F26: one byte of a file is changed. In every format and at every position, loading must fail or
+// give the numbers that were saved.
 #include "models.h"
 
 namespace crescent::hdf5 {
 namespace {
 
-/// A kind of file and the distance between the changed bytes; reading HDF5 is slow, because it
-/// takes another process.
+/// A kind of file, and the distance between the bytes that are changed; it is larger for HDF5,
+/// whose reading in another process is slow.
 struct Kind {
   const char* file;
   size_t step;

@@ -1,5 +1,5 @@
-// Maliciously crafted files: each is refused quickly, with a message that names its path, and no
-// other file is opened.
+// Maliciously crafted files: loading each of them fails quickly, with a message that names its
+// path, and opens no other file.
 #include <sys/stat.h>
 
 #include <chrono>
@@ -15,14 +15,15 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// A file written with the C interface of HDF5, which allows contradictory contents.
+/// A file written with the C interface of HDF5, which allows contents that contradict each other.
 class Crafted {
  public:
   Crafted(const Scratch& scratch, H5F_libver_t version = H5F_LIBVER_EARLIEST)
       : path(scratch.path("hostile.h5")) {
     Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, version, H5F_LIBVER_LATEST);
-    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);  // whatever of it is still open
+    // Closing the file closes all objects in it that are still open.
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
     file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
     REQUIRE(file >= 0);
   }
@@ -45,7 +46,7 @@ class Crafted {
 
 Handle creation() { return Handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose); }
 
-/// The message of the refusal; checks that it came quickly.
+/// The message of the error when the file is loaded; checks that the error comes quickly.
 std::string refusal(Crafted& crafted, const std::string& dataset) {
   crafted.close();
   auto start = std::chrono::steady_clock::now();

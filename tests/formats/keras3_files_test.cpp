@@ -1,4 +1,5 @@
-// Files in Keras 3's own formats: .keras archives, as a file and unpacked, and .weights.h5.
+// Files in the formats of Keras 3: .keras archives, as a file and as an unpacked folder, and
+// .weights.h5.
 #include <fstream>
 #include <random>
 
@@ -23,7 +24,7 @@ ModelPtr trained(const Value& optimizer) {
   return model;
 }
 
-/// Checks that training both models further gives the same bits.
+/// Checks that further training of both models gives bit-identical results.
 void check_goes_on(Model& a, Model& b) {
   const Dict options{{"epochs", 2}, {"batch_size", 16}, {"verbose", 0}};
   const Tensor x = ramp({100, 4}), y = labels(100, 3);
@@ -97,7 +98,8 @@ TEST_CASE("weights with the state of the optimizer") {
   const Variables kept = model->optimizer()->state(), loaded = other->optimizer()->state();
   REQUIRE(kept.size() == loaded.size());
   for (size_t i = 0; i < kept.size(); ++i) check_same(kept[i].value(), loaded[i].value());
-  crescent::load_weights(*plain, path);  // not compiled: weights alone
+  // This model is not compiled, so only the weights are loaded.
+  crescent::load_weights(*plain, path);
 }
 
 TEST_CASE("a compiled model takes the optimizer's state before its first step") {
@@ -306,7 +308,7 @@ TEST_CASE("a changed byte of an archive never loads as other numbers, and ends n
   int loaded = 0, refused = 0;
   for (int i = 0; i < 300; ++i) {
     std::string mutant = whole;
-    // Every other time the beginning, where the configurations are.
+    // Every other mutation is within the first 4000 bytes, where the configurations are.
     const size_t size = i % 2 == 0 ? mutant.size() : size_t{4000};
     mutant[random() % size] ^= static_cast<char>(1 << random() % 8);
     write_bytes(path, mutant);
@@ -323,7 +325,7 @@ TEST_CASE("a changed byte of an archive never loads as other numbers, and ends n
 
 using Arrays = std::vector<std::pair<std::string, Tensor>>;
 
-/// Weights as tf.keras 2.12 and 2.13 write them.
+/// Writes weights as tf.keras 2.12 and 2.13 write them.
 void write_old_weights(const std::string& path, const Arrays& arrays) {
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
   Handle creation(H5Pcreate(H5P_LINK_CREATE), H5Pclose);

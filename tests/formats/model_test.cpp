@@ -1,5 +1,5 @@
-// Saved and loaded models: the same predictions and the same further training; errors with
-// understandable messages.
+// Saved and loaded models: they give the same predictions and the same results of further training,
+// and errors have understandable messages.
 #include "keras/model/training_state.h"
 #include "keras_file.h"
 #include "models.h"
@@ -32,7 +32,8 @@ TEST_CASE("loading a model draws no initial values: all come from the file") {
   double made = draws();
   crescent::save_model(*model, scratch.path("m.h5"));
   auto again = crescent::load_model(scratch.path("m.h5"));
-  CHECK(draws() - made == made - begin - 1);  // all but the kernel's
+  // The factory draws one number more than loading: the initial value of the kernel.
+  CHECK(draws() - made == made - begin - 1);
   check_same(model->get_weights(), again->get_weights());
 }
 
@@ -189,8 +190,7 @@ TEST_CASE("weights in Keras 3's layout") {
       "does not have"));
 }
 
-/// The kernel as CuDNNLSTM and CuDNNGRU store it: each gate's block holds the elements of its
-/// transpose.
+/// The kernel as CuDNNLSTM and CuDNNGRU store it: the block of each gate is transposed.
 Tensor for_cudnn(const Tensor& kernel, int64_t gates) {
   Tensor result(kernel.spec());
   int64_t rows = kernel.dim(0), width = kernel.dim(1), units = width / gates;
@@ -321,7 +321,8 @@ TEST_CASE("damaged model files never end the process and never load half", "[F14
     Tensors before = model->get_weights();
     try {
       crescent::load_weights(*model, scratch.path("mutant.h5"));
-      check_same(model->get_weights(), before);  // the checksums saw every change of a number
+      // If loading succeeds no number has changed, since the checksums detect every change.
+      check_same(model->get_weights(), before);
       ++loaded;
     } catch (const Error&) {
       check_same(model->get_weights(), before);

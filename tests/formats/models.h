@@ -1,4 +1,4 @@
-// Small models for tests of files.
+// Small models for tests of file formats.
 #pragma once
 #include "crescent/io/format.h"
 #include "crescent/model/model.h"
@@ -10,7 +10,7 @@ inline LayerPtr layer(const std::string& name, const Dict& options) {
   return make<Layer>(name, options);
 }
 
-/// The configuration of an object as files have it.
+/// The configuration of an object in the form that files contain.
 inline Dict configured(const std::string& name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
 }
@@ -49,7 +49,7 @@ inline void check_same(const Tensors& a, const Tensors& b) {
   for (size_t i = 0; i < a.size(); ++i) check_same(a[i], b[i]);
 }
 
-/// A JSON attribute of a file.
+/// The value of a JSON attribute in a file.
 inline Value json_attribute(const std::string& path, const std::string& name) {
   return parse_json(FileReader(path).text("", name).value());
 }

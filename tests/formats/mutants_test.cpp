@@ -1,5 +1,5 @@
-// Files with some changed bytes, or truncated: loading gives arrays or an error and never ends the
-// process.
+// Files with some changed bytes, or truncated: loading returns arrays or an error and never ends
+// the process.
 #include <random>
 
 #include "crescent/io/format.h"
@@ -38,7 +38,7 @@ std::string file_with_variable_texts(const Scratch& scratch) {
   return path;
 }
 
-/// Reads everything that loading a model reads.
+/// Reads all parts of a file that loading a model reads.
 void load_all(const std::string& path) {
   FileReader reader(path);
   reader.text("", "model_config");
@@ -106,7 +106,8 @@ TEST_CASE("F14: a file that sends libhdf5 in circles is given up", "[F14]") {
   Scratch scratch;
   const std::string path = scratch.path("circles.h5");
   std::filesystem::copy_file(kCircles, path);
-  std::filesystem::resize_file(path, (16 << 20) + 1);  // its texts are not looked through
+  // Files of this size or larger are not searched for strings.
+  std::filesystem::resize_file(path, (16 << 20) + 1);
   const std::string message = failure([&] { crescent::load_model(path); });
   CHECK(contains(message, path));
   CHECK(contains(message, "damaged or hostile"));

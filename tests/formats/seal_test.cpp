@@ -1,5 +1,5 @@
-// Parts of a file that are missing, exchanged or renamed are detected: every such change makes
-// loading an error, or changes no number.
+// Checksums detect parts of a file that are missing, exchanged or renamed: every such change makes
+// loading fail, or changes no number.
 #include <optional>
 #include <random>
 
@@ -31,7 +31,7 @@ bool same(const Tensors& a, const Tensors& b) {
   });
 }
 
-/// A kind of file that Crescent writes, and how its numbers are read.
+/// A kind of file that Crescent writes, and the function that reads its numbers.
 struct Kind {
   const char* file;
   void (*write)(const std::string& path);
@@ -62,7 +62,7 @@ const Kind kKinds[] = {
                       crescent::read_array(path, "g/c")};
      }}};
 
-/// A saved file; each change is applied to a fresh copy of it.
+/// A saved file that tests damage; each change is applied to a fresh copy of it.
 class Patient {
  public:
   explicit Patient(const Kind& kind = kKinds[0])
@@ -72,8 +72,8 @@ class Patient {
     kind.write(whole_);
     numbers_ = kind.read(whole_);
   }
-  /// The message of loading after the change; nullopt if the numbers are unchanged. Fails if they
-  /// differ without an error.
+  /// The error message of loading after the change; nullopt if loading gives unchanged numbers. The
+  /// test fails if numbers differ without an error.
   std::optional<std::string> after(const std::function<void(Surgery&)>& change) {
     std::filesystem::copy_file(whole_, changed_, std::filesystem::copy_options::overwrite_existing);
     {
@@ -82,7 +82,7 @@ class Patient {
     }
     return loaded();
   }
-  /// The same for a change of the file's bytes.
+  /// Does the same as after(), for a change of the file's bytes.
   std::optional<std::string> after_bytes(const std::function<void(std::string&)>& change) {
     std::string bytes = read_bytes(whole_);
     change(bytes);
@@ -250,8 +250,8 @@ TEST_CASE("weights and arrays alone are sealed too") {
   CHECK(contains(read(), "its checksum is missing"));
 }
 
-/// Rewrites the file as earlier versions wrote it: with checksums on datasets only, of their bytes
-/// only.
+/// Rewrites the file in the form of earlier versions: with checksums on datasets only, of the bytes
+/// of their data only.
 void make_old(const std::string& path) {
   Surgery surgery(path);
   for (const std::string& object : surgery.objects()) {

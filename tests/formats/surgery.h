@@ -1,4 +1,4 @@
-// Changes files through libhdf5 itself, which does not know Crescent's checksums.
+// Changes HDF5 files with libhdf5 itself, which does not update Crescent's checksums.
 #pragma once
 #include <functional>
 
@@ -7,7 +7,7 @@
 
 namespace crescent::hdf5 {
 
-/// A file open for changes.
+/// An HDF5 file that is open for changes.
 class Surgery {
  public:
   explicit Surgery(const std::string& path)
@@ -65,11 +65,11 @@ class Surgery {
   void unlink(const std::string& object) const {
     REQUIRE(H5Ldelete(file_, object.c_str(), H5P_DEFAULT) >= 0);
   }
-  /// Replaces an object by one of another file, or by a copy of one of this file.
+  /// Replaces an object by an object of another file, or by a copy of another object of this file.
   void copy(const Surgery& from, const std::string& object, const std::string& to) const {
     REQUIRE(H5Ocopy(from.file_, object.c_str(), file_, to.c_str(), H5P_DEFAULT, H5P_DEFAULT) >= 0);
   }
-  /// Copies an attribute of another file's root.
+  /// Copies an attribute from the root of another file.
   void copy_attribute(const Surgery& from, const std::string& name) const {
     const Handle root = from.open("");
     Handle source(H5Aopen(root, name.c_str(), H5P_DEFAULT), H5Aclose);
@@ -100,7 +100,8 @@ class Surgery {
   Handle file_;
 };
 
-/// A trained model with two layers of the same shapes, so that exchanged weights would fit.
+/// A trained model with two layers of the same shapes, so that exchanged weights would not be
+/// noticed by their shapes.
 inline ModelPtr trained_model(double rate = 0.001) {
   auto model = Sequential::make(
       {layer("Dense",

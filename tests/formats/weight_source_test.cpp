@@ -1,4 +1,4 @@
-// Saves and loads models through a weight source that is not a file, as formats/keras allows.
+// Saves and loads models through a WeightSource that is not a file, which formats/keras supports.
 #include "keras/model/model_file.h"
 #include "models.h"
 
@@ -9,7 +9,7 @@ using keras::Entries;
 using keras::Entry;
 using keras::Names;
 
-/// Keeps what is written in memory and returns it.
+/// A WeightSource that keeps the written data in memory and returns it.
 class InMemory final : public keras::WeightSource {
  public:
   explicit InMemory(Entries entries) : entries_(std::move(entries)) {}

@@ -1,5 +1,5 @@
-// Checksums over whole files: a missing, added or foreign array is named in the error, and a file
-// that another program has rewritten counts as that program's.
+// Checksums over whole files: the error names an array that is missing, added, or from another
+// file; a file that another program has rewritten is read without checksums.
 #include "seal.h"
 #include "surgery.h"
 
@@ -58,7 +58,7 @@ TEST_CASE("an array or a group of another file of ours is seen, though it fits")
 
 bool is_ours(const std::string& name) { return name.starts_with("crescent"); }
 
-/// Rewrites the file as a program would that ignores Crescent's attributes.
+/// Rewrites the file as a program does that does not know Crescent's attributes.
 void make_foreign(const std::string& path) {
   const Surgery surgery(path);
   for (const std::string& object : surgery.objects())
@@ -92,7 +92,8 @@ TEST_CASE("a file that another program wrote over ours is its own, whatever is l
     Surgery(path).copy_attribute(Surgery(ours), name);
   check_same(crescent::load_model(path)->get_weights(), wanted);
 
-  // A single object with a checksum makes a file ours, so the others count as missing.
+  // A single object with a checksum marks a file as written by Crescent, so the checksums of the
+  // other objects count as missing.
   Surgery(path).copy(Surgery(ours), "crescent_random", "crescent_random");
   CHECK(contains(trouble(path), "damaged"));
 }
@@ -132,7 +133,7 @@ TEST_CASE("files with seals from before there was a list are read", "[F28]") {
 
 TEST_CASE("an array that stays in its file is compared as it is read", "[F26]") {
   Scratch scratch;
-  const int64_t rows = 1100, columns = 1000;  // 4.4 MB: two pieces and a part of one
+  const int64_t rows = 1100, columns = 1000;  // 4.4 MB: two whole pieces and a part of one
   const Tensor wanted = ramp({rows, columns});
   for (const char* name : {"a.h5", "a.safetensors"}) {
     CAPTURE(name);

@@ -1,5 +1,5 @@
-// Zip archives (F05, F13): archives of Keras and Python are read; ambiguous ones and decompression
-// bombs are refused; nothing is unpacked to a disk.
+// Zip archives (F05, F13): archives of Keras and Python are read; ambiguous archives and
+// decompression bombs are refused; nothing is unpacked to the disk.
 #include <zlib.h>
 
 #include "files/zip/archive.h"
@@ -15,7 +15,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-/// An archive in memory.
+/// Opens an archive that is in memory.
 zip::Archive opened(const std::string& bytes) {
   return zip::Archive(bytes.size(), [&bytes](uint64_t offset, std::span<std::byte> target) {
     REQUIRE(offset <= bytes.size());
@@ -32,7 +32,7 @@ std::string image_of(const std::vector<zip::File>& files) {
   return bytes;
 }
 
-/// The message with which a member of damaged bytes is refused.
+/// The error message when this member of an archive with damaged bytes is read.
 std::string refusal(const std::string& bytes, const std::string& name = "a") {
   try {
     const zip::Archive archive = opened(bytes);
@@ -43,7 +43,7 @@ std::string refusal(const std::string& bytes, const std::string& name = "a") {
   return "";
 }
 
-/// An archive of one member, with every header field set by the test.
+/// An archive with one member, in which the test sets every header field.
 struct Crafted {
   std::string name = "a", name_before = name, data = "hello", extra_before, extra, comment;
   uint16_t method = 0, flags = 0;
@@ -250,7 +250,7 @@ TEST_CASE("F13: a member that grows a hundred times is refused before memory is 
   CHECK_THAT(refusal(crafted({lying})), Catch::Contains("promises"));
 }
 
-/// An archive of Keras that was compressed again by another program.
+/// An archive of Keras whose members another program has compressed again.
 std::string packed_archive(const std::string& archive, const std::string& weights = "") {
   const zip::Archive read = opened(archive);
   std::vector<Crafted> members;

@@ -1,5 +1,5 @@
-// Fuzzes the answers of the process that reads HDF5 files. A malicious file may take that process
-// over, so nothing that it says is trusted. The fuzz input plays the process.
+// Fuzzes the answers of the process that reads HDF5 files. A malicious file may take over this
+// process, so its answers must not be trusted. The fuzz input replaces these answers.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 std::string_view input;
 
-/// Splits the input into frames: a byte encodes the length of the next one, in steps of 1, 16 and
+/// Splits the input into frames: a byte encodes the length of the next frame, in steps of 1, 16 or
 /// 256.
 std::optional<std::string> next_frame() {
   if (input.empty()) return std::nullopt;
@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const int memory = memfd_create("fuzz", MFD_CLOEXEC);
   static const std::string path = "/proc/self/fd/" + std::to_string(memory);
   if (ftruncate(memory, kFile) != 0) return 0;
-  // Most inputs begin with the expected greeting.
+  // For most inputs the expected greeting is put in front.
   std::string frames;
   if (size > 0 && data[0] % 8 != 0) {
     const Packer greeting = Packer().add(kWireVersion).add(Status::ok);
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool has_rows = !infos[0].shape.empty() && infos[0].shape[0] > 0;
     if (has_rows && size % 4 == 0) file.read_rows("a", infos[0], 0, 1);
     if (size % 2) file.hold();
-    // After the last question the reader has ended.
+    // After the last question the reader process has ended.
     for (const Array& array : file.read(names, infos)) {
       const auto bytes = byte_count(array.element, array.shape);
       volatile unsigned char sum = 0;

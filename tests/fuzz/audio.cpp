@@ -1,4 +1,4 @@
-// Fuzzes the reader of WAV files: any bytes give samples or an error.
+// Fuzzes the reader of WAV files: for any bytes it must return samples or an error.
 #include "audio/wav.h"
 
 #include "crescent/base/error.h"

@@ -1,5 +1,6 @@
-// Fuzzes the conversion of configurations: any JSON, as the configuration of a model of any version
-// of Keras, is converted or refused. The first byte selects the version. No model is built of it.
+// Fuzzes the conversion of configurations: any JSON, taken as a model's configuration of any
+// version of Keras, is converted or refused. The first byte selects the version. No model is built
+// from it.
 #include "crescent/base/error.h"
 #include "keras/configs/config_in.h"
 

@@ -1,5 +1,5 @@
-// Fuzzes the HDF5 reader through its process: any bytes give what loading a model asks for, or an
-// error. The mutator prefers bytes at the beginning of HDF5 structures.
+// Fuzzes the HDF5 reader, including its process: for any bytes it must return the data that loading
+// a model requests, or an error. The mutator prefers bytes at the beginning of HDF5 structures.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
 
 namespace {
 
-/// The names of a group's members that can be datasets of a model.
+/// Reads those members of a group that can be datasets of a model.
 void read_group(FileReader& file, const std::string& group) {
   std::vector<std::string> paths;
   for (const std::string& name : file.members(group).value_or(std::vector<std::string>()))

@@ -1,5 +1,5 @@
-// Fuzzes the readers of images: any bytes give pixels or an error. The first bytes select the
-// format. PNG checksums are corrected, so that the code behind them is reached.
+// Fuzzes the readers of images: for any bytes they must return pixels or an error. The first bytes
+// select the format. PNG checksums are corrected, so that the code after the check is reached.
 #include "images/image_file.h"
 
 #include <zlib.h>
@@ -33,7 +33,8 @@ uint64_t big_endian(const uint8_t* at) {
   return uint64_t{at[0]} << 24 | uint64_t{at[1]} << 16 | uint64_t{at[2]} << 8 | at[3];
 }
 
-/// Corrects the checksum of every PNG chunk (length, name, data, checksum of the last two).
+/// Corrects the checksum of every PNG chunk. A chunk is length, name, data, and the checksum of
+/// name and data.
 void set_checksums(uint8_t* data, size_t size) {
   constexpr size_t kWord = 4, kAround = 3 * kWord;
   for (size_t at = kPng.size(); at + kAround <= size;) {

@@ -1,5 +1,5 @@
-// Fuzzes the JSON parser: any bytes give a value or an error; a value that is written and read
-// again is the same.
+// Fuzzes the JSON parser: for any bytes it must return a value or an error; writing and reading a
+// value must not change it.
 #include <cstdlib>
 
 #include "crescent/base/error.h"

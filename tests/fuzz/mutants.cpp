@@ -1,5 +1,5 @@
-// F14: mutated copies of real files are loaded through the public interface. Each gives a model or
-// an error, and the process survives.
+// F14: mutated copies of real files are loaded through the public interface. Each must give a model
+// or an error, and the process must survive.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -47,7 +47,7 @@ std::string bytes_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A mutated file; it is left on the disk if the process dies while loading it.
+/// A mutated file on the disk; if the process dies while loading it, the file stays there.
 struct Mutant {
   explicit Mutant(const std::string& ending)
       : path(fs::temp_directory_path() / concat("crescent-mutant-", getpid(), ending)) {}

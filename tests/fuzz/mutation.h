@@ -29,7 +29,7 @@ class Mutation {
     return std::min(size, bytes.size());
   }
 
-  /// A position after a signature (where a header is), or any position, with equal probability.
+  /// With equal probability, a position after a signature, where a header is, or any position.
   size_t place_in_header(const std::string& bytes) {
     constexpr std::array<std::string_view, 9> kSignatures = {
         "\x89HDF", "TREE",       "SNOD",       "HEAP",      "GCOL",
@@ -72,8 +72,8 @@ class Mutation {
     }
   }
 
-  /// Inserts or removes bytes; used seldom, because readers notice at once that all that follows
-  /// has moved.
+  /// Inserts or removes bytes. This is done seldom, because readers notice at once that all
+  /// following bytes have moved.
   void move_the_rest(std::string& bytes, size_t at, size_t size) {
     switch (below(16)) {
       case 0:

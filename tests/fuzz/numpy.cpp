@@ -1,4 +1,4 @@
-// Fuzzes the reader of NumPy arrays: any bytes give values or an error.
+// Fuzzes the reader of NumPy arrays: for any bytes it must return values or an error.
 #include "arrays/npy.h"
 
 #include "crescent/registry/registry.h"
@@ -6,7 +6,7 @@
 using namespace crescent;
 using namespace crescent::arrays;
 
-// The other formats of the plugin, which its entry point refers to.
+// Empty functions for the other formats of the plugin, to which its entry point refers.
 namespace crescent::arrays {
 void add_npz(Registry&) {}
 void add_idx(Registry&) {}

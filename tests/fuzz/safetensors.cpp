@@ -1,4 +1,5 @@
-// Fuzzes the reader of safetensors: any bytes give arrays that can be read completely, or an error.
+// Fuzzes the reader of safetensors: for any bytes it must return arrays that can be read
+// completely, or an error.
 #include "safetensors/header.h"
 
 #include <sys/mman.h>

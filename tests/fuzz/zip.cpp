@@ -1,4 +1,4 @@
-// Fuzzes the reader of zip archives: any bytes give members or an error.
+// Fuzzes the reader of zip archives: for any bytes it must return members or an error.
 #include <cstring>
 
 #include "files/zip/archive.h"

@@ -56,7 +56,7 @@ herr_t collect_name(hid_t, const char* name, const H5L_info_t*, void* names) {
   return 0;
 }
 
-/// The value of the variable; nullopt if it is unset or empty.
+/// The value of the environment variable; nullopt if it is unset or empty.
 std::optional<std::string> environment(const char* name) {
   const char* value = std::getenv(name);
   return value && *value ? std::optional<std::string>(value) : std::nullopt;
@@ -249,7 +249,8 @@ Dict options_of(const Recording& file, const std::string& place) {
   Dict options = file.json(place, "config").as_dict();
   const Value arguments = parse_json(file.text_if_any(place, "arguments").value_or("{}"));
   for (const auto& [name, value] : arguments.as_dict()) options.set(name, value);
-  for (const DictEntry& option : Dict(options))  // as Keras writes arrays
+  // Arrays are in the form in which Keras writes them.
+  for (const DictEntry& option : Dict(options))
     if (option.value.is_dict() && option.value.as_dict().contains("class_name") &&
         option.value.as_dict().at("class_name") == Value("__tensor__"))
       options.set(option.key, option.value.as_dict().at("config").as_dict().at("value"));

@@ -11,11 +11,11 @@
 
 namespace crescent::golden {
 
-/// The folder named by CRESCENT_GOLDEN; else `golden` in CRESCENT_SHARED, or in `shared` beside the
-/// checkout.
+/// The folder of recorded cases: the one named by CRESCENT_GOLDEN, else `golden` in
+/// CRESCENT_SHARED, or in `shared` beside the checkout.
 std::string folder();
-/// Where the recorded cases come from. For the recorded set and our own (golden/own), tests know
-/// exactly what exists and what cannot be compared yet; for a folder of somebody else they do not.
+/// The origin of the recorded cases. For the sets `recorded` and `own` (golden/own), tests know
+/// exactly which files exist and which cannot be compared; for another folder they do not.
 enum class Source { recorded, own, other };
 Source source();
 /// Whether a file or folder exists. A missing file of our own sets fails the test; any other is
@@ -36,12 +36,12 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
 
   bool has(const std::string& place) const;
-  /// Members of a group, sorted; none when the group is not there.
+  /// The members of a group, sorted; empty if there is no such group.
   std::vector<std::string> names(const std::string& group) const;
   Tensor tensor(const std::string& place) const;
-  /// The dtype of a dataset, or the one that its attribute `dtype` names.
+  /// The dtype of a dataset; if the dataset has an attribute `dtype`, the one that it names.
   std::string dtype(const std::string& place) const;
-  /// Every dataset of a group in order of name.
+  /// Every dataset of a group, in the order of names.
   Tensors tensors(const std::string& group) const;
   std::string text(const std::string& place, const char* attribute) const;
   std::optional<std::string> text_if_any(const std::string& place, const char* attribute) const;
@@ -56,15 +56,16 @@ class Recording {
 struct Tolerance {
   double relative, absolute;
 };
-constexpr Tolerance kValues{1e-5, 1e-6};  ///< float32 results
+constexpr Tolerance kValues{1e-5, 1e-6};  ///< the tolerance for float32 results
 constexpr Tolerance kGradients{1e-4, 1e-6};
 
-/// Empty if `got` has the shape of `want` and is close to it, else where and how far it differs.
-/// NaN and infinities are close only to themselves.
+/// Empty if `got` has the shape of `want` and is close to it; otherwise a text that says where and
+/// by how much it differs. NaN and infinities are close only to themselves.
 std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
-/// Counts cases and prints "N cases, M compared, K skipped (not there yet): names". For our own
-/// sets it fails if nothing was compared or the skipped names are not those expected.
+/// Counts cases and prints "N cases, M compared, K skipped (not there yet): names". For the sets
+/// `recorded` and `own` it fails if nothing was compared or if the skipped names are not the
+/// expected ones.
 class Tally {
  public:
   /// `missing`: exactly these names of the recorded set must be skipped. Our own cases must all be
@@ -79,13 +80,13 @@ class Tally {
   std::set<std::string> missing_, names_;
 };
 
-/// Makes the layer from its class and configuration in Keras; null if a class in it is not
-/// registered.
+/// Makes the layer from its class and configuration in Keras; returns null if one of the classes is
+/// not registered.
 LayerPtr layer_if_known(const std::string& class_name, const Value& config,
                         const std::string& keras_version);
 bool known(std::string_view kind, const std::string& class_name);
-/// The options of the layer: those of `config`, and those that Keras does not write into it and the
-/// recording keeps beside it.
+/// The options of a recorded layer: those of `config`, and those that Keras does not write there
+/// and the recording stores beside it.
 Dict options_of(const Recording& file, const std::string& place);
 
 }  // namespace crescent::golden

@@ -3,7 +3,7 @@
 namespace crescent::golden {
 namespace {
 
-/// Keys that Keras writes and that do not describe the model, or only repeat a default.
+/// Keys that Keras writes although they do not describe the model or only repeat a default.
 const std::set<std::string> kNotWritten = {"build_config", "compile_config", "quantization_config",
                                            "use_gate"};
 

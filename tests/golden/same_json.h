@@ -7,8 +7,8 @@
 
 namespace crescent::golden {
 
-/// The differences of two configurations, as "config/layers/1/config/units: 3 instead of 4".
-/// Defaults may be left out.
+/// The differences of two configurations, as texts such as "config/layers/1/config/units: 3 instead
+/// of 4". Keys with default values may be missing.
 std::set<std::string> differences(const Value& ours, const Value& keras, const std::string& place);
 
 }  // namespace crescent::golden

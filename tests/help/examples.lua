@@ -1,5 +1,6 @@
--- Every example of help is run, and its answers are compared: words and marks exactly, numbers
--- within some roundings. Every class, function and method has an example, but for those below.
+-- Runs every example of the help and compares its output with the text: words and punctuation
+-- exactly, numbers up to rounding. Every class, function and method must have an example, except
+-- for those listed below.
 --   crescent tests/help/examples.lua [--write FILE.examples ...]
 -- --write puts the answers of now into files.
 local cr = require "crescent"
@@ -8,7 +9,7 @@ package.path = folder .. "/?.lua;" .. package.path
 local run_entry = require "run_entry"
 _G.cr = cr  -- a global, as at the prompt
 
--- Names without an example, as patterns, and why.
+-- Names that need no example, as patterns, with the reason.
 local without = {
   ["^cr%.applications%."] = "large models, and weights from the network",
   ["^cr%.datasets%."] = "data from the network",
@@ -41,8 +42,8 @@ local without = {
   ["^model%.compute_metrics$"] = "what a model of one's own calls",
 }
 
---- Whether the path is a member of a base class such as cr.Layer, whose methods are documented with
---- objects.
+--- Whether the path is a member of a base class such as cr.Layer; its methods are documented with
+--- the methods of objects.
 local function is_of_base(path)
   local base = path:match "^(cr%..*%u%w*)%.[%l_]+$"
   return base and not base:find "FeatureSpace"
@@ -84,7 +85,7 @@ local function check_names(listing)
   return count
 end
 
--- ---- every answer is what it says
+-- ---- every example has the output that it shows
 
 --- Whether the texts are equal up to spaces and rounding of numbers.
 local function is_same(a, b)
@@ -123,8 +124,8 @@ local function with_temporary_files(f)
   end
 end
 
---- Runs the lines of an example; returns them with the current answers, and whether these are the
---- recorded ones.
+--- Runs the lines of an example; returns the lines with the current output, and whether this equals
+--- the recorded output.
 local function run_again(lines)
   local again, environment, same = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}

@@ -1,4 +1,4 @@
--- The lines that the prompt prints for an entry.
+-- Computes the lines that the prompt would print for an entry.
 local cr = require "crescent"
 
 --- Calls the function and collects its output in `lines`.
@@ -24,12 +24,13 @@ local function collecting(lines, f)
   return results
 end
 
--- Whether the results are shown; a call that returns a single nil shows nothing.
+-- Whether the prompt would print the results; for a call that returns a single nil it prints
+-- nothing.
 local function is_shown(results, code)
   return results.n > 2 or results[2] ~= nil or code:match "^[%w_%. =]+$"
 end
 
---- The lines that the entry prints and its results, run in this environment.
+--- Runs an entry in this environment; returns the lines that it prints and those of its results.
 return function(code, environment)
   local lines = {}
   local f, message = load("return " .. code, "=stdin", "t", environment)

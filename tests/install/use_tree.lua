@@ -1,5 +1,5 @@
--- use_tree.lua FOLDER: the core, a plugin, the device and a format are loaded from the installed
--- tree in FOLDER and work.
+-- use_tree.lua FOLDER: loads the core, a plugin, the device and a format from the installed tree in
+-- FOLDER and uses them.
 local place = arg[1]
 local cr = require "crescent"
 local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }

@@ -1,4 +1,5 @@
-// Arguments of call: declared, checked, with defaults, on tensors and on symbols.
+// Arguments of a layer's call: they are declared and checked, have defaults, and work with tensors
+// and symbols.
 #include <catch2/catch.hpp>
 
 #include "crescent/crescent.h"
@@ -8,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-/// factor * x + shift, or x - other if that input is given.
+/// A layer that computes factor * x + shift, or x - other if the input `other` is given.
 class Affine final : public Layer {
  public:
   static void describe(Schema<Affine>& s) {
@@ -27,7 +28,7 @@ class Affine final : public Layer {
   }
 };
 
-/// Makes the layer as the registry does; it is not registered, because every registered layer needs
+/// Makes the layer as the registry does. It is not registered, because every registered layer needs
 /// a row in the table of layers.
 LayerPtr affine() {
   const Affine defaults{};

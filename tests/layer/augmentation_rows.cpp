@@ -1,4 +1,4 @@
-// Rows for layers that change images at random: a seed makes them draw the same numbers again.
+// Rows for layers that change images at random. Their seed makes each call draw the same numbers.
 // Layers that build histograms, which have no gradient, get integers.
 #include "layer_rows.h"
 

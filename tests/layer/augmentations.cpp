@@ -1,5 +1,5 @@
-// Layers that move, mix and erase parts of images at random, compared with their formulas: where
-// both bounds of a range are equal, the random number is known.
+// Layers that move, mix and erase parts of images at random, compared with formulas: where both
+// bounds of a random range are equal, the random number is known.
 #include <set>
 
 #include "augmented_images.h"
@@ -7,7 +7,8 @@
 namespace crescent::test {
 namespace {
 
-/// Bilinear interpolation between pixels; `inside` maps positions beyond the edges.
+/// Bilinear interpolation between the pixels around (y, x); `inside` maps positions beyond the
+/// edges into the image.
 double between(int n, double y, double x, int c,
                const std::function<double(int, int, int, int)>& inside) {
   const int row = int(std::floor(y)), column = int(std::floor(x));
@@ -149,7 +150,7 @@ TEST_CASE("erased rectangles") {
 
 TEST_CASE("mixtures are of two images, and of their labels by the same shares") {
   constexpr int64_t kCount = 64;
-  // All pixels of image i are i.
+  // All pixels of image number i have the value i.
   const Tensor x = ops::broadcast_to(
       ops::reshape(ops::arange(kCount, DType::float32), {kCount, 1, 1, 1}), {kCount, 10, 10, 1});
   const Tensor labels = ops::eye(kCount, kCount);
@@ -159,7 +160,8 @@ TEST_CASE("mixtures are of two images, and of their labels by the same shares") 
     const Tensors mixed = trained(name, {{"seed", 3}}, x, with_labels);
     REQUIRE(mixed.size() == 2);
     CHECK(ops::max(ops::abs(ops::sum(mixed[1], {1}) - 1.0)).item() < 1e-5);
-    // The mixed label is the mean of the image: exactly for MixUp, up to whole pixels for CutMix.
+    // The mixed label must equal the mean of the mixed image: exactly for MixUp, up to whole pixels
+    // for CutMix.
     const Tensor said = ops::squeeze(ops::matmul(mixed[1], numbers), 1);
     const Tensor apart = ops::abs(ops::mean(mixed[0], {1, 2, 3}) - said);
     CHECK(ops::max(apart).item() < (std::string(name) == "MixUp" ? 1e-3 : 14.0));
@@ -219,7 +221,7 @@ TEST_CASE("what is not training leaves images as they are, and calls by themselv
                                                       {"config", Dict{{"factor", both(1)}}}}}}})}) {
     CHECK((*layer)(x, inference).to_vector() == x.to_vector());
     CHECK((*layer)(x).to_vector() == (255.0 - x).to_vector());
-    // In a model that is called without `training`, as in predict.
+    // The layer in a model that is called without `training`, as predict does.
     InputOptions of_input;
     of_input.shape = Shape{kHeight, kWidth, kChannels};
     const Symbol input = Input(of_input);

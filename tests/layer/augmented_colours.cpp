@@ -1,5 +1,5 @@
-// Layers that change the colours of images at random, compared with their formulas: where both
-// bounds of a range are equal, the random number is known.
+// Layers that change the colours of images at random, compared with formulas: where both bounds of
+// a random range are equal, the random number is known.
 #include "augmented_images.h"
 
 namespace crescent::test {
@@ -15,7 +15,7 @@ TEST_CASE("brightness, contrast and their kin") {
       for (int x = 0; x < kWidth; ++x) sum += value(n, y, x, c);
     return sum / (kHeight * kWidth);
   };
-  // From 1 - 0 to 1 + 0.
+  // A factor of 0 means the range from 1 - 0 to 1 + 0, so nothing changes.
   check("RandomContrast", {{"factor", both(0)}}, value);
   check("RandomContrast", {{"factor", List{-0.4, 0.4}}}, [&](int n, int y, int x, int c) {
     return clipped((value(n, y, x, c) - mean(n, c)) * 1.4 + mean(n, c));
@@ -93,7 +93,7 @@ TEST_CASE("tones are cut, inverted and stretched") {
         [](int n, int y, int x, int c) { return double(int(value(n, y, x, c)) >> 5 << 5); });
   check("Solarization", {{"addition_factor", 0}, {"threshold_factor", 0}},
         [](int n, int y, int x, int c) { return 255 - value(n, y, x, c); });
-  // Below a random threshold for each image, from 1 to 255, values are unchanged.
+  // Values below a threshold, drawn for each image from 1 to 255, are unchanged.
   const std::vector<double> solarized =
       trained("Solarization", {{"threshold_factor", both(1)}, {"seed", 2}}, images())[0]
           .to_vector();
@@ -149,7 +149,7 @@ TEST_CASE("levelled histograms") {
 }
 
 TEST_CASE("local histograms are levelled, cut off and blended") {
-  // With a single tile, the table is that of the whole image, clipped at the limit.
+  // With a single tile, the lookup table is the one of the whole image, clipped at the limit.
   const double limit = 1.5, pixels = kHeight * kWidth;
   check("ContrastLimitedAdaptiveHistogramEqualization",
         {{"tile_grid_size", List{1, 1}}, {"clip_limit", limit}}, [&](int n, int y, int x, int c) {
@@ -175,8 +175,9 @@ TEST_CASE("local histograms are levelled, cut off and blended") {
       trained("ContrastLimitedAdaptiveHistogramEqualization",
               {{"tile_grid_size", List{1, 2}}, {"clip_limit", 0}}, row)[0]
           .to_vector();
-  // tables of the left tile {0: 0, 100: 255}, of the right one {below 100: 0, 100: 255, 200: 255
-  // with two counts}: places are -1/2, 0, 1/2 and 1 tiles from the first middle.
+  // The table of the left tile is {0: 0, 100: 255}, of the right tile {below 100: 0, 100: 255, 200:
+  // 255 with two counts}. The pixels are -1/2, 0, 1/2 and 1 tiles from the centre of the first
+  // tile.
   CHECK(got[0] == Approx(0).margin(1e-3));
   CHECK(got[1] == Approx(255));
   CHECK(got[3] == Approx(255));

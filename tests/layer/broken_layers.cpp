@@ -7,7 +7,8 @@
 namespace crescent {
 namespace {
 
-/// A layer whose outputs have the shape of its inputs; T has the fault.
+/// The base of faulty layers, whose outputs have the shape of their inputs; T is the layer with the
+/// fault.
 template <class T>
 struct Broken : UnaryLayer {
   static void describe(Schema<T>& s) { s.doc("Wrong in one way."); }
@@ -24,7 +25,7 @@ struct Right final : Broken<Right> {
   Variable w_;
 };
 
-/// a * b, whose gradient with respect to b is 1.5 times too large.
+/// The op a * b, whose gradient with respect to b is 1.5 times too large.
 struct Product final : OpOf<Product> {
   static constexpr const char* kName = "broken_product";
   auto fields() const { return std::tie(); }
@@ -70,7 +71,7 @@ struct ForgetsOption final : Broken<ForgetsOption> {
   double factor_ = 1;
 };
 
-/// Its state is not registered as a weight.
+/// A layer whose state is not registered as a weight.
 struct LosesState final : Broken<LosesState> {
   Tensor call(const Tensor& x, const Call& call) override {
     if (call.training) seen_.assign(seen_.value() + 1.0);
@@ -91,7 +92,7 @@ struct NanAtZero final : Broken<NanAtZero> {
   }
 };
 
-/// Reads the first sample, which an empty batch does not have.
+/// A layer that reads the first sample, which an empty batch does not have.
 struct NeedsSample final : Broken<NeedsSample> {
   Tensor call(const Tensor& x, const Call&) override { return x + ops::slice(x, {0, 0}, {1, -1}); }
 };
@@ -118,7 +119,7 @@ struct OverflowsHalf final : Broken<OverflowsHalf> {
 
 struct CountsCalls final : Broken<CountsCalls> {
   Tensor call(const Tensor& x, const Call&) override {
-    return x * (x.is_abstract() ? 2.0 : 1.0);  // another result where it is compiled
+    return x * (x.is_abstract() ? 2.0 : 1.0);  // the compiled result differs from the eager one
   }
 };
 

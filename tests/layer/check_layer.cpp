@@ -13,7 +13,7 @@ namespace {
 /// Rows whose layer does not exist yet.
 const std::set<std::string> kMissing = {};
 
-/// Whole numbers as texts.
+/// The integers converted to strings.
 Tensor as_strings(const Tensor& numbers) {
   std::vector<std::string> texts;
   for (double number : numbers.to_vector()) texts.push_back(std::to_string(int64_t(number)));
@@ -36,11 +36,11 @@ LayerPtr layer_of(const LayerRow& row) { return make<Layer>(row.name, row.option
 /// Layers for which some checks of check_layer do not apply.
 struct Special {
   const char* name;
-  int64_t batch_size;  ///< 0: any
+  int64_t batch_size;  ///< batch size with which the layer must be called; 0: any
   std::vector<std::string> without;
 };
 const Special kSpecial[] = {
-    {"AlphaDropout", 2, {}},  // a noise_shape with the size of the batch
+    {"AlphaDropout", 2, {}},  // noise_shape contains the batch size
     // As in Keras, a layer that changes the number of steps passes on the mask of its input.
     {"ZeroPadding1D", 0, {"masks"}},
     {"Conv1D", 0, {"masks"}},
@@ -49,8 +49,8 @@ const Special kSpecial[] = {
     // The masks of these layers do not mark time steps.
     {"Softmax", 0, {"masks"}},
     {"MultiHeadAttention", 0, {"masks"}},
-    // Undefined cases: the maximum of an empty batch, the gradient of a root at zero, pairs of an
-    // empty batch, a single image without a batch axis.
+    // Undefined cases are left out: the maximum of an empty batch, the gradient of a root at zero,
+    // pairs of an empty batch, and a single image without a batch axis.
     {"MelSpectrogram", 0, {"batch of 0", "zeros"}},
     {"MixUp", 0, {"batch of 0"}},
     {"CutMix", 0, {"batch of 0"}},

@@ -1,4 +1,4 @@
-// Layers compared with their formulas, where no numbers of Keras are recorded.
+// Layers compared with formulas, where no numbers of Keras are recorded.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -58,8 +58,9 @@ TEST_CASE("interpolation weighs the middles of cells") {
   };
   check_near(doubled("nearest"), {0, 0, 1, 1, 4, 4, 9, 9});
   check_near(doubled("bilinear"), {0, 0.25, 0.75, 1.75, 3.25, 5.25, 7.75, 9});
-  // Keys' cubic kernel a quarter and three quarters of a pixel away: 0.8671875, 0.2265625,
-  // -0.0703125, -0.0234375; at the edges the weights inside are normalized to a sum of 1.
+  // The values of Keys' cubic kernel at distances of a quarter and three quarters of a pixel and so
+  // on: 0.8671875, 0.2265625, -0.0703125, -0.0234375. At the edges the weights inside are
+  // normalized to a sum of 1.
   const double near = 0.8671875, next = 0.2265625, far = -0.0703125, farther = -0.0234375;
   const std::vector<double> cubic = doubled("bicubic").to_vector();
   CHECK(cubic[3] == Approx(1 * near + 4 * next + 0 * far + 9 * farther));
@@ -313,7 +314,7 @@ TEST_CASE("spectral normalisation divides the kernel by its largest singular val
   tape.stop();
   check_near(y, {10 / norm + 0.5, 1 / norm - 0.5});
   check_near(dense->get_weights()[0], (kernel / norm).to_vector());
-  // the result must be that of this kernel from the start
+  // gradients are with respect to the normalized kernel, which the call has stored in the layer
   const Variables weights = dense->trainable_weights();
   const Tensors gradients = tape.gradient(total, std::span<const Variable>(weights));
   check_near(gradients[0], {1, 1, 2, 2, 3, 3});

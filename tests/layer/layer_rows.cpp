@@ -1,4 +1,4 @@
-// A row or more for every layer.
+// The table of layers: one or more rows for every layer.
 #include "layer_rows.h"
 
 namespace crescent {

@@ -1,4 +1,4 @@
-// What all optimizers have in common: clipping, decay, averages, schedules.
+// The parts that all optimizers have in common: clipping, weight decay, averages, schedules.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -60,7 +60,7 @@ TEST_CASE("decay, accumulation and averages follow Keras 3") {
                     {"ema_momentum", 0.5},
                     {"ema_overwrite_frequency", 2}},
                    {1}, {{1}, {1}})) == std::vector<double>{-0.5});
-  // averages move with every step and depend on the number of updates
+  // averages change with every batch, and overwriting depends on the number of updates
   CHECK(near(after({{"learning_rate", 1},
                     {"use_ema", true},
                     {"ema_momentum", 0.5},
@@ -90,12 +90,13 @@ TEST_CASE("an optimizer takes new variables and keeps the slots of the others") 
   const Variable a = weight({1, 2}), b = weight({3}), c = weight({4});
   adam->apply(Tensors{gradient({1, 1}), gradient({1})}, {a, b});
   const Variables slots = adam->slot("momentum");
-  adam->apply(Tensors{gradient({1})}, {b});  // a part of them: the state stays that of all
+  // Applied to one of the two variables: the state still has the slots of both.
+  adam->apply(Tensors{gradient({1})}, {b});
   CHECK(adam->slot("momentum") == slots);
   adam->apply(Tensors{gradient({1})}, {c});
   CHECK(adam->slot("momentum").size() == 3);
   CHECK(adam->slot("momentum")[1] == slots[1]);
-  adam->build({c, b});  // the state is of these, in this order
+  adam->build({c, b});  // now the state has slots of these variables only, in this order
   CHECK(adam->slot("momentum").size() == 2);
   CHECK(adam->slot("momentum")[1] == slots[1]);
   CHECK(adam->state()[2].path() == "w/momentum");

@@ -14,7 +14,7 @@ inline std::shared_ptr<Initializer> ones() {
   return std::make_shared<Ones>();
 }
 
-/// x . w + b with two added losses, as in Keras' guide.
+/// A layer that computes x . w + b and adds two losses, as in Keras' guide.
 class Linear final : public UnaryLayer {
  public:
   explicit Linear(int64_t units = 4, std::string name = "") : units_(units) {
@@ -49,7 +49,7 @@ class Block final : public UnaryLayer {
   std::shared_ptr<Linear> first_, second_;
 };
 
-/// Counts the samples that it has seen and passes `training` on.
+/// Counts the samples on which it was called, and passes `training` on.
 class Counter final : public UnaryLayer {
  public:
   void build(const Shape&) override {

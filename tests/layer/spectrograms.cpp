@@ -1,4 +1,4 @@
-// Layers of audio compared with their formulas.
+// Layers of audio compared with formulas.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -73,7 +73,7 @@ TEST_CASE("STFTSpectrogram tells of windows what its mode says") {
   check("psd", [&](Complex z, int64_t f) { return power(z) * (f == 0 || f == 4 ? 1 : 2); });
   check("magnitude", [&](Complex z, int64_t) { return std::sqrt(std::max(power(z), 1e-7)); });
   check("log", [&](Complex z, int64_t) { return 0.5 * std::log(std::max(power(z), 1e-7)); });
-  // The angle of a number close to 0 is not compared.
+  // Angles of numbers close to 0 are not compared.
   const Tensor angles =
       called("STFTSpectrogram", {{"mode", "angle"}, {"frame_length", 8}, {"frame_step", 3}}, x);
   const Complex z = spectrum(0, 0, 0, 1, 8, 20);

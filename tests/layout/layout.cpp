@@ -1,5 +1,6 @@
-// Checks the architecture by reading #include lines: a file includes only files of its own or lower
-// floors. That plugins see only public headers is enforced by CMake and checked here too.
+// Checks the architecture by reading #include lines: a file may include only files of its own
+// folder and of lower layers. CMake enforces that plugins see only public headers; this is checked
+// here too.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -15,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 
-// The folders of public headers and of core's sources, lowest first. crescent.h and plugin.h are
-// above all of them.
+// The folders of public headers and of core's sources, the lowest layer first. crescent.h and
+// plugin.h are above all of them.
 const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", "tensor",
                                                "program", "device", "ops",      "layer",
                                                "data",    "model",  "io"};
@@ -66,14 +67,15 @@ fs::path resolve(const fs::path& file, const std::string& name) {
   return {};
 }
 
-/// The index of the folder below `root` that contains the file; -1 if none does.
+/// The index in the list of the folder below `root` that contains the file; -1 if none does.
 int room_number(const fs::path& file, const fs::path& root, const std::vector<std::string>& rooms) {
   const fs::path inside = fs::relative(file, root);
   const auto at = std::find(rooms.begin(), rooms.end(), inside.begin()->string());
   return at == rooms.end() ? -1 : int(at - rooms.begin());
 }
 
-/// Fails for files below `root` that are in no listed folder, or include a file of a higher one.
+/// Fails for files below `root` that are in no listed folder, or that include a file of a higher
+/// folder.
 void check_rooms(const fs::path& root, const std::vector<std::string>& rooms) {
   for (const fs::path& file : sources_below(root)) {
     if (file.parent_path() == root) continue;
@@ -91,7 +93,7 @@ void check_rooms(const fs::path& root, const std::vector<std::string>& rooms) {
   }
 }
 
-// A graph: for each folder (or unit), the folders that it includes files of.
+// A graph of includes: for each folder (or unit), the folders whose files it includes.
 using Includes = std::map<std::string, std::set<std::string>>;
 
 Includes includes_of_folders() {
@@ -159,9 +161,11 @@ TEST_CASE("Public headers show the standard library alone") {
     for (const Include& include : includes_of(file)) {
       if (include.quoted) continue;
       INFO(file.filename().string() << " includes <" << include.name << ">");
-      if (include.name == "stddef.h" || include.name == "stdint.h") continue;  // of the C interface
+      // These are headers that the C interface includes.
+      if (include.name == "stddef.h" || include.name == "stdint.h") continue;
       CHECK(include.name.find_first_of("./") ==
-            std::string::npos);  // <boost/json.hpp>, <lua.hpp>, <cblas.h>
+            // Headers of libraries such as <boost/json.hpp>, <lua.hpp>, <cblas.h>.
+            std::string::npos);
     }
 }
 
@@ -206,8 +210,7 @@ std::string declared_type(const std::string& line) {
   return word.substr(0, word.find_first_of(":;<{"));
 }
 
-// Plain words that must not be names of types, which are named by terms of the field (chunk,
-// interrupt scope).
+// Plain words that must not be names of types, because types are named by terms of the field.
 const std::set<std::string> kPlainWords = {"Run",   "Part", "Row",      "Work",  "Place",
                                            "Given", "Kept", "Together", "Guest", "Follower"};
 
@@ -256,13 +259,13 @@ TEST_CASE("No plugin compiles sources of another folder") {
 
 namespace {
 
-// The folders of the Lua module, lowest layer first. module.cpp is above all of them.
+// The folders of the Lua module, the lowest layer first. module.cpp is above all of them.
 const std::vector<std::string> kModuleRooms = {"lua",     "values",   "instances", "workers",
                                                "images",  "classes",  "tensors",   "data",
                                                "library", "training", "models"};
 const fs::path kModule = kRoot / "shell/module";
 
-// A unit is a header and its source: "values/convert".
+// The unit of a file: the common name of a header and its source, such as "values/convert".
 std::string unit_of(const fs::path& file) {
   return fs::relative(file, kModule).replace_extension().string();
 }

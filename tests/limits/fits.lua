@@ -1,4 +1,4 @@
--- A thousand fits, each with a new model, do not grow memory.
+-- A thousand calls of fit, each with a new model, must not make the memory of the process grow.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../shell/support/?.lua;") .. package.path
 local memory = require "memory"
 local cr = require "crescent"

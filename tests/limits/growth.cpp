@@ -24,7 +24,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// The least time of work(n) in seconds. Freed memory is kept by the allocator, so that page faults
+/// The shortest time of work(n) in seconds. The allocator keeps freed memory, so that page faults
 /// do not count.
 double seconds(const std::function<void(int64_t)>& work, int64_t n) {
   mallopt(M_TRIM_THRESHOLD, INT_MAX), mallopt(M_MMAP_MAX, 0);
@@ -39,10 +39,11 @@ double seconds(const std::function<void(int64_t)>& work, int64_t n) {
 
 constexpr int64_t kTimes = 4;
 
-/// Compares the times for n and kTimes n. n is larger than the processor's caches: an op in memory
-/// takes two to three times as long as one in a cache, which is not growth.
+/// Compares the times for n and kTimes n. With n the data must already exceed the processor's
+/// caches: an op in memory takes two to three times as long as one in a cache, which is no growth
+/// of the algorithm.
 void check_growth(const std::string& what, int64_t n, const std::function<void(int64_t)>& work) {
-  constexpr double kSlack = 2.5;  // other processes also use the caches
+  constexpr double kSlack = 2.5;  // allowance for other processes that use the caches
   const double few = seconds(work, n), many = seconds(work, kTimes * n);
   WARN(what << ": " << n << " in " << few << " s, " << kTimes * n << " in " << many << " s");
   CHECK(many < kSlack * kTimes * few + 0.01);

@@ -1,10 +1,10 @@
--- S13: saving a model and loading it take little memory beyond the weights.
+-- S13: saving and loading a model needs little memory beyond the weights.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../shell/support/?.lua;") .. package.path
 local check = require "check"
 local memory = require "memory"
 local cr = require "crescent"
 
---- The peak memory of `work` beyond that in use before it, and its time in seconds.
+--- The growth of peak memory during `work` over the memory in use before, and the time in seconds.
 local function cost(work)
   collectgarbage()
   collectgarbage()

@@ -1,5 +1,5 @@
-// Memory of a process that runs a model on many shapes, compared with one that only runs the
-// largest.
+// The memory of a process that runs a model on many shapes, compared with a process that only runs
+// the largest shape.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Prints that it has started.
+// A program that prints that it has started.
 #include <cstdio>
 
 #include "crescent/headers_hash.h"

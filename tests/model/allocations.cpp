@@ -1,4 +1,4 @@
-// A training step allocates no tensor memory and no other memory after the first epoch.
+// After the first epoch, a training step must allocate neither tensor memory nor other memory.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace {
 std::atomic<uint64_t> news = 0;
 }
 
-// GCC cannot see that these two functions belong together.
+// GCC cannot see that the replaced operators new and delete belong together.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t size) {
   ++news;
@@ -36,7 +36,8 @@ class AllocationCounter final : public Callback {
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs&) override {
     const uint64_t storages = allocation_count(), all = news;
-    if (epoch_ > 9 && batch > 0) {  // by then all buffers of a prefetching run were used
+    // From this epoch on all buffers of a prefetching run have been used once.
+    if (epoch_ > 9 && batch > 0) {
       most_storages = std::max(most_storages, storages - storages_);
       most_news = std::max(most_news, all - news_);
       ++steps;

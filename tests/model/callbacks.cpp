@@ -1,4 +1,4 @@
-// Callbacks of the built-in plugin as fit runs them.
+// The built-in callbacks, run by fit.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -36,7 +36,7 @@ std::shared_ptr<History> fit(Model& model, Value callbacks, int64_t epochs, Dict
 }  // namespace
 
 TEST_CASE("early stopping ends a run and takes back the best weights") {
-  auto model = model_with(2.5);  // diverges: the first epoch is the best
+  auto model = model_with(2.5);  // this run diverges, so its first epoch is the best
   auto stop = make<Callback>(
       "EarlyStopping", {{"monitor", "loss"}, {"patience", 2}, {"restore_best_weights", true}});
   auto history = fit(*model, stop, 20, {{"batch_size", 32}, {"shuffle", false}});
@@ -74,7 +74,7 @@ TEST_CASE("checkpoints are models that load") {
   auto loaded = load_model(path);
   CHECK(loaded->predict({x()}).front().to_vector() == model->predict({x()}).front().to_vector());
   std::remove(path.c_str());
-  // a value that batches do not have cannot be compared, so all are saved
+  // batches do not have this value, so nothing can be compared and every checkpoint is saved
   set_warning_handler([](std::string_view) {});
   const Dict unknown{{"filepath", path}, {"save_best_only", true}, {"save_freq", 1}};
   fit(*model, make<Callback>("ModelCheckpoint", unknown), 1);
@@ -112,7 +112,7 @@ class Scripted final : public Callback {
 };
 Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
 
-/// Changes the weights at the end of an epoch, after its loss was computed.
+/// Changes the weights at the end of an epoch, after the epoch's loss was computed.
 class Spoiling final : public Callback {
  public:
   explicit Spoiling(double value, int64_t epoch) : value_(value), epoch_(epoch) {}
@@ -154,7 +154,7 @@ TEST_CASE("weights that are not finite, or a watched value that is not, leave th
     fit(*model_with(0.0), List{scripted({3.5}), best}, 1);
     CHECK(load_model(kPath)->epochs_trained() == 2);
     fit(*model_with(0.0), List{scripted({2.5}), best},
-        1);  // the value 2 was not saved, so it is not the best
+        1);  // the checkpoint with the value 2 was not saved, so 2 is not the best value
     CHECK(load_model(kPath)->epochs_trained() == 1);
   }
   auto model = model_with(0.0);
@@ -184,7 +184,7 @@ TEST_CASE("early stopping goes on where the saved run was") {
     CHECK(history->epoch() == std::vector<int64_t>{3, 4, 5});
     CHECK(resumed->get_weights().front().to_vector() == whole->get_weights().front().to_vector());
     CHECK(fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)->epoch().size() ==
-          5);  // a new run
+          5);  // in a new run
   }
 }
 

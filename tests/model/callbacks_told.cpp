@@ -1,4 +1,4 @@
-// Callbacks that report a run elsewhere: tables, TensorBoard files, a web server; and
+// Callbacks that report a run elsewhere: tables, TensorBoard files, a web server; and the callback
 // SwapEMAWeights.
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -112,7 +112,7 @@ std::string field(const std::string& message, int number) {
 
 struct Written {
   int64_t step;
-  std::string value;  // the Summary.Value
+  std::string value;  // the bytes of the Summary.Value message
 };
 /// The records in a folder's file, by tag.
 std::multimap<std::string, Written> written_in(const std::string& folder) {
@@ -220,7 +220,8 @@ TEST_CASE("TensorBoard's files hold values, steps and histograms") {
   CHECK_THAT(field(train.find("keras")->second.value, 8), Contains("Sequential"));
 
   const auto histograms = train.equal_range("one/kernel/histogram");
-  CHECK(std::distance(histograms.first, histograms.second) == 2);  // epochs 0 and 2
+  // One for epoch 0 and one for epoch 2.
+  CHECK(std::distance(histograms.first, histograms.second) == 2);
   const Written& last = std::prev(histograms.second)->second;
   CHECK(last.step == 2);
   const std::string histogram = field(last.value, 5);

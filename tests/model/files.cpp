@@ -1,4 +1,4 @@
-// Tables and arrays from files: what is read and what is refused.
+// Tables and arrays read from files for training, and errors for files that cannot be used.
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
-// Interrupting a run: fit keeps the epochs that were completed; evaluate and predict give no
-// partial results.
+// Interrupting a run: fit keeps the completed epochs; evaluate and predict return no partial
+// results.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> warnings;
 
-/// Collects warnings while alive.
+/// Collects the warnings that are raised while an object of this class exists.
 class Warnings {
  public:
   Warnings() {
@@ -82,7 +82,7 @@ TEST_CASE_METHOD(Fixture, "an interrupted fit ends after the batch and keeps its
         std::vector<std::string>{"fit: interrupted after batch 2 of 3 in epoch 2 of 3"});
   CHECK(interrupted());
   CHECK(fit(std::make_shared<Interrupting>(""))->epoch().size() ==
-        3);  // a new run is not concerned
+        3);  // the interruption does not affect a new run
   CHECK_FALSE(interrupted());
   CHECK(warnings.size() == 1);
 }
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "evaluate, predict and profile give all or nothing") {
                     "predict: interrupted after batch 1 of 3");
   CHECK(model->predict({x}, options("predict 3")).front().shape() == Shape{12, 1});
   CHECK_NOTHROW(model->evaluate({x}, {y}, options("test 3")));
-  const InterruptScope interrupt_scope;  // what is pending belongs to it
+  const InterruptScope interrupt_scope;  // a pending interruption belongs to this scope
   interrupt();
   CHECK_THROWS_WITH(model->profile({x}, {y}), Contains("profile: interrupted"));
   CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("")),
@@ -159,6 +159,7 @@ TEST_CASE_METHOD(Fixture, "a run inside a run leaves the interruption to the out
   const Warnings collected;
   auto history = model->fit(
       {x}, {y}, {{"epochs", 3}, {"verbose", 0}, {"callbacks", std::make_shared<Evaluating>(x, y)}});
-  CHECK(history->epoch().empty());  // its callbacks did not end the first epoch
+  // No epoch counts as complete, because its callbacks did not finish the first one.
+  CHECK(history->epoch().empty());
   CHECK(warnings.size() == 1);
 }

@@ -34,7 +34,9 @@ TEST_CASE("penalties of attention with heads are on what its projections give") 
     return found;
   };
   CHECK(losses("MultiHeadAttention", {{"num_heads", 1}, {"key_dim", 2}}) ==
-        std::vector<double>{6, 6, 6, 6});  // three steps; widths 2, 2, 2, and 1 of 2
+        // Sums over three steps: query, key and value have width 2 and values 1, the output width 1
+        // and value 2.
+        std::vector<double>{6, 6, 6, 6});
   CHECK(losses("GroupQueryAttention",
                {{"head_dim", 2}, {"num_query_heads", 2}, {"num_key_value_heads", 1}}) ==
         std::vector<double>{6, 6, 12, 12, 12});

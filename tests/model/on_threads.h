@@ -8,8 +8,8 @@
 
 namespace crescent::small {
 
-/// Calls work(number) on this many threads at once; returns the message that each threw, "" for
-/// none.
+/// Calls work(number) on `count` threads at once; returns the message of each thread's exception,
+/// "" if it threw none.
 inline std::vector<std::string> on_threads(int count, const std::function<void(int)>& work) {
   std::vector<std::string> errors(static_cast<size_t>(count));
   std::vector<std::thread> threads;

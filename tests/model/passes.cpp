@@ -1,4 +1,4 @@
-// How fit, evaluate and predict iterate over data: end of data, steps, generators, order.
+// How fit, evaluate and predict iterate over data: the end of the data, steps, generators, order.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -30,7 +30,7 @@ TEST_CASE("data that gives nothing is no training") {
   CHECK_THROWS_WITH(model->predict(batches(0)), "predict: the data gave no batch");
   CHECK(model->epochs_trained() == 0);
   CHECK(model->fit(batches(3), quiet)->epoch() ==
-        std::vector<int64_t>{0});  // used up in the first epoch
+        std::vector<int64_t>{0});  // the generator is used up in the first epoch
   CHECK(model->fit(batches(3), {{"verbose", 0}, {"epochs", 5}, {"steps_per_epoch", 2}})->epoch() ==
         std::vector<int64_t>{0, 1});
   CHECK(model->epochs_trained() == 3);
@@ -42,7 +42,7 @@ TEST_CASE("data that gives nothing is no training") {
 
 namespace {
 
-/// Announces a number of samples and then gives batches of these sizes.
+/// A dataset that announces a number of samples, but returns batches of the given sizes.
 class Promises final : public Dataset {
  public:
   Promises(int64_t samples, std::vector<Tensor> batches)
@@ -100,11 +100,11 @@ TEST_CASE("an epoch ends after its steps or with the data; generators give batch
     return counts;
   };
   using Counts = std::vector<int>;
-  auto rows = [&] { return array_dataset({x}, {y}, {}, {.batch_size = 2}); };  // 4 batches
+  auto rows = [&] { return array_dataset({x}, {y}, {}, {.batch_size = 2}); };  // rows of 4 batches
   CHECK(batches_of_epochs(rows(), 5, 3) == Counts{4, 4, 4});
   CHECK(batches_of_epochs(rows(), 3, 4) == Counts{3, 1, 3, 1});
   CHECK(batches_of_epochs(rows(), 2, 3) == Counts{2, 2, 2});
-  auto unsized = [&] {  // two batches per epoch, without a declared number
+  auto unsized = [&] {  // two batches per epoch; their number is not declared
     return generator_dataset([&, at = 0](Batch& batch) mutable {
       return batch = {{x}, {y}, {}}, at++ % 3 != 2;
     });

@@ -1,4 +1,4 @@
-// profile: rows add up, belong to layers, and the model is unchanged.
+// Model::profile: rows add up to the total and belong to layers, and the model is unchanged.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -67,7 +67,7 @@ TEST_CASE("a profile of training has a row for each instruction of a layer, forw
     scopes.push_back(row.scope);
     if (row.scope == model->name() + "/first" && row.op.starts_with("matmul")) first += row.flops;
   }
-  CHECK(first == 2 * 2.0 * 20 * 32 * 64);  // the product and the gradient of its kernel
+  CHECK(first == 2 * 2.0 * 20 * 32 * 64);  // the matrix product and the gradient of its kernel
   CHECK(std::find(scopes.begin(), scopes.end(), "optimizer") != scopes.end());
 }
 
@@ -83,7 +83,8 @@ TEST_CASE("a profile leaves the model as it was") {
   CHECK(profiled->test_on_batch({x}, {y}) == untouched->test_on_batch({x}, {y}));
   for (auto& model : {profiled, untouched})
     model->fit({x}, {y}, {{"verbose", 0}, {"shuffle", false}, {"epochs", 2}});
-  CHECK(state_of(*profiled) == state_of(*untouched));  // dropout draws what it would have drawn
+  // Dropout draws the same numbers as it would without the profile.
+  CHECK(state_of(*profiled) == state_of(*untouched));
 }
 
 TEST_CASE("predict is profiled without compile, on as many samples as there are") {

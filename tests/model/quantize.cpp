@@ -1,4 +1,4 @@
-// Which layers of a model are quantized, and what is refused.
+// Quantization: which layers of a model are quantized, and errors.
 #include <catch2/catch.hpp>
 
 #include "crescent/crescent.h"
@@ -14,7 +14,7 @@ std::shared_ptr<Sequential> two_layers() {
        make<Layer>("ReLU"), make<Layer>("Dense", {{"units", 2}, {"name", "two"}})});
 }
 
-/// The quantization modes of the layers after a model of two layers was quantized.
+/// The quantization modes of the layers after a model with two layers was quantized.
 std::string modes_after(const QuantizeOptions& options) {
   const auto model = two_layers();
   quantize_model(*model, options);
@@ -24,7 +24,7 @@ std::string modes_after(const QuantizeOptions& options) {
   return modes;
 }
 
-/// The kernel that a layer has after its own was kept in 4 bits.
+/// The kernel of a layer after it was quantized to 4 bits, as float values.
 std::vector<double> kept_in_4_bits(const std::vector<float>& kernel, int64_t block) {
   const auto rows = static_cast<int64_t>(kernel.size());
   const auto layer = make<Layer>("Dense", {{"units", 1}, {"use_bias", false}});
@@ -35,8 +35,8 @@ std::vector<double> kept_in_4_bits(const std::vector<float>& kernel, int64_t blo
   return (*layer)(std::vector<Tensor>{ops::eye(rows)}).front().to_vector();
 }
 
-/// How far a value of the block from `first` on may be off: a step of 15 between the ends of the
-/// block and zero, in float64.
+/// The largest allowed error in the block that begins at `first`: one of 15 steps between the ends
+/// of the block's values (and zero), in float64.
 double step_of(const std::vector<float>& kernel, size_t first, size_t block) {
   double least = 0, most = 0;
   for (size_t i = first; i < std::min(first + block, kernel.size()); ++i)

@@ -1,5 +1,6 @@
-// fit(..., {resume = ...}) and BackupAndRestore: runs that are aborted anywhere and started again
-// end with the bits of an uninterrupted run. tests/faults kills processes for this.
+// fit(..., {resume = ...}) and BackupAndRestore: runs that are aborted at any point and started
+// again must end with the bits of an uninterrupted run. In tests/faults, processes are killed for
+// the same check.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -24,7 +25,7 @@ struct Folder {
   std::string path;
 };
 
-/// Aborts in a hook, as a crash does (by an error) or as Ctrl-C does.
+/// Aborts the run in a hook: by an error, as in a crash, or as Ctrl-C does.
 class GivesUp final : public Callback {
  public:
   GivesUp(int64_t after, bool by_interrupt) : after_(after), by_interrupt_(by_interrupt) {}
@@ -72,7 +73,7 @@ void check_same(const Model& a, const Model& b) {
   CHECK(a.epochs_trained() == b.epochs_trained());
 }
 
-/// After every abort the same call is made again, by a model with other initial weights.
+/// Calls fit again after every abort, each time with a model that has other initial weights.
 template <class Fit>
 std::shared_ptr<Model> persist(int64_t step, bool by_interrupt, const Fit& fit) {
   for (int64_t life = 0;; ++life) {
@@ -99,7 +100,7 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
   for (const bool by_interrupt : {false, true})
     for (const int64_t step : {kBatches, kBatches + 2, 2 * kBatches}) {
       CAPTURE(by_interrupt, step);
-      (void)model_of(1);  // the global random state
+      (void)model_of(1);  // advances the global random state
       // The first attempt has the initial weights of the uninterrupted run.
       const auto first = model_of(1);
       auto kept = [&](Model& model, const CallbackPtr& gives_up) {
@@ -195,7 +196,7 @@ TEST_CASE("resume = true goes on with the run that was interrupted, or saved wit
   fit(*loaded, {{"resume", true}});
   check_same(*loaded, *whole);
 
-  // Without `resume` the next run starts anew; with it too if no run was left unfinished.
+  // Without `resume`, or if no run was left unfinished, the next run starts anew.
   const ModelPtr anew = load_model(folder / "m.h5");
   CHECK(fit(*anew)->epoch().size() == kEpochs);
   CHECK(anew->epochs_trained() == 1 + kEpochs);

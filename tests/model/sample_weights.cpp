@@ -1,4 +1,4 @@
-// Weights of samples and classes: what they multiply, and how they are passed.
+// Weights of samples and classes: which values they multiply, and how they are passed to fit.
 #include <catch2/catch.hpp>
 
 #include "small_model.h"
@@ -106,7 +106,7 @@ TEST_CASE("class weights name what they cannot read") {
   CHECK_THROWS_WITH(fit_with(y, Dict{{"-1", 5}}), Contains("no class -1"));
   CHECK_THROWS_WITH(fit_with(ops::one_hot(y, 2), List{1, 5, 1}), Contains("no class 2"));
   CHECK(warned.empty());
-  auto number = small_model();  // a loss that says nothing about classes
+  auto number = small_model();  // with a loss that does not use classes
   number->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   number->fit({x}, {y}, {{"class_weight", Dict{{"1", 1}, {"2", 5}}}, {"verbose", 0}});
   CHECK_THAT(warned, Contains("no class 2") && Contains("write [0] ="));

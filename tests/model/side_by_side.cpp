@@ -1,5 +1,5 @@
-// Concurrent predictions of one model: the results are bit-identical to those of a single caller,
-// and each prediction uses the weights of one moment.
+// Concurrent predictions of one model: results are bit-identical to those of a single caller, and
+// each prediction uses the weights of a single moment.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -76,7 +76,7 @@ Tensor samples(const Family& family, int64_t count) {
   return SeedGenerator(count).normal(Shape{count}.concat(family.sample));
 }
 
-/// (x) -> x if two runs are in this op at the same time, else -x.
+/// An op (x) -> x that returns -x unless two runs are in it at the same time.
 struct Meet final : OpOf<Meet> {
   static constexpr const char* kName = "meet";
   auto fields() const { return std::tie(); }
@@ -149,7 +149,8 @@ TEST_CASE("many callers with random sizes get the bits of one caller") {
     const auto alone = Sequential::make(family.layers());
     model->predict({samples(family, 1)}), alone->predict({samples(family, 1)});
     alone->set_weights(model->get_weights());
-    const auto fresh = Sequential::make(family.layers());  // the first calls of all threads race
+    // The first calls run on all threads at once.
+    const auto fresh = Sequential::make(family.layers());
     fresh->build({Shape{-1}.concat(family.sample)});
     fresh->set_weights(model->get_weights());
     constexpr int64_t kSizes = 12;
@@ -204,7 +205,7 @@ TEST_CASE("compile is refused while another thread trains the model") {
   const Dict compiled{{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
   model->compile(compiled);
   std::atomic<bool> training{false}, refused{false};
-  /// Trains until the other thread was refused.
+  /// A callback that lets the training wait until the call of the other thread was refused.
   struct Waiting final : Callback {
     Waiting(std::atomic<bool>& begun, std::atomic<bool>& end) : begun_(begun), end_(end) {}
     void on_train_batch_end(int64_t, const Logs&) override {
@@ -274,6 +275,6 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
   CHECK(on_threads(kThreads, calls) == kNoErrors);
   const uint64_t before = allocation_count();
   for (int round = 0; round < 20; ++round) CHECK(on_threads(kThreads, calls) == kNoErrors);
-  // Each frame has three results and an arena.
+  // the memory of each of the kThreads frames: three results and an arena
   CHECK(allocation_count() - before <= 4 * kThreads);
 }

@@ -20,7 +20,7 @@ using small::boxed;
 
 namespace {
 
-/// A file of the test, with an array in it if one is given.
+/// A file of the test that is removed at the end; if an array is given it contains the array.
 class Scratch {
  public:
   explicit Scratch(const Tensor& content = {}) {
@@ -38,8 +38,8 @@ Tensor whole_numbers(int64_t n) {
   return Tensor::from(values, {n});
 }
 
-/// Writes an idx file, whose big-endian numbers must be converted, so that it cannot be mapped.
-/// `values` are float32.
+/// Writes `values` (float32) as an idx file. Its big-endian numbers must be converted, so the file
+/// cannot be mapped into memory.
 void write_idx(const std::string& path, const Tensor& values) {
   auto reversed = [](auto number) {
     char bytes[4];
@@ -135,7 +135,7 @@ TEST_CASE(
   constexpr int64_t kSamples = 3001;
   const Tensor in_memory = whole_numbers(kSamples);
   const Scratch file(in_memory), wide_file;
-  {  // 47 MiB, more than two windows, that take no room on the disk
+  {  // 47 MiB, more than two read-ahead windows; a sparse file that takes no space on the disk
     const Scratch small(Tensor({1, 16384}, DType::uint8));
     std::filesystem::copy_file(small.path, wide_file.path);
     std::fstream header(wide_file.path, std::ios::in | std::ios::out | std::ios::binary);
@@ -220,7 +220,8 @@ TEST_CASE("what is written into a batch of a file stays out of the file and of l
   const Scratch file(x);
   const Tensor in_file = open_npy(file.path);
   Batch batch;
-  for (const int64_t batch_size : {100, 64}) {  // the second dataset is given a batch of the first
+  // The second dataset gets a batch object of the first.
+  for (const int64_t batch_size : {100, 64}) {
     const SeedGenerator order(7);
     const DatasetPtr data =
         array_dataset({in_file}, {}, {},

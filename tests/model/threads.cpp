@@ -1,5 +1,5 @@
 // One model on several threads: predictions run concurrently with each other and with training;
-// what would update the same metrics is refused.
+// calls that would update the same metrics are refused.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-const std::vector<std::string> kNoErrors(4);
+const std::vector<std::string> kNoErrorsOfFour(4);
 
 }  // namespace
 
@@ -34,7 +34,7 @@ TEST_CASE("several threads predict with one model, built by whichever comes firs
                 wrong += std::abs(all.to_vector()[k] - numbers[k]) > 1e-5 ||
                          std::abs(batch.to_vector()[k] - numbers[k]) > 1e-5;
             }
-          }) == kNoErrors);
+          }) == kNoErrorsOfFour);
     CHECK(wrong == 0);
   }
 }
@@ -60,7 +60,7 @@ TEST_CASE("threads predict while another trains, and training has the bits of on
             const Tensor given = model->predict({x}, {{"batch_size", 16}})[0];
             if (given.shape() != Shape{64, 1}) fail("a wrong shape");
           }
-        }) == kNoErrors);
+        }) == kNoErrorsOfFour);
   const Variables expected = alone->weights(), weights = model->weights();
   for (size_t i = 0; i < weights.size(); ++i)
     CHECK(weights[i].value().to_vector() == expected[i].value().to_vector());
@@ -116,7 +116,7 @@ TEST_CASE("who has a turn may assign weights while others predict") {
             const double got = model->predict({x})[0].to_vector()[0];
             wrong += got != 0 && std::abs(got - expected) > 1e-6;
           }
-        }) == kNoErrors);
+        }) == kNoErrorsOfFour);
   CHECK(wrong == 0);
 }
 
@@ -129,6 +129,6 @@ TEST_CASE("ops run at once on several threads") {
             wrong += product.to_vector()[0] !=
                      (number + 2.0) * (number + 1.0) * static_cast<double>(i % 9 + 1);
           }
-        }) == kNoErrors);
+        }) == kNoErrorsOfFour);
   CHECK(wrong == 0);
 }

@@ -1,4 +1,5 @@
-// Two processes that train one model stop at the same batch, whichever of them has the reason.
+// Two processes that train one model together stop at the same batch, whichever process has a
+// reason to stop.
 #include "pair.h"
 #include "small_model.h"
 
@@ -6,7 +7,8 @@ using namespace crescent;
 
 namespace {
 
-/// Computes a sum over both processes: a process that runs it alone waits for ever.
+/// A layer that computes a sum over both processes; a process that runs it alone would wait
+/// forever.
 class Shared final : public Layer {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {
@@ -55,7 +57,8 @@ Outcome fit(int64_t batches, Dict options = {}) {
   return {static_cast<int64_t>(steps), model->epochs_trained()};
 }
 
-/// Options with a callback that acts at the end of that batch in the process of this rank.
+/// Options with a callback that calls `act` at the end of this batch, in the process with this rank
+/// only.
 Dict at(int rank, int64_t batch, std::function<void(Model&)> act) {
   if (communicator()->rank() != rank) return {};
   return {{"callbacks", std::make_shared<At>(batch, std::move(act))}};
@@ -71,7 +74,8 @@ void run_together() {
   CHECK(fit(rank == 0 ? 5 : 3, {{"steps_per_epoch", 4}}) == Outcome{6, 3});
   for (int who : {0, 1}) {
     CHECK(fit(3, at(who, 2, stop)) == Outcome{2, 1});
-    CHECK(fit(3, at(who, 3, stop)) == Outcome{3, 1});  // no validation after the last batch
+    // There is no validation after the last batch of the stopped run.
+    CHECK(fit(3, at(who, 3, stop)) == Outcome{3, 1});
     CHECK(fit(3, at(who, 0, stop)) == Outcome{3, 1});
     CHECK(fit(3, at(who, 4, ask)) == Outcome{4, 1});
     CHECK(fit(3, at(who, 0, ask)) == Outcome{3, 1});

@@ -1,5 +1,5 @@
-// compile, fit, evaluate, predict: semantics, order of calls, messages; eager and compiled steps
-// give the same numbers.
+// compile, fit, evaluate and predict: semantics, order of calls and messages; eager and compiled
+// steps must give the same numbers.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -302,7 +302,8 @@ TEST_CASE("a callback can look at its model after the run, and learns when it is
   CHECK_FALSE(keeper->model());
   CHECK(keeper->model().lock() == nullptr);
   CHECK_THROWS_WITH(keeper->model()->compiled(), Contains("the model of this callback is gone"));
-  CHECK(std::isfinite(keeper->lazy.at("loss")));  // a copy holds its numbers
+  // The kept logs are a copy with numbers of their own.
+  CHECK(std::isfinite(keeper->lazy.at("loss")));
   CHECK(keeper->kept.at("loss") == keeper->lazy.at("loss"));
 }
 
@@ -438,7 +439,8 @@ TEST_CASE("predictions follow the weights, whoever changes them") {
   const Tensors weights = model->get_weights();
   model->fit({x}, {y}, {{"epochs", 2}, {"verbose", 0}});
   CHECK(is_right(*model));
-  other->set_weights(model->get_weights());  // the two share memory until one is trained
+  // Both models share the memory of the weights until one of them is trained.
+  other->set_weights(model->get_weights());
   CHECK(is_right(*other));
   model->train_on_batch({x}, {y});
   CHECK((is_right(*model) && is_right(*other)));

@@ -1,5 +1,5 @@
-// Training runs in steps: inspection, changes, pauses, saving, and continuing elsewhere with the
-// same bits.
+// Training runs in steps: inspection, changes, pauses, saving, and continuing elsewhere with
+// bit-identical results.
 #include "crescent/model/training_run.h"
 
 #include <unistd.h>
@@ -34,7 +34,8 @@ const Tensor& inputs() {
 }
 Tensor targets() { return ops::sum(inputs(), {1}, true); }
 
-/// The same values as arrays in memory, in a mapped file, and in a file that is read.
+/// The same values in three forms: as arrays in memory, in a mapped file, and in a file that is
+/// read.
 class Arrays {
  public:
   Arrays() {
@@ -59,7 +60,7 @@ DatasetPtr generator(int64_t per_epoch) {
   });
 }
 
-/// A training setup drawn from a seed, which can be built repeatedly.
+/// A training setup drawn from a seed; it can be built several times.
 class Recipe {
  public:
   Recipe(unsigned seed, const Arrays& arrays) : seed_(seed), arrays_(arrays) {}
@@ -82,7 +83,7 @@ class Recipe {
     return model;
   }
 
-  /// Starts a run of a model that model() has made.
+  /// Starts a run of a model made by model().
   TrainingRunPtr start(Model& model) {
     Dict options{{"epochs", 3 + roll(3)},
                  {"verbose", 0},
@@ -211,7 +212,7 @@ TEST_CASE("50 runs that stop anywhere, are kept and go on elsewhere give the bit
     check_same(*resumed, *unbroken);
 
     if (stop == 0 || !second->is_graph()) continue;
-    (void)recipe.model(seed + 2000);  // the rolls of the dice
+    (void)recipe.model(seed + 2000);  // advances the recipe's dice as building a model does
     const ModelPtr loaded = load_model(model_file.path);
     const TrainingRunPtr from_model = recipe.start(*loaded);
     from_model->restore(loaded->run_state());
@@ -292,7 +293,8 @@ TEST_CASE("callbacks and other threads pause and stop a run") {
   CHECK(run->advance(10) == 4);
   CHECK(run->epoch() == 1);
   run->stop();
-  CHECK(run->finish()->epoch() == std::vector<int64_t>{0, 1});  // as much of it as there was
+  // The second epoch counts with the batches that were run.
+  CHECK(run->finish()->epoch() == std::vector<int64_t>{0, 1});
   CHECK(run->ended());
 
   asking->pauses = false;
@@ -367,7 +369,7 @@ TEST_CASE("a generator goes on where it is asked as often, and cannot go back") 
   auto run = of(*model, data);
   run->advance(7);
   const Value snapshot = run->snapshot();
-  run->restore(snapshot);  // where it is already
+  run->restore(snapshot);  // restores the state in which the run already is
   run->finish();
   CHECK(bits(model->weights()) == bits(whole->weights()));
   CHECK_THROWS_WITH(of(*model, data)->restore(snapshot), Contains("cannot go back"));

@@ -1,12 +1,12 @@
--- The copy of the tree that bugs are inserted into: its files, its build and its tests.
+-- A copy of the tree into which bugs are inserted (mutation testing), with its build and its tests.
 local shell = require "shell"
 local quoted = shell.quoted
 
 local Copy = {}
 Copy.__index = Copy
 
---- Copies files that differ and removes files that no longer exist. `list` is a file with the names
---- of what was copied.
+--- Copies files that differ and removes files that no longer exist; `list` is a file with the names
+--- of the files copied last time.
 local function bring(root, folder, list)
   local gone, now = {}, {}
   for name in (shell.read(list) or ""):gmatch "[^\n]+" do gone[name] = true end
@@ -47,7 +47,8 @@ end
 -- Exit statuses of a command stopped by `timeout`, and of one that exceeded its processor time.
 local kTimeout, kCpuTimeout = 124, 152
 
---- Builds what the file belongs to, and what the previous bug was in; returns whether it compiles.
+--- Builds the targets to which the file belongs, and those of the previous bug; returns whether
+--- they compile.
 function Copy:build(file)
   local targets = targets_of(file)
   local built = self:ninja(targets == self.stale and targets or self.stale .. " " .. targets)
@@ -55,7 +56,7 @@ function Copy:build(file)
   return built
 end
 
---- Rebuilds after the last bug was removed.
+--- Builds everything again after the last bug was removed.
 function Copy:restore() self:ninja "all" end
 
 function Copy:ninja(targets)
@@ -64,8 +65,8 @@ function Copy:ninja(targets)
     .. " 2>&1")
 end
 
---- Runs tests for at most `limit` seconds of processor time and twice as much wall-clock time;
---- returns whether they passed, their output, and a suffix for their name if they did not end.
+--- Runs tests for at most `limit` seconds of processor time and twice as much wall-clock time.
+--- Returns whether they passed, their output, and, if they did not end, a suffix for their name.
 function Copy:test(command)
   local log = self.build_folder .. "/mutation_tests.log"
   local passed, _, status = os.execute("cd " .. quoted(self.build_folder .. "/tests")
@@ -87,8 +88,8 @@ function Copy:failing(names)
   return not passed and (text:match "%d+ %- (%S+) %(" or names[1]) .. ending or nil
 end
 
---- The name of the file whose test cases fail, or nil: "cpu/pooling" stands for the cases that
---- Catch tags [#pooling].
+--- The name of the test file whose test cases fail, or nil. "cpu/pooling" stands for the cases with
+--- the Catch2 tag [#pooling].
 function Copy:failing_file(name)
   local program, file = name:match "^([^/]+)/(.+)$"
   local passed, _, ending = self:test("timeout " .. 2 * self.limit .. " ../bin/test_" .. program
@@ -96,14 +97,15 @@ function Copy:failing_file(name)
   return not passed and name .. ending or nil
 end
 
---- Whether one of the first random programs (those of the ctest entry) differs.
+--- Whether one of the first random programs (those that the ctest entry runs) gives a different
+--- result.
 function Copy:failing_programs()
   local passed, _, ending = self:test("timeout " .. 2 * self.limit
     .. " ../bin/check_random_programs --seed 1 --count 300 --first")
   return not passed and "random-programs" .. ending or nil
 end
 
---- The entries of ctest and their times, which are cached in the file `known`. Entries that fail
+--- The entries of ctest with their times, cached in the file `known`. Entries that fail even
 --- without a bug are left out.
 function Copy:measure(regex, known)
   local before, lines = {}, {}
@@ -132,7 +134,8 @@ end
 
 local copy = {}
 
---- A built copy with its tests, including those that need the folder beside the tree.
+--- Makes a copy and builds it with its tests, including tests that need the folder `shared` beside
+--- the tree.
 function copy.make(root, options)
   local scratch = options.scratch or root .. "/build/mutations"
   local shared = os.getenv "CRESCENT_SHARED" or root .. "/../shared"

@@ -1,4 +1,4 @@
--- Files and commands.
+-- Helpers that run commands and read and write files.
 local shell = {}
 
 function shell.quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end

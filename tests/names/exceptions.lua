@@ -1,6 +1,7 @@
--- Names and options of Keras that Crescent lacks, with the reason: by namespace ("methods": of
--- every class), options as "namespace.Class.option" ("namespace.*.option": of all classes in it).
--- `pending` lists names that are being added and may exist or not.
+-- Names and options of Keras that Crescent lacks, with the reason, by namespace; "methods" means
+-- methods of every class. Options are given as "namespace.Class.option"; "namespace.*.option" means
+-- the option of all classes in the namespace. `pending` lists names that are being added, and may
+-- exist or not.
 local rows, pending = {}, {}
 
 local function except(namespace, reason, names)
@@ -12,7 +13,7 @@ local function wait(namespace, names)
   for name in names:gmatch "%S+" do pending[namespace][name] = true end
 end
 
--- ---- what Keras has for other Python frameworks
+-- ---- names of Keras that serve other Python frameworks
 
 except("layers", "a layer around code of another Python framework",
   "FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper")

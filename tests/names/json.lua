@@ -25,7 +25,7 @@ local function read(text)
       skip()
       local key = string_at()
       skip()
-      place = place + 1 -- the colon
+      place = place + 1 -- skips the colon
       object.keys[#object.keys + 1], object.values[key] = key, value_at()
       skip()
     end

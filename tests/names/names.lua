@@ -1,7 +1,6 @@
--- Every public name of Keras 3.15 in the namespaces below is here, with the same options in the
--- same order with the same defaults, or stands in exceptions.lua with the reason why not; what
--- stands there must not be here.
---
+-- Every public name of Keras 3.15 in the namespaces below must exist in Crescent, with the same
+-- options in the same order with the same defaults, or be listed in exceptions.lua with the reason;
+-- names listed there must not exist.
 --   names.lua
 -- reads $CRESCENT_SHARED/reference/keras-names.json: {namespace: {name: signature}}
 local cr = require "crescent"
@@ -54,7 +53,8 @@ local function value_of(text)
   return value, ok and text:find "^[%-%d'\"]" ~= nil
 end
 
---- {name=, default=, has_default=, known=} in order, without * and **.
+--- The parameters of a signature as {name=, default=, has_default=, known=}, in order, without *
+--- and **.
 local function parameters_of(signature)
   local list = {}
   for _, part in ipairs(split(signature:match "^%((.*)%)$" or "")) do
@@ -71,7 +71,7 @@ end
 
 -- ---- comparing
 
---- What None stands for in options of Keras.
+--- The value that None stands for in options of Keras.
 local meant = { activation = "linear", data_format = "channels_last", dtype = "float32" }
 
 local function same(a, b)
@@ -117,13 +117,13 @@ local function compare_options(where, info, signature, skip)
     elseif not option then
       problem("%s: no option '%s'", where, name)
     else
-      -- options that can be given by position have Keras' positions
+      -- options that can be given by position must have the same positions as in Keras
       local at = places[option.name]
       if at and at < last then problem("%s: option '%s' is not where Keras has it", where, name) end
       last = at or last
       local default = option.default
       local wanted = parameter.default == nil and meant[name] or parameter.default
-      -- a default name is derived from the class
+      -- the default of `name` is derived from the class, so it is not compared
       if name == "name" or not has_defaults then default = wanted end
       if parameter.known and not option.required
         and not same(default == nil and meant[name] or default, wanted) then

@@ -1,5 +1,5 @@
-// Exported ONNX files, read by the tests' own reader and run by the definitions of the operators,
-// predict what the model predicts, for batches of any size.
+// Exported ONNX files are read by a reader of the tests and run according to the definitions of the
+// operators; they must predict the same as the model, for batches of any size.
 #include "predictions.h"
 
 namespace crescent {
@@ -11,7 +11,7 @@ LayerPtr layer(const std::string& name, const Dict& options = {}) {
   return make<Layer>(name, options);
 }
 
-/// Sets random weights: those of a new model have zero biases and unit variances, which hide
+/// Sets random weights, because the zero biases and unit variances of a new model would hide
 /// mistakes.
 void stir(Model& model) {
   Tensors weights = model.get_weights();
@@ -20,7 +20,7 @@ void stir(Model& model) {
   model.set_weights(weights);
 }
 
-/// A layer with an op that ONNX does not have.
+/// A layer that uses an op that does not exist in ONNX.
 class Angle final : public UnaryLayer {
  public:
   Tensor call(const Tensor& x, const Call&) override { return ops::arctan2(x, x + 1.0); }
@@ -184,7 +184,7 @@ TEST_CASE("between convolutions nothing is transposed") {
   auto model = Functional::make({in}, {out});
   stir(*model);
   check_predictions(*model);
-  CHECK(count(exported(*model), "Transpose") == 2);  // of the input and of the output
+  CHECK(count(exported(*model), "Transpose") == 2);  // one for the input and one for the output
 }
 
 TEST_CASE("a weight that is repeated for every sample follows the batch") {

@@ -1,5 +1,5 @@
-// Every model among the golden files is exported to ONNX and predicts the same there; models of the
-// folder `programs` need custom classes and are left out.
+// Every model among the golden files is exported to ONNX, and the exported file must predict the
+// same. Models of the folder `programs` need custom classes and are left out.
 #include <algorithm>
 #include <cstdlib>
 
@@ -35,7 +35,7 @@ ModelPtr model_in(const std::string& path) {
   }
 }
 
-/// Whether the model keeps state between batches or is not a graph, which ONNX cannot express.
+/// Whether ONNX cannot express the model: it keeps state between batches, or is not a graph.
 bool is_beyond_onnx(Model& model) { return !model.is_graph() || model.stateful(); }
 
 bool takes_ids(Model& model) {

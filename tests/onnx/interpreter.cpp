@@ -226,7 +226,7 @@ Tensor part(const Tensor& x, int64_t i, int64_t count) {
 
 Tensor first_direction(const Tensor& x) { return ops::squeeze(x, 0); }
 
-/// The initial state if it is given, else zeros.
+/// The initial state in input i if it is given, else zeros.
 Tensor state(const Tensors& x, size_t i, const Shape& shape) {
   return i < x.size() && x[i] ? first_direction(x[i]) : ops::zeros(shape);
 }
@@ -245,7 +245,7 @@ Tensors over_time(const Tensor& x, Tensors states,
   return results;
 }
 
-/// Gates i, o, f, c.
+/// An LSTM node; the order of its gates is i, o, f, c.
 Tensors lstm(const Node& node, const Tensors& x) {
   const int64_t units = node.integer("hidden_size", 0);
   const Tensor w = ops::transpose(first_direction(x[1])), r = ops::transpose(first_direction(x[2])),
@@ -261,7 +261,7 @@ Tensors lstm(const Node& node, const Tensors& x) {
                    });
 }
 
-/// Gates z, r, h.
+/// A GRU node; the order of its gates is z, r, h.
 Tensors gru(const Node& node, const Tensors& x) {
   if (node.integer("linear_before_reset", 0) != 1) fail("expected the reset after the product");
   const Tensor w = ops::transpose(first_direction(x[1])), r = ops::transpose(first_direction(x[2])),

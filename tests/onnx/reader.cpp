@@ -12,8 +12,8 @@ namespace {
 
 struct Field {
   int number;
-  uint64_t integer;       ///< of a varint or a fixed32
-  std::string_view text;  ///< of a length-delimited field
+  uint64_t integer;       ///< value of a varint or fixed32 field
+  std::string_view text;  ///< value of a length-delimited field
 };
 
 uint64_t varint(std::string_view& bytes) {

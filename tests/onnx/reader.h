@@ -1,5 +1,5 @@
-// Reads ONNX files with a small protobuf parser that is independent of the writer. Field numbers
-// are those of onnx.proto; unknown fields fail the test.
+// Reads ONNX files with a small protobuf parser that does not share code with the writer. Field
+// numbers are those of onnx.proto; unknown fields fail the test.
 #pragma once
 #include <map>
 #include <memory>
@@ -23,7 +23,7 @@ struct Node {
   std::string type;
   std::vector<std::string> inputs, outputs;
   std::map<std::string, Attribute> attributes;
-  /// The attribute, or the default `otherwise`.
+  /// The value of the attribute; `otherwise` if it is missing.
   int64_t integer(const std::string& name, int64_t otherwise) const;
   std::vector<int64_t> integers(const std::string& name, std::vector<int64_t> otherwise = {}) const;
 };

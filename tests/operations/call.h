@@ -1,4 +1,4 @@
-// Operations called by name, with values as Lua gives them.
+// Calls operations by name, with arguments as Lua would pass them.
 #pragma once
 #include "crescent/crescent.h"
 

@@ -1,5 +1,5 @@
-// Every function of cr.ops exists in C++: the compiler checks the names of this table, and the
-// table is checked against the registered functions.
+// Every function of cr.ops also exists in C++: the compiler checks the names in this table, and the
+// table is compared with the registered functions.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -72,7 +72,8 @@ CRESCENT_FUNCTIONS(CRESCENT_DECLARED)
 #undef CRESCENT_DECLARED
 }  // namespace declared
 
-/// Functions of other libraries, and those that return shapes and sizes.
+/// Whether the function is in another library, or returns shapes and sizes, so that it is not
+/// declared here.
 bool is_elsewhere(const ClassInfo& row) {
   static const std::set<std::string> kHostValues = {"shape", "dtype", "ndim", "size"},
                                      kLibraries = {"fourier", "image_operations", "linalg",

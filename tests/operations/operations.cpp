@@ -1,5 +1,5 @@
-// Operations: functions that plugins may register, and their calls on symbols, which become layers
-// of a graph.
+// Operations: functions that plugins register, and calls of them on symbols, which become layers of
+// a graph.
 #include <catch2/catch.hpp>
 
 #include "call.h"
@@ -90,7 +90,7 @@ TEST_CASE("constants of every dtype go through graphs and JSON") {
 TEST_CASE("arguments are in files where Keras 3 looks for them") {
   struct Row {
     const char* function;
-    Dict arguments;  ///< beside x
+    Dict arguments;  ///< arguments besides x
     const char *class_name, *config, *kwargs;
   };
   const Row rows[] = {

@@ -1,5 +1,5 @@
-// Functions of several ops on large tensors are compiled: one program for each function and its
-// options.
+// Functions that consist of several ops are compiled for large tensors: one program for each
+// function and its options.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -10,7 +10,7 @@ using namespace crescent::operations_test;
 
 namespace {
 
-int calls = 0;  // of the functions below
+int calls = 0;  // number of calls of the functions below
 
 Tensor scaled_and_moved(const Tensor& x, double scale, const Tensor& offset, const Tensor& factor) {
   ++calls;
@@ -74,7 +74,7 @@ TEST_CASE("a function on large tensors is recorded once for its specs and option
   CHECK(calls == 4);
   CHECK(f(large(7), {{"factor", three}, {"offset", one}}) == 45);
   CHECK(f(large(1), {{"offset", one}, {"factor", three}}) == 9);
-  CHECK(calls == 6);  // the order of the tensors is another
+  CHECK(calls == 6);  // tensors in another order need another program
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (int i = 0; i < 2; ++i) CHECK(std::isnan(f(large(1), {{"offset", one}, {"scale", nan}})));
   CHECK(calls == 8);

@@ -14,10 +14,11 @@ namespace crescent::test {
 struct In {
   Shape shape;
   double low = -2, high = 2;
-  DType dtype = DType::float64;  ///< float64 is replaced by the dtype under test; others stay
+  DType dtype = DType::float64;  ///< float64 stands for the dtype under test; other dtypes are used
+                                 ///< as they are
 };
-In positive(const Shape& shape);  ///< [0.5, 2.5)
-In unit(const Shape& shape);      ///< (-0.9, 0.9)
+In positive(const Shape& shape);  ///< values from [0.5, 2.5)
+In unit(const Shape& shape);      ///< values from (-0.9, 0.9)
 In indices(const Shape& shape, int64_t count);
 In booleans(const Shape& shape);
 
@@ -34,7 +35,7 @@ struct Case {
   std::vector<In> inputs;
   Dtypes dtypes = Dtypes::floats;
   bool has_gradient = true;
-  double tolerance = 1;  ///< multiple of the usual tolerance of the dtype
+  double tolerance = 1;  ///< multiple of the dtype's usual tolerance
 };
 
 /// Wraps a function with one result.
@@ -51,8 +52,8 @@ std::vector<Case> compound_cases();
 std::vector<Case> operation_cases();
 const std::vector<Case>& all_cases();
 
-/// Returns f() after the device has finished all of its work, so that errors are thrown here and
-/// not in a later call.
+/// Returns f() after the device has finished all its work, so that errors are thrown here and not
+/// in a later call.
 template <class F>
 auto done(F f) {
   struct Quiet {
@@ -68,7 +69,7 @@ auto done(F f) {
   return result;
 }
 
-/// Deterministic values for an input; `dtype` replaces float64.
+/// Deterministic pseudo-random values for an input; `dtype` replaces float64.
 Tensor draw(const In& in, DType dtype, uint64_t stream);
 Tensors draw(const Case& c, DType dtype);
 

@@ -85,7 +85,8 @@ std::vector<Case> compound_cases() {
         return Tensors{x[0] * generator.uniform(shape, 0, 1, x[0].dtype()),
                        generator.normal(shape, 1, 2), generator.truncated_normal(shape)};
       },
-      {{{4, 3}}}, Dtypes::one);  // random values differ between dtypes
+      // This case runs in one dtype, because random values differ between dtypes.
+      {{{4, 3}}}, Dtypes::one);
   add(
       "qr",
       [](X x) {

@@ -1,4 +1,4 @@
-// Ops of plugins/operations, which are called by the names of their functions.
+// Ops of plugins/operations; the cases call them by the names of their functions.
 #include "crescent/layer/operation.h"
 #include "ops/cases.h"
 
@@ -75,7 +75,7 @@ std::vector<Case> operation_cases() {
   parts("pinv", "tall", {}, {2, 4, 3});
   parts("pinv", "wide", {}, {1, 3, 5});
   add("lstsq", plain("lstsq"), {{{2, 4, 3}}, {{2, 4, 2}}});
-  /// No coordinates are integers, where bilinear interpolation is not differentiable.
+  /// The coordinates are no integers, because bilinear interpolation is not differentiable there.
   add("image.sample", plain("image.sample", {{"fill_mode", "reflect"}}),
       {{{2, 4, 5, 3}}, {{2, 3, 3}, -3, 7}, {{2, 3, 3}, -3, 7}});
   add("image.sample constant", plain("image.sample", {{"fill_value", 0.5}}),

@@ -1,4 +1,4 @@
-// The table has a row for every function of ops.h and every op of op_types.h.
+// Checks that the table of cases has a row for every function of ops.h and every op of op_types.h.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <regex>
@@ -78,7 +78,7 @@ TEST_CASE("every op is recorded by a case or its gradient") {
   for (const Case& c : all_cases()) record(c, recorded);
   for (const std::string& name :
        names_in(text_of("program/op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
-    // Only in decompositions, or without inputs and therefore computed while tracing.
+    // These ops occur only in decompositions, or have no inputs and are computed while tracing.
     if (name == "batch_moments" || name == "fill" || name == "iota") continue;
     INFO(name);
     CHECK(recorded.count(name) == 1);

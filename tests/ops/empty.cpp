@@ -1,6 +1,6 @@
-// Arrays without elements. Every case runs with each dimension of each input set to 0 in turn: it
-// gives an error that names what is missing, or NumPy's values, independent of uninitialized
-// memory, eagerly and compiled, with gradients.
+// Arrays without elements. Every case runs with each dimension of each input set to 0 in turn. It
+// must give an error that names the empty input or dimension, or the values of NumPy, independent
+// of uninitialized memory, eagerly and compiled, with gradients.
 #include <catch2/catch.hpp>
 
 #include "crescent/program/gradient.h"

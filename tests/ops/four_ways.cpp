@@ -1,5 +1,5 @@
-// Checks every case: infer() agrees with the results, gradients with finite differences, eager with
-// compiled results, in every dtype that the case supports.
+// Checks every case: infer() against the results, gradients against finite differences, and
+// compiled against eager results, in every dtype that the case supports.
 #include <catch2/catch.hpp>
 
 #include "ops/cases.h"
@@ -19,7 +19,7 @@ Tensors abstract(const TensorSpecs& specs) {
   return tensors;
 }
 
-/// d loss / d inputs[which][element] by central differences.
+/// The derivative of the loss with respect to inputs[which][element], by central differences.
 double slope(const Case& c, const Tensors& inputs, size_t which, int64_t element) {
   constexpr double kStep = 1e-5;
   auto loss_at = [&](double move) {

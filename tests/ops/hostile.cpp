@@ -1,4 +1,5 @@
-// Invalid and extreme arguments give an error in terms of the call, or values, but never a crash.
+// Invalid and extreme arguments must give an error that refers to the call, or values, but never a
+// crash.
 #include <catch2/catch.hpp>
 #include <limits>
 

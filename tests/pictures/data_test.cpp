@@ -1,4 +1,4 @@
-// How figures prepare data: histograms, thinned lines, gaps.
+// How figures prepare their data: histograms, lines with fewer points, gaps.
 #include <catch2/catch.hpp>
 #include <cmath>
 

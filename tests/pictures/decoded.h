@@ -1,4 +1,4 @@
-// Decodes picture protocols of terminals with plain loops.
+// Decodes the picture protocols of terminals (sixel, kitty) with plain loops.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace crescent::pictures {
 
-/// The pixels of a sixel picture; fails if the text is none.
+/// The pixels of a sixel picture; fails if the text is not one.
 Raster decoded_sixel(const std::string& text);
 /// The file that the chunks of kitty's protocol contain.
 std::string decoded_kitty(const std::string& text);

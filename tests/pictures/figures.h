@@ -1,4 +1,4 @@
-// Figures for tests.
+// Makes figures for tests.
 #pragma once
 #include <random>
 
@@ -31,7 +31,7 @@ inline Value boxed(Tensor tensor) {
   return Value(std::make_shared<BoxedTensor>(std::move(tensor)));
 }
 
-/// A figure of any kind with entries that differ each time.
+/// A random figure of any kind.
 inline Dict random_figure(std::mt19937& random) {
   const auto some = [&](int64_t most) { return static_cast<int64_t>(random() % (most + 1)); };
   Dict figure;

@@ -1,4 +1,4 @@
-// Where figures place titles, names, numbers and colour bars.
+// The positions of titles, names, numbers and colour bars in figures.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -139,7 +139,7 @@ TEST_CASE("a large heatmap is a small file") {
   const int64_t side = 300;
   std::mt19937 random(8);
   const Scene scene = layout(heatmap_of(random_tensor(random, {side, side})), Metrics(), {});
-  CHECK(svg_of(scene).size() < 8 * side * side);  // bytes per cell
+  CHECK(svg_of(scene).size() < 8 * side * side);  // fewer than 8 bytes per cell
 }
 
 TEST_CASE("a bar of grays says what images show") {

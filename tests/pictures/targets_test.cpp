@@ -1,4 +1,4 @@
-// Scenes in every output format: exact text, and pixels decoded by independent readers.
+// Drawn scenes in every output format: the exact text, and pixels decoded by independent readers.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,4 +1,5 @@
-// What a terminal is asked about its abilities, and the timeout if it does not answer.
+// The questions that a terminal is sent to find its abilities, and the timeout if it does not
+// answer.
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -13,7 +14,7 @@
 namespace crescent::pictures {
 namespace {
 
-/// Reads until the text arrives; "" after a second.
+/// Reads output until the text arrives; returns "" after a second.
 std::string read_until(int terminal, const std::string& text) {
   std::string seen;
   for (pollfd wait{terminal, POLLIN, 0}; poll(&wait, 1, 1000) == 1;) {
@@ -40,7 +41,7 @@ std::string read_until(int terminal, const std::string& text) {
   _exit(0);
 }
 
-/// The output of a child at a terminal that gives these answers; "" stands for no answer.
+/// The output of a child process at a terminal that gives these answers; "" stands for no answer.
 std::string said_to(const std::string& attributes, const std::string& kitty) {
   const winsize size{24, 77, 0, 0};
   int terminal = -1;
@@ -79,7 +80,7 @@ TEST_CASE("a terminal that does not answer is not waited for") {
   const std::string said = said_to("", "");
   CHECK_THAT(said, Catch::StartsWith("kitty 0 sixel 0"));
   CHECK(milliseconds_in(said) >= 15);
-  CHECK(milliseconds_in(said) < 200);  // 20, and what a busy machine adds
+  CHECK(milliseconds_in(said) < 200);  // the timeout is 20 ms; the rest allows for a busy machine
 }
 
 TEST_CASE("answers of terminals") {

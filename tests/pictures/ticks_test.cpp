@@ -1,4 +1,4 @@
-// Ticks are round numbers, sorted, within the range, and their labels are exact.
+// Ticks of axes are round numbers, sorted and within the range, and their labels are exact.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>

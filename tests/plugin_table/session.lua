@@ -1,11 +1,12 @@
--- Plugins that are tables of C: their layers and ops behave like others, those built against
--- earlier or later headers load, and faulty ones are errors with an explanation.
+-- Plugins that provide a C table: their layers and ops behave like others, plugins built against
+-- earlier or later headers load, and faulty ones give errors that explain the fault.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
--- Folders that other users may write to are not trusted, so the libraries are copied.
+-- The libraries are copied to a new folder, because folders that other users may write to are not
+-- trusted.
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
@@ -65,7 +66,7 @@ check.fails(function() cr.ops.table_softcap(x, -1) end, "limit must be positive"
 check.fails(function() cr.ops.table_softcap(cr.ops.cast(x, "int32")) end, "x must be float32")
 check.fails(function() cr.ops.table_softcap() end, "x")
 
--- Plugins built against other versions of the header.
+-- plugins built against other versions of the header
 load "older"
 load "later"
 for _, name in ipairs { "TableOlder", "TableLater" } do

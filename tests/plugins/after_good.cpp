@@ -1,4 +1,4 @@
-// Uses a class of the plugin "good" without declaring that it depends on it.
+// A plugin that uses a class of the plugin "good" without declaring that it depends on this plugin.
 #include "sample.h"
 
 CRESCENT_PLUGIN("after_good", "1.0.0") {

@@ -1,4 +1,4 @@
-// Classes whose code returns invalid values, or never ends.
+// A plugin with classes whose code returns invalid values, or never returns.
 #include "crescent/plugin.h"
 
 using namespace crescent;

@@ -1,4 +1,4 @@
-// Libraries with damaged bytes in every section: the process that loads them survives.
+// Plugin libraries with damaged bytes in every section: the process that loads them must survive.
 #include <elf.h>
 
 #include <catch2/catch.hpp>
@@ -21,7 +21,7 @@ constexpr uint64_t kCopy = R_X86_64_COPY;
 constexpr uint64_t kCopy = R_AARCH64_COPY;
 #endif
 
-using Part = std::pair<size_t, size_t>;  // offset and size in bytes
+using Part = std::pair<size_t, size_t>;  // offset and size of a part of the file, in bytes
 
 std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -33,8 +33,8 @@ T& at(std::string& bytes, size_t offset) {
   return *reinterpret_cast<T*>(bytes.data() + offset);
 }
 
-/// The whole file, its headers, and each section: tables are much smaller than code, so random
-/// positions would seldom hit them.
+/// The parts of the file: the whole file, its headers, and each section. Tables are much smaller
+/// than code, so that random positions in the whole file would seldom hit them.
 std::vector<Part> parts_of(std::string& bytes) {
   const auto& header = at<Elf64_Ehdr>(bytes, 0);
   std::vector<Part> parts{
@@ -52,7 +52,7 @@ void write(const std::string& path, const std::string& bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Changes the file and returns the complaint of the check of its addresses.
+/// Changes the file and returns the error message of the check of its addresses.
 std::string complaint(std::string bytes, void (*change)(std::string&)) {
   const Folder folder;
   change(bytes);
@@ -79,8 +79,8 @@ Elf64_Dyn& entry(std::string& bytes, Elf64_Sxword tag) {
     if (auto& found = at<Elf64_Dyn>(bytes, offset); found.d_tag == tag) return found;
 }
 
-/// An entry of a table that the dynamic section points to; in this segment, file offsets equal
-/// addresses.
+/// The first entry of a table to which the dynamic section points. In this segment file offsets
+/// equal addresses.
 template <class T>
 T& first(std::string& bytes, Elf64_Sxword tag, size_t index = 0) {
   return at<T>(bytes, entry(bytes, tag).d_un.d_val + index * sizeof(T));

@@ -3,7 +3,7 @@
 
 using namespace crescent;
 
-/// Rows of two numbers; a torn one has a third in its last row.
+/// A dataset of rows of two numbers; if it is torn, its last row has a third number.
 template <bool torn>
 struct Rows : Plain {
   static constexpr const char* kKind = "dataset";

@@ -1,4 +1,5 @@
--- Classes of datasets in a plugin: found by name, with options that are checked, data for fit.
+-- Dataset classes of a plugin: they are found by name, their options are checked, and fit trains on
+-- their data.
 local cr = require "crescent"
 
 cr.plugins.load(os.getenv "TEST_PLUGINS" .. "/datasets.so")

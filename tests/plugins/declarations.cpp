@@ -1,4 +1,4 @@
-// Which changes of a header count for a built plugin, and which do not.
+// Which changes of a header make a built plugin incompatible, and which do not.
 #include "declarations.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
--- Files find what they need in plugins on the search path: formats by file endings, layers and
--- operations by the model's classes. Without the plugin the error names it.
+-- Opening a file loads the plugins that it needs from the search path: formats by file endings,
+-- layers and operations by the model's classes. Without the plugin the error names the missing
+-- class or format.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
@@ -10,7 +11,7 @@ assert(os.execute(("mkdir -m 700 '%s' && cp '%s'/unchecked.so '%s'"):format(fold
   os.getenv "TEST_PLUGINS", folder)))
 local model = folder .. "/m.keras"
 
--- The output of the program for this Lua code, with and without the folder on the search path.
+-- The output of the program for this Lua code; `path` is the plugin search path.
 local program = arg[-1]
 local function says(text, path)
   local file = folder .. "/script.lua"

@@ -1,5 +1,5 @@
-// Classes of plugins on the search path are found by name; what was learned of a library is cached
-// in a file of the user.
+// Classes of plugins on the search path are found by name; the facts about a library are cached in
+// a file of the user.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -45,21 +45,23 @@ class SearchPath {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-/// Whether the check holds in a fork of this process, so that the registry here is not changed.
+/// Runs the check in a fork of this process, so that the registry of this process is not changed;
+/// returns whether it holds.
 bool holds(const std::function<bool()>& check) {
   return Process::copy([&] { return check() ? 0 : 1; }).wait() == 0;
 }
 
 bool finds(const char* name) { return registry().find("regularizer", name) != nullptr; }
 
-/// The reason that the list gives for refusing a library; empty if it is not refused.
+/// The reason for which the list of plugins says that a library is refused; empty if it is not
+/// refused.
 std::string listed_refusal(const std::string& path) {
   for (const PluginRecord& record : list_plugins())
     if (record.path == fs::canonical(path).string()) return record.refused;
   return "it is not listed";
 }
 
-/// The message of a search for this name.
+/// The error message of a search for this class name.
 std::string search_message(const char* name) {
   try {
     registry().get("regularizer", name);
@@ -74,7 +76,7 @@ std::string search_message(const char* name) {
 TEST_CASE("A class of a plugin on the search path is found by its name, and no other is run") {
   const SearchPath path({"sought", "no_stamp", "wrong_abi", "missing_symbol"});
   CHECK(holds([] { return finds("Sought") && !finds("NobodyHasIt"); }));
-  CHECK(holds([] { return finds("sought"); }));  // like built-in classes
+  CHECK(holds([] { return finds("sought"); }));  // the class is found like built-in classes
 }
 
 TEST_CASE("A plugin in the folder of the user is found") {

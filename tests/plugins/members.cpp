@@ -1,12 +1,12 @@
-// Classes with methods and properties: a layer with an adapt method, as Normalization has, derived
-// from a base with members of its own.
+// Classes with methods and properties: a layer with a method adapt, as Normalization has, which
+// derives from a base with members of its own.
 #include "crescent/plugin.h"
 
 using namespace crescent;
 
 namespace {
 
-/// Counts calls of learn; every derived class has `learned` and forget().
+/// A base class that counts calls of learn; every derived class has `learned` and forget().
 class Learner : public UnaryLayer {
  public:
   template <class T>

@@ -21,7 +21,7 @@ end
 
 local layer = cr.layers.Centre { name = "centre" }
 
--- a method that changes state: adapt, by position and by name, with defaults
+-- calls adapt, a method that changes state, with arguments by position, by name, and with defaults
 assert(layer.mean == nil and layer.learned == 0)
 check.fails(function() layer(cr.ones { 2, 2 }) end, "call adapt(data) first")
 assert(layer:adapt(cr.tensor { { 1, 2 }, { 3, 4 } }) == 2)
@@ -134,6 +134,6 @@ assert(completed("the_layer:ad", "adapt") and not completed("the_layer:me", "mea
 assert(completed("the_layer:adapt(x, {mo", "momentum")
   and completed("the_layer:adapt(x, {mo", "mode"))
 
--- other classes of the same kind do not have them
+-- other classes of the same kind do not have these members
 check.fails(function() return cr.layers.Dense(1).adapt end, "no attribute 'adapt'")
 print "ok members"

@@ -1,4 +1,5 @@
-// Every reason for refusing a plugin, with its message; nothing of a refused plugin stays loaded.
+// Tests every reason for refusing a plugin, with its message; no part of a refused plugin stays
+// loaded.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <vector>

@@ -1,4 +1,4 @@
-// A class that plugins of this folder register under different names.
+// A class that the plugins of this folder register under different names.
 #pragma once
 #include "crescent/plugin.h"
 

@@ -1,10 +1,12 @@
--- Faults of plugins are Lua errors, in the program and in a stock interpreter; the session goes on.
+-- Faults of plugins become Lua errors, in the program and in a stock interpreter, and the session
+-- continues.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$"
 package.path = here .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
--- Folders that other users may write to are not trusted, so the libraries are copied.
+-- The libraries are copied to a new folder, because folders that other users may write to are not
+-- trusted.
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
@@ -38,7 +40,7 @@ for what, text in pairs { std = "std::out_of_range: the shelf has 3 places",
   model:fit(x, y, { verbose = 0 })
 end
 
--- An invalid value that a class returns is an error that names the class.
+-- If a class returns an invalid value, the error names the class.
 load "careless"
 check.fails(function()
   cr.layers.CallsItself { name = "e" }(x)
@@ -56,14 +58,14 @@ check.fails(function() model:fit(x, y, { verbose = 0 }) end, "/kernel' cannot be
 model:compile { optimizer = "sgd", loss = "mse" }
 model:fit(x, y, { verbose = 0 })
 
--- A Lua layer that calls itself is named once in the error, however deep the recursion is.
+-- The error names a Lua layer that calls itself only once, however deep the recursion is.
 local Endless = cr.Layer:subclass "Endless"
 function Endless:call(inputs) return self(inputs) end
 local well, endless = pcall(function() return Endless { name = "e" }(x) end)
 assert(not well and #endless < 500 and endless:find "Layer e %(Endless%)", endless)
 
--- An error raised by Lua code inside a layer keeps its value outside; the layer's name is added to
--- a message.
+-- If Lua code inside a layer raises an error, its value is kept; the layer's name is added if the
+-- value is a message.
 local Raises = cr.Layer:subclass "Raises"
 local raised
 function Raises:call() error(raised, 0) end

@@ -1,5 +1,5 @@
-// Several plugins in one process: one file under several names, globals of the same name, and a
-// full folder.
+// Several plugins in one process: one file under several names, global symbols of the same name,
+// and a full folder.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Writes the plugin twin_a under another name of the same length.
+/// Writes the library twin_a with the plugin's name replaced by another one of the same length.
 void write_renamed(const std::string& content, const std::string& path, const std::string& name) {
   std::string copy = content;
   for (size_t at = 0; (at = copy.find("twin_a", at)) != copy.npos; at += name.size())

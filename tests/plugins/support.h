@@ -1,4 +1,4 @@
-// Copies of the libraries of this folder in a folder that other users cannot write to.
+// Copies the libraries of this folder to a folder that other users cannot write to.
 #pragma once
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ class Folder {
   std::string path() const { return path_.string(); }
 
  private:
-  pid_t maker_ = getpid();  ///< a child process that ends does not remove the folder of its parent
+  pid_t maker_ = getpid();  ///< a child process that ends must not remove the folder of its parent
   fs::path path_;
 };
 
@@ -41,7 +41,7 @@ inline const Folder& libraries() {
 
 inline std::string library(const std::string& name) { return libraries() / (name + ".so"); }
 
-/// The message of the refusal; empty if the plugin was loaded.
+/// The error message when loading the library is refused; empty if the plugin was loaded.
 inline std::string refusal(const std::string& path) {
   try {
     load_plugin(path);

@@ -1,4 +1,5 @@
-// Classes of every kind whose code throws: "std" throws std::out_of_range, "int" a number.
+// Classes of every kind whose code throws an exception; the option is "std" for std::out_of_range,
+// "int" for a number.
 #include <stdexcept>
 
 #include "crescent/model/callback.h"
@@ -8,7 +9,7 @@ using namespace crescent;
 
 namespace {
 
-/// The option says what is thrown; the class says from which function.
+/// The option selects what is thrown; each class throws from another function.
 struct Throws {
   std::string what = "std";
   Tensor now() const {

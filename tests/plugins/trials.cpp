@@ -1,5 +1,5 @@
-// Plugins that crash or exit while they are loaded: the trial process ends instead, and the refusal
-// reports how.
+// Plugins that crash or exit while they are loaded. Loading is tried in another process first; this
+// process ends instead, and the refusal reports how.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
@@ -49,7 +49,7 @@ TEST_CASE("A plugin may ask the loader while it is loaded, in a copy of the proc
   const auto start = steady_clock::now();
   CHECK(load_plugin(library("comes_back")).loaded);
   CHECK(steady_clock::now() - start <
-        std::chrono::seconds(8));  // a child that hangs would have ten seconds
+        std::chrono::seconds(8));  // limit; a child that hangs would take ten seconds
 }
 
 TEST_CASE("A plugin whose file changes while it is tried is refused") {
@@ -64,7 +64,8 @@ TEST_CASE("Every source of a plugin registers its classes, in the order of their
 }
 
 TEST_CASE("A trial needs nothing of the process but its own child") {
-  const auto before = std::signal(SIGCHLD, SIG_IGN);  // whose end nobody is told of
+  // With SIGCHLD ignored, the parent is not told of the end of the child.
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
   CHECK_THAT(refusal(library("crashes_in_setup")), Contains("while it is loaded"));
   CHECK(load_plugin(library("throwing")).loaded);
   std::signal(SIGCHLD, before);

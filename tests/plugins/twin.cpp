@@ -1,4 +1,5 @@
-// Built as two plugins with different names: symbols of the same name must exist once in each.
+// Built as two plugins with different names; each must have its own copy of symbols with the same
+// name.
 #include "sample.h"
 
 #define VISIBLE __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-// Code that breaks its contract: ops, activations, a format, and calls that crash.
+// Code that breaks the contract of its interface: ops, activations, a format, and calls that crash.
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -12,7 +12,7 @@ using namespace crescent;
 
 namespace {
 
-/// x -> x, failing in the way that its attribute names.
+/// An op x -> x that fails in the way that its attribute names.
 struct Fails final : OpOf<Fails> {
   static constexpr const char* kName = "unchecked.fails";
   std::string how;

@@ -1,5 +1,5 @@
-// Everything that plugins provide is checked: results and exceptions of their ops, side effects of
-// loading, files that their formats leave, messages of crashes.
+// Checks of everything that plugins provide: results and exceptions of their ops, side effects of
+// loading, files that their formats write, and messages of crashes.
 #include <catch2/catch.hpp>
 #include <cfenv>
 #include <clocale>
@@ -38,7 +38,7 @@ void differentiate(const char* how, bool compiled) {
   compiled ? Function(f)(x) : f(x);
 }
 
-/// The stderr output of a fork of this process, and the signal that ended it.
+/// The standard error output of a fork of this process, and the signal that ended it.
 std::pair<std::string, int> words_of_crash(const std::function<void()>& work) {
   const Descriptor said = memory_file("crash");
   Process process = Process::copy(
@@ -65,7 +65,7 @@ size_t files_in(const std::string& folder) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
 }
 
-// Sanitizers install their own signal handlers.
+// without sanitizers only, since these install their own signal handlers
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kHasCrashes = false;
 #else
@@ -149,7 +149,7 @@ TEST_CASE("A crash leaves a line with layer, class and plugin", "[L09]") {
 }
 
 TEST_CASE("Rounding, handlers of signals and the locale are as before after a plugin was loaded") {
-  const Folder folder;  // a copy of its own is loaded for the first time
+  const Folder folder;  // loads a new copy of the library for the first time
   fs::copy(library("modes"), folder / "modes.so");
   const auto handler = std::signal(SIGUSR2, SIG_IGN);
   sigset_t before, after;

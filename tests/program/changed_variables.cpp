@@ -1,5 +1,5 @@
-// Values that a program computes from its variables alone are cached between runs: every way to
-// change a variable must invalidate them.
+// Values that a program computes only from its variables are cached between runs; every way to
+// change a variable must invalidate the cached values.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -18,7 +18,7 @@ struct Doubled {
   Tensor x{Shape{4, 3}, DType::float32};
   Function f{[this](const Tensors& in) { return Tensors{in[0] + ops::exp(w.value()) * 2.0}; },
              {.inference = true}};
-  /// Whether the compiled result is that of the current values.
+  /// Whether the compiled result is the one for the current values of the variables.
   bool is_right() {
     const Tensor now = x + ops::exp(w.value()) * 2.0;
     return f({x})[0].to_vector() == now.to_vector();
@@ -62,7 +62,8 @@ TEST_CASE("writing through a pointer is noticed") {
   float* early = mine.mutable_data<float>();
   Doubled d(mine);
   CHECK(d.is_right());
-  early[0] = 7;  // too late: the variable has its own memory
+  // This write comes too late to matter, since the variable has its own memory by now.
+  early[0] = 7;
   CHECK(d.w.value().to_vector() == row(0).to_vector());
   CHECK(d.is_right());
 
@@ -96,11 +97,11 @@ TEST_CASE("what another program writes is noticed") {
     CHECK(d.is_right());
   }
   Function once([&](const Tensors& in) { return Tensors{in[0] * 3.0}; });
-  for (int i = 0; i < 8; ++i) {  // its results use the same memory in turn
+  for (int i = 0; i < 8; ++i) {  // the results of these runs use the same memory in turn
     d.w.assign(once({row(static_cast<float>(i))})[0]);
     if (i % 3 != 1) CHECK(d.is_right());
   }
-  Variable other(d.w.value());  // shares memory until one of the two is changed
+  Variable other(d.w.value());  // the two variables share memory until one of them is changed
   Function move([&](const Tensors&) {
     other.assign_add(1.0);
     return Tensors{};

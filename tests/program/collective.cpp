@@ -48,9 +48,9 @@ void expect(const Tensor& got, const std::vector<double>& expected) {
   CHECK(got.to_vector() == expected);
 }
 
-/// The part that both processes run, each on its half of the rows.
+/// The part of the test that both processes run, each on its half of the rows.
 Tensors run_together() {
-  // Compiled before the communicator was set.
+  // This function is compiled before the communicator is set.
   static const Function mean(
       [](const Tensors& in) { return Tensors{ops::all_reduce(in[0], ReduceKind::mean)}; });
   const auto talking = communicator();

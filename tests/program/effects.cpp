@@ -1,4 +1,4 @@
-// Ops with effects: passes keep them, once per run and in order.
+// Ops with side effects: passes must keep them, once per run and in order.
 #include <vector>
 
 #include "crescent/program/gradient.h"
@@ -14,7 +14,7 @@ namespace {
 std::vector<double> written;
 int now = 0;
 
-/// (x) -> nothing; logs the sum of x.
+/// An op (x) -> nothing that logs the sum of x.
 struct Write final : OpOf<Write> {
   static constexpr const char* kName = "write";
   auto fields() const { return std::tie(); }
@@ -28,7 +28,7 @@ struct Write final : OpOf<Write> {
   }
 };
 
-/// (x) -> x, logged.
+/// An op (x) -> x that logs the sum of x.
 struct Told final : OpOf<Told> {
   static constexpr const char* kName = "told";
   auto fields() const { return std::tie(); }
@@ -41,7 +41,7 @@ struct Told final : OpOf<Told> {
   }
 };
 
-/// () -> the value of a clock.
+/// An op () -> the value of a clock.
 struct Now final : OpOf<Now> {
   static constexpr const char* kName = "now";
   auto fields() const { return std::tie(); }
@@ -53,7 +53,7 @@ struct Now final : OpOf<Now> {
   }
 };
 
-/// What a run of f logs.
+/// The values that a run of f logs.
 template <class F>
 std::vector<double> written_by(F f, const Tensors& inputs) {
   const Function compiled(f);
@@ -128,7 +128,7 @@ TEST_CASE("effects: their order stays when elementwise work between them is fuse
 
 TEST_CASE("effects: what is needed early does not bring one before another", "[effects]") {
   const auto f = [](const Tensors& in) {
-    const Tensor a = in[0] * 2.0, total = sum(a);  // needs everything that is fused with a
+    const Tensor a = in[0] * 2.0, total = sum(a);  // depends on every value that is fused with a
     write(in[0]);
     const Tensor told = apply1(Told(), {in[1]});
     return Tensors{total, tanh(a + told)};

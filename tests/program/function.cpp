@@ -1,4 +1,4 @@
-// Functions: signatures, variables updated in place, and steps that allocate nothing.
+// Compiled Functions: signatures, variables updated in place, and steps that allocate no memory.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 std::atomic<uint64_t> news{0};
 }
 
-// Every operator new of this program is counted.
+// Counts every operator new of this program.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t bytes) {
   news.fetch_add(1, std::memory_order_relaxed);

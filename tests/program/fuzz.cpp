@@ -1,5 +1,5 @@
-// Random programs: compiled with all passes they give the results, gradients and variables of eager
-// execution.
+// Random programs: compiled with all passes they must give the results, gradients and variables of
+// eager execution.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>

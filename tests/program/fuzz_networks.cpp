@@ -1,5 +1,5 @@
-// Random convolutional and recurrent networks: training steps and predictions, compiled compared
-// with eager.
+// Random convolutional and recurrent networks: compiled training steps and predictions are compared
+// with eager ones.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>

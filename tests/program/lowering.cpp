@@ -1,4 +1,4 @@
-// lower() rewrites programs into ops that the device supports.
+// lower() rewrites a program into ops that the device supports.
 #include "crescent/device/lowering.h"
 
 #include <set>
@@ -19,7 +19,7 @@ bool is_simple(const Op& op) {
   return kSimple.count(op.name()) > 0;
 }
 
-/// Lowers for the device, and checks on the cpu that the results are the same.
+/// Lowers the program for the device, and checks on the cpu that the results are unchanged.
 Program lowered(const Program& program, const Device& device, double tolerance = 1e-5) {
   const Tensors expected = run(program);
   Program result = lower(program, device);
@@ -29,7 +29,7 @@ Program lowered(const Program& program, const Device& device, double tolerance =
   return result;
 }
 
-/// (x) -> 2 x, computed by compute() on the host.
+/// An op (x) -> 2 x that its function compute() computes on the host.
 struct Doubled final : OpOf<Doubled> {
   static constexpr const char* kName = "doubled";
   auto fields() const { return std::tie(); }
@@ -43,7 +43,7 @@ struct Doubled final : OpOf<Doubled> {
 
 int times_counted = 0;
 
-/// (x) -> x; counts its runs.
+/// An op (x) -> x that counts its runs.
 struct Counted final : OpOf<Counted> {
   static constexpr const char* kName = "counted";
   auto fields() const { return std::tie(); }
@@ -56,7 +56,7 @@ struct Counted final : OpOf<Counted> {
   }
 };
 
-/// (x) -> x, whose decomposition has another shape.
+/// An op (x) -> x whose decomposition gives another shape.
 struct Misshapen final : OpOf<Misshapen> {
   static constexpr const char* kName = "misshapen";
   auto fields() const { return std::tie(); }
@@ -64,7 +64,7 @@ struct Misshapen final : OpOf<Misshapen> {
   Tensors decompose(std::span<const Tensor> in) const override { return {ops::sum(in[0])}; }
 };
 
-/// (x) -> x, whose decomposition is itself.
+/// An op (x) -> x whose decomposition is the op itself.
 struct Endless final : OpOf<Endless> {
   static constexpr const char* kName = "endless";
   auto fields() const { return std::tie(); }
@@ -72,7 +72,7 @@ struct Endless final : OpOf<Endless> {
   Tensors decompose(std::span<const Tensor> in) const override { return {apply1(*this, {in[0]})}; }
 };
 
-/// An op without kernel and decomposition.
+/// An op that has neither a kernel nor a decomposition.
 struct Unknown final : OpOf<Unknown> {
   static constexpr const char* kName = "unknown";
   auto fields() const { return std::tie(); }
@@ -279,10 +279,10 @@ TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
     return last[static_cast<size_t>(p.code[instruction].outputs[0])];
   };
   CHECK(last[static_cast<size_t>(p.inputs[0])] == 3);
-  CHECK(of(0) == 2);  // read under its other shape
+  CHECK(of(0) == 2);  // the value is read under its other shape
   CHECK(of(1) == 2);
   CHECK(of(2) == 4);
-  CHECK(of(4) == 5);  // an output
+  CHECK(of(4) == 5);  // the value is an output
 }
 
 TEST_CASE("lowering: what a variable becomes is kept to the end", "[lowering]") {

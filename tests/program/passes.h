@@ -1,4 +1,5 @@
-// Compares programs before and after a pass: the same results, other instructions.
+// Helpers that compare programs before and after a pass: the results must be equal, while the
+// instructions differ.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,7 +12,7 @@
 
 namespace crescent::passes {
 
-/// Pseudo-random numbers from -1 to 1 (booleans: both; integers: -8 to 8).
+/// Pseudo-random numbers from -1 to 1 (for booleans both values; for integers from -8 to 8).
 inline Tensor numbers(const TensorSpec& spec, uint32_t seed = 1) {
   Tensor t(Shape(spec.shape), DType::float64);
   double* values = t.mutable_data<double>();
@@ -25,7 +26,7 @@ inline Tensor numbers(const TensorSpec& spec, uint32_t seed = 1) {
   return ops::cast(t, spec.dtype);
 }
 
-/// The outputs, followed by the values of variables after the run.
+/// Runs the program; returns the outputs, followed by the values of the variables after the run.
 inline Tensors run(const Program& program) {
   auto executable = compile(program);
   Tensors inputs, variables, outputs;
@@ -59,7 +60,8 @@ inline void check_same(const Tensors& a, const Tensors& b, double tolerance) {
 
 using Pass = bool (*)(Program&);
 
-/// Applies a pass and removes dead code; checks that the program is valid and computes the same.
+/// Applies a pass and removes dead code; checks that the program is valid and computes the same as
+/// before.
 inline Program rewritten(Program program, Pass pass, double tolerance = 1e-6) {
   INFO("before:\n" << program.text());
   validate(program);
@@ -76,8 +78,8 @@ inline Program traced(const std::function<Tensors(const Tensors&)>& f, const Ten
   return trace(f, inputs);
 }
 
-/// The names of the instructions, with the functions of elementwise ones and with epilogues:
-/// "square, multiply, matmul+bias".
+/// The names of the instructions as a list; elementwise instructions have the names of their
+/// functions, and epilogues are appended: "square, multiply, matmul+bias".
 inline std::string names(const Program& program) {
   std::string text;
   for (const auto& i : program.code) {

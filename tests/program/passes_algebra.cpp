@@ -1,4 +1,4 @@
-// Algebraic identities of numbers and shapes.
+// The pass `algebra`: algebraic identities of numbers and shapes.
 #include <algorithm>
 
 #include "crescent/program/gradient.h"
@@ -259,7 +259,7 @@ TEST_CASE("algebra leaves out a cast there and back only where nothing is lost",
   const DType all[] = {DType::boolean, DType::uint8,  DType::int8,    DType::int16,
                        DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
                        DType::float32, DType::float64};
-  // Values that some dtypes represent and others do not: both limits, the longest mantissas, a
+  // Values that some dtypes represent and others do not: the limits, the longest mantissas, and a
   // fraction.
   const Tensor values =
       Tensor::from(std::vector<double>{0, 1, 5, 127, 200, 255, -3, -128, 1027, -32768, 16777217,
@@ -324,7 +324,7 @@ TEST_CASE("the gradient of softmax forgets what is the same for all classes", "[
         return Tensors{loss, tape.gradient(loss, Tensors{in[0]})[0]};
       },
       {f32({4, 10}), f32({4, 10})});
-  Program q = rewritten(p, algebra);  // the gradient of the sum is not broadcast any more
+  Program q = rewritten(p, algebra);  // the gradient of the sum is no longer broadcast
   const auto sums = [](const Program& program) {
     return std::count_if(program.code.begin(), program.code.end(),
                          [](const auto& i) { return i.op->name() == "reduce"; });

@@ -1,4 +1,5 @@
-// Dead code, common subexpressions, constants, the order of instructions and value numbers.
+// Passes that clean up programs: dead code, common subexpressions, constants, the order of
+// instructions and the numbering of values.
 #include "passes.h"
 
 namespace crescent::passes {

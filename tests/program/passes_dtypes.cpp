@@ -1,4 +1,5 @@
-// What passes may remove or merge in each dtype: the results stay those of the original program.
+// Instructions that passes may remove or merge in each dtype: the results must stay those of the
+// original program.
 #include <limits>
 
 #include "passes.h"
@@ -12,8 +13,8 @@ constexpr DType kNumbers[] = {DType::boolean, DType::uint8,  DType::int8,    DTy
                               DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
                               DType::float32, DType::float64};
 
-/// Powers of 2 over the range of the dtype and their neighbours, of both signs; for floats below
-/// `most`.
+/// Powers of 2 over the range of the dtype and the values next to them, with both signs;
+/// floating-point values stay below `most`.
 Tensor limits_of(DType dtype, double most) {
   if (!is_floating(dtype)) {
     std::vector<int64_t> whole = {0, std::numeric_limits<int64_t>::min(),
@@ -59,7 +60,8 @@ TEST_CASE("casts are left out where the dtype between has every number, and only
     for (DType b : kNumbers) {
       for (DType c : kNumbers) {
         const bool whole =
-            !is_floating(b) || !is_floating(c);  // for others the result is undefined
+            // For other pairs of dtypes the result is undefined.
+            !is_floating(b) || !is_floating(c);
         const Tensor x = limits_of(a, whole ? 120 : std::numeric_limits<double>::infinity());
         const auto chain = [&](const Tensor& t) { return cast(cast(t, b), c); };
         CAPTURE(a, b, c);

@@ -39,7 +39,7 @@ TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[pas
   Program p = traced(
       [](const Tensors& in) {
         const Tensor a = exp(in[0]);
-        const Tensor total = sum(a, {1}, true);  // needs a, and the quotient needs it
+        const Tensor total = sum(a, {1}, true);  // the sum needs a, and the quotient needs the sum
         return Tensors{square(a / total)};
       },
       {f32({4, 3})});
@@ -47,8 +47,8 @@ TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[pas
 
   Program through_region = traced(
       [](const Tensors& in) {
-        // Two regions of different shapes that depend on each other's values: fused, they would
-        // wait for each other.
+        // Two regions of different shapes that depend on each other's values: if both were fused,
+        // each would wait for the other.
         const Tensor a = exp(in[0]), row = sum(a, {0}), b = tanh(row), c = a * b,
                      late = sum(c, {0}), d = b + late;
         return Tensors{d, square(c)};
@@ -79,7 +79,8 @@ TEST_CASE("fusion: what is cut is small, and computed where it is needed", "[pas
       {f32({6, 6}), f32({6, 6}), f32({6, 6})});
   Program q = rewritten(p, fusion);
   REQUIRE(names(q) == "fused, matmul, fused");
-  REQUIRE(q.code[0].outputs.size() == 2);  // y for the product, and a mask of one byte per element
+  // Outputs: y for the product, and a mask of one byte per element.
+  REQUIRE(q.code[0].outputs.size() == 2);
   CHECK(q.values[size_t(q.code[0].outputs[1])].dtype == DType::boolean);
 }
 
@@ -138,7 +139,8 @@ TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]")
   CHECK(names(q).find("scatter_add") == std::string::npos);
 
   Program own = traced(
-      [](const Tensors& in) {  // the updates are computed from a value of the region itself
+      // The updates are computed from a value that the region itself computes.
+      [](const Tensors& in) {
         const Tensor a = exp(in[0]);
         ScatterAdd op;
         op.size = 16;
@@ -198,7 +200,7 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
   lean = rewritten(lean, fusion);
   CHECK(lean.code.size() <= plain.code.size());
   CHECK(kept(lean) < kept(plain));
-  CHECK(kept(lean) == 3);  // y and 1 + erf, then the gradient
+  CHECK(kept(lean) == 3);  // kept values: y and 1 + erf, then the gradient
 }
 
 TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {
@@ -366,7 +368,7 @@ TEST_CASE("optimize: empty tensors", "[passes]") {
 TEST_CASE("optimize takes little time", "[passes]") {
   Step step;
   const Program program = traced(step, kBatch);
-  optimize(program);  // kernels for constants are compiled
+  optimize(program);  // the first call compiles kernels for constants
   using Clock = std::chrono::steady_clock;
   double best = 1;
   for (int i = 0; i < 5; ++i) {
@@ -375,7 +377,7 @@ TEST_CASE("optimize takes little time", "[passes]") {
     best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
   }
   INFO(program.code.size() << " instructions took " << best * 1e3 << " ms");
-  CHECK(best < 0.05);  // a tenth of it on a quiet machine
+  CHECK(best < 0.05);  // takes a tenth of this on a quiet machine
 }
 
 TEST_CASE("optimize: long programs", "[passes]") {

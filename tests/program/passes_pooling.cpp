@@ -23,7 +23,7 @@ TEST_CASE("pooling: masks and sums are done on the small side of its gradient", 
     Program q = rewritten(p, pooling, 1e-5);
     q = rewritten(q, common_subexpressions);
     CHECK(names(q).find("pool, ") ==
-          names(q).rfind("pool, "));  // the pooling of the forward pass is reused
+          names(q).rfind("pool, "));  // the gradient reuses the pooling of the forward pass
     for (const auto& i : q.code) {
       if (i.op->name() == "select")
         CHECK((overlap || q.values[size_t(i.outputs[0])].shape == Shape{2, 3, 3, 3}));
@@ -46,7 +46,8 @@ TEST_CASE("pooling: masks that are none of a relu before stay behind", "[passes]
   for (const bool max : {false, true})
     for (const bool by_gradient : {false, true})
       for (const double bound : {0.0, 0.25}) {
-        if (max && !by_gradient && bound == 0) continue;  // this one is
+        // Left out, since this is the mask of a relu before the pooling.
+        if (max && !by_gradient && bound == 0) continue;
         Program p = traced(
             [&](const Tensors& in) {
               GradientTape tape;

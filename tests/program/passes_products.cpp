@@ -376,7 +376,7 @@ TEST_CASE("precision: casts around products become part of them", "[passes]") {
                                  },
                                  {{half, {8, 6}}, f32({6, 5})}),
                              precision);
-  CHECK(names(narrow) == "matmul, cast");  // the rounded result is wanted too
+  CHECK(names(narrow) == "matmul, cast");  // the rounded result is also an output
   CHECK(op<WithPostOps>(narrow, 0).mixed == Mixed::to_bfloat16);
 
   Program gradient =
@@ -402,7 +402,8 @@ TEST_CASE("precision: casts around products become part of them", "[passes]") {
                     },
                     {f32({50, 3}), {DType::int32, {4}}}),
                 precision, 2e-2);
-  CHECK(rows.values[size_t(rows.code[0].outputs[0])].shape == Shape{4, 3});  // gathered first
+  // The rows are gathered before the product.
+  CHECK(rows.values[size_t(rows.code[0].outputs[0])].shape == Shape{4, 3});
   CHECK(rows.code.back().op->name() == "scatter_add");
   CHECK(rows.values[size_t(rows.outputs[1])].dtype == single);
 }

@@ -43,8 +43,8 @@ TEST_CASE("scans: bodies are optimised", "[passes]") {
 
 namespace {
 
-/// The program whose only instruction is a scan that stores its states; those of state `kept` are a
-/// result.
+/// The program, whose only instruction is a scan, changed so that the scan stores its states; those
+/// of state `kept` become a result.
 Program with_kept_states(Program program, size_t kept) {
   Program::Instruction& loop = program.code.at(0);
   auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*loop.op));
@@ -144,7 +144,7 @@ TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]"
 
 namespace {
 
-/// The term that a step adds to a sum: a function of its state, its input and a matrix.
+/// A function for the term that a step adds to a sum, from its state, its input and a matrix.
 using Addend = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& matrix);
 
 Program adding_up(Addend addend, const Shape& sum, bool reverse) {

@@ -1,4 +1,4 @@
-// Compiled programs of all owners are kept within one memory budget.
+// The compiled programs of all functions are kept within one memory budget.
 #include <catch2/catch.hpp>
 
 #include "crescent/layer/layer.h"
@@ -9,7 +9,7 @@ using namespace crescent;
 
 namespace {
 
-/// Restores the budget at the end of the test.
+/// Sets the memory budget, and restores it at the end of the test.
 struct Budget {
   explicit Budget(size_t bytes) { set_program_cache(bytes); }
   ~Budget() { set_program_cache(before_); }
@@ -54,7 +54,8 @@ TEST_CASE("those go first that were not used for longest") {
     CHECK(often.is_right(1));
     CHECK(often.is_right(n));
   }
-  CHECK(often.traces == 300);  // the program for one element was never dropped
+  // One trace for each other size: the program for one element was never dropped.
+  CHECK(often.traces == 300);
   CHECK(seldom.is_right(1));
   CHECK(seldom.traces == 2);
 }
@@ -119,5 +120,6 @@ TEST_CASE("results keep memory for the signature of now only") {
   f({ones(kMany)});
   const int64_t before = allocated_bytes();
   for (int64_t n = 1; n <= 20; ++n) f({ones(kMany - n)});
-  CHECK(allocated_bytes() < before + kMany);  // of 20 times two results of 4 kMany bytes
+  // The 20 calls made two results of 4 kMany bytes each, which are not kept.
+  CHECK(allocated_bytes() < before + kMany);
 }

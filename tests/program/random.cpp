@@ -6,7 +6,7 @@
 using namespace crescent;
 
 TEST_CASE("philox gives the words of the reference implementation") {
-  // Random123's published test vectors for Philox 4x32-10.
+  // Published test vectors of Random123 for the generator Philox 4x32-10.
   auto words = [](uint64_t seed, uint64_t counter, uint64_t block) {
     const PhiloxBlock b = philox(seed, counter, block);
     return std::vector<uint32_t>(b.word, b.word + 4);

@@ -1,4 +1,4 @@
-// Eager ops, traces, tapes and one shared function on several threads at once.
+// Eager ops, traces, gradient tapes and one shared function, used on several threads at once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <thread>

@@ -1,4 +1,4 @@
-// A run that fails changes no variable, wherever the failing op is, compiled or eager.
+// A run that fails must change no variable, wherever the failing op is, compiled or eager.
 #include <catch2/catch.hpp>
 
 #include "crescent/device/lowering.h"
@@ -11,7 +11,7 @@ using Catch::Contains;
 
 namespace {
 
-/// (x) -> x; fails if an element is negative. Computed on the host.
+/// An op (x) -> x that fails if an element is negative; it is computed on the host.
 struct Positive final : OpOf<Positive> {
   static constexpr const char* kName = "positive";
   auto fields() const { return std::tie(); }
@@ -26,7 +26,7 @@ struct Positive final : OpOf<Positive> {
 };
 Tensor positive(const Tensor& x) { return apply1(Positive(), {x}); }
 
-/// x if it is valid, else an error of an index out of range.
+/// Returns x if it is valid; otherwise fails with an error of an index out of range.
 Tensor checked(const Tensor& x) {
   const Tensor index = ops::cast(ops::sum(x), DType::int32);
   return x + ops::gather(Tensor::full({8}, 0), index, 0);

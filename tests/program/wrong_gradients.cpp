@@ -1,4 +1,5 @@
-// Ops whose vjp() does not return one gradient of the right shape and dtype for each input.
+// Ops whose vjp() does not return one gradient of the right shape and dtype for each input must
+// give an error.
 #include <catch2/catch.hpp>
 
 #include "crescent/ops/ops.h"
@@ -9,7 +10,7 @@ using namespace crescent;
 
 namespace {
 
-/// (a, b) -> a + b, whose gradients are made by `make` from the upstream gradient.
+/// An op (a, b) -> a + b; `make` computes its gradients from the upstream gradient.
 struct Careless final : Op {
   using Make = std::function<Tensors(const Tensor&)>;
   explicit Careless(Make gradients) : make(std::move(gradients)) {}
@@ -23,7 +24,7 @@ struct Careless final : Op {
   Make make;
 };
 
-/// The error for these gradients, "" if they are accepted; eagerly and compiled.
+/// The error message for these gradients, "" if they are accepted; computed eagerly and compiled.
 std::string said_of(const Careless::Make& gradients) {
   const auto differentiate = [&](const Tensors& in) {
     GradientTape tape;

@@ -18,12 +18,12 @@ namespace {
 
 constexpr int kFirstRepetitions = 2, kSureRepetitions = 200;
 /// The tolerance of a result, as a multiple of the spread of its repetitions. Repetitions round
-/// every number independently, but in a kernel equal numbers are rounded alike and their errors add
-/// up; so a result is reported only if it exceeds twice that tolerance.
+/// every number independently, while a kernel rounds equal numbers alike, so that their errors add
+/// up. Therefore a result is reported only if it exceeds twice the tolerance.
 constexpr double kFactor = 6, kSureFactor = 12;
 /// The largest number of candidates of which kSureRepetitions choose each at least once.
 constexpr size_t kMaxCandidates = 8;
-/// Most nodes of a recipe whose gradients are cheap to check.
+/// the largest number of nodes of a recipe whose gradients are cheap to check
 constexpr size_t kFewNodes = 8;
 constexpr int64_t kForThreads = 16'000;  ///< fewest elements for which kernels use several threads
 
@@ -62,15 +62,15 @@ bool has_body(const Recipe& recipe) {
                      [](const Node& node) { return node.function == "scan"; });
 }
 
-/// The derivative of a loss in one direction: by the gradients (given), and by finite differences
-/// (found).
+/// The derivative of a loss in one direction: computed from the gradients (given), and by finite
+/// differences (found).
 struct Slope {
   double given = 0, found = 0;
   bool is_smooth = false, agrees = false;
 };
 
 /// The error of storing a number in the dtype; 0 for NaN and infinity. Terms of sums may be flushed
-/// to 0 if they are too small for a normal number, which matters near 1 only in float16.
+/// to 0 if they are too small for a normal number; for sums near 1 this matters only in float16.
 double own_error(double exact, DType dtype) {
   if (!std::isfinite(exact) || !is_floating(dtype)) return 0;
   const double smallest = dtype == DType::float16 ? unit_of(dtype) * 8 : 1024;
@@ -89,8 +89,8 @@ class Expected {
 
   const Program& program() const { return program_; }
 
-  /// Describes the first wrong result; nullopt if there is none. Adds repetitions before a result
-  /// counts as wrong. Throws Unreliable if only rounding makes many numbers equal.
+  /// Describes the first wrong result; nullopt if there is none. Before a result counts as wrong,
+  /// more repetitions are added. Throws Unreliable if only rounding makes many numbers equal.
   std::optional<std::string> compare(const Tensors& got) {
     std::optional<std::string> wrong = far_off(got);
     while (wrong && repetitions_ < kSureRepetitions) {
@@ -129,7 +129,8 @@ class Expected {
       const std::vector<double> values = got[o].to_vector();
       for (size_t i = 0; i < values.size(); ++i) {
         if (absolute_difference(values[i], exact.values[i]) == 0) continue;
-        // The sum of opposite infinities is NaN, and whether they are added depends on the order.
+        // Opposite infinities have the sum NaN, and whether they are added depends on the order of
+        // the terms.
         if (std::isinf(exact.values[i]) && std::isnan(values[i])) continue;
         if (std::isnan(exact.values[i]) && std::isinf(values[i])) continue;
         const double factor = repetitions_ == kSureRepetitions ? kSureFactor : kFactor;
@@ -173,7 +174,7 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   const auto direction = [](size_t input, size_t i, double turn) {
     return std::cos(static_cast<double>(i) * (7.1 + turn) + static_cast<double>(input));
   };
-  // sum(outputs . upstreams), with inputs shifted by `step` in the direction `turn`.
+  // The loss sum(outputs . upstreams), with the inputs shifted by `step` in the direction `turn`.
   const auto loss = [&](double step, double turn) {
     std::vector<Array> moved = places;
     for (size_t k = 0; k < given; ++k)
@@ -211,8 +212,9 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
     const double half = (loss(kStep / 2, turn) - loss(-kStep / 2, turn)) / kStep;
     const double room = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
     slope.found = (ahead - behind) / (2 * kStep);
-    // If the difference spans many steps, floor of large numbers has the slope of its argument
-    // although its derivative is 0, and a remainder falls back although its derivative is large.
+    // If a finite difference spans many steps, floor of large numbers seems to have the slope of
+    // its argument although its derivative is 0, and a remainder seems to fall back although its
+    // derivative is large.
     const bool hides_steps =
         jumps && std::max(std::abs(slope.found), std::abs(slope.given)) * kStep > 1;
     slope.is_smooth = !hides_steps && std::abs(slope.found - half) < room / 4 &&
@@ -222,7 +224,8 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   };
   const Slope slope = in_direction(0);
   if (!slope.is_smooth || slope.agrees) return std::nullopt;
-  // The effects of several kinks may cancel in one direction, but hardly in several.
+  // In one direction the effects of several kinks may cancel each other; in several directions that
+  // is unlikely.
   for (double turn : {0.9, 2.3, 4.1, 5.7})
     if (!in_direction(turn).is_smooth) return std::nullopt;
   return concat("a slope of ", slope.given, " where differences give ", slope.found);
@@ -267,7 +270,8 @@ Tensors outputs_of(const Program& program) {
 
 Tensors run_program(const Program& program, const Tensors& inputs) {
   Tensors outputs = outputs_of(program);
-  // Fills the memory of the results, so that elements that are not written are detected.
+  // Fills the memory of the results with a byte pattern, so that elements that are not written are
+  // noticed.
   for (Tensor& output : outputs)
     std::fill_n(static_cast<unsigned char*>(output.mutable_raw()), output.bytes(), 0x7f);
   std::vector<Tensor> none;
@@ -290,7 +294,7 @@ bool is_large(const Recipe& recipe) {
   });
 }
 
-/// The ways to run a recipe. The first one with a wrong result is reported.
+/// The ways in which a recipe can be run. The first way that gives a wrong result is reported.
 class Ways {
  public:
   Ways(const Recipe& recipe, uint64_t variant)
@@ -346,8 +350,8 @@ class Ways {
     if (!choices_.one_in(8)) return;
     take("compiled as recorded", [&] { return run_program(expected_.program(), inputs_); });
   }
-  /// Runs the program twice, with different values of the variables in between: cached values that
-  /// depend on them must be recomputed.
+  /// Runs the program twice and changes the variables in between: cached values that depend on them
+  /// must be computed again.
   void with_variables() {
     if (!choices_.one_in(4)) return;
     OptimizeOptions options;
@@ -385,7 +389,7 @@ class Ways {
       outcome_.difference = Difference{"gradients as recorded", *wrong};
   }
 
-  /// Whether the recipe has half-width values: constants in gradients are then rounded.
+  /// Whether the recipe has float16 or bfloat16 values; then constants in gradients are rounded.
   bool has_halves() const {
     return std::any_of(recipe_.nodes.begin(), recipe_.nodes.end(), [](const Node& node) {
       return is_floating(node.spec.dtype) && size_of(node.spec.dtype) == 2;

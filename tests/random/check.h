@@ -1,5 +1,5 @@
 // Check: runs a recipe in all ways (compiled, eager, with variables, ...) and compares the results
-// with the reference.
+// with the reference interpreter.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,19 +11,20 @@ namespace crescent::random_programs {
 
 struct Difference {
   std::string way;   ///< "compiled", ...
-  std::string text;  ///< the element, its value and the expected value
+  std::string text;  ///< the element that differs, its value and the expected value
 };
 
 struct Outcome {
   std::optional<Difference> difference;
-  std::optional<Recipe> other;  ///< the rewritten recipe, if it was a rewritten one that differed
+  std::optional<Recipe> other;  ///< the recipe rewritten by identities, if only this one gave a
+                                ///< different result
   bool skipped = false;         ///< whether the reference is unreliable for this recipe
 };
 
-/// `variant` is the seed of the choices that are not part of the recipe: identities, variables, a
-/// device.
+/// Checks a recipe. `variant` is the seed of the choices that are not part of the recipe:
+/// identities, variables, a device.
 Outcome check(const Recipe& recipe, uint64_t variant);
-/// Checks the recipe that the choices make.
+/// Checks the recipe that is made from these choices.
 Outcome check(const std::vector<uint32_t>& choices, uint64_t variant);
 
 /// The recipe with some values computed by other ops, according to mathematical identities.

@@ -7,7 +7,7 @@ Choices::Choices(uint64_t seed) : state_(seed * 0xd1342543de82ef95ull + 0x2545f4
   state_ = (uint64_t{draw()} << 32) ^ draw() ^ seed;
 }
 
-uint32_t Choices::draw() {  // splitmix64
+uint32_t Choices::draw() {  // one step of the generator splitmix64
   uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;

@@ -28,7 +28,8 @@ class Choices {
     return values[static_cast<size_t>(below(static_cast<int64_t>(values.size())))];
   }
 
-  /// While alive, choices belong to one step of the program, which can be removed as a whole.
+  /// While an object of this class exists, choices belong to one step of the program, which can be
+  /// removed as a whole.
   class Step {
    public:
     explicit Step(Choices& choices) : choices_(choices), first_(choices.made_.size()) {}

@@ -38,7 +38,7 @@ Value some_of(Choices& choices, int64_t n) {
   const int64_t kind = choices.below(6);
   if (kind == 0 || n == 0) return range(0, -1, 1);
   const int64_t count = kind == 1 ? 1 : 1 + choices.below(n);
-  if (kind == 5) {  // backwards
+  if (kind == 5) {  // in reverse
     const int64_t step = 1 + choices.below(3), start = n - 1 - choices.below((n + 1) / 2);
     return range(start, -1, -step);
   }
@@ -252,7 +252,8 @@ int Draft::scan(Node node, size_t result) {
 }
 
 bool Draft::is_inner(int value) const {
-  // In the body of a scan, values are not nodes of the recipe, and none of them is inner.
+  // In the body of a scan the numbers of values are not indices of the recipe's nodes, and no value
+  // is inner.
   const auto at = static_cast<size_t>(value) - (specs_.size() - recipe.nodes.size());
   return at < recipe.nodes.size() && recipe.nodes[at].inner;
 }

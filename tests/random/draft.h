@@ -15,8 +15,8 @@ class Draft {
  public:
   using Accepts = std::function<bool(const TensorSpec&)>;
 
-  /// Axes have one of a few lengths that are drawn at the beginning, so that shapes often match;
-  /// shapes have at most `most_elements` elements.
+  /// The lengths of axes are taken from a few that are drawn at the beginning, so that shapes often
+  /// match. Shapes have at most `most_elements` elements.
   Draft(Choices& choices, int64_t most_elements);
   /// A draft of the body of a scan, with the values `locals`.
   Draft(Draft& around, Tensors locals);
@@ -29,7 +29,8 @@ class Draft {
   DType dtype(int value) const { return spec(value).dtype; }
   int values() const { return static_cast<int>(specs_.size()); }
   bool is_inner(int value) const;
-  /// The most elements that a result may have, and the most multiplications that it may take.
+  /// The largest number of elements that a result may have, and of multiplications that computing
+  /// it may take.
   int64_t most_elements() const { return most_elements_; }
 
   // ---- drawing
@@ -37,29 +38,29 @@ class Draft {
   Shape shape_of_rank(int rank);
   DType floating();  ///< usually the main dtype of the recipe
   int input(const TensorSpec& spec);
-  /// An earlier value that is accepted, or a new input with the spec that `make` returns.
+  /// A random earlier value for which `accepts` is true, or a new input with the spec that `make`
+  /// returns.
   int operand(const Accepts& accepts, const std::function<TensorSpec()>& make);
   int number();  ///< a value of any dtype except bool
   int fraction(int least_rank = 0);
-  int whole();  ///< small integers
+  int whole();  ///< a value of small integers
   int boolean();
   int same_shape(int value);  ///< a value with the shape and dtype of `value`
   int partner(int value);     ///< a value that broadcasts with `value`, usually of its dtype
-  int positive();             ///< a fraction >= 0.5
-  int unit();                 ///< a fraction within (-1, 1)
+  int positive();             ///< a floating-point value >= 0.5
+  int unit();                 ///< a floating-point value within (-1, 1)
   int axis(int value);
-  /// A view of the value: a slice, a permutation or a repetition.
+  /// A view of the value: a slice, a permutation or a repetition of it.
   int view(int value);
-  /// The value with smaller numbers (times 1/8, or tanh), for results that would otherwise grow
-  /// along the graph.
+  /// The value made smaller (times 1/8, or tanh), for results that would otherwise grow along the
+  /// graph.
   int damped(int value);
 
   // ---- calling
-  /// Adds a call; fails with the error of cr.ops, and then adds nothing.
+  /// Adds a call and returns its result. If cr.ops refuses the call, fails with its error.
   int call(const std::string& function, std::vector<Argument> arguments, size_t result = 0);
   int scan(Node node, size_t result);
-  /// Marks the value as inner: from now on it is only an operand where its number is given
-  /// explicitly.
+  /// Marks the value as inner: from now on no random operand is this value.
   int inner(int value);
 
  private:
@@ -73,7 +74,7 @@ class Draft {
   DType floating_ = DType::float32;
 };
 
-/// A way to extend a draft: draws operands and calls a function.
+/// A way to extend a draft: draws operands and adds a call of a function.
 struct Row {
   std::string function;
   std::function<int(Draft&)> add;
@@ -88,7 +89,7 @@ std::vector<Row> nested_rows();
 std::vector<Row> matrix_rows();
 std::vector<Row> signal_rows();
 std::vector<Row> sampling_rows();
-std::vector<Row> special_rows();  ///< matrix, signal and sampling rows
+std::vector<Row> special_rows();  ///< rows for matrices, signals and sampling
 std::vector<Row> edge_rows();
 
 /// Makes a recipe from choices.

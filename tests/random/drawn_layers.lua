@@ -1,11 +1,11 @@
--- Checks that every layer of cr.layers is drawn by some random model, or is excluded for a stated
--- reason.
+-- Checks that random models can contain every layer of cr.layers; layers that are excluded need a
+-- stated reason.
 local cr = require "crescent"
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
 local draw, kinds = require "model_recipes", require "model_layers"
 
---- Collects the names of all layers in a recipe, nested ones too.
+--- Collects the names of all layers in a recipe, including nested ones.
 local function collect(value, drawn)
   if type(value) ~= "table" then return end
   if type(value[1]) == "string" then drawn[value[1]] = true end

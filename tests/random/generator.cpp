@@ -24,8 +24,8 @@ const std::vector<std::vector<Row>>& families() {
   return all;
 }
 
-/// Adds one step; false when the program is large enough. A program of edge cases only has few
-/// steps.
+/// Adds one step; returns false when the program is large enough. A program that consists of edge
+/// cases has only few steps.
 bool grow(Draft& draft, bool all_edges) {
   const Choices::Step step(draft.choices);
   if (draft.choices.below(all_edges ? 4 : 9) == 0) return false;
@@ -34,7 +34,7 @@ bool grow(Draft& draft, bool all_edges) {
   try {
     row.add(draft);
   } catch (const Error&) {
-    // Earlier steps stay: they are a valid program.
+    // the call was refused; the program of the earlier steps stays valid
   }
   return true;
 }

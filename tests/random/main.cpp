@@ -30,7 +30,8 @@ using namespace crescent::random_programs;
 
 namespace {
 
-constexpr uint64_t kMaxReported = 5;  ///< failures that are printed; others are only counted
+constexpr uint64_t kMaxReported = 5;  ///< limit of failures that are printed; further ones are
+                                      ///< only counted
 
 using Check = std::function<Outcome(const Recipe&, uint64_t)>;
 using Clock = std::chrono::steady_clock;
@@ -39,8 +40,8 @@ double seconds_since(Clock::time_point start) {
 }
 
 struct Options {
-  double seconds = 0;            ///< time limit; 0: none
-  uint64_t seed = 0, count = 0;  ///< 0: any
+  double seconds = 0;            ///< time limit in seconds; 0: none
+  uint64_t seed = 0, count = 0;  ///< seed 0: drawn from the clock; count 0: no limit
   bool rows = false, apart = false, has_seed = false, first = false;
 
   bool is_over(uint64_t programs, double passed) const {
@@ -94,7 +95,8 @@ std::string all_of(int pipe) {
   return text;
 }
 
-/// Like check(), in a child process; a crash of that process is reported as a difference.
+/// Does the same as check(), in a child process; if that process crashes, this is reported as a
+/// difference.
 Outcome check_apart(const Recipe& recipe, uint64_t seed) {
   int ends[2];
   if (pipe(ends) != 0) fail("no pipe to another process");
@@ -136,7 +138,7 @@ void tell_seed_of_signals() {
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, tell_seed);
 }
 
-/// Shrinks the program and prints it.
+/// Simplifies the program and prints it.
 void report(uint64_t seed, const Recipe& recipe, const Choices& choices, const Difference& found,
             const Check& check) {
   constexpr double kSeconds = 30;
@@ -207,8 +209,8 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Keeps freed memory in the process: mapping new pages for each program takes half of the time
-  // otherwise.
+  // Keeps freed memory in the process, because mapping new pages for each program would take half
+  // of the time.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   mallopt(M_TOP_PAD, 1 << 26);

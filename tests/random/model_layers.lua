@@ -8,8 +8,8 @@ local function chance(n) return math.random(n) == 1 end
 local activations = { "relu", "tanh", "sigmoid", "gelu", "silu", "elu", "softplus", "selu", "linear",
   "leaky_relu", "hard_sigmoid", "mish", "softsign" }
 local function activation() return pick(activations) end
---- A seed, so that layers with random numbers draw the same ones compiled, op by op and in every
---- dtype.
+--- A random seed for a layer that draws random numbers, so that it draws the same ones compiled, op
+--- by op and in every dtype.
 local function seed() return math.random(1000) end
 
 local function recurrent(name)

@@ -6,8 +6,8 @@ local ops = cr.ops
 local function pick(list) return list[math.random(#list)] end
 local function chance(n) return math.random(n) == 1 end
 
---- Optimizers, with options by which they do not divide by small numbers, so that rounding errors
---- stay small.
+--- Optimizers. Their options keep them from dividing by small numbers, so that rounding errors stay
+--- small.
 local optimizers = {
   { "SGD", { learning_rate = 0.01 } },
   { "SGD", { learning_rate = 0.01, momentum = 0.9, nesterov = true, weight_decay = 0.01 } },
@@ -26,7 +26,7 @@ local optimizers = {
   { "Ftrl", { learning_rate = 0.01 } },
   { "Lamb", { learning_rate = 0.005, epsilon = 0.01 } },
   { "LossScaleOptimizer", { inner_optimizer = { class_name = "SGD", config = { learning_rate = 0.01 } },
-    initial_scale = 1 } },  -- without it, gradients of logarithms reach 1e4
+    initial_scale = 1 } },  -- without this scale, gradients of logarithms reach 1e4
 }
 
 local last_layers = {
@@ -39,11 +39,11 @@ local losses = {}
 for name in pairs(last_layers) do losses[#losses + 1] = name end
 table.sort(losses)
 
---- Mostly float32, where tolerances are smallest.
+--- Dtype policies; most are float32, for which tolerances are smallest.
 local policies = { "float32", "float32", "float32", "float32", "mixed_float16", "mixed_bfloat16",
   "float16", "bfloat16" }
 
---- The kinds of inputs, with shapes without the samples.
+--- The kinds of inputs, with functions that draw a shape (without the samples axis).
 local inputs = {
   rows = function() return { shape = { pick { 1, 2, 5, 16, 33, 64, 300 } } } end,
   sequences = function()
@@ -58,8 +58,8 @@ local inputs = {
   words = function() return { shape = { pick { 1, 4, 9, 17 } }, words = 20 } end,
 }
 
---- Replaces Softmax layers by activations, because Softmax would take a mask of steps as a mask of
---- channels.
+--- Replaces Softmax layers by softmax activations, because the layer Softmax would take a mask of
+--- time steps for a mask of channels.
 local function without_softmax(layer)
   if layer[1] == "Softmax" then return { "Activation", { activation = "softmax" } } end
   if layer[1] == "Functional" then
@@ -76,7 +76,7 @@ local function layer_on(kind)
   return layer
 end
 
---- A branch: an input and the layers that reduce it to rows.
+--- A branch of a model: an input, and the layers that reduce it to rows.
 local function branch(kind, most)
   local all = inputs[kind]()
   all.layers = {}
@@ -92,8 +92,8 @@ local function branch(kind, most)
   return all
 end
 
---- An optimizer for the policy. Ftrl divides differences of roots by the learning rate, which
---- leaves no significant digits in half width.
+--- An optimizer that suits the policy. Ftrl divides differences of roots by the learning rate,
+--- which leaves no significant digits in float16 and bfloat16.
 local function optimizer_for(policy)
   local optimizer = pick(optimizers)
   local keeps_halves = policy == "float16" or policy == "bfloat16"
@@ -119,8 +119,8 @@ function recipes.recipe(seed)
   return recipe
 end
 
---- Random values of an input: numbers, or word indices, in which the last steps of some sequences
---- are 0.
+--- Random values for an input: numbers, or word indices of which some sequences have zeros in the
+--- last steps.
 local function input(of, n, seed)
   local shape = { n, table.unpack(of.shape) }
   if of.words then
@@ -148,7 +148,7 @@ local function target(recipe, shape, seed)
   return y
 end
 
---- The lists of inputs and of targets of the loss, for model outputs of this shape.
+--- The inputs and the targets of the loss as lists, for a model whose outputs have this shape.
 function recipes.data(recipe, shape)
   local x, y = {}, {}
   for i, of in ipairs(recipe.branches) do x[i] = input(of, recipe.samples, recipe.seed + 10 * i) end

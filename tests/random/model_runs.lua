@@ -4,8 +4,8 @@ local ops, layers = cr.ops, cr.layers
 
 local runs = {}
 
---- Converts an option: a layer of a recipe, { "Dense", { units = 3 } }, is built; its options may
---- contain layers.
+--- Converts an option of a recipe: a table such as { "Dense", { units = 3 } } becomes a layer; its
+--- options may contain layers as well.
 local function option_of(value)
   if type(value) ~= "table" then return value end
   if type(value[1]) == "string" and layers[value[1]] then return runs.layer(value) end
@@ -31,7 +31,7 @@ local function node(what, like)
   return runs.layer(what)
 end
 
---- Calls the layer on y, and on the previous tensor if the layer takes two.
+--- Calls the layer on y, and also on the previous tensor if the layer takes two.
 function call(layer, what, y, before)
   if not what.takes then return layer(y) end
   local other = what.takes == "both" and before and #before.shape == #y.shape and before or y
@@ -83,7 +83,7 @@ function runs.unit(policy)
   return policy:find "bfloat16" and 2.0 ^ -8 or policy:find "float16" and 2.0 ^ -11 or 2.0 ^ -24
 end
 
---- Perturbs x by random amounts up to by * (|x| + 1); where `zeros` is set, zeros stay 0.
+--- Perturbs x by random amounts up to by * (|x| + 1); if `zeros` is true, zeros stay 0.
 local function moved(x, by, seed, zeros)
   if not x.dtype:find "float" or by == 0 then return x end
   local way = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)
@@ -110,8 +110,8 @@ local function put(found, name, value)
 end
 
 --- The results of training and predicting, by name. `move` has the amount by which weights and
---- inputs are perturbed, and the seed of that. Loss scaling is used only if the recipe's optimizer
---- has it: whether a scale is too large would otherwise depend on the dtype.
+--- inputs are perturbed, and the seed of the perturbation. Loss scaling is used only if the
+--- recipe's optimizer has it, because whether a scale is too large depends on the dtype.
 function runs.results(recipe, policy, eagerly, data, move)
   cr.random.seed(recipe.seed)
   cr.config.set_dtype_policy(policy)

@@ -28,7 +28,7 @@ local first = options.seed or math.floor(cr.utils.clock() * 1000) % 2 ^ 31 | 0
 local function wide(x) return x:cast "float64" end
 local function largest(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
 
---- The name of the float64 result for a result that only compiled runs have.
+--- The name of the float64 result with which a result is compared that only compiled runs have.
 local function base(name)
   local output = name:match "^prediction.* (%d+)$"
   return output and "prediction " .. output or name
@@ -36,9 +36,9 @@ end
 
 local still_there = { by = 0, seed = 0 }
 
---- The largest change of each result when weights and inputs are perturbed, `turns` times, in
---- float64 and under the recipe's policy. The policy is needed too: a gradient that should be 0 is
---- only a rounding error there, from which some optimizers make steps of full length.
+--- The largest change of each result when weights and inputs are perturbed `turns` times, in
+--- float64 and under the recipe's policy. The policy is needed because a gradient that should be 0
+--- is only a rounding error there, and some optimizers turn it into steps of full length.
 local function spread_of(recipe, data, exact, once, turns)
   local unit, spread = runs.unit(recipe.policy), {}
   local wider = recipe.policy == "float32" and 16 or 2
@@ -54,7 +54,7 @@ local function spread_of(recipe, data, exact, once, turns)
 end
 
 --- Describes a compiled result whose error exceeds `room`, or an op-by-op result whose error is too
---- large; nil if there is none.
+--- large; returns nil if there is none.
 local function difference(compiled, once, exact, room, spread, unit)
   for name, value in pairs(compiled) do
     local off = largest(wide(value) - wide(exact[base(name)]))
@@ -62,8 +62,8 @@ local function difference(compiled, once, exact, room, spread, unit)
       return ("%s is off by %.3g, where %.3g would do"):format(name, off, room[base(name)])
     end
   end
-  -- In half width, probabilities near 1 and steps skipped by loss scaling may change results
-  -- arbitrarily.
+  -- In float16 and bfloat16, probabilities near 1 and steps that loss scaling skips may change
+  -- results arbitrarily, so op-by-op results are not compared.
   if unit > 1e-6 then return end
   for name, value in pairs(once) do
     local off, size = largest(wide(value) - wide(exact[name])), largest(exact[name])
@@ -86,12 +86,13 @@ local function check_with(recipe, turns)
   local exact = runs.results(recipe, "float64", true, data, still_there)
   local once = runs.results(recipe, recipe.policy, true, data, still_there)
   for name, value in pairs(exact) do
-    -- Skips results that are too large for float32; random programs test single ops there. A loss
-    -- of 7 is a probability of 1e-3, whose logarithm has too steep a gradient.
+    -- Skips results that are too large for float32 (random programs test single ops there). The
+    -- limit for a loss is 7, a probability of 1e-3, because the logarithm of smaller probabilities
+    -- has too steep a gradient.
     local most = not recipe.policy:find "float16" and 1e6 or name == "loss" and 7 or 1e3
     if not (largest(value) < most and largest(once[name]) < most) then return nil, "large" end
     -- The direction of a vector that consists of rounding errors is arbitrary, and its gradient is
-    -- huge.
+    -- huge, so such recipes are skipped.
     if recipe.loss == "cosine_similarity" and name:find "^prediction" and largest(value) < 1e-6 then
       return nil, "large"
     end
@@ -107,8 +108,9 @@ local function check_with(recipe, turns)
   return difference(compiled, once, exact, room, spread, unit)
 end
 
---- Checks a recipe, with more perturbations before a result counts as wrong: where two numbers
---- nearly share a maximum, or a sign depends on rounding, few perturbations show the spread.
+--- Checks a recipe. Before a result counts as wrong, it is checked with more perturbations: where
+--- two numbers nearly share a maximum, or a sign depends on rounding, few perturbations may not
+--- show the spread.
 local function check(recipe)
   local what, why = check_with(recipe, 2)
   if what then what = check_with(recipe, 40) end
@@ -190,7 +192,8 @@ local function changes_of(recipe)
   return all
 end
 
---- Simplifies a recipe (fewer layers, shorter axes, simpler training) as long as its check fails.
+--- Simplifies a recipe (fewer layers, shorter axes, simpler training) as long as its check still
+--- fails.
 local function shrink(recipe, deadline)
   local smaller = true
   while smaller do

@@ -1,5 +1,5 @@
-// Tests of the random-program library itself: that it detects wrong results, and simplifies the
-// programs.
+// Tests of the random-program library: it must detect wrong results and simplify the programs that
+// give them.
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <set>
@@ -22,14 +22,14 @@ Recipe drawn(uint64_t seed) {
 
 /// Functions that no row calls, with the reasons.
 const std::set<std::string> kLeftOut{
-    "nextafter",  // nextafter(0) is so small that intermediate steps flush it to 0
+    "nextafter",  // nextafter(0) is so small that the steps in between flush it to 0
     // functions whose result is a shape, or has a shape that depends on values
     "bincount", "nonzero", "unique", "shape", "size", "ndim", "dtype",
     // functions that need several processes
     "all_reduce"};
 
 /// Compares a recipe with the reference. Returns false if they cannot be compared, because the
-/// recipe has floats other than float64 or is unreliable.
+/// recipe has floating-point dtypes other than float64 or the reference is unreliable.
 bool agrees_with_reference(const Recipe& recipe) {
   const auto is_other = [](const Node& node) {
     return is_floating(node.spec.dtype) && node.spec.dtype != DType::float64;
@@ -73,8 +73,8 @@ TEST_CASE("the reference computes what ops compute in float64") {
   CHECK(compared > 10);
 }
 
-/// Leaves out programs whose intermediate values are complex numbers or coordinates, which are
-/// float32.
+/// Programs whose intermediate values are complex numbers or coordinates are left out, because
+/// these are float32.
 TEST_CASE("the reference computes what ops of special fields compute in float64") {
   constexpr int kWideRows = 30;
   int wide_rows = 0;
@@ -151,7 +151,8 @@ TEST_CASE("recipes written another way compute the same") {
 }
 
 TEST_CASE("shrinking keeps what is wrong, and little else") {
-  // Calls of softplus count as wrong here; no row calls softplus on the result of another function.
+  // In this test every program that calls softplus counts as wrong; no row calls softplus on the
+  // result of another function.
   const auto differs = [](const std::vector<uint32_t>& choices) {
     Choices replayed(choices);
     return draw_recipe(replayed).calls("softplus");
@@ -209,7 +210,7 @@ TEST_CASE("every function of cr.ops is drawn, or it is said why not") {
   int missing = 0;
   for (const std::string& name : registry().names(Operation::kKind)) {
     if (called.count(name) != 0 || kLeftOut.count(name) != 0) continue;
-    // Depend on box formats, which tests/shell covers.
+    // left out: these depend on box formats, which tests/shell covers
     if (name.starts_with("bounding_boxes.")) continue;
     const auto operation = get<Operation>(Value(name));
     bool is_drawn = false;

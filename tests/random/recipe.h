@@ -29,19 +29,19 @@ struct Argument {
 struct Node {
   std::string function;  ///< empty: an input
   std::vector<Argument> arguments;
-  size_t result = 0;  ///< index of the result, for functions with several
+  size_t result = 0;  ///< index of the result, for functions with several results
   /// The body of a "scan". Its values are numbered from 0: carry, step input, captured values,
-  /// results. The last value is the next carry; if `stacks`, the last but one is an output of each
-  /// step.
+  /// results. The last value is the next carry; if `stacks` is true, the value before it is an
+  /// output of each step.
   std::vector<Node> body;
   bool stacks = false;
-  /// The value is one of several correct results, or a complex number: only the row that adds it,
-  /// which makes it unique again, may use it.
+  /// True if the value is one of several correct results, or a complex number. Then only the row
+  /// that adds it may use it, because this row makes the result unique.
   bool inner = false;
 
   TensorSpec spec{};  ///< spec of the value
   Style style{};      ///< distribution of the values of an input
-  int phase = -1;     ///< phase of an input's values; the index of the input if negative
+  int phase = -1;     ///< phase of an input's values; if negative, the index of the input is used
   bool variable = false;
 };
 
@@ -56,7 +56,7 @@ struct Recipe {
   bool calls(std::string_view function) const;
 };
 
-/// The values of an input, by the index of the input and the index of the run.
+/// The values of an input; they depend on the index of the input and the number of the run.
 Tensor draw_input(const Node& input, int index, int run);
 /// The upstream gradient of an output.
 Tensor draw_upstream(const TensorSpec& spec, int index);
@@ -64,14 +64,14 @@ Tensor draw_upstream(const TensorSpec& spec, int index);
 /// Calls a function of cr.ops; returns all of its results.
 Tensors call(const Node& node, const Tensors& values);
 
-/// The outputs of the recipe, then, if requested, the gradient of each floating input, which is
-/// zeros if there is none. `inputs` are those of Recipe::inputs(), then the upstream gradients of
-/// the floating outputs.
+/// Runs the recipe. Returns its outputs and, if requested, the gradient of each floating-point
+/// input (zeros if there is none). `inputs` are the recipe's inputs, followed by the upstream
+/// gradients of the floating-point outputs.
 Tensors run(const Recipe& recipe, const Tensors& inputs);
 /// Draws inputs for run().
 Tensors draw_inputs(const Recipe& recipe, int run);
 
-/// A Lua script that prints the results of the recipe compiled, eagerly and in float64 where they
+/// A Lua script that prints the results of the recipe, compiled, eagerly and in float64, where they
 /// differ.
 std::string to_lua(const Recipe& recipe);
 

@@ -1,4 +1,4 @@
-// Rewriting by identities: computes the same values in another way.
+// Rewrites recipes by mathematical identities, so that the same values are computed in another way.
 #include <array>
 #include <numeric>
 #include <set>
@@ -11,7 +11,7 @@ namespace {
 class Rewriter {
  public:
   Rewriter(const Recipe& recipe, Choices& choices) : from_(recipe), choices_(choices) {
-    // Adding 0 changes -0 to 0, so it is no identity for functions of signs.
+    // Adding 0 changes -0 to 0, so it is no identity if a function reads the sign of numbers.
     has_signs_ = recipe.calls("signbit") || recipe.calls("arctan2");
   }
 
@@ -78,7 +78,7 @@ class Rewriter {
     return kFunctions.count(node.function) != 0 && node.spec.shape.rank() > 0;
   }
 
-  /// Computes f(x) by f of two parts of x, which are concatenated.
+  /// Computes f(x) as the concatenation of f of two parts of x.
   int by_parts(Node node) {
     const int x = std::get<int>(node.arguments[0].value), axis = axis_of(x);
     const int64_t n = spec(x).shape[axis];
@@ -91,7 +91,7 @@ class Rewriter {
     return joined(a, add(node), axis);
   }
 
-  /// Rewrites a loss with the blank as the last class instead of the first, or the reverse.
+  /// Rewrites a CTC loss so that the blank is the last class instead of the first, or the reverse.
   int with_other_blank(Node loss) {
     enum { target, output, mask_index = 4 };
     const int logits = std::get<int>(loss.arguments[output].value);
@@ -133,7 +133,7 @@ class Rewriter {
     return call("stack", {{"x", stacked}, {"axis", Value(0)}});
   }
 
-  /// The same value, computed by other ops.
+  /// The same value as x, computed by other ops.
   int same(int x) {
     const TensorSpec own = spec(x);
     const Shape& shape = own.shape;
@@ -206,7 +206,7 @@ class Rewriter {
         const int padded = call("pad", {{"x", x}, {"pad_width", Value(widths)}});
         return part(padded, axis, 2, 2 + shape[axis]);
       }
-      case 13:  // maximum(NaN, NaN) has no gradient
+      case 13:  // left out, because maximum(NaN, NaN) has no gradient
         return is_bool || from_.gradients ? x : call("maximum", {{"x1", x}, {"x2", x}});
       default: {
         if (rank == 0) return x;

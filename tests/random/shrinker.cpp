@@ -31,7 +31,7 @@ class Shrinker {
   using Clock = std::chrono::steady_clock;
   bool is_late() const { return Clock::now() > end_; }
 
-  /// Stores the choices with all that were actually made, and the ranges of steps.
+  /// Replays the choices, and stores those that were actually used and the ranges of steps.
   void keep(Numbers choices) {
     Choices replayed(std::move(choices));
     draw_recipe(replayed);

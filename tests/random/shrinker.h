@@ -11,8 +11,8 @@ struct Shrunk {
   int tried = 0;
 };
 
-/// `differs` tells whether the program of some choices fails. Ends when no simpler choices fail, or
-/// after a number of seconds.
+/// `differs` says whether the program made from some choices fails. The search ends when no simpler
+/// choices fail, or after a number of seconds.
 Shrunk shrink(std::vector<uint32_t> choices,
               const std::function<bool(const std::vector<uint32_t>&)>& differs, double seconds);
 

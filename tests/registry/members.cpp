@@ -8,7 +8,7 @@ using Catch::Contains;
 
 namespace {
 
-/// An object of a kind that Lua does not know.
+/// A class of a kind that Lua does not know.
 struct Machine : Plain {
   static constexpr const char* kKind = "test machine";
 };

@@ -1,5 +1,5 @@
-// Reading a plugin's stamp from a library that may be damaged or foreign. This program has a stamp
-// itself.
+// Reading a plugin's stamp from a library that may be damaged or no plugin at all. This test
+// program itself contains a stamp.
 #include "registry/loader/plugin_stamp.h"
 
 #include <elf.h>
@@ -20,7 +20,7 @@ using namespace crescent;
 
 namespace {
 
-/// An anonymous file in memory, rewritten for every case.
+/// An anonymous file in memory; each case writes it anew.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& bytes) { write(0, bytes); }
@@ -48,7 +48,7 @@ const std::string& own_bytes() {
   return bytes;
 }
 
-/// The name in the stamp, or the message of the error.
+/// The name in the stamp, or the error message.
 std::string outcome(const std::string& path) try {
   return read_stamp(ElfFile(path)).name;
 } catch (const Error& error) {

@@ -13,7 +13,7 @@ class Dice {
   uint64_t word() { return philox(seed_, 0, next_++).word[0]; }
   int64_t below(int64_t n) { return static_cast<int64_t>(word() % static_cast<uint64_t>(n)); }
   int64_t from(int64_t first, int64_t last) { return first + below(last - first + 1); }
-  /// True with a probability of `percent`.
+  /// Returns true with a probability of `percent`.
   bool happens(int percent) { return below(100) < percent; }
   template <class T>
   T one_of(std::initializer_list<T> values) {
@@ -24,7 +24,7 @@ class Dice {
   uint64_t seed_, next_ = 0;
 };
 
-/// The range of the numbers of a tensor.
+/// The range from which the numbers of a tensor are drawn.
 enum class Numbers { tame /* -2 to 2, some zeros */, special /* infinite, NaN, largest, too */ };
 Tensor draw_tensor(Dice& dice, const TensorSpec& spec, Numbers numbers);
 

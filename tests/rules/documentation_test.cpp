@@ -1,4 +1,4 @@
-// The documented table of rewrite rules is the one that the passes use.
+// The table of rewrite rules in the documentation must equal the table that the passes use.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>

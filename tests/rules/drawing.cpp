@@ -33,7 +33,8 @@ std::vector<int> draw_axes(Dice& dice, int rank) {
 std::vector<int> draw_order(Dice& dice, int rank) {
   std::vector<int> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
-  if (rank >= 2 && dice.happens(40)) {  // transposed matrices
+  // An axis order in which the last two axes (matrices) are exchanged.
+  if (rank >= 2 && dice.happens(40)) {
     std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
     return axes;
   }
@@ -100,7 +101,7 @@ OpPtr reduce_op(Dice& dice, const Shape& x, int kind) {
                        : dice.one_of({ReduceKind::sum, ReduceKind::mean, ReduceKind::max,
                                       ReduceKind::min, ReduceKind::prod});
   op->axes = draw_axes(dice, x.rank());
-  if (dice.happens(40) && x.rank() > 0) {  // all axes but the channels
+  if (dice.happens(40) && x.rank() > 0) {  // all axes except the channels
     op->axes.resize(static_cast<size_t>(x.rank() - 1));
     std::iota(op->axes.begin(), op->axes.end(), 0);
   } else if (dice.happens(40) && x.rank() > 0) {
@@ -110,7 +111,7 @@ OpPtr reduce_op(Dice& dice, const Shape& x, int kind) {
   return op;
 }
 
-/// An op that moves or adds up elements of one operand.
+/// An op that moves or sums elements of one operand.
 OpPtr mover(Dice& dice, const Term& term, const Shape& x, DType dtype) {
   if (term.op == Reshape::kName) return reshape_op(dice, x);
   if (term.op == BroadcastTo::kName) return broadcast_op(dice, x);
@@ -187,7 +188,7 @@ int Drawing::letter(char name, DType dtype) {
                   dtype);
   else if (is_product && is_floating(dtype))
     made = product(dtype);
-  else if (universe_.products)  // one number per channel, or a scalar
+  else if (universe_.products)  // one number per channel, or a single number
     made = input(dice_.happens(50) ? Shape{universe_.shape[-1]} : universe_.shape, dtype);
   else
     made = input(part_of(universe_.shape), dtype);
@@ -206,7 +207,8 @@ int Drawing::elementwise(const Term& term, DType dtype) {
   const bool compares = term.op == Binary::kName && is_comparison(term.kind);
   const DType inner = compares ? universe_.dtype : dtype;
   std::vector<int> operands(term.operands.size());
-  // Operands that determine the shapes of others (the gradient of a pooling) come first.
+  // Operands that determine the shapes of other operands (the gradient of a pooling) are drawn
+  // first.
   for (size_t o = operands.size(); o-- > 0;) {
     const bool is_condition = term.op == Select::kName && o == 0;
     operands[o] = value(term.operands[o], is_condition ? DType::boolean : inner);
@@ -245,14 +247,14 @@ int Drawing::moved(const Term& term, DType dtype) {
     inner = universe_.products && dice_.happens(50) ? DType::float32 : draw_dtype(dice_);
   const int x = value(term.operands[0], inner);
   OpPtr op = mover(dice_, term, shape(x), dtype);
-  // Half of the time, an op inverts or repeats the op before it.
+  // Half of the time the op inverts or repeats the op before it.
   const Program::Instruction* last = program_.code.empty() ? nullptr : &program_.code.back();
   const bool is_twice = last && last->outputs[0] == x && last->op->name() == op->name();
   if (is_twice && op->name() == Reverse::kName && dice_.happens(50)) op = last->op;
   return add(op, {x});
 }
 
-/// The gradient of a pooling; its image is an existing value or a new one.
+/// The gradient of a pooling; the pooled image is an existing value or a new one.
 int Drawing::pooled(const Term& term, DType dtype) {
   const bool max = term.operands.size() == 2;
   Pool forward;
@@ -324,7 +326,8 @@ int Drawing::batch_norm_backward(DType dtype) {
              {x, input(channels, dtype), moments, moments + 1, input(image, dtype)});
 }
 
-/// A matrix product of the universe's shape or a convolution, sometimes rounded or with a bias.
+/// A matrix product with the shape of the universe, or a convolution; sometimes rounded or with a
+/// bias.
 int Drawing::product(DType dtype, bool may_have_more) {
   const Shape wanted = universe_.shape;
   if (wanted.rank() < 2) fail("a product has two axes");

@@ -1,5 +1,5 @@
-// Random programs for the left side of a rewrite rule: its calls with random options, its letters
-// as inputs of random shapes or, for rules about products, as products.
+// Draws random programs that match the left side of a rewrite rule: its function calls get random
+// options; its letters become inputs of random shapes or, for rules about products, products.
 #pragma once
 #include <map>
 
@@ -10,7 +10,7 @@ namespace crescent::rules {
 
 class Drawing {
  public:
-  /// What the values of a program have in common: every letter broadcasts to `shape`.
+  /// Common properties of the values in a program: every letter of the rule broadcasts to `shape`.
   struct Universe {
     Shape shape;
     DType dtype;
@@ -18,7 +18,8 @@ class Drawing {
   };
   Drawing(Dice& dice, Universe universe) : dice_(dice), universe_(std::move(universe)) {}
 
-  /// A program with one result. Throws an Error if the drawn dtypes or shapes are invalid.
+  /// A program with one result, for this term. Throws an Error if the drawn dtypes or shapes are
+  /// invalid.
   Program program(const passes::Term& term);
 
  private:

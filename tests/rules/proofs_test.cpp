@@ -1,6 +1,6 @@
-// Rewrite rules of elementwise functions, proved by Z3 for all numbers of a dtype: integers as bit
-// vectors, floats as IEEE half-precision numbers, which round by the same rules as wider ones.
-// Proofs ignore the sign of zeros and the payload of NaN.
+// Rewrite rules of elementwise functions, proved by the solver Z3 for all numbers of a dtype:
+// integers are bit vectors, floats are IEEE half-precision numbers, which follow the same rounding
+// rules as wider ones. Proofs ignore the sign of zeros and the payload of NaN.
 #include <z3++.h>
 
 #include <catch2/catch.hpp>
@@ -39,7 +39,7 @@ const char* name_of(Domain domain) {
   }
 }
 
-/// A term as a formula; nothing if Z3 has no function for it.
+/// The formula of a term; none if Z3 has no function for it.
 class Formula {
  public:
   Formula(z3::context& context, Domain domain) : c_(context), domain_(domain) {
@@ -168,8 +168,8 @@ bool leaves_out(const passes::RewriteRule& rule, Domain domain) {
   return text == "of numbers with a sign" && domain == Domain::unsigned_integer;
 }
 
-/// The answer of Z3 to "are there numbers for which both sides differ?"; nothing if it was not
-/// asked.
+/// The answer of Z3 to the question whether there are numbers for which both sides of the rule
+/// differ; nothing if the question could not be asked.
 std::optional<z3::check_result> differs(const passes::RewriteRule& rule, Domain domain,
                                         std::string& where) {
   if (rule.build || leaves_out(rule, domain)) return {};

@@ -1,5 +1,5 @@
-// Every rewrite rule of every pass is applied to random programs that match it: the results are the
-// same.
+// Every rewrite rule of every pass is applied to random programs that match it; the results must
+// not change.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -41,7 +41,7 @@ Drawing::Universe draw_universe(Dice& dice, bool products) {
   return {Shape(dims), products || dice.happens(50) ? floating : any, products};
 }
 
-/// The relative difference that some operations in another order may cause.
+/// The relative difference that may come from doing operations in another order.
 double rounding(DType dtype) {
   switch (dtype) {
     case DType::float64:
@@ -59,8 +59,9 @@ double rounding(DType dtype) {
 
 struct Evaluation {
   Tensor result;
-  double largest = 1;   ///< magnitude of intermediate values
-  double rounding = 0;  ///< of the narrowest intermediate floating dtype
+  double largest = 1;   ///< the largest magnitude of intermediate values
+  double rounding = 0;  ///< rounding error of the narrowest floating-point dtype among intermediate
+                        ///< values
 };
 
 /// Runs the instructions of the program one by one.
@@ -84,8 +85,8 @@ Evaluation evaluate(const Program& program, const Tensors& inputs) {
   return evaluation;
 }
 
-/// Checks dtype, shape and values; floats may differ in the sign of zero. Integers are compared as
-/// bytes, because a double cannot represent all of them.
+/// Checks dtype, shape and values; the sign of a floating-point zero may differ. Integers are
+/// compared as bytes, because a double cannot represent all of them.
 void check_same(const Evaluation& want, const Tensor& got, Digits digits) {
   REQUIRE(got.spec() == want.result.spec());
   if (!is_floating(got.dtype())) {
@@ -103,8 +104,8 @@ Tensors draw_inputs(Dice& dice, const Program& program, Numbers numbers) {
   return inputs;
 }
 
-/// Whether the rule matched the program of the seed. Indices may be out of range, which devices
-/// clamp.
+/// Applies the rule to the program made from the seed; returns whether it matched. Indices in the
+/// program may be out of range, which devices clamp.
 bool try_rule(const RuleTable& table, const RewriteRule& rule, uint64_t seed) {
   Dice dice(seed);
   Program program;

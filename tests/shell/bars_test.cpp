@@ -15,7 +15,7 @@
 
 namespace {
 
-/// A script whose batches are slow enough to show a bar each, with long logs.
+/// A script with batches slow enough that each updates the progress bar, and with long logs.
 const std::string kSlowFit = R"(
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
 model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae", "accuracy" } }
@@ -30,8 +30,8 @@ local function slow()
 end
 )";
 
-/// Stops the process for more than the second after which a bar appears, as soon as it writes a
-/// temporary file.
+/// Stops the process as soon as it writes a temporary file, for more than the second after which a
+/// progress bar for saving appears.
 void delay_saving(pid_t child, const std::filesystem::path& folder) {
   using namespace std::chrono_literals;
   const auto last = std::chrono::steady_clock::now() + 20s;
@@ -42,8 +42,9 @@ void delay_saving(pid_t child, const std::filesystem::path& folder) {
   kill(child, SIGCONT);
 }
 
-/// Everything that a script writes on a terminal with so many columns; with `narrower` columns
-/// once some of it was read; delayed while it saves to the folder `saved_to`.
+/// The output of a script on a terminal with this many columns. The terminal is narrowed to
+/// `narrower` columns after some output was read; the script is delayed while it saves to the
+/// folder `saved_to`.
 std::string written_on(unsigned short columns, const std::string& code, unsigned short narrower = 0,
                        const std::filesystem::path& saved_to = {}) {
   winsize size{40, columns, 0, 0};
@@ -101,7 +102,7 @@ TEST_CASE("bars are never wider than the terminal, and say all in the end") {
     INFO(columns << " columns:\n" << text);
     CHECK(longest(lines_of(text)) < columns);
     CHECK(count(text, "\n") ==
-          (columns == 40 ? 3 : 2));  // the epoch, the bar, the rest of the logs
+          (columns == 40 ? 3 : 2));  // lines: the epoch, the bar, and the rest of the logs
     CHECK(count(text, "ETA") >= 2);
     const size_t last = text.rfind("8/8");
     REQUIRE(last != text.npos);
@@ -119,7 +120,8 @@ TEST_CASE("a bar becomes shorter with the terminal") {
   REQUIRE(change != text.npos);
   std::vector<std::string> lines = lines_of(text.substr(change + 9));
   REQUIRE(lines.size() > 3);
-  lines.erase(lines.begin(), lines.begin() + 2);  // what was on its way when it changed
+  // Drops the lines that were already written when the width changed.
+  lines.erase(lines.begin(), lines.begin() + 2);
   INFO(text);
   CHECK(longest(lines) < 40);
 }

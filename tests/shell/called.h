@@ -1,4 +1,4 @@
-// Runs the program in a folder of its own, as a user does.
+// Runs the program in a temporary folder, as a user does.
 #pragma once
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,8 +31,8 @@ class Folder {
 };
 
 struct Outcome {
-  int status;        ///< the exit status
-  std::string text;  ///< of both outputs
+  int status;        ///< exit status of the program
+  std::string text;  ///< standard output and standard error together
 };
 
 /// Runs the program; the shell parses the arguments, after assignments to its environment.

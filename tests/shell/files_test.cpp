@@ -124,7 +124,7 @@ TEST_CASE("convert writes weights in several files, and messages name the target
   CHECK(done.status == 0);
   CHECK_THAT(done.text, Catch::Contains("weights alone"));
   CHECK_THAT(done.text, !Catch::Contains(".convert-"));
-  CHECK(folder.count() == before + 2);  // the index file and one weight shard
+  CHECK(folder.count() == before + 2);  // two new files: the index and one shard of weights
   auto again = trained_model(0.5);
   load_weights(*again, to);
   const ModelPtr first = load_model(folder / "a.h5");

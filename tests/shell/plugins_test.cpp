@@ -16,7 +16,7 @@ local Gate = cr.Layer:subclass "Gate"
 function Gate:call(x) return x * 2 end
 )";
 
-/// A folder of Lua plugins, and an environment in which it is on the search path.
+/// A folder with Lua plugins, and the environment that puts it on the plugin search path.
 struct LuaFolder {
   Folder folder;
   LuaFolder() { std::ofstream(folder / "gate.lua") << kGate; }

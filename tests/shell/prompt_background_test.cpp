@@ -1,4 +1,4 @@
-// Runs in the background and the demo at the prompt.
+// Training in the background at the prompt, and the tour `crescent demo`.
 #include "prompt_terminal.h"
 
 using namespace crescent::prompt_tests;
@@ -17,7 +17,7 @@ TEST_CASE("a run in the background trains while the prompt waits for keys") {
   usleep(300000);
   terminal.enter("print('advanced', at(run) > before + 10)");
   terminal.expect("advanced\ttrue");
-  terminal.send("run:stat\t");  // keys and completion need not wait for the end
+  terminal.send("run:stat\t");  // keys and completion work before the training ends
   terminal.expect("run:status");
   terminal.send("\x03");
   terminal.expect("^C");

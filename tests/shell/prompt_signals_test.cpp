@@ -5,13 +5,13 @@ using namespace crescent::prompt_tests;
 
 namespace {
 
-#ifdef __SANITIZE_THREAD__  // which holds signals back until the program calls the C library
+#ifdef __SANITIZE_THREAD__  // ThreadSanitizer delays signals until the program calls the C library
 const std::string kEndlessLoop = "while true do os.time() end";
 #else
 const std::string kEndlessLoop = "while true do end";
 #endif
 
-/// Tells after some batches that it runs, and goes on for ever.
+/// Defines a generator that prints a message after some batches, and continues forever.
 const std::string kSource =
     "local n = 0 function source() n = n + 1 if n % 1000 == 500 then print('it is ' .. 'running') "
     "end return x, y end ";
@@ -55,7 +55,7 @@ TEST_CASE("a second Ctrl-C leaves the loop around fit, and the session stays") {
   terminal.expect("Epoch 3/");
   terminal.signal(SIGINT);
   terminal.expect("fit: interrupted after");
-  terminal.expect("Epoch 3/");  // of the next round
+  terminal.expect("Epoch 3/");  // of the next training, whose epochs are counted anew
   terminal.signal(SIGINT);
   terminal.expect("interrupted!");
   terminal.enter("'rounds: ' .. rounds");
@@ -178,7 +178,7 @@ TEST_CASE("signals that were ignored stay so") {
 
 namespace {
 
-/// The reader process of the program.
+/// The process id of the HDF5 reader that the program has started.
 pid_t reader_of(pid_t program) {
   for (int tries = 0; tries < 300; ++tries, usleep(10000)) {
     std::ifstream children("/proc/" + std::to_string(program) + "/task/" + std::to_string(program) +
@@ -200,7 +200,8 @@ TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
   Terminal terminal(state);
   terminal.expect("> ");
   terminal.enter("cr.data.write_hdf5('" + file +
-                 "', {y = cr.zeros{64, 1}:cast 'bool'})");  // read, not mapped
+                 // Booleans are read, while other dtypes are mapped into memory.
+                 "', {y = cr.zeros{64, 1}:cast 'bool'})");
   terminal.enter(kModel + "print('rea' .. 'dy')");
   terminal.expect("ready");
   for (const char* call :

@@ -1,4 +1,4 @@
-// The program on a pseudo-terminal, for tests of the prompt.
+// Runs the program on a pseudo-terminal, for tests of the prompt.
 #pragma once
 #include <fcntl.h>
 #include <poll.h>
@@ -20,7 +20,7 @@ namespace crescent::prompt_tests {
 
 namespace fs = std::filesystem;
 
-/// A folder for the history of the sessions of one test.
+/// A temporary folder for the history file of one test's sessions.
 class StateFolder {
  public:
   StateFolder() {
@@ -32,7 +32,7 @@ class StateFolder {
   fs::path path;
 };
 
-/// The program on a terminal of its own.
+/// The program, running on a pseudo-terminal of its own.
 class Terminal {
  public:
   explicit Terminal(const StateFolder& state, std::vector<std::string> arguments = {}) {
@@ -59,7 +59,7 @@ class Terminal {
   void send(const std::string& text) {
     REQUIRE(write(terminal_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
-  /// The same of a text that may be longer than the terminal takes before it is read from.
+  /// Sends a text that may be longer than the terminal's buffer; reads output meanwhile.
   void send_and_read(const std::string& text) {
     const int flags = fcntl(terminal_, F_GETFL);
     fcntl(terminal_, F_SETFL, flags | O_NONBLOCK);
@@ -72,7 +72,7 @@ class Terminal {
   }
   void enter(const std::string& line) { send(line + "\r"); }
 
-  /// Reads until the text appears in what came since the last call; what came before it is dropped.
+  /// Reads until the text appears in the output since the last call; drops the output before it.
   void expect(const std::string& text, int seconds = 30) {
     size_t searched = 0;
     for (const time_t end = time(nullptr) + seconds; time(nullptr) <= end; read_some(100)) {
@@ -85,17 +85,18 @@ class Terminal {
     const std::string last = seen_.substr(seen_.size() - std::min<size_t>(seen_.size(), 2000));
     FAIL("no '" << text << "' within " << seconds << " s in what the terminal showed:\n" << last);
   }
-  /// As Ctrl-C sends SIGINT, but the terminal does not forget what the program shows meanwhile.
+  /// Sends a signal, as Ctrl-C sends SIGINT; unlike Ctrl-C it does not make the terminal discard
+  /// pending output.
   void signal(int number) { REQUIRE(kill(child_, number) == 0); }
   pid_t process() const { return child_; }
-  /// Seconds that the first thread of the program has computed.
+  /// The processor time in seconds of the program's first thread.
   double computed() const {
     double nanoseconds = 0;
     std::ifstream("/proc/" + std::to_string(child_) + "/schedstat") >> nanoseconds;
     return nanoseconds * 1e-9;
   }
 
-  /// The exit status, once the program has ended.
+  /// Waits until the program has ended; returns its exit status.
   int end(int seconds = 30) {
     int status = 0;
     for (int waited = 0; waited < seconds * 10; ++waited) {
@@ -118,12 +119,13 @@ class Terminal {
     if (poll(&ready, 1, milliseconds) <= 0) return false;
     char buffer[4096];
     const ssize_t count = read(terminal_, buffer, sizeof buffer);
-    if (count <= 0) return usleep(1000 * milliseconds), false;  // the other side is closed
+    // The program has closed its side of the terminal.
+    if (count <= 0) return usleep(1000 * milliseconds), false;
     seen_.append(buffer, static_cast<size_t>(count));
     remove_row_starts();
     return true;
   }
-  /// What the editor writes to be at the start of a row.
+  /// Removes from the output the sequence by which the editor moves to the start of a row.
   void remove_row_starts() {
     const std::string start = "\x1b[7m%\x1b[m" + std::string(kColumns - 1, ' ') + "\r\x1b[K";
     for (size_t at; (at = seen_.find(start)) != std::string::npos;) seen_.erase(at, start.size());
@@ -135,7 +137,7 @@ class Terminal {
   std::string seen_;
 };
 
-/// Lua that makes data x, y and a compiled model.
+/// Lua code that makes data x, y and a compiled model.
 inline const std::string kModel =
     "x, y = cr.zeros{64, 4}, cr.zeros{64, 1} model = cr.Sequential{ cr.layers.Dense(1, "
     "{input_shape = {4}}) } "

@@ -1,4 +1,4 @@
-// Sessions as somebody at a terminal of 80 x 24 cells sees them, and what a pasted script does.
+// Sessions as a user at a terminal of 80 x 24 cells sees them, and the effects of a pasted script.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -13,12 +13,13 @@ using crescent::editor::Options;
 using crescent::editor::TestFolder;
 using crescent::editor::TestTerminal;
 
-/// The keys of a session, and the screen that must result, below the greeting.
+/// A session: the keys that are typed, and the expected screen below the greeting.
 struct Session {
   std::string name, arguments, script, typed, screen;
 };
 
-/// "## name", arguments behind "$ ", a script behind "| ", what is typed, "--" and the screen.
+/// Reads sessions from a file: "## name", arguments after "$ ", lines of a script after "| ", the
+/// lines to type, "--", and the screen.
 std::vector<Session> sessions_in(const std::string& path) {
   std::vector<Session> sessions;
   bool is_screen = false;
@@ -48,7 +49,7 @@ const std::pair<std::string, std::string> kKeys[] = {
     {"<Tab>", "\t"},   {"<Esc>", "\x1b"},       {"<Up>", "\x1b[A"}, {"<C-c>", "\x03"},
     {"<C-d>", "\x04"}, {"<A-Enter>", "\x1b\r"}, {"<C-r>", "\x12"},  {"<Enter>", "\r"}};
 
-/// Types a line with the keys that it names; a line that ends in a backslash is not entered.
+/// Types a line, in which keys may be named; unless it ends in a backslash, Enter is pressed.
 void type(TestTerminal& terminal, std::string line) {
   if (!line.ends_with('\\')) line += "<Enter>\\";
   line.pop_back();
@@ -84,7 +85,7 @@ Options options_of(const Session& session, const TestFolder& folder) {
   return options;
 }
 
-/// The screen without the greeting, once it looks as it should or ten seconds have passed.
+/// The screen without the greeting, as soon as it equals the expected one, or after ten seconds.
 std::string screen_of(const Session& session) {
   const TestFolder folder;
   TestTerminal terminal(options_of(session, folder));
@@ -115,8 +116,8 @@ TEST_CASE("sessions leave the screens that they should") {
 
 namespace {
 
-/// The longest line of the program's output, without what the editor draws, entered examples (which
-/// the terminal wraps) and single words.
+/// The longest line of the program's output, ignoring what the editor draws, the typed examples
+/// (which the terminal wraps) and single long words.
 std::string longest_line(const std::string& output) {
   std::string longest;
   std::istringstream lines(output);
@@ -157,7 +158,7 @@ TEST_CASE("help and searches are no wider than the terminal") {
 
 namespace {
 
-/// Random statements that must give the same as a script and as entries at the prompt.
+/// Random statements that must give the same results in a script and as entries at the prompt.
 class RandomScript {
  public:
   explicit RandomScript(unsigned seed) : random_(seed) {}

@@ -1,5 +1,5 @@
-// Signals to scripts in the middle of endless work: one signal stops code that checks for
-// interruptions, two end any code.
+// Signals to scripts during endless work: one signal stops code that checks for interruptions; two
+// signals stop any code.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A script in a process of its own, which prints "ready" before its endless part.
+/// A script in a process of its own; it prints "ready" before its endless part.
 class Script {
  public:
   explicit Script(const std::string& text) {
@@ -36,14 +36,15 @@ class Script {
       REQUIRE(tries < 600);
       usleep(50000);
     }
-    usleep(100000);  // so that it is in the middle
+    usleep(100000);  // waits until the script is inside its endless part
   }
   ~Script() {
     if (!ended_) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
     close(output_);
   }
   void signal(int number) { REQUIRE(kill(child_, number) == 0); }
-  /// The exit status as a shell reports it; -1 if the process has not ended in time.
+  /// Waits for the end of the process; returns its exit status as a shell reports it, or -1 if it
+  /// has not ended in time.
   int end(double seconds) {
     for (const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
          Clock::now() < limit; usleep(20000)) {
@@ -68,7 +69,7 @@ class Script {
   std::string seen_;
 };
 
-constexpr double kSoon = 20;  // seconds on a busy machine
+constexpr double kSoon = 20;  // seconds within which the process must end, also on a busy machine
 
 struct Endless {
   const char* name;
@@ -77,7 +78,7 @@ struct Endless {
 
 const std::string kElements = "local data = cr.data.from_list { 1, 2, 3 }:repeated() ";
 
-/// Code that checks for interruptions.
+/// Endless code that checks for interruptions.
 const Endless kHeeding[] = {
     {"skip", "for e in data:skip(1000000000000):elements() do print(e) break end"},
     {"shuffle", "for e in data:shuffle(1000000000000):elements() do print(e) break end"},
@@ -105,7 +106,7 @@ const Endless kHeeding[] = {
     {"a loop of Lua", "while true do end"},
 };
 
-/// Code that does not.
+/// Endless code that does not check for interruptions.
 const Endless kStubborn[] = {
     {"a pattern", "string.find(('a'):rep(40), ('a*'):rep(30) .. 'b')"},
     {"a worker in a pattern",

@@ -1,4 +1,4 @@
-// Names that contain control sequences of terminals, which the program must never print.
+// Names may contain control sequences for terminals, which the program must never print.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -9,12 +9,12 @@
 
 namespace {
 
-/// ESC, CR, BEL, NUL, DEL, a control character of Unicode, invalid UTF-8, and letters that must be
-/// kept.
+/// A name with ESC, CR, BEL, NUL, DEL, a Unicode control character, invalid UTF-8, and letters that
+/// must be kept.
 const char* const kName = R"("e\27[31m\r\a\0\127\xc2\x9bx\xff\xe2\x80\xaeGew\xc3\xa4sser")";
 const std::string kLetters = "Gew\xc3\xa4sser";
 
-/// The output of the program, including errors, for this code, which runs after `name` was set.
+/// The output of the program, including errors, for this Lua code, which runs after `name` was set.
 std::string output_of(const std::string& code) {
   char path[] = "/tmp/crescent-terminal-XXXXXX";
   close(mkstemp(path));
@@ -28,8 +28,8 @@ std::string output_of(const std::string& code) {
   return text;
 }
 
-/// The number of characters that are not printable, except line feeds and tabs; invalid UTF-8
-/// counts.
+/// The number of characters that are not printable, except line feeds and tabs; bytes of invalid
+/// UTF-8 count too.
 size_t commands_in(const std::string& text) {
   size_t count = 0;
   for (size_t i = 0; i < text.size(); ++i) {

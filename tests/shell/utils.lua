@@ -1,5 +1,5 @@
--- cr.tree, cr.utils, cr.random and cr.saving: nested tables, samples, bars, cached files, pictures
--- of graphs, objects as tables, distributions.
+-- cr.tree, cr.utils, cr.random and cr.saving: nested tables, samples, progress bars, cached files,
+-- pictures of graphs, objects as tables, distributions.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -40,7 +40,8 @@ check.fails(function() tree.map_structure(print, { 1 }, { 1, 2 }) end, "structur
 local endless = { 1, { a = {} } }
 endless[2].a.b = endless[2]
 local shared = { 7 }
-check.same(tree.flatten { shared, shared }, { 7, 7 }) -- twice, but not within itself
+-- The same table may occur twice in a structure, but not inside itself.
+check.same(tree.flatten { shared, shared }, { 7, 7 })
 for name, walk in pairs {
   flatten = tree.flatten,
   flatten_with_path = tree.flatten_with_path,
@@ -77,7 +78,7 @@ check.fails(function() utils.split_dataset(y, 5) end, "left_size", "1 to 4")
 check.fails(function() utils.split_dataset(y) end, "At least one")
 check.fails(function() utils.split_dataset(y, 3, 2) end, "3 and 2", "4")
 
--- small ones
+-- small functions of cr.utils
 local symbol = cr.Input { shape = { 4 } }
 assert(utils.is_keras_tensor(symbol) and not utils.is_keras_tensor(x)
   and not utils.is_keras_tensor(3))
@@ -93,19 +94,19 @@ check.same(config:as_dict(), { rate = 0.1, depth = 3 })
 assert(config:get("width", 7) == 7)
 check.fails(function() config.rate = 1 end, "rate", "frozen")
 
--- what is decided
+-- settings with a fixed value
 assert(cr.config.is_flash_attention_enabled() and not cr.config.is_nnx_enabled()
   and cr.config.backend() == "crescent")
 cr.config.enable_flash_attention()
 cr.config.set_image_data_format "channels_last"
 check.fails(function()
   cr.config.disable_flash_attention()
-end, "disable_flash_attention", "one way")
+end, "disable_flash_attention", "always computes")
 check.fails(function() cr.config.enable_unsafe_deserialization() end, "custom_objects")
 check.fails(function() cr.config.set_backend "jax" end, "crescent", "jax")
 check.fails(function() utils.disable_interactive_logging() end, "verbose")
 
--- bars
+-- progress bars
 local ok, text = check.run [[
 local bar = cr.utils.Progbar(3, { width = 3, interval = 0 })
 bar:update(1, { { "loss", 1 }, { "rate", 5 } })
@@ -117,7 +118,7 @@ assert(ok and text:find("1/3 ━  ", 1, true) and text:find("3/3 ━━━", 1, 
   and text:find("loss: 3.0000", 1, true), text)
 assert(select(2, text:gsub("\n", "")) == 1, text)
 
--- files of others
+-- files from other sources, in the cache folder
 local folder = check.temporary ""
 os.execute("mkdir -p '" .. folder .. "/datasets'")
 check.fails(function()
@@ -188,7 +189,7 @@ check.fails(function() utils.plot_model(model, "picture") end, "ending")
 check.fails(function() utils.model_to_dot(model, { rankdir = "XY" }) end, "rankdir")
 check.fails(function() utils.model_to_dot(3) end, "expected a model")
 
--- objects as tables, and names of one's own
+-- objects as tables, and registered names
 local dense = cr.layers.Dense(3, { activation = "relu" })
 local copy = utils.deserialize_keras_object(utils.serialize_keras_object(dense))
 assert(copy.class_name == "Dense" and copy:get_config().units == 3)
@@ -219,7 +220,7 @@ assert(cr.layers.Dense(2, { dtype = policy }).compute_dtype == "bfloat16")
 assert(cr.dtype_policies.get(cr.dtype_policies.serialize(policy)).name == "mixed_bfloat16")
 check.fails(function() cr.dtype_policies.get "mixed_int32" end, "mixed_int32")
 
--- distributions: moments within five standard errors
+-- random distributions: mean and variance within five standard errors
 local n = 20000
 local function moments(t, mean, variance)
   local got, spread = ops.mean(t):item(), ops.var(t):item()

@@ -1,4 +1,4 @@
-// Streams of file names, of layers, and of padded batches.
+// Streams of file names, streams mapped by layers, and padded batches.
 #include <array>
 #include <catch2/catch.hpp>
 #include <filesystem>

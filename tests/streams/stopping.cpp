@@ -1,4 +1,4 @@
-// Endless stages stop on request, and counts beyond the number of elements do not overflow.
+// Endless stages stop on request, and counts larger than the number of elements do not overflow.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -57,7 +57,7 @@ const Stage kStages[] = {
              };
            }}));
      }},
-    // These keep what they get: they are stopped early.
+    // the stages below would store all elements, so they are stopped early
     {"shuffle",
      [] {
        return shuffle(endless(), {kHuge, 1});
@@ -99,7 +99,7 @@ TEST_CASE("a pass that nobody goes on with ends, whatever its thread is doing") 
   }
   Batch batch;
   const DatasetPtr data = prefetch(keeping(endless(), false, 0));
-  data->begin_epoch();  // the thread begins to look for an element
+  data->begin_epoch();  // here the prefetching thread begins to request an element
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   data->begin_epoch();
   const InterruptScope interrupt_scope;

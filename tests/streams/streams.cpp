@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<int64_t>;
 
-/// A stream of 0 to count - 1.
+/// A stream of the numbers from 0 to count - 1.
 StreamPtr counted(int64_t count) {
   std::vector<Element> elements;
   for (int64_t i = 0; i < count; ++i) elements.push_back({i});
@@ -34,7 +34,7 @@ Mapping squares(int64_t workers) {
   return mapping([](const Value& x) { return Value(x.as_int() * x.as_int()); }, workers);
 }
 
-/// The first components of the next elements, at most `most` of them.
+/// The first components of the next elements; at most `most` elements are read.
 Numbers numbers(Cursor& cursor, int64_t most = INT64_MAX) {
   Numbers result;
   for (Element element; int64_t(result.size()) < most && cursor.next(element);)
@@ -45,7 +45,7 @@ Numbers pass(const StreamPtr& stream, uint64_t epoch = 0) { return numbers(*stre
 
 Numbers of(std::initializer_list<int64_t> list) { return list; }
 
-/// What a batch of numbers holds.
+/// The numbers in each batch of the stream.
 std::vector<Numbers> batches(const StreamPtr& stream) {
   std::vector<Numbers> result;
   const CursorPtr cursor = stream->open(0);

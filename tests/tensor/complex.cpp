@@ -58,7 +58,7 @@ TEST_CASE("gradients go through complex numbers") {
   GradientTape tape;
   tape.watch(pairs);
   const Tensor z = ops::view_as_complex(pairs);
-  const Tensor size = ops::sum(ops::abs(z * z));  // |z|^2
+  const Tensor size = ops::sum(ops::abs(z * z));  // equals the sum of |z|^2
   tape.stop();
   CHECK(size.item() == Approx(25));
   const std::vector<double> gradient = tape.gradient(size, std::span(&pairs, 1))[0].to_vector();

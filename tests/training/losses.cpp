@@ -31,7 +31,7 @@ struct Formula {
   const char* name;
   Dict options;
   double (*of)(const Row& t, const Row& p);
-  bool class_numbers = false;  ///< t is {number}
+  bool class_numbers = false;  ///< targets are class numbers, given as {number}
 };
 
 const Formula kFormulas[] = {
@@ -203,7 +203,7 @@ TEST_CASE("losses are what their formulas say, eager and compiled") {
 }
 
 TEST_CASE("every loss has a formula here") {
-  std::vector<std::string> tested{"Circle", "CTC"};  // below
+  std::vector<std::string> tested{"Circle", "CTC"};  // these have tests of their own below
   for (const Formula& formula : kFormulas) tested.push_back(formula.name);
   for (const std::string& name : registry().names("loss"))
     CHECK(std::count(tested.begin(), tested.end(), name) == 1);
@@ -220,14 +220,15 @@ TEST_CASE("reductions and weights") {
   CHECK(value("sum_over_batch_size", weights) == Approx(28 / 3.0));
   CHECK(value("mean", {}) == Approx(14 / 3.0));
   CHECK(value("mean_with_sample_weight", weights) == Approx(28 / 4.0));
-  // the weights are summed as they are given, whatever they are spread over
+  // the divisor is the sum of the given weights, even if each is broadcast over several elements
   const Tensor rows = ops::reshape(tensor({{1}, {2}, {3}, {0}}), {2, 2, 1});
   CHECK((*make<Loss>("MeanSquaredError", {{"reduction", "mean_with_sample_weight"}}))(
             rows * 0.0, rows, tensor({{1}, {3}}))
             .item() == Approx((1 + 4 + 27) / 4.0));
   const Tensor masked = p.with_mask(ops::greater(ops::squeeze(p, 1), 1.5));
   CHECK((*make<Loss>("MeanSquaredError"))(t, masked).item() == Approx((4 + 9) / 2.0));
-  // one value for the whole batch, times weights, is a value a weight
+  // a loss with one value for the whole batch is multiplied by each weight, which gives one value
+  // per weight
   const auto dice = make<Loss>("Dice", {{"reduction", "none"}});
   CHECK((*dice)(t, p, weights).to_vector() == std::vector<double>{1, 0, 3});
 }
@@ -240,7 +241,8 @@ TEST_CASE("one column of classes gives the number that it gives, with a warning"
 }
 
 TEST_CASE("targets that are no shares of 1 have the gradient of their loss") {
-  // d/dz of -sum(t log softmax(z)) is softmax(z) sum(t) - t: rows of no class and of two.
+  // The derivative of -sum(t log softmax(z)) with respect to z is softmax(z) sum(t) - t; tested
+  // with rows of no class and of two classes.
   const Tensor truth = Tensor::from(std::vector<float>{0, 0, 1, 1}, {2, 2}),
                z = Tensor::from(std::vector<float>{0, 0, 0, 0}, {2, 2});
   const auto loss =
@@ -256,7 +258,8 @@ TEST_CASE("targets that are no shares of 1 have the gradient of their loss") {
 }
 
 TEST_CASE("logits of 0 have the gradient of their loss") {
-  // d/dx of -t log(sigmoid(x)) - (1 - t) log(1 - sigmoid(x)) is sigmoid(x) - t.
+  // The derivative of -t log(sigmoid(x)) - (1 - t) log(1 - sigmoid(x)) with respect to x is
+  // sigmoid(x) - t.
   const Tensor truth = Tensor::from(std::vector<float>{0, 1, 0.25f, 0, 1}, {1, 5}),
                x = Tensor::from(std::vector<float>{0, 0, 0, 30, -30}, {1, 5});
   const auto loss = make<Loss>("BinaryCrossentropy", {{"from_logits", true}, {"reduction", "sum"}});
@@ -289,7 +292,7 @@ TEST_CASE("circle loss compares every pair") {
   const Tensor classes = Tensor::from(std::vector<int32_t>{0, 0, 1, 1}, {4});
   const double total = std::accumulate(want.begin(), want.end(), 0.0);
   CHECK((*circle)(classes, tensor(x)).item() == Approx(total).epsilon(1e-4));
-  // no pairs of one class: nothing to lose
+  // no two samples have the same class, so the loss is 0
   const Tensor others = Tensor::from(std::vector<int32_t>{0, 1, 2, 3}, {4});
   CHECK((*circle)(others, tensor(x)).item() == 0);
 }
@@ -309,7 +312,8 @@ TEST_CASE("CTC sums over every way to spread the labels over time") {
     for (const int32_t label : labels[row])
       if (label != 0) wanted.push_back(label);
     double probability = 0;
-    for (int code = 0; code < 81; ++code) {  // every class at every time
+    // Sums over all paths: every class at each of the four time steps.
+    for (int code = 0; code < 81; ++code) {
       std::vector<int> path, collapsed;
       double log_p = 0;
       for (int t = 0, rest = code; t < kTime; ++t, rest /= kClasses) {
@@ -323,7 +327,7 @@ TEST_CASE("CTC sums over every way to spread the labels over time") {
     }
     CHECK(got[row] == Approx(-std::log(probability)).epsilon(1e-4));
   }
-  // gradients: against differences of two values
+  // compares gradients with differences of two values
   GradientTape tape;
   tape.watch(logits);
   const Tensor loss = ops::sum((*ctc)(y_true, logits));

@@ -19,7 +19,7 @@ Tensor part(const std::vector<float>& values, size_t first, size_t count) {
       {int64_t(count)});
 }
 
-/// The result after updates with two batches of unequal size.
+/// The result after updates with two batches of different sizes.
 Tensor after_updates(Metric& metric, bool weighted) {
   for (const auto& [first, count] : {std::pair<size_t, size_t>{0, 5}, {5, 3}})
     metric.update_state(part(kAnswers, first, count), part(kScores, first, count),
@@ -79,7 +79,7 @@ std::vector<double> auc_thresholds(int n) {
   return all;
 }
 
-/// The area by trapezoids, or by the lower or upper rectangles.
+/// The area under the curve, by trapezoids or by the lower or upper rectangles.
 double area(double (*x)(const Counts&), double (*y)(const Counts&), const std::string& method,
             bool weighted) {
   const auto thresholds = auc_thresholds(21);
@@ -126,10 +126,12 @@ TEST_CASE("one class, and the k largest") {
     metric->update_state(truth, scores, {});
     return metric->result().item();
   };
-  CHECK(value("Precision", {{"class_id", 1}}) == 0.5);           // rows 1 and 2 say 1, row 1 is
-  CHECK(value("Precision", {{"top_k", 1}}) == Approx(1 / 3.0));  // of the three best one is right
-  CHECK(value("Recall", {{"top_k", 2}}) == Approx(2 / 3.0));     // rows 1 and 3
-  CHECK(value("Recall", {{"top_k", 2}, {"class_id", 2}}) == 1);  // row 3
+  // Rows 1 and 2 predict class 1, and row 1 is right.
+  CHECK(value("Precision", {{"class_id", 1}}) == 0.5);
+  // One of the three highest scores is right.
+  CHECK(value("Precision", {{"top_k", 1}}) == Approx(1 / 3.0));
+  CHECK(value("Recall", {{"top_k", 2}}) == Approx(2 / 3.0));     // right for rows 1 and 3
+  CHECK(value("Recall", {{"top_k", 2}, {"class_id", 2}}) == 1);  // right for row 3
   CHECK_THROWS_WITH(value("Recall", {{"class_id", 3}}), Contains("out of range"));
 }
 
@@ -191,7 +193,8 @@ TEST_CASE("areas under curves") {
     CHECK(after_updates(*make<Metric>("AUC", pr), false).item() ==
           Approx(area(sensitivity, precision, method, false)));
   }
-  // precision and recall, interpolated: slope * (gained + intercept * log(ratio)) / positives
+  // area between precision and recall with interpolation: slope * (gained + intercept * log(ratio))
+  // / positives
   double want = 0;
   const auto thresholds = auc_thresholds(21);
   for (size_t i = 0; i + 1 < thresholds.size(); ++i) {
@@ -202,7 +205,7 @@ TEST_CASE("areas under curves") {
   }
   CHECK(after_updates(*make<Metric>("AUC", {{"num_thresholds", 21}, {"curve", "PR"}}), false)
             .item() == Approx(want));
-  // gains of precision and recall
+  // precision gain and recall gain
   auto recall_gain = [](const Counts& c) {
     return c.tp == 0 ? 0 : std::max(1 - (c.tp + c.fn) / (c.tn + c.fp) * c.fn / c.tp, 0.0);
   };
@@ -211,7 +214,7 @@ TEST_CASE("areas under curves") {
   };
   CHECK(after_updates(*make<Metric>("AUC", {{"num_thresholds", 21}, {"curve", "PRGAIN"}}), true)
             .item() == Approx(area(recall_gain, precision_gain, "interpolation", true)));
-  // given thresholds, labels in columns, logits
+  // given thresholds, several labels in columns, and logits
   const auto given = make<Metric>("AUC", {{"thresholds", List{0.3, 0.65}}});
   double area_of_given = 0;
   const double points[] = {-1, 0.3, 0.65, 2};
@@ -240,7 +243,7 @@ TEST_CASE("areas under curves") {
 
 TEST_CASE("overlap of classes") {
   const std::vector<int32_t> t{0, 1, 2, 2, 1, 0, 7},
-      p{0, 1, 1, 2, 0, 0, 1};  // 7 is no class: left out
+      p{0, 1, 1, 2, 0, 0, 1};  // 7 is no valid class and is ignored
   const Tensor truth = Tensor::from(t, {7}), guess = Tensor::from(p, {7});
   double matrix[3][3] = {};
   for (size_t i = 0; i < 6; ++i) ++matrix[t[i]][p[i]];
@@ -299,7 +302,8 @@ TEST_CASE("F-scores of classes and their averages") {
   CHECK(value("macro").item() == Approx((f[0] + f[1]) / 2));
   CHECK(value("weighted").item() == Approx((f[0] * positives[0] + f[1] * positives[1]) / 4));
   CHECK(value("micro").item() == Approx(score(tp[0] + tp[1], fp[0] + fp[1], fn[0] + fn[1])));
-  auto best = make<Metric>("F1Score", {{"average", "macro"}});  // the largest of a row is chosen
+  // Without a threshold, the largest score of each row counts as predicted.
+  auto best = make<Metric>("F1Score", {{"average", "macro"}});
   best->update_state(rows({1, 0, 0, 1}, 2), rows({0.3f, 0.1f, 0.2f, 0.4f}, 2), {});
   CHECK(best->result().item() == Approx(1));
   CHECK_THROWS_WITH(make<Metric>("F1Score", {{"threshold", 2.0}}),
@@ -394,7 +398,7 @@ TEST_CASE("means of losses and shares of right answers") {
   CHECK(sum->result().item() == 17);
   CHECK(mean->result().item() == 17 / 4.0);
   auto again = make<Metric>("Mean");
-  again->update_state(v, weights, {});  // a second argument alone is the weight
+  again->update_state(v, weights, {});  // a second argument without a third one is the weight
   CHECK(again->result().item() == 17 / 4.0);
 }
 
@@ -421,7 +425,7 @@ TEST_CASE("counts at all thresholds are part of the compiled step") {
   CHECK(values[1].second == Approx(auc->result().item()));
   CHECK(values[3].second == Approx(f1->result().item()));
   CHECK(history->at("AUC").size() == 2);
-  // a number for each class
+  // one result for each class
   const Tensor both = ops::concatenate(Tensors{y, 1.0 - y}, 1);
   auto two = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}})});
   two->compile({{"loss", "mse"}, {"metrics", List{Dict{{"class_name", "F1Score"}}}}});

@@ -12,7 +12,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The slots of one weight by name, initially zeros.
+/// The slots of one weight by name; they are zeros at first.
 struct State {
   std::map<std::string, Numbers> slots;
   Numbers& operator[](const std::string& name) { return slots[name]; }
@@ -21,8 +21,8 @@ struct State {
   }
 };
 
-/// One update: the weight w, its gradient g, its slots, the number of the step from 1, and the
-/// number of columns (0 for a vector).
+/// The rule of one update: the weight w, its gradient g, its slots, the number of the step (from
+/// 1), and the number of columns (0 for a vector).
 using Rule = void (*)(Numbers& w, const Numbers& g, State& state, double step, size_t columns);
 
 double size_of(const Numbers& x) {
@@ -42,8 +42,8 @@ void adam(Numbers& w, const Numbers& g, State& s, double t, double rate, double 
   }
 }
 
-/// Muon's Newton-Schulz iteration: a x + b x^3 + c x^5 of the singular values, five times. There
-/// must not be more rows than columns.
+/// Muon's Newton-Schulz iteration: replaces each singular value x by a x + b x^3 + c x^5, five
+/// times. There must not be more rows than columns.
 Numbers orthogonal(Numbers x, size_t rows, size_t columns) {
   const double length = size_of(x) + 1e-7;
   for (double& v : x) v /= length;
@@ -353,7 +353,7 @@ TEST_CASE("accumulated gradients make the steps of their means, with every rule 
 
 TEST_CASE("every optimizer has a rule here") {
   std::vector<std::string> tested{"LossScaleOptimizer", "MultiOptimizer",
-                                  "OptimizerMap"};  // no rules
+                                  "OptimizerMap"};  // classes without an update rule of their own
   for (const OptimizerRow& row : kOptimizers) tested.push_back(row.name);
   for (const std::string& name : registry().names("optimizer"))
     CHECK(std::count(tested.begin(), tested.end(), name) >= 1);
@@ -482,7 +482,7 @@ TEST_CASE("initializers, regularizers: what is new") {
       Catch::Contains("both input_axes and output_axes"));
 
   const Tensor x = Tensor::from(std::vector<float>{1, 0, 3, 4, 0, 2}, {3, 2});
-  const double pairs = 3.0 / 5 + 0 + 4.0 / 5;  // cosines between the rows
+  const double pairs = 3.0 / 5 + 0 + 4.0 / 5;  // the sum of the cosines between the rows
   CHECK((*make<Regularizer>("OrthogonalRegularizer", {{"factor", 0.6}}))(x).item() ==
         Approx(0.6 * pairs / 3));
   const double columns = 12 / std::sqrt(10.0 * 20);

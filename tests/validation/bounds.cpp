@@ -1,5 +1,5 @@
-// Tests of the error bounds: the rules compared with the ops' own kernels in float64, and error
-// propagation compared with the op on perturbed inputs.
+// Tests of error bounds: the rules are compared with the ops' kernels in float64, and the
+// propagated errors with the op on perturbed inputs.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -24,7 +24,7 @@ Validation bounded(const std::function<Tensors(const Tensors&)>& body, const Ten
   return report;
 }
 
-/// A function that returns results and the gradients of all inputs.
+/// A function that returns the results, and the gradients with respect to all inputs.
 std::function<Tensors(const Tensors&)> with_gradients(std::function<Tensor(const Tensors&)> f) {
   return [f](const Tensors& in) {
     GradientTape tape;
@@ -130,7 +130,7 @@ TEST_CASE("every family of ops and its gradient is within its bounds in every fl
 }
 
 TEST_CASE("what is too large for its dtype may be NaN behind it, also times zero") {
-  // 90,000 in the first row, which float16 does not hold; the others are small.
+  // The squares are 90,000 in the first row, which exceeds float16; the others are small.
   const Tensor x = ops::concatenate({{Tensor::full({1, 6, 6, 3}, 300, DType::float16),
                                       normal_numbers({2, 6, 6, 3}, 1, DType::float16)}},
                                     0);

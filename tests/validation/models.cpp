@@ -1,5 +1,5 @@
-// Validation finds nothing in random models of all layers, dtypes, optimizers, losses and metrics:
-// CRESCENT_MODELS of them, from seed CRESCENT_SEED on.
+// Validation must find no fault in random models with all layers, dtypes, optimizers, losses and
+// metrics: CRESCENT_MODELS of them, from seed CRESCENT_SEED on.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -21,13 +21,12 @@ uint64_t number_in(const char* variable, uint64_t otherwise) {
 
 class RandomModel {
  public:
-  /// The random numbers of the layers depend on the seed too, so that each model can be reproduced
-  /// alone.
+  /// The layers' random numbers depend on the seed too, so that each model can be reproduced alone.
   explicit RandomModel(uint64_t seed) : seed_(seed), numbers_(static_cast<int64_t>(seed)) {
     set_random_seed(static_cast<int64_t>(seed));
   }
 
-  /// Makes the model and its data; text() describes it, even if that fails.
+  /// Makes the model and its data; even if this fails, text() describes the model.
   void make_it() {
     const auto rows = layer_rows();
     const LayerRow row = rows[choose(rows.size())];
@@ -84,7 +83,7 @@ class RandomModel {
     return (*make<Layer>(name, options))(x);
   }
 
-  /// A random layer that keeps shape and range.
+  /// A layer drawn at random among those that keep the shape and range of their input.
   Symbol before(const Symbol& x, const LayerRow& row) {
     if (row.dtype != DType::float32 || row.low != -1 || row.high != 1 || likely()) return x;
     return call("Activation", {{"activation", pick<std::string>({"tanh", "softsign", "sigmoid"})}},

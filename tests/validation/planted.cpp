@@ -1,4 +1,4 @@
-// Planted faults: validation finds and names passes and kernels with one fault each.
+// Planted faults: validation must find passes and kernels that have one fault each, and name them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -36,7 +36,7 @@ Validation checked(const Subject& given) {
   return report;
 }
 
-/// A subject compiled with a faulty pass before the usual ones.
+/// The subject compiled with a faulty pass before the usual passes.
 Subject with_pass(Subject given, const char* name, bool (*wrong)(Program&)) {
   const auto usual = given.optimize;
   given.optimize = [=](Program program, const PassObserver& observer) {
@@ -96,14 +96,14 @@ bool wrong_start(Program& program) {
   });
 }
 
-/// Makes all readers of a value read another one.
+/// Makes all readers of `value` read the value `other` instead.
 void read_instead(Program& program, int value, int other) {
   for (Program::Instruction& i : program.code)
     std::replace(i.inputs.begin(), i.inputs.end(), value, other);
   std::replace(program.outputs.begin(), program.outputs.end(), value, other);
 }
 
-/// Replaces x + y by x.
+/// The fault of a pass: replaces x + y by x.
 bool dropped_term(Program& program) {
   for (const Program::Instruction& i : program.code) {
     auto* op = as<Binary>(*i.op);
@@ -114,7 +114,7 @@ bool dropped_term(Program& program) {
   return false;
 }
 
-/// Removes a cast to integers and back.
+/// The fault of a pass: removes a cast to integers and back.
 bool lost_cast(Program& program) {
   for (size_t i = 1; i < program.code.size(); ++i) {
     const Program::Instruction &first = program.code[i - 1], &second = program.code[i];
@@ -156,11 +156,11 @@ TEST_CASE("a pass that rewrites wrongly is named, with the instruction") {
 
 namespace {
 
-/// The fault of a kernel.
+/// The faults that the kernel can have.
 enum class Fault : uint8_t { none, stride, term, tail, axis, rounding };
 Fault fault = Fault::none;
 
-/// (x (rows, columns)) -> running sums of twice the rows.
+/// An op (x (rows, columns)) -> cumulative sums over twice the rows.
 struct Doubled final : OpOf<Doubled> {
   static constexpr const char* kName = "tests.doubled";
   auto fields() const { return std::tuple<>(); }

@@ -1,5 +1,5 @@
-// What users of Crescent need; authors of devices and kernels include crescent/device/ as well.
-// Start with tensor/tensor.h, ops/ops.h, layer/layer.h, model/model.h.
+// All headers that users of Crescent need; authors of devices and kernels include crescent/device/
+// as well. Start with tensor/tensor.h, ops/ops.h, layer/layer.h, model/model.h.
 #pragma once
 #include "crescent/base/error.h"
 #include "crescent/base/mapped.h"

@@ -8,8 +8,9 @@
 // versions, compiler and headers from the file before any code of the library runs. setup() fills a
 // staging registry; an exception in it refuses the whole plugin. Libraries are never unloaded.
 //
-// A file that does without the macro better includes layer.h or training.h: every change of a
-// public header changes the stamp, so whatever includes this file is compiled again.
+// A source file that does not use the macro should include layer.h or training.h instead: every
+// change of a public header changes the stamp, so every source file that includes plugin.h is
+// compiled again.
 #pragma once
 #include "crescent/layer/layer.h"
 #include "crescent/layer/training.h"

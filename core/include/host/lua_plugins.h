@@ -1,5 +1,5 @@
-// What core and who has a state of Lua, the shell, have in common on plugins in Lua. Plugins do not
-// see it, so their stamps say nothing of it, and it is not installed.
+// What core and a program with a Lua state (the shell) share about plugins written in Lua. Plugins
+// do not see this header, so it is not part of their stamps and is not installed.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace crescent {
 
-/// Runs a file of Lua, which registers its classes.
+/// Runs a Lua file, which registers the classes of a plugin.
 using LuaRunner = std::function<void(const std::string& path)>;
-/// Sets what runs plugins in Lua in this process.
+/// Sets the function that runs plugins written in Lua in this process.
 CRESCENT_API void set_lua_runner(LuaRunner runner);
-/// What the first line of a plugin in Lua says of it; empty for other files.
+/// The description of a plugin that the first line of its Lua file gives; empty for other files.
 CRESCENT_API std::string doc_of_lua_plugin(const std::string& path);
 
 }  // namespace crescent

@@ -25,8 +25,8 @@ Running::Running(std::string_view kind, std::string_view name, std::string_view 
 
 Running::~Running() { running = outer_; }
 
-/// What the handler reads: the innermost running operation, and the innermost one with a name
-/// around it.
+/// What the signal handler prints: the innermost running operation (Running), and the innermost
+/// operation with a name that contains it.
 struct RunningNow {
   std::string_view kind, name, class_name, plugin;
   std::string_view outer_name, outer_class;
@@ -96,7 +96,8 @@ extern "C" void crescent_on_crash(int signal) {
   raise(signal);
 }
 
-/// Provides an alternate signal stack: a stack that has overflowed has no room for a handler.
+/// Sets an alternate signal stack, on which the handler runs even if the stack of the thread has
+/// overflowed.
 void provide_stack() {
   static char memory[256 << 10];
   stack_t stack{};
@@ -109,7 +110,8 @@ void provide_stack() {
 
 void report_crashes() {
   void* frame;
-  backtrace(&frame, 1);  // loads what backtrace needs now, since that allocates
+  // the first call of backtrace() loads a library and allocates, which the handler must not do
+  backtrace(&frame, 1);
   provide_stack();
   for (const int signal : kCrashes) {
     struct sigaction before {

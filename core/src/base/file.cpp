@@ -71,7 +71,7 @@ std::string free_space(const std::string& folder) {
        existed ? "; the file that was there is untouched" : "");
 }
 
-/// ".m.h5.tmp-" + process id + "-" + number.
+/// The beginning of the name of a temporary file ".m.h5.tmp-PROCESS-NUMBER" for the target "m.h5".
 std::string temporary_prefix(const Target& target) { return "." + target.name + ".tmp-"; }
 
 bool process_is_dead(std::string_view id) {
@@ -93,8 +93,8 @@ void remove_orphans(const Target& target) {
       unlinkat(dirfd(folder.get()), entry->d_name, 0);
 }
 
-/// How much of a large file has been written, for the thread and the operation that own the
-/// terminal: a file saved within fit leaves the line to fit.
+/// Shows how much of a large file has been written, if the calling thread is the main thread and no
+/// InterruptScope is open: while fit runs, the line of the terminal shows the progress of fit.
 class SavingProgress {
  public:
   SavingProgress(const std::string& path, size_t size) {
@@ -126,7 +126,8 @@ class Temporary {
     if (file_ >= 0 && !committed_) unlink(path_.c_str());
   }
 
-  /// Returns 0 or errno.
+  /// Writes the pieces, renames the temporary file to the target and returns 0, or errno on
+  /// failure.
   int commit(std::span<const Bytes> pieces, SavingProgress& progress) {
     if (file_ < 0) return errno;
     for (const Bytes& piece : pieces)
@@ -136,8 +137,8 @@ class Temporary {
     committed_ = true;
     return 0;
   }
-  /// Returns 0 or errno; called after commit(). Errors of systems that cannot sync folders are
-  /// ignored.
+  /// Syncs the folder after commit(); returns 0 or errno. File systems that cannot sync folders
+  /// count as success.
   int sync_folder() const {
     const Descriptor folder(open(target_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const bool synced = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP);

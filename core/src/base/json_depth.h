@@ -1,5 +1,5 @@
-// The largest nesting of lists and dictionaries in JSON: at least what Python reads, and small
-// enough for the stack.
+// The largest accepted nesting of lists and dictionaries in JSON: at least as deep as Python reads,
+// and small enough for the stack of a recursive parser.
 #pragma once
 
 namespace crescent {

@@ -160,7 +160,8 @@ class Parser {
     return value;
   }
 
-  /// The grammar of JSON: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+  /// Whether the text is a number by the grammar of JSON:
+  /// -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
   static bool is_number(std::string_view s) {
     size_t i = 0;
     auto digits = [&] {
@@ -180,7 +181,7 @@ class Parser {
     return i == s.size();
   }
 
-  /// Integers beyond 64 bits become floats.
+  /// Parses a number; integers that do not fit into 64 bits become floats.
   Value number(std::string_view digits) {
     const char *first = digits.data(), *last = first + digits.size();
     int64_t whole = 0;

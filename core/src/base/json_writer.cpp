@@ -13,8 +13,8 @@ namespace {
 
 struct Style {
   int indent = -1;
-  bool for_messages = false;         ///< objects by class name, non-ASCII unescaped, no errors
-  size_t limit = std::string::npos;  ///< stop soon after that many bytes
+  bool for_messages = false;  ///< writes objects as their class names, keeps non-ASCII, never fails
+  size_t limit = std::string::npos;  ///< writing stops soon after this many bytes
 };
 
 class Writer {

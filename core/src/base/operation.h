@@ -1,5 +1,5 @@
-// Whether the calling thread is within an interruptible operation, which owns the line of the
-// terminal.
+// Tells whether the calling thread runs an interruptible operation, which may show its progress on
+// the line of the terminal.
 #pragma once
 
 namespace crescent {

@@ -9,7 +9,7 @@ namespace {
 
 struct PluginCode {
   std::atomic<uintptr_t> begin{0}, end{0};
-  std::atomic<const char*> plugin{nullptr};  // set last
+  std::atomic<const char*> plugin{nullptr};  // set last; null while the entry is free or incomplete
 };
 std::array<PluginCode, 512> plugin_codes;
 std::atomic<size_t> taken{0};

@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* kNull = "/dev/null";
 
-/// Duplicates the descriptor to a number of at least ten, so that no dup2 in the child overwrites
-/// one that is still needed.
+/// Duplicates the descriptor to a number of at least ten, so that dup2 to the numbers that the
+/// child wants does not overwrite a descriptor that is still needed.
 Descriptor moved_up(int descriptor) {
   Descriptor copy(fcntl(descriptor, F_DUPFD_CLOEXEC, 10));
   if (copy < 0) fail("cannot hand over an open file: ", strerror(errno));
@@ -74,8 +74,8 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_;
 };
 
-/// Runs in the child after fork: its crash signals have default handlers and it leaves no core
-/// dump.
+/// Runs in the child after fork: restores the default handlers of crash signals and disables core
+/// dumps.
 void prepare_copy(const ProcessOptions& options) {
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGALRM})
     ::signal(signal, SIG_DFL);

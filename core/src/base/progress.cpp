@@ -47,7 +47,7 @@ void Progress::come_to(int64_t done) {
 void Progress::show(Clock::time_point now) {
   const std::string total = total_ > 0 ? "/" + std::to_string(total_) : "";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
-  // \033[K erases what is left of a longer line.
+  // "\033[K" erases the rest of the line, on which a longer text may have been.
   const std::string line =
       concat(what_, ": ", done_, total, " ", unit_, " - ", int64_t{seconds}, "s");
   const auto columns = static_cast<size_t>(terminal_columns());

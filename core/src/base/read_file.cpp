@@ -27,8 +27,9 @@ const char* kind_of(mode_t mode) {
   fail("cannot read '", path, "': it is ", kind_of(mode), ", not a regular file");
 }
 
-/// Returns " (did you mean 'model.h5'?)" when the folder of the path has a file of a near name, and
-/// which folder a relative path starts from when it has none; empty for other errors.
+/// Returns the end of a message about a missing file: " (did you mean 'model.h5'?)" if the folder
+/// has a file with a similar name, otherwise the folder from which a relative path starts. Empty
+/// for other errors.
 std::string near_files(const std::filesystem::path& path, int error) {
   if (error != ENOENT) return "";
   std::error_code ignored;
@@ -57,8 +58,8 @@ int open_regular_file(const std::string& path) {
   fail_kind(path, status.st_mode);
 }
 
-/// The buffer for a file smaller than a chunk has one byte more than the file, so that the end is
-/// found without growing it by another chunk.
+/// The buffer for a file smaller than a chunk has one byte more than the file: when the last byte
+/// stays free, the end of the file has been reached, and the buffer need not grow.
 std::string read_file(const std::string& path) {
   constexpr size_t kChunk = size_t{1} << 20;
   const Descriptor file(open_regular_file(path));

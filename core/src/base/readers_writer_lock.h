@@ -1,6 +1,6 @@
-// ReadersWriterLock: readers run side by side, a writer runs alone. Every thread first locks a
-// mutex, the entrance; a reader unlocks it as soon as it has what it needs, a writer holds it and
-// waits for the readers.
+// ReadersWriterLock: several readers run at the same time, a writer runs alone. Every thread first
+// locks a mutex, the entrance. A reader unlocks it as soon as it has copied the state that it
+// needs; a writer keeps it and waits until all readers have finished.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -34,7 +34,7 @@ class ReadersWriterLock {
     inline static thread_local const Reading* innermost_ = nullptr;
   };
 
-  // The entrance, a recursive lock.
+  // lock() and unlock() lock and unlock the entrance, a recursive mutex.
   void lock() { entrance_.lock(); }
   void unlock() { entrance_.unlock(); }
   /// Waits for all readers to finish, so that the holder of the entrance becomes a writer until it
@@ -47,7 +47,7 @@ class ReadersWriterLock {
   /// Whether this thread is a reader.
   bool is_read_here() const {
     if (left_.load(std::memory_order_acquire) == entered_.load(std::memory_order_relaxed))
-      return false;  // there is no reader
+      return false;  // no thread is a reader
     const Reading* reading = Reading::innermost_;
     while (reading && &reading->lock_ != this) reading = reading->around_;
     return reading != nullptr;
@@ -55,8 +55,9 @@ class ReadersWriterLock {
 
  private:
   std::recursive_mutex entrance_;
-  std::atomic<uint32_t> entered_{0};  // readers so far; written by who holds the entrance
-  std::atomic<uint32_t> left_{0};     // readers that have finished
+  // number of readers so far, written by the holder of the entrance
+  std::atomic<uint32_t> entered_{0};
+  std::atomic<uint32_t> left_{0};  // number of readers that have finished
 };
 
 }  // namespace crescent

@@ -12,7 +12,8 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A word starts at a capital before a lower-case letter or digit, or after a lower-case letter.
+/// Whether a word of a class name starts at index i: at a capital before a lower-case letter or
+/// digit, or after a lower-case letter.
 bool starts_word(std::string_view name, size_t i) {
   if (i == 0 || !is_upper(name[i])) return false;
   bool opens = i + 1 < name.size() && (is_lower(name[i + 1]) || is_digit(name[i + 1]));
@@ -29,7 +30,8 @@ std::string lower_case(std::string_view text) {
 }
 
 std::string snake_case(std::string_view class_name) {
-  class_name.remove_prefix(class_name.rfind('>') + 1);  // drops the package name of a user's class
+  // drops the "package>" that Keras puts before the name of a registered class
+  class_name.remove_prefix(class_name.rfind('>') + 1);
   std::string snake;
   for (size_t i = 0; i < class_name.size(); ++i) {
     if (starts_word(class_name, i) && snake.back() != '_') snake += '_';

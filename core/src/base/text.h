@@ -1,4 +1,4 @@
-// Spelling of names and measures of text.
+// Converts names between spellings, and measures and cuts text.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace crescent {
 
-/// Changes ASCII letters only.
+/// Converts ASCII letters to lower case; other characters are unchanged.
 CRESCENT_API std::string lower_case(std::string_view text);
 /// Snake case as Keras 2 names layers: MaxPooling2D -> max_pooling2d, L1L2 -> l1_l2, ReLU -> re_lu.
 CRESCENT_API std::string snake_case(std::string_view class_name);
@@ -19,7 +19,7 @@ std::string written_name(const std::type_info& type);
 /// Length in bytes of the UTF-8 character at the start of `text`; 0 when it is not valid UTF-8.
 CRESCENT_API size_t utf8_length(std::string_view text);
 
-/// Like printable(), but new lines and tabs are escaped too.
+/// Escapes text as printable() does, and also new lines and tabs.
 std::string on_one_line(std::string_view text);
 /// The number of characters in valid UTF-8.
 size_t characters_in(std::string_view text);

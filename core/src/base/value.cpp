@@ -79,7 +79,8 @@ bool operator==(const Dict& a, const Dict& b) {
 Value::Value() noexcept = default;
 Value::Value(const Value&) = default;
 Value::Value(Value&&) noexcept = default;
-// The argument may be an element of the list or dictionary that is replaced.
+// Assignment copies or moves `other` out first, because `other` may be an element of the list or
+// dictionary that this value holds and that the assignment destroys.
 Value& Value::operator=(const Value& other) { return *this = Value(other); }
 Value& Value::operator=(Value&& other) noexcept {
   auto taken = std::move(other.data_);
@@ -107,7 +108,7 @@ constexpr double kTwoTo63 = 9223372036854775808.0;
 
 bool is_whole(double x) { return x >= -kTwoTo63 && x < kTwoTo63 && x == std::trunc(x); }
 
-/// The content as T; otherwise fails with what was expected.
+/// Returns the content as T, or fails with a message that says which kind was expected.
 template <class T, class Data>
 auto& content(Data& data, Value::Kind kind, const Value& value) {
   if (auto* held = std::get_if<T>(&data)) return *held;

@@ -71,7 +71,7 @@ bool CheckedLayer::has_floating_input() const {
   return false;
 }
 
-/// The first samples are the same for every batch size.
+/// Makes inputs with this batch size. The first samples are the same for every batch size.
 Tensors CheckedLayer::inputs(int64_t batch) const {
   const SeedGenerator random(checks_.seed);
   Tensors inputs;

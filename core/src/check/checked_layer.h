@@ -1,4 +1,5 @@
-// The layer under test: how to make it, its inputs, and repeatable calls.
+// CheckedLayer: a layer that is being checked. It makes the layer and inputs for it, and repeats
+// calls with equal states.
 #pragma once
 #include "check/rows.h"
 
@@ -15,7 +16,7 @@ class CheckedLayer {
   LayerPtr make() const;
   /// Makes the layer, and its sublayers, with this dtype policy.
   LayerPtr make(const char* dtype) const;
-  /// The layer after a call on inputs().
+  /// Makes the layer and calls it on inputs(), which builds it.
   LayerPtr built() const;
   LayerPtr built(const char* dtype) const;
 
@@ -34,8 +35,8 @@ class CheckedLayer {
   LayerChecks checks_;
 };
 
-/// Calls of a layer in one mode. Each call starts with the same states of random generators and of
-/// non-trainable weights as the first one.
+/// Calls a layer in training or inference mode. Before each call, random generators and
+/// non-trainable weights are set to the states that they had before the first call.
 class Calls {
  public:
   Calls(Layer& layer, bool training);
@@ -97,7 +98,7 @@ std::string check_h5_file(const CheckedLayer& layer);
 std::string check_weights_file(const CheckedLayer& layer);
 std::string check_training(const CheckedLayer& layer);
 std::string check_wrong_inputs(const CheckedLayer& layer);
-/// Runs the first check of a layer only: whether it can be called.
+/// Runs only the first check of a layer, whether it can be called.
 CheckReport first_check(const std::string& class_name, const Dict& options,
                         const LayerChecks& checks);
 /// Adds rows for the gradients by each weight and input.

@@ -1,4 +1,4 @@
-// Checks of classes of all kinds except layers; each adds its rows.
+// Checks of classes of all kinds except layers. Each function adds rows to a report.
 #pragma once
 #include "check/rows.h"
 

@@ -1,4 +1,5 @@
-// Classes of datasets: every pass gives elements of one kind, as many as are told.
+// Checks of classes of datasets: all elements of every pass have the same structure, and each pass
+// has as many elements as the dataset announces.
 #include "check/classes.h"
 #include "crescent/data/stream.h"
 #include "data/streams/element_spec.h"
@@ -6,7 +7,7 @@
 namespace crescent::check {
 namespace {
 
-constexpr int64_t kLooked = 1000;  // of more elements the first ones
+constexpr int64_t kMaxCheckedElements = 1000;  // the number of elements of a pass that are checked
 
 struct Pass {
   int64_t elements = 0;
@@ -17,7 +18,7 @@ struct Pass {
 Pass pass_over(Stream& stream) {
   Pass pass;
   const CursorPtr cursor = stream.open();
-  for (Element element; pass.elements < kLooked; ++pass.elements) {
+  for (Element element; pass.elements < kMaxCheckedElements; ++pass.elements) {
     pass.ended = !cursor->next(element);
     if (pass.ended) break;
     const std::string spec = to_text(spec_of(element));

@@ -12,7 +12,7 @@ Tensor numbers(const Shape& shape, DType dtype = DType::float32, double low = -1
   return ops::cast(SeedGenerator(5).uniform(shape, low, high), dtype);
 }
 
-/// Adds the rows of check_gradient under distinct names.
+/// Adds the rows of check_gradient to the report, with "gradient" before their names.
 void add_gradients(CheckReport& report, const std::function<Tensors(const Tensors&)>& f,
                    const Tensors& inputs) {
   for (CheckRow row : check_gradient(f, inputs).rows) {

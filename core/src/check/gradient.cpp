@@ -24,11 +24,11 @@ Precision precision_of(bool doubles, const GradientChecks& checks) {
   return precision;
 }
 
-/// An input or a variable by which f is differentiated.
+/// An input or a variable of f, with respect to which f is differentiated.
 struct Source {
   std::string name;
   Tensor start;
-  /// The outputs of f if the source has these values.
+  /// The outputs of f when this input or variable has the given value.
   std::function<Tensors(const Tensor&)> at;
 };
 
@@ -44,7 +44,8 @@ class Objective {
     }
   }
   const Tensors& factors() const { return factors_; }
-  /// The value, and the sum of the absolute values of its terms, which bounds the rounding error.
+  /// Returns the value of the objective, and the sum of the absolute values of its terms, which
+  /// bounds the rounding error.
   std::pair<double, double> operator()(const Tensors& outputs) const {
     double sum = 0, sizes = 0;
     for (size_t i = 0; i < outputs.size() && i < factors_.size(); ++i) {
@@ -60,8 +61,8 @@ class Objective {
   Tensors factors_;
 };
 
-/// Derivatives of the objective along a direction: the central difference, the one-sided ones, and
-/// the bound of rounding errors.
+/// Numeric derivatives of the objective along a direction: the central difference, the one-sided
+/// differences below and above, and a bound of their rounding errors.
 struct Slopes {
   double central, below, above, rounding;
 };
@@ -134,7 +135,8 @@ std::vector<Direction> directions_for(const Tensor& start, const GradientChecks&
   return directions;
 }
 
-/// Whether the one-sided slopes still differ with a step ten times smaller.
+/// Whether the objective has a kink at this point: the one-sided differences differ, and still do
+/// with a step ten times smaller.
 bool is_kink(const Differences& differences, const Direction& direction, const Slopes& slopes,
              double allowed) {
   const double apart = std::abs(slopes.above - slopes.below);
@@ -143,7 +145,7 @@ bool is_kink(const Differences& differences, const Direction& direction, const S
   return std::abs(nearer.above - nearer.below) > 0.5 * apart + nearer.rounding;
 }
 
-/// Compares the gradient by one source with differences.
+/// Compares the gradient with respect to one Source with finite differences.
 class Comparison {
  public:
   Comparison(const Tensor& gradient, double tolerance)
@@ -195,7 +197,7 @@ class Comparison {
   double tolerance_, largest_ = 0, worst_ = 0;
   int compared_ = 0;
   int kinks_ = 0;
-  std::string kink_;  ///< the first one
+  std::string kink_;  ///< description of the first kink
 };
 
 bool same_bits(const Tensors& a, const Tensors& b) {
@@ -218,8 +220,8 @@ class Moved {
   Tensor start_;
 };
 
-/// Fails for a result that is not finite: all differences would be so, also those by inputs that
-/// have nothing to do with it.
+/// Fails if a result is not finite, because then every difference of the objective would be NaN or
+/// infinite, even those by inputs that do not influence that result.
 void expect_finite(const Tensors& results) {
   for (size_t i = 0; i < results.size(); ++i) {
     if (!is_floating(results[i].dtype())) continue;

@@ -1,4 +1,4 @@
-// check_layer: the checks of a layer, in their order.
+// check_layer: runs the checks of a layer in their order.
 #include <algorithm>
 
 #include "check/checked_layer.h"
@@ -13,7 +13,7 @@ struct LayerCheckRow {
   std::string (*run)(const CheckedLayer& layer);
 };
 
-/// What the later checks need comes first.
+/// If the call of the layer fails, the other checks do not run, so this check comes first.
 constexpr LayerCheckRow kFirst = {"call", check::check_call};
 constexpr LayerCheckRow kChecks[] = {{"shapes", check::check_shapes},
                                      {"weights", check::check_weights},

@@ -293,8 +293,8 @@ std::string check_float64(const CheckedLayer& checked) {
 
 namespace {
 
-/// Runs a call that the layer may reject by an Error; an exception of the standard library is a
-/// failure.
+/// Calls the layer with inputs that it may reject by an Error, and returns 1 if it does, 0 if it
+/// accepts them. An exception of the standard library is a failed check.
 int refused(const CheckedLayer& checked, const LayerPtr& layer, const Tensors& inputs,
             std::string_view what) {
   try {

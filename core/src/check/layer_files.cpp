@@ -1,4 +1,5 @@
-// Checks of what is saved of a layer: its configuration, and files of a model that contains it.
+// Checks whether saving a layer keeps everything: its configuration, and files of a model that
+// contains it.
 #include <unistd.h>
 
 #include <cstdio>

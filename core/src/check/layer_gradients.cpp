@@ -6,7 +6,8 @@ namespace {
 
 const char* const kGradients = "gradients";
 
-/// The name of a row without the layer's name: "by dense_1/kernel" becomes "gradient by kernel".
+/// Returns the name of a report row without the name of the layer: "by dense_1/kernel" becomes
+/// "gradient by kernel".
 std::string row_name(std::string name, bool training) {
   const size_t slash = name.find('/');
   if (name.starts_with("by ") && slash != name.npos) name.erase(3, slash - 2);

@@ -68,8 +68,8 @@ std::vector<LayerChecks> usual_inputs() {
   return all;
 }
 
-/// Finds shapes with which the layer can be called; returns the error of the last attempt
-/// otherwise.
+/// Finds shapes with which the layer can be called and stores them in `given`; if there are none,
+/// returns the error of the last attempt.
 std::string find_inputs(const CheckedClass& checked, ClassOptions& given) {
   std::string said;
   for (const LayerChecks& inputs : usual_inputs()) {

@@ -1,5 +1,5 @@
-// The dataset of arrays: its batches share the memory of rows, in memory or in mapped files, or
-// gather rows, or read them from files.
+// The dataset of arrays. Its batches share memory of the arrays, in memory or in mapped files, or
+// their rows are gathered, or read from files.
 #include "data/array_dataset.h"
 
 #include <numeric>
@@ -16,7 +16,7 @@ namespace {
 /// Whether the values are in a file, mapped or not.
 bool is_in_file(const Tensor& array) { return !array.in_memory() || is_mapped(array); }
 
-/// Makes `tensor` one of this spec whose values the host may write. Its memory is reused if it is
+/// Gives `tensor` this spec and memory that the host may write; its own memory is kept if it is
 /// large enough and no other tensor shares it.
 void make_writable(Tensor& tensor, const TensorSpec& spec) {
   const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
@@ -28,7 +28,7 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
 
 constexpr const char* kShuffles[] = {"none", "samples", "batches"};
 
-/// A shard of a dataset: number `index` of `count`. Each shard has a part of the rows of each
+/// Which shard of a dataset: number `index` of `count`. Each shard has a part of the rows of each
 /// batch.
 struct Shard {
   int64_t index = 0, count = 1;
@@ -87,8 +87,8 @@ class ArrayDataset final : public Dataset {
       rows_ = order_->permutation(samples_ / batch_size_);
   }
 
-  /// The state of the generator from which the order of this epoch was drawn, and the properties of
-  /// the dataset on which the order depends.
+  /// The state of the random generator before it drew the order of this epoch, and the properties
+  /// of the dataset on which the order depends.
   Value state() const override {
     Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[static_cast<size_t>(shuffle_)]}};
     if (drawn_from_)
@@ -127,7 +127,7 @@ class ArrayDataset final : public Dataset {
     return true;
   }
 
-  /// The indices in the arrays of the rows of the last batch.
+  /// Returns for each row of the last batch its index in the arrays.
   std::vector<int64_t> last_rows() const {
     if (batches_read_ == 0) return {};
     if (shuffle_ != Shuffle::samples) {
@@ -142,7 +142,7 @@ class ArrayDataset final : public Dataset {
   }
 
  protected:
-  /// All shards draw the same order; each takes other rows of it.
+  /// All shards draw the same order; each shard takes other rows of each batch.
   DatasetPtr own_shard(int64_t index, int64_t count) override {
     const Shard shard{shard_.index * count + index, shard_.count * count};
     if (batch_size_ < shard.count)
@@ -164,7 +164,7 @@ class ArrayDataset final : public Dataset {
                   end = all * (shard_.index + 1) / shard_.count;
     return {first + begin, end - begin};
   }
-  /// The rows of batch `number` as indices in the arrays; not for shuffled samples.
+  /// The rows of batch `number` as indices in the arrays. Must not be called for Shuffle::samples.
   RowRange rows_in_arrays(int64_t number) const {
     RowRange rows = rows_in_order(number);
     const bool moved = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
@@ -214,7 +214,7 @@ class ArrayDataset final : public Dataset {
   /// Asks the operating system to read the rows of the next batches from disk ahead.
   void expect_batches() {
     if (mapped_.empty()) return;
-    size_t sample = 1;  // bytes of a sample
+    size_t sample = 1;  // bytes of a sample in mapped arrays
     for (const Tensor& array : mapped_) sample += row_bytes(array);
     constexpr size_t kMaxBytes = size_t{4} << 20;
     const int64_t ahead = static_cast<int64_t>(
@@ -225,7 +225,8 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// Takes consecutive rows of an array: a view of it, or one read of its file.
+  /// Sets `target` to consecutive rows of an array: a view of an array in memory, or rows read from
+  /// its file.
   void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
     const TensorSpec spec = rows_of(array, count);
     const size_t offset = array.offset() + static_cast<size_t>(first) * row_bytes(array);
@@ -254,8 +255,8 @@ class ArrayDataset final : public Dataset {
     });
   }
 
-  /// Takes the rows of this shard from the buffer. Rows of other shards are discarded: the first
-  /// row of this shard overwrites them.
+  /// Takes the rows of this shard from the buffer. The rows of other shards before them are taken
+  /// too; the first row of this shard overwrites them in memory.
   const int64_t* take_from_buffer(int64_t first, int64_t count) {
     for (; buffered_ < first; ++buffered_) buffer_->take(targets_);
     buffered_ += count;
@@ -282,10 +283,10 @@ class ArrayDataset final : public Dataset {
   int64_t samples_;            ///< number of samples in all shards
   int64_t batches_read_ = 0;   ///< number of batches read in this epoch
   int64_t buffered_ = 0;       ///< rows taken from the buffer in this epoch
-  int64_t expected_ = 0;       ///< batches that are read ahead
+  int64_t expected_ = 0;       ///< number of batches that the system was asked to read ahead
   std::vector<int64_t> rows_;  ///< the indices of samples, or of batches, in the drawn order
-  Tensors in_files_, mapped_,
-      read_;                         ///< arrays in files: all, the mapped ones, the others
+  /// arrays in files: all of them, those that are mapped, and those that are read
+  Tensors in_files_, mapped_, read_;
   std::vector<std::byte*> targets_;  ///< the destination of the next row of each array in read_
   std::optional<ShuffleBuffer> buffer_;
   std::vector<RowGather> gathers_;  ///< one for each array in memory

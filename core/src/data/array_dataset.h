@@ -1,4 +1,4 @@
-// The dataset that fit makes of arrays.
+// Details of the dataset that fit makes of arrays.
 #pragma once
 #include "crescent/data/data.h"
 #include "data/arrays.h"
@@ -11,11 +11,11 @@ enum class Shuffle { none, samples, batches };
 
 DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
                               const SeedGenerator* order);
-/// The batches of such a dataset as abstract tensors, -1 rows if not all have the same number;
-/// without tensors for other datasets.
+/// The batches of an array dataset as abstract tensors, with -1 rows if not all batches have the
+/// same number of rows. Other datasets give a Batch without tensors.
 Batch batch_spec(const Dataset& data);
-/// The rows of the arrays that the last batch has; empty for other datasets, and where arrays in
-/// files are read in an order of their own.
+/// The indices of the rows that the last batch of an array dataset contains. Empty for other
+/// datasets, and if arrays in files are read in an order of their own.
 std::vector<int64_t> rows_of_last_batch(const Dataset& data);
 
 }  // namespace crescent

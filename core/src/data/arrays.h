@@ -4,10 +4,11 @@
 
 namespace crescent {
 
-/// Inputs, targets and sample weights with the same rows; weights: empty, or one array per output.
+/// Inputs, targets and sample weights with the same number of rows. `weights` is empty or has one
+/// array per output.
 struct Arrays {
   Tensors x, y, weights;
-  int64_t first_row = 0;  ///< the row of the data that their first one is
+  int64_t first_row = 0;  ///< index in the whole data of the first row
   int64_t samples() const { return x.front().dim(0); }
 };
 

@@ -46,9 +46,8 @@ class GeneratorDataset final : public Dataset {
     ++done_;
     return true;
   }
-  /// The number of calls of the function in earlier epochs; the first batch of an epoch is the one
-  /// after the last call.
-  /// batches.
+  /// The number of calls of the function in earlier epochs. Restoring it makes the next call that
+  /// many calls later, so the function must give the same batches again.
   Value state() const override { return earlier_calls_; }
   void restore(const Value& state, int64_t batches) override {
     const int64_t before = state.as_int(), wanted = before + batches;
@@ -66,7 +65,7 @@ class GeneratorDataset final : public Dataset {
  private:
   std::function<bool(Batch&)> produce_;
   int64_t batches_, done_ = 0;
-  /// calls of the function: in all epochs, and in the epochs before this one
+  /// number of calls of the function: in all epochs, and in the epochs before this one
   int64_t calls_ = 0, earlier_calls_ = 0;
 };
 

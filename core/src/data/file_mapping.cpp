@@ -56,7 +56,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const int error = errno;
-  const bool is_access = info->si_code > 0;  // false if a process sent the signal
+  const bool is_access = info->si_code > 0;  // false if another process sent the signal
   if (!is_access || !replace_lost(reinterpret_cast<uintptr_t>(info->si_addr)))
     pass_on(signal, info, context);
   errno = error;
@@ -69,7 +69,8 @@ bool handle_bus_errors() {
   return sigaction(SIGBUS, &action, &other_handler) == 0;
 }
 
-/// Adds a range to the guarded ones; returns null if all entries are in use.
+/// Adds a range to `ranges`, so that the handler of SIGBUS replaces it by zeros; returns null if
+/// all entries are in use.
 GuardedRange* guard(std::byte* start, size_t bytes) {
   static const bool handled = handle_bus_errors();
   const std::lock_guard lock(taking_range);

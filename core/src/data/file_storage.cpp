@@ -59,7 +59,7 @@ class MappedStorage final : public Storage {
       : file_(std::move(file)), mapping_(mapping), end_(offset + bytes) {
     host_ = mapping.start() + offset;
     bytes_ = bytes;
-    expose_for_write();  // other processes may write to the file
+    expose_for_write();  // other processes may change the file at any time
   }
   void expect(size_t offset, size_t count) const { mapping_.expect(host_ + offset, count); }
   void check_intact() const {
@@ -71,7 +71,7 @@ class MappedStorage final : public Storage {
  private:
   std::shared_ptr<const FileStorage> file_;
   const FileMapping& mapping_;  ///< the mapping of file_
-  size_t end_;                  ///< the range in the file
+  size_t end_;                  ///< the offset in the file where the values end
 };
 
 const MappedStorage* mapped(const Tensor& array) {

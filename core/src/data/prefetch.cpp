@@ -49,8 +49,8 @@ class Prefetch final : public Dataset {
     begin([&] { source_->restore(state, batches); });
   }
 
-  /// Waits for a batch. As a signal does not notify the condition variable, an interruption is
-  /// polled. If the thread could not be started, next() makes the batch itself.
+  /// Waits for a batch. A signal does not notify the condition variable, so the wait checks for an
+  /// interruption every 20 ms. If the thread could not be started, next() makes the batch itself.
   bool next(Batch& batch) override {
     if (!thread_.joinable()) return state_ == State::making && source_->next(batch);
     constexpr auto kPollInterval = std::chrono::milliseconds(20);
@@ -76,9 +76,8 @@ class Prefetch final : public Dataset {
  private:
   enum class State { ended, making, quit };
 
-  /// Runs `begin_source`, which begins an epoch of the source, after interrupting what the thread
-  /// does in the source. Then the thread continues with the new epoch.
-  /// the source. Then the thread continues with the new epoch.
+  /// Interrupts what the thread does in the source, waits for it, and runs `begin_source`, which
+  /// begins an epoch of the source. Then the thread continues with the new epoch.
   template <class F>
   void begin(F begin_source) {
     std::unique_lock lock(mutex_);
@@ -136,12 +135,13 @@ class Prefetch final : public Dataset {
 
   static constexpr size_t kMaxBytes = size_t{2} << 20;
   DatasetPtr source_;
-  Value source_state_;  // the state of the source since the epoch began
+  Value source_state_;  // the state of the source, which is constant during an epoch
   // interrupts what the thread does in the source
   std::shared_ptr<Interruption> source_runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
-  // The state of the current epoch; ended: the source has no more batches, or no epoch has begun.
+  // The state of the current epoch. State::ended means that the source has no more batches, or that
+  // no epoch has begun.
   State state_ = State::ended;
   bool working_ = false;  // whether the thread is in a call of the source
   std::array<Batch, 32> ring_;

@@ -11,9 +11,8 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kAlone =
-    size_t{64}  // the bytes that one thread copies in the time that another thread needs to wake up
-    << 10;
+// the number of bytes that a thread copies in the time that another thread needs to wake up
+constexpr size_t kSingleThreadBytes = size_t{64} << 10;
 
 std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows) {
   const NoGradient none;
@@ -28,7 +27,7 @@ std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows
 }  // namespace
 
 RowGather::RowGather(const Tensor& array, int64_t batch_size, bool in_background) : array_(array) {
-  const bool is_small = static_cast<size_t>(batch_size) * row_bytes(array) < kAlone;
+  const bool is_small = static_cast<size_t>(batch_size) * row_bytes(array) < kSingleThreadBytes;
   const bool on_host = !array.storage()->memory() && !device().memory();
   if (in_background || is_small || batch_size > array.dim(0) || !on_host) return;
   rows_ = Tensor::uninitialized({DType::int64, {batch_size}});

@@ -10,8 +10,8 @@ namespace crescent {
 
 class RowGather {
  public:
-  /// Gathers batches of `batch_size` rows; the last may be smaller. If it runs in the background,
-  /// while the device computes a step, only the calling thread copies.
+  /// Gathers batches of `batch_size` rows; the last batch may be smaller. With `in_background`,
+  /// which is for gathering while the device computes a step, only the calling thread copies.
   RowGather(const Tensor& array, int64_t batch_size, bool in_background);
   /// Copies these rows of the array to `target`, which has the shape of the batch. For an array in
   /// device memory, `target` becomes a new tensor in that memory.

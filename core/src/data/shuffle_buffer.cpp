@@ -11,15 +11,15 @@ namespace crescent {
 namespace {
 
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
-constexpr int64_t kRunBytes = int64_t{256}
-                              << 10;  // bytes that a disk reads in about the time of a seek
-constexpr int64_t kMinRuns = 8;       // the least number of runs in a window
+// number of bytes that a disk reads in about the time of a seek
+constexpr int64_t kRunBytes = int64_t{256} << 10;
+constexpr int64_t kMinRuns = 8;  // the least number of runs in a window
 
 }  // namespace
 
 ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
     : samples_(arrays.front().dim(0)) {
-  int64_t sample = 1, block = 1;  // bytes of a sample; samples in a block of the storage
+  int64_t sample = 1, block = 1;  // bytes of a sample, and samples in a block of the storage
   for (const Tensor& array : arrays) {
     const size_t row = row_bytes(array);
     if (is_mapped(array))

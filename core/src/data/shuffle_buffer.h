@@ -28,8 +28,8 @@ class ShuffleBuffer {
     size_t row;  ///< bytes of a row
   };
   struct Window {
-    std::vector<std::shared_ptr<Storage>> rows;  ///< the rows of each column
-    std::vector<int64_t> numbers;  ///< the indices of the samples in the order of reading
+    std::vector<std::shared_ptr<Storage>> rows;  ///< for each column, the values of its rows
+    std::vector<int64_t> numbers;  ///< indices of the samples in the order in which they were read
   };
   const std::byte* row_at(size_t i, size_t index) const;
   bool read_run();
@@ -44,7 +44,7 @@ class ShuffleBuffer {
   Window current_window_, next_;
   std::vector<int64_t> order_;  ///< the order of the samples in current_window_
   size_t at_ = 0;
-  std::optional<SeedGenerator> inside_;  ///< draws the order within windows
+  std::optional<SeedGenerator> inside_;  ///< draws the order of samples within windows
 };
 
 }  // namespace crescent

@@ -8,7 +8,8 @@
 namespace crescent {
 namespace {
 
-/// `count` rows that are `rate` apart, of an array in memory or in a file.
+/// Returns the rows first, first + rate, first + 2 rate, ... (`count` of them) of an array in
+/// memory or in a file.
 Tensor rows_apart(const Tensor& data, int64_t first, int64_t count, int64_t rate) {
   TensorSpec spec = data.spec();
   spec.shape.set(0, count);
@@ -50,7 +51,7 @@ void check_steps(int64_t count, int64_t length, int64_t stride, int64_t rate) {
     fail("`sequence_length` must be greater than 0. Received: sequence_length=", length);
 }
 
-/// The number of windows if each begins one row after the previous one.
+/// The number of rows at which a window can begin.
 int64_t window_count(const Tensor& data, const Tensor& targets, int64_t length,
                      const TimeseriesOptions& options) {
   const int64_t start = options.start_index.value_or(0),

@@ -10,7 +10,8 @@ namespace crescent {
 
 Communicator::~Communicator() = default;
 
-/// Sums lists that are 0 except at each process's own rank.
+/// Each process contributes a list that is 0 except at its own rank; the sum of these lists has the
+/// values of all processes.
 std::vector<double> Communicator::all_gather(double value) {
   std::vector<double> values(size());
   values[rank()] = value;
@@ -33,14 +34,17 @@ void SingleProcess::describe(Schema<SingleProcess>& s) { s.doc("One process by i
 namespace {
 
 constexpr const char* kSingle = "single";
-constexpr const char* kLaunched = "mpi";  ///< that of processes which a launcher started
+/// the communicator of processes that an MPI launcher started
+constexpr const char* kLaunched = "mpi";
 
 struct InUse {
   std::mutex mutex;
-  std::shared_ptr<Communicator> communicator;  ///< null: communicator() was not called yet
+  /// null until communicator() or set_communicator() is called
+  std::shared_ptr<Communicator> communicator;
 };
 
-/// Never destroyed: static objects may still hold programs that use it at exit.
+/// The object is never destroyed, because static objects may still hold programs that use the
+/// communicator when the process exits.
 InUse& communicator_in_use() {
   static auto* in_use = new InUse;
   return *in_use;
@@ -50,7 +54,7 @@ std::shared_ptr<Communicator> make_named(std::string_view name, const Dict& opti
   return make<Communicator>(class_or_plugin(Communicator::kKind, name)->name, options);
 }
 
-/// The communicator of a process that a launcher started as one of several.
+/// Makes the communicator of a process that an MPI launcher started as one of several.
 std::shared_ptr<Communicator> make_launched() try {
   return make_named(kLaunched);
 } catch (Error& error) {
@@ -83,7 +87,8 @@ std::shared_ptr<Communicator> communicator() {
 void set_communicator(std::shared_ptr<Communicator> communicator) {
   if (!communicator) communicator = make_named(kSingle);
   const std::lock_guard lock(communicator_in_use().mutex);
-  communicator_in_use().communicator.swap(communicator);  // the old one is destroyed unlocked
+  // the old communicator is destroyed after the lock is released
+  communicator_in_use().communicator.swap(communicator);
 }
 
 void use_communicator(std::string_view name, const Dict& options) {

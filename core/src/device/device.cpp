@@ -1,4 +1,4 @@
-// The devices of the process and the one in use.
+// The devices of the process, and which of them is in use.
 #include "crescent/program/device.h"
 
 #include <atomic>
@@ -21,7 +21,8 @@ namespace {
 
 std::atomic<Device*> device_in_use{nullptr};
 
-/// Never destroyed: static objects may still hold tensors and executables at exit.
+/// The devices of the process. The object is never destroyed, because static objects may still hold
+/// tensors and executables when the process exits.
 class Devices {
  public:
   static Devices& instance() {

@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// The greatest number that one of these variables of the environment has; 1 without one.
+/// The greatest number in these environment variables; 1 if none of them is set.
 int greatest_of(std::initializer_list<const char*> names) {
   int greatest = 1;
   for (const char* name : names)
@@ -33,7 +33,8 @@ std::atomic<Distribution>& distribution_in_use() {
 Distribution distribution() { return distribution_in_use(); }
 void set_distribution(Distribution distribution) { distribution_in_use() = distribution; }
 
-/// SLURM_NTASKS is set in a batch script too, which runs once; the variables of a step are not.
+/// SLURM_STEP_NUM_TASKS is set only for processes that srun started. SLURM_NTASKS is set in a batch
+/// script too, which runs as one process.
 int processes_launched() {
   return greatest_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
 }

@@ -11,7 +11,8 @@ struct Table {
   std::unordered_map<const Layer*, std::vector<Shape>> shapes;
 };
 
-/// Never destroyed: static objects may still hold layers at exit.
+/// The table is never destroyed, because static objects may still hold layers when the process
+/// exits.
 Table& table() {
   static Table& table = *new Table;
   return table;

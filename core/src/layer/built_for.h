@@ -9,10 +9,11 @@ namespace crescent {
 
 class Layer;
 
-/// The shapes; empty for a layer that is not built, and for a graph, whose inputs have shapes.
+/// Returns the input shapes for which the layer was built; empty for a layer that is not built, and
+/// for a graph, whose inputs have shapes of their own.
 std::vector<Shape> built_for(const Layer& layer);
 void set_built_for(const Layer& layer, std::vector<Shape> inputs);
-/// Called by the destructor of the layer.
+/// Removes the record of the layer, whose destructor calls this function.
 void forget_built_for(const Layer& layer);
 
 }  // namespace crescent

@@ -68,7 +68,7 @@ void name_positions(const Layer& layer, Dict& arguments) {
 
 void check_arguments(const Layer& layer, const Dict& arguments) {
   for (const DictEntry& entry : arguments) {
-    if (entry.key == kMask) continue;  // every layer has the argument mask
+    if (entry.key == kMask) continue;  // every layer accepts the argument `mask`
     const Argument* argument = find_argument(layer.call_arguments(), entry.key);
     if (!argument) {
       const std::vector<std::string> names = layer.positional_arguments();
@@ -195,8 +195,8 @@ std::vector<Symbol> symbols_in(const Dict& arguments) {
 
 namespace {
 
-/// The structure of the node's inputs with null for missing tensors, which are removed from
-/// `inputs`.
+/// Returns the structure of the node's inputs with null in place of missing tensors, and removes
+/// these from `inputs`.
 Value without_missing(const Value& structure, Tensors& inputs) {
   List there;
   for (const Tensor& input : inputs) there.push_back(input ? Value(true) : Value());

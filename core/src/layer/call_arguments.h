@@ -1,4 +1,5 @@
-// Named arguments of call: checks that the layer declares them and that their kinds match.
+// Checks the named arguments of layer calls: the layer must declare them, and their kinds must
+// match.
 #pragma once
 #include <functional>
 
@@ -17,17 +18,17 @@ void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>&
 /// 0.
 Tensors take_masks(Dict& arguments);
 
-/// The argument that records, on a call, that masks were passed explicitly.
+/// The name of the argument by which a node records that masks were passed to the call explicitly.
 inline constexpr const char* kGivenMask = "mask";
 
-/// The value of `training` in a call that neither passes it nor has an enclosing call: the declared
-/// default of the layer's argument `training`, else false.
+/// The value of `training` if a call does not pass it and is not inside of another call: the
+/// declared default of the layer's argument `training`, else false.
 bool trains_by_itself(const Layer& layer);
 
-/// Completes `arguments` with the declared defaults.
+/// Adds the declared defaults of arguments that `arguments` lacks.
 Dict with_defaults(const std::vector<Argument>& declared, Dict arguments);
 
-/// The boxed symbols in `arguments`, in the order in which replace_symbols visits them.
+/// Returns the boxed symbols in `arguments`, in the order in which replace_symbols visits them.
 std::vector<Symbol> symbols_in(const Dict& arguments);
 Dict replace_symbols(const Dict& arguments, const std::function<Value(const Symbol&)>& replacement);
 

@@ -5,8 +5,8 @@
 namespace crescent {
 namespace {
 
-constexpr int kDeepest =
-    1000;  // limit of nested layer calls; the stack has room for several times as many
+// the limit of nested layer calls; the stack has room for several times as many calls
+constexpr int kDeepest = 1000;
 thread_local const CallFrame* innermost = nullptr;
 
 }  // namespace

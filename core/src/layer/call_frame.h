@@ -6,8 +6,9 @@
 
 namespace crescent {
 
-/// One running call of a layer: its inputs, its depth, and whether it trains (by its own option,
-/// else as the enclosing call does, else as `by_itself` says).
+/// One running call of a layer: its inputs, whether other calls enclose it, and whether it trains.
+/// A call trains if its `training` says so; without that option, if the enclosing call does;
+/// without an enclosing call, if `by_itself` says so.
 class CallFrame {
  public:
   CallFrame(const Tensors& inputs, std::optional<bool> training, bool by_itself);

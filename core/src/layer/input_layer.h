@@ -1,4 +1,4 @@
-// InputLayer: the layer that a graph begins with, the only layer class in core.
+// InputLayer: the layer with which a graph begins. It is the only layer class that core defines.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -13,7 +13,7 @@ class InputLayer final : public Layer {
   bool supports_masking() const override { return true; }
   DType dtype() const { return policy_.compute; }
   Dict get_config() const override;
-  /// The output symbol; calls return the same one as long as some copy of it lives.
+  /// Returns the output symbol. Calls return the same symbol as long as a copy of it exists.
   Symbol symbol() const;
   /// Whether a model may be called without this input.
   bool optional() const { return optional_; }
@@ -23,9 +23,9 @@ class InputLayer final : public Layer {
   std::vector<Symbol> graph_outputs() const override { return {symbol()}; }
 
  private:
-  std::optional<bool> sparse_, ragged_;  ///< only false is supported
+  std::optional<bool> sparse_, ragged_;  ///< options of Keras; other values than false are refused
   bool optional_ = false;
-  Value input_tensor_;  ///< only null is supported
+  Value input_tensor_;  ///< option of Keras; other values than null are refused
 };
 
 }  // namespace crescent

@@ -9,7 +9,8 @@ std::string dict_text(const std::vector<std::pair<int, int64_t>>& axes) {
   return "{" + join(items) + "}";
 }
 
-/// The size of an axis, which may be negative; -1 when it is unknown or does not exist.
+/// Returns the size of an axis, which may be negative; -1 if the size is unknown or there is no
+/// such axis.
 int64_t dim_at(const Shape& shape, int axis) {
   const int i = axis < 0 ? axis + shape.rank() : axis;
   return i >= 0 && i < shape.rank() ? shape[i] : -1;

@@ -152,7 +152,7 @@ void Layer::set_trainable(bool on) {
 
 // ---- weights
 
-/// A weight that is added after build replaces the weight of the same name.
+/// Adds a weight. If the layer was built before, the weight replaces one of the same name.
 Variable Layer::add_weight(const std::string& name, const Shape& shape,
                            const Ref<Initializer>& initializer, const WeightOptions& options) {
   if (!shape.is_known())
@@ -301,7 +301,8 @@ void Layer::add_metric(std::shared_ptr<Metric> metric) {
 }
 
 SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {
-  constexpr size_t kRoom = 8;  // capacity, so that references returned earlier stay valid
+  // reserved capacity, so that references that were returned earlier stay valid
+  constexpr size_t kRoom = 8;
   const OutsideTrace outside;
   if (seeds_.empty()) seeds_.reserve(kRoom);
   if (seeds_.size() == kRoom) fail("a layer has at most ", kRoom, " seed generators of its own");

@@ -6,8 +6,8 @@
 namespace crescent {
 namespace {
 
-/// The name of a part of the layer that an activation would lose because it needs an owner, such as
-/// weights; null for a layer that is a pure function.
+/// The name of something that the layer has besides its function, such as weights, and that nothing
+/// would own if the layer were an activation; null for a layer that is a pure function.
 const char* kept_by(Layer& layer) {
   if (!layer.weights().empty()) return "weights";
   if (!layer.losses().empty()) return "losses";
@@ -19,7 +19,7 @@ const char* kept_by(Layer& layer) {
   return nullptr;
 }
 
-/// Serialized as the layer itself.
+/// A layer as an activation; its class name and configuration are those of the layer.
 class LayerActivation final : public Activation {
  public:
   explicit LayerActivation(LayerPtr layer) : layer_(std::move(layer)) {}
@@ -27,7 +27,7 @@ class LayerActivation final : public Activation {
     if (!layer_->built()) layer_->build_for({x.shape()});
     refuse_kept();
     const Tensor y = (*layer_)(x);
-    refuse_kept();  // checked again, because losses are known only after a call
+    refuse_kept();  // checked again, because a layer adds losses during its call
     return y;
   }
   std::string class_name() const override { return layer_->class_name(); }

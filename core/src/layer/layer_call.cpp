@@ -67,7 +67,8 @@ Tensor cast_keeping_mask(const Tensor& t, DType dtype) {
   return mask ? converted.with_mask(mask) : converted;
 }
 
-/// As in Keras 3.15, the penalty is averaged over the samples, so it does not grow with the batch.
+/// The penalty of an activity regularizer. As in Keras 3.15, it is averaged over the samples, so it
+/// does not grow with the batch.
 Tensor activity_loss(const Regularizer& regularizer, const Tensor& output) {
   const Tensor loss = regularizer(output);
   return output.rank() > 0 && output.dim(0) > 0 ? loss / static_cast<double>(output.dim(0)) : loss;
@@ -161,8 +162,8 @@ void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensor
          "Downstream layers will not see the mask.");
 }
 
-/// Reads the output specs of a nested graph from its symbols. Running it instead would visit a
-/// model once for every enclosing model.
+/// Running a nested graph for its output specs would visit an inner model once for every enclosing
+/// model, so the specs are read from the symbols of the graph.
 Tensors LayerAccess::outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs) {
   const std::string kind = layer.class_name();
   const bool is_graph = kind == "Functional" || kind == "Sequential";
@@ -183,7 +184,8 @@ Tensors LayerAccess::outputs_as_known(const Layer& layer, const Node& node, cons
 
 namespace {
 
-/// Publishes the options of a call as first_call() while it builds the layer.
+/// While an object of this class lives, first_call() of the layer returns the options of the call
+/// that builds it.
 class FirstCall {
  public:
   FirstCall(const CallOptions*& place, const CallOptions& options) : place_(place) {
@@ -323,7 +325,7 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
         losses.push_back(blaming(*v.regularizer(), [&] { return (*v.regularizer())(v.value()); }));
     return losses;
   }
-  Layer& self = const_cast<Layer&>(*this);  // the repeated call updates its losses
+  Layer& self = const_cast<Layer&>(*this);  // the layer is called again, which updates its losses
   Tensors abstract;
   for (const Symbol& s : inputs) abstract.push_back(s.abstract());
   run_with_unknown_sizes(

@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-/// The common beginning of the paths of the layer's weights; nullopt until they are created.
+/// The beginning of the paths of all weights of the layer, its name; nullopt until the layer is
+/// built.
 std::optional<std::string> path_of_weights(const Layer& layer) {
   return layer.built() ? std::optional(layer.name()) : std::nullopt;
 }

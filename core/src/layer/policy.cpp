@@ -11,8 +11,8 @@
 namespace crescent {
 namespace {
 
-/// The default policy. Old values are never freed, because another thread may still read a
-/// reference that default_policy() returned.
+/// The default policy. Policies that were replaced are never freed, because another thread may
+/// still use a reference that default_policy() returned.
 class DefaultPolicy {
  public:
   const DTypePolicy& get() const { return *current_.load(std::memory_order_acquire); }

@@ -66,7 +66,7 @@ void LayerAccess::replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayer
 
 void LayerAccess::refuse_cycle(const Layer& outer, const Layer& inner) {
   std::unordered_set<const Layer*> seen{&outer};
-  std::vector<const Layer*> waiting{&outer};  // outer and all layers that contain it
+  std::vector<const Layer*> waiting{&outer};  // `outer` and layers that contain it
   while (!waiting.empty()) {
     const Layer* each = waiting.back();
     waiting.pop_back();

@@ -8,9 +8,10 @@ namespace crescent {
 namespace {
 
 constexpr int64_t kStandIns[] = {1009, 1013};  // primes that are rarely used as sizes
-thread_local int64_t stand_in = 0;             // 0: none
+// the number that replaces unknown sizes on this thread; 0: none
+thread_local int64_t stand_in = 0;
 
-/// While an object of this class lives, this number replaces unknown sizes.
+/// While an object of this class lives, `size` replaces unknown sizes on this thread.
 class StandIn {
  public:
   explicit StandIn(int64_t size) : before_(stand_in) { stand_in = size; }
@@ -49,7 +50,8 @@ Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
   return run_abstractly(f, sized);
 }
 
-/// An abstract tensor with the dims in which both agree; the others are unknown.
+/// An abstract tensor that has the dimensions in which the shapes of a and b agree, and -1 for the
+/// others.
 Tensor joined(const Tensor& a, const Tensor& b) {
   Shape shape = a.shape();
   if (shape.rank() != b.rank())
@@ -79,7 +81,7 @@ Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const T
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
-    return run_abstractly(f, like);  // or raise the error for the true shapes
+    return run_abstractly(f, like);  // works with the unknown sizes, or raises the error for them
   }
 }
 

@@ -22,22 +22,22 @@ void sync(const fs::path& file) {
     fail("cannot save '", file.filename().string(), "': ", strerror(errno));
 }
 
-/// A temporary folder next to the file that is to be saved. When everything is complete, its files
-/// replace the files of the same names; the requested file is replaced last.
-class Workplace {
+/// A temporary folder next to the file that is to be saved. When all files in it are complete, they
+/// replace the files of the same names beside it; the requested file is replaced last.
+class TemporaryFolder {
  public:
-  explicit Workplace(const std::string& path) {
+  explicit TemporaryFolder(const std::string& path) {
     std::error_code error;
     target_ = fs::is_symlink(path, error) ? fs::weakly_canonical(path) : fs::path(path);
     std::string pattern = (target_.parent_path() / ".crescent-saving-XXXXXX").string();
     if (!mkdtemp(pattern.data())) fail("cannot save '", path, "': ", strerror(errno));
     folder_ = pattern;
   }
-  ~Workplace() {
+  ~TemporaryFolder() {
     std::error_code error;
     fs::remove_all(folder_, error);
   }
-  Workplace(const Workplace&) = delete;
+  TemporaryFolder(const TemporaryFolder&) = delete;
 
   std::string file() const { return (folder_ / target_.filename()).string(); }
 
@@ -61,7 +61,8 @@ class Workplace {
   fs::path target_, folder_;
 };
 
-/// Fails with the message, in which the path of the temporary file is replaced by the user's path.
+/// Fails with `text`, in which the path `to` of the temporary file is replaced by the path that the
+/// user gave.
 [[noreturn]] void fail_saving(std::string text, const std::string& path, const std::string& to) {
   for (size_t at; (at = text.find(to)) != text.npos;) text.replace(at, to.size(), path);
   fail("cannot save '", path, "': ", text);
@@ -157,7 +158,7 @@ class CarefulFormat final : public Format,
 
   template <class F>
   void save(const std::string& path, F write) const {
-    const Workplace workplace(path);
+    const TemporaryFolder workplace(path);
     const std::string to = workplace.file();
     try {
       blaming(*format_, [&] { write(to), workplace.commit(); });
@@ -173,7 +174,7 @@ class CarefulFormat final : public Format,
 
 }  // namespace
 
-FormatPtr careful(FormatPtr format) {
+FormatPtr with_atomic_saving(FormatPtr format) {
   const bool in_lua = format && format->info()->origin == "Lua";
   if (!format || (is_built_in(*format->info()) && !in_lua)) return format;
   return std::make_shared<CarefulFormat>(std::move(format));

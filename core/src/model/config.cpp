@@ -124,7 +124,7 @@ class GraphBuilder {
     return &it->second[r.node][r.tensor];
   }
 
-  /// Makes every call whose inputs exist; returns false when there was none.
+  /// Makes every delayed call whose inputs exist; returns false when there is none.
   bool call_ready() {
     bool progress = false;
     for (size_t i = 0; i < layers_.size(); ++i)
@@ -185,7 +185,8 @@ class GraphBuilder {
 
   std::vector<Pending> layers_;
   std::vector<std::string> names_;
-  std::map<std::string, std::vector<std::vector<Symbol>>> outputs_;  // by layer name and call
+  // outputs of each call, by name of the layer
+  std::map<std::string, std::vector<std::vector<Symbol>>> outputs_;
 };
 
 }  // namespace
@@ -197,8 +198,8 @@ LayerPtr layer_from_config(const Dict& object) {
     fail("Unknown layer: ", class_name,
          did_you_mean(class_name, registry().all_names(Layer::kKind)));
   const Value* config = object.find("config");
-  const bool bare =
-      config && config->is_list() && !config->as_list().empty();  // Sequential before Keras 2.2.3
+  // the form that Keras before 2.2.3 wrote for a Sequential
+  const bool bare = config && config->is_list() && !config->as_list().empty();
   const Dict options = bare                          ? Dict{{"layers", *config}}
                        : config && config->is_dict() ? config->as_dict()
                                                      : Dict();
@@ -245,7 +246,7 @@ namespace {
 
 constexpr const char* kBuildShape = "build_input_shape";
 
-/// Whether models of the class record their build shape themselves.
+/// Whether models of the class store in their configuration the shape that they were built for.
 bool knows_build_shape(const std::string& class_name) {
   const auto info = registry().find(Layer::kKind, class_name);
   return info && info->schema.find(kBuildShape);
@@ -257,7 +258,8 @@ Value encoded(const std::vector<Shape>& shapes) {
   return list.size() == 1 ? list.front() : Value(std::move(list));
 }
 
-/// Builds a model by a call, which also builds the layers inside.
+/// Builds a model by running its call on abstract tensors of these shapes, which also builds the
+/// layers inside.
 void build_by_call(Model& model, const Value& shapes) {
   try {
     model.compute_output_shape(shapes_from(shapes));
@@ -297,7 +299,8 @@ ModelPtr model_from_own_config(const Value& config) {
 
 namespace {
 
-/// Wraps a bare configuration of a model as {"class_name", "config"}.
+/// Wraps a bare configuration of a model as {"class_name", "config"}; returns a wrapped one
+/// unchanged.
 Value named(const Value& config) {
   if (!config.is_list() && !config.is_dict())
     fail("expected the configuration of a model, got ", config);
@@ -345,7 +348,8 @@ Value model_config(const Model& model) {
   return Dict{{"class_name", model.class_name()}, {"config", std::move(config)}};
 }
 
-/// The translator gets the model itself, so that it need not rebuild it to infer shapes.
+/// The format that translates configurations gets the model itself too, so that it need not rebuild
+/// the model to infer shapes.
 std::string Model::to_json(const Dict& options) const {
   const Value config = model_config(*this);
   if (auto translator = format_with<TranslatesConfigs>()) {

@@ -6,7 +6,8 @@ namespace crescent {
 
 /// Decodes a shape, or a list of shapes.
 std::vector<Shape> shapes_from(const Value& value);
-/// model_from_config for configurations in core's own form.
+/// Makes a model from a configuration in the form that core writes (as model_from_config, but
+/// without translation).
 ModelPtr model_from_own_config(const Value& config);
 /// Makes a layer or a model from {"class_name": ..., "config": {...}}. Fails with "Unknown layer:
 /// X" and a suggestion.

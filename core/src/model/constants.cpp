@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// The values as nested lists, with integers for whole numbers.
+/// Returns the values as nested lists; whole numbers are integers.
 Value numbers_in(const Tensor& tensor) {
   if (tensor.rank() > 0) {
     List rows;

@@ -10,7 +10,8 @@ namespace crescent {
 /// ...}}.
 Value constant_out(const Tensor& tensor);
 
-/// Decodes that form or an array of NumPy ("__numpy__") to a boxed tensor; empty for other values.
+/// Decodes the form of constant_out() or an array of NumPy ("__numpy__") to a boxed tensor; returns
+/// nullopt for other values.
 std::optional<Value> constant_in(const Value& value);
 
 }  // namespace crescent

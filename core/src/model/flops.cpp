@@ -30,7 +30,7 @@ TensorSpecs sample_of(const TensorSpecs& inputs) {
   return sample;
 }
 
-/// The batch size of the inputs; 1 for scalars.
+/// The batch size in the input specs; 1 if the first input is a scalar.
 double samples_in(const TensorSpecs& sample) {
   return sample[0].shape.rank() == 0 ? 1 : static_cast<double>(sample[0].shape[0]);
 }
@@ -43,7 +43,8 @@ Program forward_pass(Model& model, const TensorSpecs& sample) {
   return program;
 }
 
-/// The path below the model of the layer that recorded this scope.
+/// Returns the path of the layer within the model that recorded the scope; "" if the model itself
+/// recorded it.
 std::string path_below(const Model& model, const std::string& scope) {
   const std::string prefix = model.name() + "/";
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : "";
@@ -54,7 +55,7 @@ std::string path_below(const Model& model, const std::string& scope) {
 LayerFlops flops_by_layer(const Model& model) {
   const StepLock lock(model);
   const TensorSpecs sample = sample_of(inputs_of(model));
-  // a call on abstract tensors does not change the model
+  // a call on abstract tensors does not change the model in spite of the const_cast
   const Program program = forward_pass(const_cast<Model&>(model), sample);
   LayerFlops flops;
   for (const auto& [scope, count] : flops_by_scope(program))

@@ -7,11 +7,11 @@
 
 namespace crescent {
 
-/// The floating-point operations of a forward pass with one sample, by the path of the layer below
-/// the model ("encoder/dense_1"); "" is the model itself.
+/// The floating-point operations of a forward pass with one sample, by path of the layer within the
+/// model ("encoder/dense_1"); the path of the model itself is "".
 using LayerFlops = std::map<std::string, double>;
 
-/// Fails where a size of an input is unknown.
+/// Returns the operations of each layer; fails where a size of an input is unknown.
 LayerFlops flops_by_layer(const Model& model);
 /// The sum over a layer and the layers inside it.
 double flops_below(const LayerFlops& flops, const std::string& path);

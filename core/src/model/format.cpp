@@ -34,13 +34,14 @@ using Texts = std::vector<std::string>;
 struct IndexedFormat {
   std::string name;
   Texts endings, signatures, abilities;
-  std::string in_folder;  ///< a file whose presence identifies a folder of this format
+  std::string in_folder;  ///< the name of a file by which a folder in this format is recognized
 
   bool can(std::string_view ability) const {
     return ability.empty() ||
            std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
   }
-  /// The length of the longest ending of the format that the path ends in; 0 without one.
+  /// The length of the longest file name extension of the format in which the path ends; 0 if there
+  /// is none.
   size_t ending_of(std::string_view path) const {
     size_t longest = 0;
     for (const std::string& ending : endings)
@@ -86,8 +87,8 @@ std::string those_that(std::string_view ability) {
                 names.empty() ? "none" : join(names));
 }
 
-/// The format of greatest nonzero `fitness`; ties go to one that has the ability. Null when all are
-/// 0.
+/// Returns the format with the greatest `fitness`; among equal ones, one that has the ability is
+/// preferred. Null if the fitness of all formats is 0.
 template <class Fitness>
 FormatPtr best(const std::string& path, std::string_view ability, const Fitness& fitness) {
   std::optional<IndexedFormat> found;
@@ -100,7 +101,7 @@ FormatPtr best(const std::string& path, std::string_view ability, const Fitness&
   if (!found->can(ability))
     fail("'", path, "': files of format ", found->name, " do not ", ability, "; ",
          those_that(ability));
-  return careful(make<Format>(found->name));
+  return with_atomic_saving(make<Format>(found->name));
 }
 
 std::string folder_of(const std::string& path) {
@@ -143,8 +144,8 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
   fail("cannot write '", path, "': no format is known by this name; ", those_that(ability));
 }
 
-/// A format with a signature is found by the first bytes (and by the name when several share them),
-/// other formats by the name.
+/// If the format has a signature, it is recognized by the first bytes of the file, and also by the
+/// name if several formats share the signature; other formats are recognized by the name.
 FormatPtr format_to_read(const std::string& path, std::string_view ability) {
   if (is_folder(path)) return format_of_folder(path, ability);
   const std::string first = first_bytes_of(path);

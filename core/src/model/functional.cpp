@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-/// The names of the symbols, with duplicates numbered: a, a_1.
+/// The names of the symbols; equal names get numbers: a, a_1.
 std::vector<std::string> distinct(const std::vector<Symbol>& symbols) {
   std::vector<std::string> names;
   for (const Symbol& s : symbols) {
@@ -55,8 +55,8 @@ bool is_optional(const Symbol& input) {
   return layer && layer->optional();
 }
 
-/// Returns one tensor per input of the model; empty Tensors for optional inputs that the call
-/// omits.
+/// Returns a tensor for each input of the model, with empty Tensors for optional inputs that the
+/// call omits.
 Tensors for_each_input(const Tensors& given, const Value& structure,
                        const std::vector<Symbol>& inputs, const std::string& model) {
   const List leaves = structure.is_null() ? List(given.size(), true) : leaves_of(structure);
@@ -74,7 +74,7 @@ Tensors for_each_input(const Tensors& given, const Value& structure,
   return all;
 }
 
-/// The calls of each layer that belong to this graph, numbered from 0.
+/// Numbers the calls of each layer that belong to this graph from 0.
 class KeptNodes {
  public:
   explicit KeptNodes(const ModelAccess::Graph& graph) {
@@ -105,7 +105,7 @@ List references(const KeptNodes& kept, const std::vector<Symbol>& symbols) {
   return list;
 }
 
-/// Keras 3's form of a reference to an edge of the graph inside a value.
+/// A reference to an edge of the graph inside a value, in the form of Keras 3.
 Value tensor_reference(List history) {
   return Dict{{"class_name", "__keras_tensor__"},
               {"config", Dict{{"keras_history", std::move(history)}}}};
@@ -169,7 +169,8 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
     t = ops::squeeze(t, t.rank() - 1);
   else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1)
     t = ops::expand_dims(t, -1);
-  // Only stateful layers depend on the batch size, and they check it themselves.
+  // The batch size is not compared, because only stateful layers depend on it, and they check it
+  // themselves.
   Shape any_batch = wanted.shape();
   if (rank > 0) any_batch.set(0, -1);
   if (!t.shape().compatible(any_batch))
@@ -202,12 +203,14 @@ void Functional::build(const std::vector<Shape>&) {
 
 Tensors Functional::call(const Tensors& given, const Call& call) {
   const Graph& graph = *graph_;
-  const Value left_out = Model::structures().inputs;  // for data without all inputs
+  // the structure of data that omit optional inputs
+  const Value left_out = Model::structures().inputs;
   const bool fewer = given.size() < graph.inputs.size() && tensor_count(left_out) == given.size();
   const Value& structure = call.structure.is_null() && fewer ? left_out : call.structure;
   const Tensors inputs = for_each_input(given, structure, graph.inputs, name());
   Tensors slots(graph.slots);
-  // False when the batch size differs from the graph's, because results then differ too.
+  // Whether the inputs have the shapes of the graph. With another batch size, the shapes of results
+  // differ too and are not checked.
   bool as_made = true;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;

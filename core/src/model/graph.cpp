@@ -51,16 +51,16 @@ void check_ends(const std::vector<Symbol>& inputs, const std::vector<Symbol>& ou
 
 /// Collects the nodes that `outputs` depend on, producers first, and their layers in order of
 /// discovery.
-class Walk {
+class GraphTraversal {
  public:
-  explicit Walk(const std::vector<Symbol>& outputs) {
+  explicit GraphTraversal(const std::vector<Symbol>& outputs) {
     for (const Symbol& s : outputs) visit(s.node());
   }
   std::vector<NodePtr> nodes;
   std::unordered_map<const Layer*, int> met;
 
  private:
-  /// Not recursive, because graphs may be thousands of layers deep.
+  /// The traversal is not recursive, because graphs may be thousands of layers deep.
   void visit(const NodePtr& start) {
     struct Frame {
       NodePtr node;
@@ -119,7 +119,7 @@ void check_names(const std::vector<LayerPtr>& layers) {
     }
 }
 
-/// Assigns slots to symbols in the order in which they are computed.
+/// Numbers symbols in the order in which they are computed; the numbers are called slots.
 class Slots {
  public:
   int add(const Symbol& s) {
@@ -155,8 +155,8 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
   std::vector<Symbol> ends = outputs;
   for (const ModelAccess::Addition& addition : graph->additions) ends.push_back(addition.value);
   ends.insert(ends.end(), inputs.begin(),
-              inputs.end());  // unused inputs belong to the model too
-  Walk walk(ends);
+              inputs.end());  // inputs that no output needs belong to the model too
+  GraphTraversal walk(ends);
   Depths depths = depths_of(walk.nodes);
   std::stable_sort(walk.nodes.begin(), walk.nodes.end(), [&](const NodePtr& a, const NodePtr& b) {
     return depths.node[a.get()] > depths.node[b.get()];

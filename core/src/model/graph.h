@@ -4,7 +4,7 @@
 
 namespace crescent {
 
-/// A loss, or a named metric, that is computed besides the outputs.
+/// A loss or a metric that the graph computes besides its outputs; `metric` is empty for a loss.
 struct Functional::Addition {
   Symbol value;
   std::string metric;
@@ -14,11 +14,11 @@ struct Functional::Addition {
 struct Functional::Graph {
   struct Call {
     NodePtr node;
-    std::vector<int> inputs, outputs;  ///< slots
+    std::vector<int> inputs, outputs;  ///< slots of the tensors
   };
   std::vector<Symbol> inputs{}, outputs{};
   std::vector<Addition> additions{};
-  std::vector<LayerPtr> layers{};  ///< from inputs to outputs (Keras' order)
+  std::vector<LayerPtr> layers{};  ///< in the order of Keras, from inputs to outputs
   std::vector<Call> calls{};
   std::vector<int> input_slots{}, output_slots{};
   int slots = 0;

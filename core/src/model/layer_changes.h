@@ -6,12 +6,12 @@
 
 namespace crescent {
 
-/// The layers that an operation has changed.
+/// The layers of a model that a graph operation has changed.
 struct Changed {
-  LayerPtr old{}, by{};    ///< a nested model and the one that it became
+  LayerPtr old{}, by{};    ///< a nested model before and after the change
   LayerPtr fresh{};        ///< the inserted layer
-  size_t carried = 0;      ///< how many weights of `fresh` took over old values
-  bool was_built = false;  ///< whether it had weights before
+  size_t carried = 0;      ///< number of weights of `fresh` that got values of the old layer
+  bool was_built = false;  ///< whether `fresh` had weights before the operation
 };
 std::vector<LayerChange> changes_between(const Model& before, const Model& after,
                                          const Changed& changed);

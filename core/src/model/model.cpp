@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-/// Replaces objects by their configurations.
+/// Replaces objects in the value by their configurations.
 Value plain(const Value& value) {
   if (auto object = value.object_as<Configurable>()) return serialize(object.get());
   if (value.is_list()) {
@@ -27,7 +27,7 @@ Value plain(const Value& value) {
   return dict;
 }
 
-/// Treats `false` as null, because lists of scripting languages may not be able to hold null.
+/// Returns null for false, because lists of scripting languages may not be able to hold null.
 Value none_where_false(const Value& value) {
   if (value.is_bool() && !value.as_bool()) return {};
   if (value.is_list()) {
@@ -41,7 +41,7 @@ Value none_where_false(const Value& value) {
   return dict;
 }
 
-/// Fails on unknown names of losses already in compile, before the outputs are known.
+/// Makes compile fail on unknown names of losses, before the outputs of the model are known.
 void check_losses(const Value& value) {
   if (value.is_list()) {
     for (const Value& item : value.as_list()) check_losses(item);
@@ -136,8 +136,8 @@ std::vector<std::string> Model::metrics_names() const {
   return names;
 }
 
-/// In the logs a metric with several results is "name[0]", "name[1]", ... An overridden step may
-/// log a metric that belongs to no output.
+/// A metric with several results has the names "name[0]", "name[1]", ... in the logs. An overridden
+/// step may log a metric that belongs to no output.
 Direction Model::direction_of(std::string_view log) const {
   if (log.starts_with("val_")) log.remove_prefix(4);
   log = log.substr(0, log.find('['));

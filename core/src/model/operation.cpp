@@ -69,7 +69,8 @@ Dict with_tensors(const SchemaData& parameters, Dict arguments) {
   return arguments;
 }
 
-/// Runs f; an error about tensor elements names the operation instead of the op inside it.
+/// Runs f; if f reads elements of an abstract tensor, the error names the operation instead of an
+/// op inside it.
 template <class F>
 Value refusing_as(const std::string& operation, F f) try {
   return f();
@@ -124,7 +125,8 @@ Value Operation::on_symbols(const Dict& arguments) const {
 
 namespace {
 
-/// Collects keywords that match no parameter under the parameter `others`.
+/// Moves keyword arguments that match no parameter into a dictionary, the argument of the parameter
+/// `others`.
 Dict gathered(const SchemaData& parameters, const std::string& others, const Dict& keywords) {
   Dict result, rest;
   for (const DictEntry& entry : keywords)

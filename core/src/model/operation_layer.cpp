@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kInput = "input";
 
-/// The index i if the value is {"input": i}.
+/// Returns i if the value is {"input": i}, which stands for an input of the layer, else nullopt.
 std::optional<size_t> input_in(const Value& value) {
   if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
   const Value* number = value.as_dict().find(kInput);

@@ -16,7 +16,7 @@ class OperationLayer final : public Layer {
   void configured() override;
   InputCount input_count() const override { return {inputs_, inputs_}; }
   const Operation& operation() const { return *operation_; }
-  /// Masks are dropped, as in Keras.
+  /// The layer accepts masks but gives none to its outputs, as in Keras.
   bool supports_masking() const override { return true; }
   Tensors compute_mask(const Tensors&, const Tensors&, const Tensors&) override { return {}; }
   Tensors call(const Tensors& inputs, const Call&) override;
@@ -24,7 +24,7 @@ class OperationLayer final : public Layer {
  private:
   std::string name_of_operation_;
   Dict arguments_;
-  Dict prepared_;  ///< arguments_ with constants decoded to tensors
+  Dict prepared_;  ///< arguments_ with constants as tensors
   std::shared_ptr<Operation> operation_;
   size_t inputs_ = 0;
 };

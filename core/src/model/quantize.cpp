@@ -23,7 +23,8 @@ void check_mode(const QuantizeOptions& options) {
 
 using Layers = std::vector<Layer*>;
 
-/// The layers whose names match a pattern; fails for a pattern that matches none.
+/// Returns the layers whose names match one of the patterns; fails for a pattern that matches no
+/// layer.
 Layers named_like(const std::vector<std::string>& patterns, const Layers& layers) {
   Layers chosen;
   std::vector<std::string> names;

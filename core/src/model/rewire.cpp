@@ -14,10 +14,10 @@ namespace {
 
 using Target = std::variant<LayerPtr, Symbol>;
 
-/// The replacements in a graph, keyed by what they replace.
-class Plan {
+/// Finds the replacement of a layer or of an edge of the graph.
+class ReplacementMap {
  public:
-  Plan(const Model& model, const ModelAccess::Graph& graph, const GraphEdit& edit)
+  ReplacementMap(const Model& model, const ModelAccess::Graph& graph, const GraphEdit& edit)
       : model_(model), graph_(graph), edit_(edit) {
     for (const Replacement& each : edit.replacements) {
       if (const auto* symbol = std::get_if<Symbol>(&each.old))
@@ -31,12 +31,12 @@ class Plan {
     const auto found = edges_.find(key(symbol));
     return found == edges_.end() ? symbol : found->second;
   }
-  /// The replacement of a layer: null when it is removed, the layer itself when it is kept.
+  /// Returns the layer that replaces `old`: null if `old` is removed, `old` itself if it is kept.
   LayerPtr layer(const LayerPtr& old) const {
     const auto found = layers_.find(old.get());
     return found == layers_.end() ? old : found->second;
   }
-  /// The layer that is called on the outputs of `old`; null for most.
+  /// Returns the layer that is inserted after `old`; null if there is none.
   LayerPtr next(const LayerPtr& old) const { return old == edit_.layer ? edit_.next : LayerPtr(); }
   const char* verb() const { return edit_.verb; }
 
@@ -114,7 +114,7 @@ std::string shapes_text(const std::vector<Symbol>& symbols) {
 /// Visits the graph once and maps each old edge to its replacement.
 class Rewiring {
  public:
-  Rewiring(const Model& model, const Plan& plan) : model_(model), plan_(plan) {}
+  Rewiring(const Model& model, const ReplacementMap& plan) : model_(model), plan_(plan) {}
 
   std::vector<Symbol> now(const std::vector<Symbol>& symbols) const {
     std::vector<Symbol> found;
@@ -188,7 +188,7 @@ class Rewiring {
   }
 
   const Model& model_;
-  const Plan& plan_;
+  const ReplacementMap& plan_;
   std::map<std::pair<const Node*, int>, Symbol> moved_;
 };
 
@@ -204,7 +204,7 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
   ModelAccess::Graph ends{model.inputs(), ends_alike ? model.outputs() : edit.outputs};
   if (own && ends_alike) ends.additions = own->additions;
   const auto graph = ModelAccess::make_graph(std::move(ends));
-  const Plan plan(model, *graph, edit);
+  const ReplacementMap plan(model, *graph, edit);
   Rewiring rewiring(model, plan);
   for (const auto& call : graph->calls) rewiring.follow(call.node);
   const std::vector<Symbol> inputs =

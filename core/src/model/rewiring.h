@@ -6,14 +6,14 @@
 namespace crescent {
 
 struct GraphEdit {
-  const char* verb = "rewire";  ///< for messages
+  const char* verb = "rewire";  ///< the name of the operation in messages
   std::vector<Replacement> replacements{};
   /// `next` is called on the output of every call of `layer`.
   LayerPtr layer{}, next{};
-  /// The inputs of the new model; empty: those of the old one, as they are replaced.
+  /// The inputs of the new model; empty: the inputs of the old one, with replacements.
   std::vector<Symbol> inputs{};
-  /// The edges of the old model that the new one ends with; empty: its outputs, with the losses and
-  /// metrics that were added to it.
+  /// The edges of the old model that become outputs of the new one; empty: the outputs of the old
+  /// model, and its added losses and metrics are kept.
   std::vector<Symbol> outputs{};
 };
 std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, std::string name);

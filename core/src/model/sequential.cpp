@@ -10,7 +10,8 @@
 namespace crescent {
 namespace {
 
-/// The input shape, with batch axis, that the first layer declares or a nested model has.
+/// The input shape, with batch axis, that the layer declares or, if it is a nested model, has;
+/// nullopt if there is none.
 std::optional<Shape> wanted_shape(const LayerPtr& layer) {
   if (auto shape = layer->declared_input_shape()) return shape;
   const auto* model = dynamic_cast<const Model*>(layer.get());
@@ -36,7 +37,7 @@ Symbol input_for(const LayerPtr& first, const Shape& shape) {
   return input_for(first, shape, wanted_dtype(first));
 }
 
-/// Whether the model is being built by a call on strings.
+/// Whether the model is being built by a call on a tensor of strings with this shape.
 bool is_called_on_text(const Shape& shape) {
   const Tensors* given = CallFrame::current_inputs();
   return given && given->size() == 1 && given->front().dtype() == DType::string &&
@@ -56,7 +57,7 @@ Symbol call_single(const LayerPtr& layer, const Symbol& input) {
   return only((*layer)(std::vector<Symbol>{input}));
 }
 
-/// The input symbol and the output of each layer in turn.
+/// Returns the input symbol, followed by the output of each layer.
 std::vector<Symbol> symbols_through(const std::vector<LayerPtr>& layers, const Symbol& input) {
   std::vector<Symbol> symbols{input};
   for (const LayerPtr& layer : layers) symbols.push_back(call_single(layer, symbols.back()));
@@ -68,7 +69,7 @@ bool same_edge(const Symbol& a, const Symbol& b) {
          static_cast<bool>(a.abstract().mask()) == static_cast<bool>(b.abstract().mask());
 }
 
-/// The shape in which dimensions that differ between the two shapes are unknown.
+/// The known shape with -1 for the dimensions in which the given shape differs.
 Shape widened(const Shape& known, const Shape& given) {
   Shape shape = known;
   for (int i = 0; i < shape.rank(); ++i)
@@ -81,12 +82,13 @@ Shape widened(const Shape& known, const Shape& given) {
 /// The layers and, once the input shape is known, the symbols between them.
 struct Sequential::Stack {
   std::vector<LayerPtr> layers;
-  LayerPtr input_layer;  ///< explicit InputLayer, if one was added
-  /// Shape of the data that the model was built on, when no layer declares one.
+  LayerPtr input_layer;  ///< the InputLayer that the user added, or null
+  /// The shape of the data for which the model was built, if no layer declares an input shape.
   std::optional<Shape> first_data;
-  std::vector<Symbol> symbols;  ///< the input, then the output of each layer
+  std::vector<Symbol> symbols;  ///< the input, followed by the output of each layer
   std::unordered_set<std::string> names;
-  uint64_t version = 0;  ///< structure_version() for which symbols and names were computed
+  /// the structure_version() of the model when symbols and names were computed
+  uint64_t version = 0;
 
   void check_name(const Layer& layer) const {
     if (!names.contains(layer.name())) return;
@@ -104,7 +106,7 @@ struct Sequential::Stack {
     return found;
   }
 
-  /// The current input, or a new one when the first layer now requires another shape.
+  /// Returns the input symbol, or a new one if the first layer now requires another shape.
   Symbol followed_input() const {
     const Symbol& input = symbols.front();
     const auto wanted = input_layer || first_data ? std::nullopt : wanted_shape(layers.front());
@@ -127,7 +129,7 @@ struct Sequential::Stack {
     return made;
   }
 
-  /// The symbols for data of this shape; empty when a layer rejects it.
+  /// Returns the symbols for data of this shape; empty if a layer rejects the shape.
   std::vector<Symbol> symbols_of(const Shape& shape) const {
     try {
       return symbols_through(layers, input_for(layers.front(), shape));
@@ -138,7 +140,7 @@ struct Sequential::Stack {
     }
   }
 
-  /// Whether the user declared the input's sizes; otherwise they are those of the first data.
+  /// Whether the user declared the sizes of the input; otherwise they are those of the first data.
   bool declares_sizes() const {
     const LayerPtr& first = layers.front();
     if (input_layer || first->declared_input_shape()) return true;
@@ -229,7 +231,7 @@ void Sequential::follow() const {
 }
 
 void Sequential::take_symbols(std::vector<Symbol> symbols) const {
-  // Symbols are a cache that is recomputed from the layers on demand.
+  // const_cast is allowed, because the symbols are only a cache of what the layers determine.
   auto& self = const_cast<Sequential&>(*this);
   const LayerPtr old = stack_->symbols.front().layer(), input = symbols.front().layer();
   if (old != input) LayerAccess::replace_sublayer(self, old, input);
@@ -252,7 +254,8 @@ void Sequential::build(const std::vector<Shape>& inputs) {
   const LayerPtr& first = stack.layers.front();
   stack.symbols = symbols_through(
       stack.layers, text ? input_for(first, shape, DType::string) : input_for(first, shape));
-  if (text)  // the input counts as declared, because no later shape can change it
+  // the input layer counts as added by the user, so that later data cannot change its shape
+  if (text)
     stack.input_layer = stack.symbols.front().layer();
   else
     stack.first_data = shape;
@@ -262,7 +265,8 @@ void Sequential::build(const std::vector<Shape>& inputs) {
   stack.version = structure_version();
 }
 
-/// A model that was built without declared sizes accepts data of other sizes if all layers do.
+/// If no sizes were declared, the model accepts data of other sizes than the first data, provided
+/// that all layers accept them.
 void Sequential::adapt(const std::vector<Shape>& inputs) const {
   follow();
   Stack& stack = *stack_;

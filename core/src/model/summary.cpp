@@ -23,7 +23,7 @@ std::string type_of(const Layer& layer) {
   const auto* operation = dynamic_cast<const OperationLayer*>(&layer);
   if (operation) return operation->operation().row().keras_class;
   const std::string name = layer.class_name();
-  return name.substr(name.rfind('>') + 1);  // drops the package of a registered name
+  return name.substr(name.rfind('>') + 1);  // drops the "package>" of a registered class name
 }
 
 /// Writes the fields in columns that end at `ends`; a longer field is cut there.
@@ -69,7 +69,7 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   return true;
 }
 
-/// A column that an option adds to Keras' columns.
+/// A column that an option of summary() adds to the columns of Keras.
 struct FurtherColumn {
   const char* title;
   int width;
@@ -128,8 +128,8 @@ class SummaryTable {
   }
 
  private:
-  /// Places the columns: those of Keras take fractions of the line, additional ones their own
-  /// width.
+  /// Determines where columns end: the columns of Keras have fractions of the line as their widths,
+  /// additional columns have widths in characters.
   void place_columns() {
     int further = 0;
     for (const FurtherColumn& column : further_) further += column.width;
@@ -141,8 +141,8 @@ class SummaryTable {
                                                 : options_.positions);
   }
 
-  /// The end positions as fractions of the line, where Keras' columns take `own` and each
-  /// additional one `further`.
+  /// The end positions of the columns as fractions of the line, if Keras' columns together are
+  /// `own` characters wide and each additional column `further`.
   std::vector<double> usual_positions(double own, double further) const {
     std::vector<double> positions =
         chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
@@ -155,7 +155,8 @@ class SummaryTable {
     return positions;
   }
 
-  /// Positions up to 1 are fractions of the line width, larger ones are in characters.
+  /// Sets the positions at which columns end; positions up to 1 are fractions of the line width,
+  /// larger ones are in characters.
   void place_columns_at(const std::vector<double>& positions) {
     if (positions.size() < header_.size())
       fail("summary: expected ", header_.size(), " positions, got ", positions.size());
@@ -170,7 +171,7 @@ class SummaryTable {
     return std::llround(sum);
   }
 
-  /// The number of characters of the longest parameter count.
+  /// The number of characters of the longest parameter count in the summary.
   size_t longest_count(const Model& model) const {
     size_t longest = 0;
     for (const LayerPtr& layer : model.layers()) {

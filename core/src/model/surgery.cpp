@@ -39,7 +39,7 @@ std::vector<NodePtr> calls_of(const Layer& layer, const Model& model) {
 
 bool is_input(const Layer& layer) { return dynamic_cast<const InputLayer*>(&layer) != nullptr; }
 
-/// A Sequential of these layers with the input of `model`.
+/// A Sequential of these layers whose input is that of `model`.
 std::shared_ptr<Functional> stacked(const Sequential& model, Layers layers) {
   const bool has_input = model.is_graph(),
              on_first_data = has_input && model.get_config().contains("build_input_shape");
@@ -99,7 +99,7 @@ std::shared_ptr<Functional> exchanged(const Model& model, const GraphEdit& edit,
   return stacked(*stack, std::move(layers));
 }
 
-/// Rebuilds the model around a nested model that was changed.
+/// Rebuilds the model after a model nested in it was changed.
 SurgeryResult around(const Model& model, const LayerPtr& nested, SurgeryResult inner,
                      const char* verb) {
   const auto made = exchanged(model, {.verb = verb}, nested, inner.model);
@@ -109,7 +109,7 @@ SurgeryResult around(const Model& model, const LayerPtr& nested, SurgeryResult i
   return {outer.model, std::move(inner.changes)};
 }
 
-/// Calls `operation` on the layer that the path leads to.
+/// Applies `operation` to the layer at this path, which may lead through nested models.
 SurgeryResult at_path(const Model& model, const std::string& path, const char* verb,
                       const Operation& operation) {
   if (const LayerPtr layer = found(model, path)) return operation(model, layer);
@@ -119,7 +119,7 @@ SurgeryResult at_path(const Model& model, const std::string& path, const char* v
     if (nested)
       return around(model, layer, at_path(*nested, path.substr(slash + 1), verb, operation), verb);
   }
-  model.get_layer(path);  // fails with the list of names
+  model.get_layer(path);  // fails with a list of the layers' names
   return {};
 }
 
@@ -184,7 +184,7 @@ void check_removable(const Layer& layer, const Model& model) {
            " tensors, and which of them would go on is not known; replace it, or use rewire");
 }
 
-/// The inputs that these edges depend on, in order of discovery.
+/// Returns the inputs on which these edges depend, in order of discovery.
 std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
   std::vector<Symbol> inputs, open(edges.rbegin(), edges.rend());
   std::unordered_set<const Node*> seen;
@@ -199,7 +199,7 @@ std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
   return inputs;
 }
 
-/// The elements of `inputs` that are also in `needed`.
+/// Returns those of `inputs` that are also in `needed`.
 std::vector<Symbol> only_needed(std::vector<Symbol> inputs, const std::vector<Symbol>& needed) {
   std::erase_if(inputs, [&](const Symbol& input) {
     return std::find(needed.begin(), needed.end(), input) == needed.end();
@@ -207,7 +207,7 @@ std::vector<Symbol> only_needed(std::vector<Symbol> inputs, const std::vector<Sy
   return inputs;
 }
 
-/// The only call of a layer in the model.
+/// Returns the call of a layer in the model; fails if there are several.
 NodePtr only_call(const Model& model, const std::string& name) {
   const LayerPtr layer = model.get_layer(name);
   const std::vector<NodePtr> calls = calls_of(*layer, model);
@@ -219,7 +219,7 @@ NodePtr only_call(const Model& model, const std::string& name) {
 
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
 
-/// The outputs of a layer in a nested model, which becomes the end of the model.
+/// Returns the outputs of a layer in a nested model as edges of the model, which will end there.
 std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
                                    const std::string& rest) {
   const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {rest});
@@ -243,7 +243,7 @@ std::vector<Symbol> outputs_at(const Model& model, const std::string& path) {
     if (dynamic_cast<const Functional*>(layer.get()))
       return outputs_inside(model, layer, path.substr(slash + 1));
   }
-  model.get_layer(path);  // fails with the list of names
+  model.get_layer(path);  // fails with a list of the layers' names
   return {};
 }
 
@@ -254,7 +254,7 @@ Symbol input_like(const Symbol& edge) {
   return Input(options);
 }
 
-/// An edit that replaces the inputs of a layer by new inputs of the model.
+/// Returns an edit in which new inputs of the model replace the inputs of a layer.
 GraphEdit entered_at(const Model& model, const std::string& from) {
   GraphEdit edit{.verb = "cut"};
   for (const Symbol& edge : only_call(model, from)->inputs) {

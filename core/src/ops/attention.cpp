@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// (batch, steps, heads, width) <-> (batch, heads, steps, width).
+/// Swaps axes 1 and 2: (batch, steps, heads, width) <-> (batch, heads, steps, width).
 Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
 /// The scaled products of queries (b,t,h,d) and keys (b,s,h,d): (b,h,t,s), very negative where the

@@ -11,8 +11,8 @@ Tensor all_reduce_op(const Tensor& x, ReduceKind kind) {
   return apply1(op, {x});
 }
 
-/// Zeros in the place of a row that another process has too. The gradient still goes to x, so that
-/// all processes run the same ops.
+/// Zeros in place of a row that another process has too. `where` keeps x as an input of the graph,
+/// so that all processes run the same ops in the gradient as well.
 Tensor left_out(const Tensor& x) {
   return ops::where(Tensor::full({}, 0, DType::boolean), x, scalar_like(x, 0));
 }

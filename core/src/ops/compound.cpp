@@ -1,5 +1,5 @@
-// Softmax, cross entropy, batch and layer normalization. Each has a decomposition and its own
-// gradient.
+// Softmax, cross entropy, batch and layer normalization. Each op has a decomposition into simpler
+// ops and a gradient.
 #include "program/support.h"
 
 namespace crescent {

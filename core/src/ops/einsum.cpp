@@ -10,8 +10,8 @@ namespace crescent {
 namespace {
 
 constexpr char kDots = '*';  // stands for "..." while the equation is parsed
-constexpr std::string_view kDotLetters =
-    "01234567";  // of its axes, the last of these for the last of them
+// letters of the axes of "..."; the last letter names the last axis
+constexpr std::string_view kDotLetters = "01234567";
 static_assert(kDotLetters.size() == Shape::kMaxRank);
 
 struct Equation {
@@ -72,7 +72,7 @@ void replace_dots(std::string& letters, std::string_view by) {
   if (const size_t at = letters.find(kDots); at != std::string::npos) letters.replace(at, 1, by);
 }
 
-/// Replaces "..." by as many new letters as there are axes.
+/// Replaces "..." in each input by a letter for each axis that it stands for.
 void name_dots(const std::string& equation, Equation& e, std::span<const Tensor> tensors) {
   size_t most = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -90,7 +90,8 @@ void name_dots(const std::string& equation, Equation& e, std::span<const Tensor>
   replace_dots(e.output, kDotLetters.substr(kDotLetters.size() - most));
 }
 
-/// Drops axes of size 1 in "..." that broadcast against longer axes of the other operand.
+/// Drops the axes of "..." that have size 1 in x and a larger size in the other operand, because
+/// they only broadcast.
 void drop_stretched(Tensor& x, std::string& letters, const Tensor& other,
                     const std::string& others) {
   for (size_t i = letters.size(); i-- > 0;) {
@@ -104,7 +105,7 @@ void drop_stretched(Tensor& x, std::string& letters, const Tensor& other,
   }
 }
 
-/// Sums over the letters that `keep` lacks, and drops them from `letters`.
+/// Sums x over its letters that `keep` does not contain, and drops these letters from `letters`.
 Tensor sum_out(const Tensor& x, std::string& letters, const std::string& keep) {
   ops::Axes axes;
   std::string kept;
@@ -125,7 +126,7 @@ Tensor arrange(const Tensor& x, const std::string& from, const std::string& to) 
   return axes.empty() ? x : ops::transpose(x, axes);
 }
 
-/// The letters of `a` that pass the test, in order.
+/// Returns the letters of `a` for which test(letter) is true, in order.
 template <class Test>
 std::string chosen(const std::string& a, Test test) {
   std::string letters;
@@ -139,8 +140,9 @@ Shape dims_of(const Tensor& x, const std::string& letters, const std::string& wa
   return shape;
 }
 
-/// (batch..., own axes of a..., shared...) times (batch..., shared..., own axes of b...) as one
-/// batched matrix product.
+/// Multiplies a (batch..., own axes of a..., shared...) by b (batch..., shared..., own axes of
+/// b...) as one batched matrix product. Shared axes are summed over; batch axes are in both
+/// operands and in the output.
 Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std::string& output) {
   a = sum_out(a, in_a, in_b + output);
   b = sum_out(b, in_b, in_a + output);

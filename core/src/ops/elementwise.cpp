@@ -81,14 +81,14 @@ bool holds(DType dtype, double number) {
   return low <= number && number <= high;
 }
 
-/// The integer dtype itself, or a wider one if it cannot hold the number.
+/// Returns the integer dtype, or a wider one if `number` does not fit into it.
 DType widened(DType dtype, double number) {
   if (holds(dtype, number)) return dtype;
   return holds(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
 }
 
 /// Converts both operands to tensors of their common dtype.
-std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
+std::pair<Tensor, Tensor> promoted_operands(const ops::Operand& a, const ops::Operand& b) {
   const DType dtype = ops::result_dtype(a, b);
   auto as_tensor = [&](const ops::Operand& x) {
     return x.tensor ? ops::cast(x.tensor, dtype) : Tensor::scalar(x.number, dtype);
@@ -96,23 +96,24 @@ std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
   return {as_tensor(a), as_tensor(b)};
 }
 
-/// The logical function that computes a sum or product of booleans.
-BinaryKind of_booleans(BinaryKind kind) {
+/// Returns the logical op that replaces addition (or) and multiplication (and) for booleans; other
+/// kinds are returned unchanged.
+BinaryKind logical_kind(BinaryKind kind) {
   if (kind == BinaryKind::add) return BinaryKind::logical_or;
   return kind == BinaryKind::multiply ? BinaryKind::logical_and : kind;
 }
 
-/// Floor division of an infinite dividend is NaN.
+/// Replaces the results of a floor division by NaN where the dividend x is infinite.
 Tensor without_infinite_dividends(const Tensor& quotient, const Tensor& x) {
   const Tensor infinite = ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
   return ops::where(infinite, std::numeric_limits<double>::quiet_NaN(), quotient);
 }
 
 Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
-  auto [x, y] = meet(a, b);
+  auto [x, y] = promoted_operands(a, b);
   Binary op;
   op.kind = kind;
-  if (x.dtype() == DType::boolean) op.kind = of_booleans(kind);
+  if (x.dtype() == DType::boolean) op.kind = logical_kind(kind);
   if (!op.supports_dtype(x.dtype())) refuse_strings(row(kind).name, x.dtype());
   if (x.dtype() == DType::complex64)
     if (Tensor result = complex_binary(kind, x, y)) return result;
@@ -131,7 +132,7 @@ Tensor zero_where_not(const Tensor& condition, const Tensor& g) {
   return ops::where(condition, g, 0.0);
 }
 
-/// dy/dx times g; a null tensor if the gradient is zero everywhere.
+/// The gradient dy/dx * g of a unary op; a null tensor if it is zero everywhere.
 Tensor unary_gradient(UnaryKind kind, const Tensor& x, const Tensor& y, const Tensor& g) {
   using namespace ops;
   using enum UnaryKind;
@@ -183,7 +184,7 @@ Tensor unary_gradient(UnaryKind kind, const Tensor& x, const Tensor& y, const Te
     case erf:
       return g * ops::exp(-(x * x)) * (2 / std::sqrt(std::numbers::pi));
     default:
-      return {};  // step functions and predicates
+      return {};  // step functions and predicates have no gradient
   }
 }
 
@@ -205,7 +206,8 @@ Tensor power_gradient_exponent(const Tensor& a, const Tensor& y, const Tensor& g
   return zero_where_not(positive, g * y * log(where(positive, a, 1.0)));
 }
 
-/// The gradients with respect to a and b, in the broadcast shape.
+/// The gradients with respect to both operands, in the shape of the result, before they are summed
+/// over broadcast axes.
 std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
   using namespace ops;
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &y = v.outputs[0], &g = v.gradients[0];
@@ -238,7 +240,7 @@ std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
       return both([&] { return g * b / (a * a + b * b); },
                   [&] { return -(g * a / (a * a + b * b)); });
     default:
-      return {};  // step functions, comparisons, logic
+      return {};  // step functions, comparisons and logical ops have no gradient
   }
 }
 
@@ -330,7 +332,7 @@ CRESCENT_BINARY_OPS(CRESCENT_BINARY)
 #undef CRESCENT_BINARY
 
 Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
-  auto [x, y] = meet(a, b);
+  auto [x, y] = promoted_operands(a, b);
   return apply1(Select{}, {cast(condition, DType::boolean), x, y});
 }
 
@@ -338,14 +340,16 @@ Tensor clip(const Tensor& given, const Operand& low, const Operand& high) {
   const Tensor x = given.dtype() == DType::boolean ? cast(given, DType::int32) : given;
   const bool numbers = !low.tensor && !high.tensor;
   if (!numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
-  // The limits are inputs of the program, because they may differ at each call.
+  // The limits are inputs of the program and not constants in it, because each call may have other
+  // limits.
   return run_compiled(
       "clip", {},
       {x, Tensor::scalar(low.number, x.dtype()), Tensor::scalar(high.number, x.dtype())},
       [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
 }
 
-/// The gradient of a maximum or minimum of equal values goes to the first operand, here the limit.
+/// The operand of max and min that gets the gradient of equal values is the first one, so the limit
+/// is passed first.
 Tensor hard_tanh(const Tensor& x, double low, double high) {
   if (!is_floating(x.dtype())) {
     const bool whole = low == std::floor(low) && high == std::floor(high);

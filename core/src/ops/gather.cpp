@@ -13,7 +13,7 @@ void expect_elements(std::string_view op, const Shape& x, int axis, const Shape&
     fail(op, ": shape ", x, " has nothing along axis ", axis);
 }
 
-/// Flat indices of elements along an axis.
+/// Checks indices along an axis and returns them as integers.
 Tensor positions(const std::string& op, const Tensor& indices, const Shape& shape, int axis) {
   expect_indices(op, indices.dtype());
   return ops::check_indices(indices, shape[axis], op + ": index",

@@ -80,7 +80,8 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
 Tensors Slice::vjp(const Vjp& v) const {
   const Shape &x = v.inputs[0].shape(), &y = v.outputs[0].shape();
   if (!x.is_known())
-    return {ops::zeros_like(v.inputs[0])};  // only the shape of the gradient matters then
+    // no values exist yet, so only the shape of the gradient matters
+    return {ops::zeros_like(v.inputs[0])};
   Pad op;
   for (int i = 0; i < x.rank(); ++i) {
     const size_t at = i;

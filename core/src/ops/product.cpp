@@ -13,13 +13,13 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
 
 bool are_bytes(DType a, DType b) { return a == DType::int8 && b == DType::int8; }
 
-/// A range of the axis that a product sums over.
-Tensor stretch(const Tensor& x, int axis, int64_t first, int64_t last) {
+/// Elements [first, last) of the axis that a product sums over, as float32.
+Tensor slice_as_float(const Tensor& x, int axis, int64_t first, int64_t last) {
   return ops::cast(ops::slice_axis(x, axis, first, last), DType::float32);
 }
 
-/// The product of 8-bit integers by float products, which are exact for sums of up to a thousand
-/// terms.
+/// The product of matrices of 8-bit integers as a sum of float32 products, each of which sums up to
+/// a thousand terms and is therefore exact.
 Tensor product_of_bytes(const Matmul& op, const Tensor& a, const Tensor& b) {
   constexpr int64_t kExact = (1 << 24) / (128 * 128);
   const int inner_a = op.transpose_a ? -2 : -1, inner_b = op.transpose_b ? -1 : -2;
@@ -27,10 +27,10 @@ Tensor product_of_bytes(const Matmul& op, const Tensor& a, const Tensor& b) {
   Tensor sum;
   for (int64_t first = 0; first < depth; first += kExact) {
     const int64_t last = std::min(depth, first + kExact);
-    const Tensor part =
-        ops::cast(matmul_op(stretch(a, inner_a, first, last), stretch(b, inner_b, first, last),
-                            op.transpose_a, op.transpose_b),
-                  DType::int32);
+    const Tensor part = ops::cast(
+        matmul_op(slice_as_float(a, inner_a, first, last), slice_as_float(b, inner_b, first, last),
+                  op.transpose_a, op.transpose_b),
+        DType::int32);
     sum = sum ? sum + part : part;
   }
   return sum;
@@ -88,11 +88,11 @@ Tensors Matmul::vjp(const Vjp& v) const {
 
 namespace ops {
 
-/// As in NumPy, vectors are rows on the left and columns on the right. A batch of matrices times a
-/// single matrix is computed as one product.
+/// As in NumPy, a vector is a row if it is the left operand and a column if it is the right one. A
+/// batch of matrices times a single matrix is computed as one product.
 Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool transpose_b) {
   const DType dtype = promote(left.dtype(), right.dtype());
-  if (dtype == DType::boolean)  // whether any pair is true
+  if (dtype == DType::boolean)  // an element is true if both factors of any term are true
     return cast(
         matmul(cast(left, DType::uint8), cast(right, DType::uint8), transpose_a, transpose_b),
         dtype);

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// (batch, time, ...) <-> (time, batch, ...).
+/// Swaps axes 0 and 1: (batch, time, ...) <-> (time, batch, ...).
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
 /// Part `i` of `count` equal parts of the last axis.
@@ -31,7 +31,8 @@ Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
   return ops::matmul(as_rows(x), as_rows(dz), true, false);
 }
 
-/// The dropout factors (b, u) of the states, if there is an input after the `plain` ones.
+/// Returns the dropout factors (b, u) of the states, which are an optional input after the `plain`
+/// ones, or an empty Tensor.
 Tensor factors_of(std::span<const Tensor> in, size_t plain) {
   return in.size() > plain ? in[plain] : Tensor();
 }
@@ -41,7 +42,8 @@ Tensor times(const Tensor& x, const Tensor& factors) {
   return x * (x.rank() == 3 ? ops::expand_dims(factors, 1) : factors);
 }
 
-/// The inputs of the gradient op: those without the factors first, the factors last.
+/// Applies the gradient op `Backward` to `inputs` and, after these, the dropout factors of the
+/// states if the op has them as input number `plain`.
 template <class Backward>
 Tensors apply_backward(const Vjp& v, size_t plain, Tensors inputs) {
   if (v.inputs.size() > plain) inputs.push_back(v.inputs[plain]);
@@ -107,7 +109,8 @@ Tensors Lstm::decompose(std::span<const Tensor> in) const {
 }
 
 Tensors Lstm::vjp(const Vjp& v) const {
-  if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);  // second order
+  // second-order gradient: through decompose()
+  if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);
   auto gradient = [&](size_t i) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
   };
@@ -178,7 +181,7 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
 }
 
 Tensors Gru::vjp(const Vjp& v) const {
-  if (v.gradients[2]) return Op::vjp(v);  // second order
+  if (v.gradients[2]) return Op::vjp(v);  // second-order gradient: through decompose()
   auto gradient = [&](size_t i) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
   };

@@ -67,8 +67,8 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>
   return g * where(zero, at_zero, elsewhere);
 }
 
-/// f(x) computed in the dtype of statistics and cast back: squares and counts overflow half-width
-/// floats.
+/// Computes f(x) in the dtype of statistics, because squares and counts overflow half-width floats,
+/// and casts the result back.
 template <class F>
 Tensor in_wide(const Tensor& given, const F& f) {
   const Tensor x = as_floating(given);
@@ -185,8 +185,8 @@ Tensor place_of_extreme(bool max, const Tensor& given, std::optional<int64_t> ax
   return axis ? expand_dims(index, op.axis) : reshape(index, Shape(ones));
 }
 
-/// Whether a reduced axis has no elements.
-bool is_of_nothing(const Tensor& x, const Axes& axes) {
+/// Whether one of the reduced axes has size 0.
+bool has_empty_reduced_axis(const Tensor& x, const Axes& axes) {
   const std::vector<int> all = normal_axes("logsumexp", axes, x.shape());
   return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
 }
@@ -224,7 +224,7 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
   });
 }
 
-/// The standard deviation; its gradient is 0 where it is 0.
+/// The standard deviation; where it is 0, its gradient is 0 too.
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
   const auto root = [&](const Tensor& values) {
     const Tensor spread = variance(values, axes, keepdims), zero = equal(spread, 0);
@@ -239,7 +239,7 @@ Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
-  if (is_of_nothing(x, axes))
+  if (has_empty_reduced_axis(x, axes))
     return sum(as_floating(x), axes, keepdims) - std::numeric_limits<double>::infinity();
   return in_wide(x, [&](const Tensor& values) { return log_sum_exp(values, axes, keepdims); });
 }
@@ -259,8 +259,8 @@ Tensors top_k(const Tensor& x, int64_t k) {
   return result;
 }
 
-/// Whether fewer than k predictions are larger than that of the target. False if the target is out
-/// of range or a prediction is not finite.
+/// Whether fewer than k predictions are larger than the prediction for the target class. False if
+/// the target is out of range or a prediction is not finite.
 Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
   if (predictions.rank() != 2 || targets.rank() != 1) {
     fail("in_top_k: expected targets (rows,) and predictions (rows, classes), got ",

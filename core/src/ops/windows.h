@@ -16,7 +16,7 @@ int64_t window_count(int64_t length, int64_t window, const ConvSpec& spec, size_
 /// Fails unless the spec has valid values for this number of axes.
 void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial);
 
-/// One value per axis; a single value applies to all axes.
+/// Returns one value for each axis; a single given value applies to all axes.
 std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t spatial,
                               std::string_view what);
 

@@ -14,7 +14,8 @@ bool averages(const std::string& reduction) {
   return reduction == "sum_over_batch_size" || reduction == "mean";
 }
 
-/// The number of elements as a tensor, which is right for an unknown batch size too.
+/// The number of elements of x as a tensor, which is also right if the batch size is unknown while
+/// the step is traced.
 Tensor count_of(const Tensor& x) { return sum(ones_like(x)); }
 
 /// Appends axes of size 1 to `weight` until it broadcasts over the trailing axes of `values`. If
@@ -30,8 +31,8 @@ Tensor align_left(Tensor weight, const Tensor& values) {
   return weight;
 }
 
-/// Converts a mask to weights, scaled so that the mean over all elements is the mean over the valid
-/// ones.
+/// Converts a mask to weights. If the reduction averages, they are scaled so that the mean over all
+/// elements becomes the mean over the valid elements.
 Tensor mask_weights(const Tensor& mask, const Tensor& values, const std::string& reduction) {
   const Tensor weights = align_left(cast(mask, values.dtype()), values);
   if (!averages(reduction)) return weights;
@@ -72,7 +73,7 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
     weights = weights ? weights * given : given;
   }
   if (weights) values = values * weights;
-  // Sample weights (batch, 1) give losses (batch, 1).
+  // Sample weights of shape (batch, 1) give losses of shape (batch, 1).
   if (sample_weight && values.rank() == 1 && sample_weight.rank() == 2)
     values = expand_dims(values, -1);
   return reduce(values, weights, reduction_);

@@ -3,7 +3,8 @@
 namespace crescent {
 namespace {
 
-/// `longer` has one more axis than `shorter`; it is the last one and has size 1.
+/// Makes the ranks equal. `longer` has one axis more than `shorter`, the last one, which has size
+/// 1.
 void fit(Tensor& longer, Tensor& shorter) {
   if (shorter.rank() == 1) {
     shorter = ops::expand_dims(shorter, -1);

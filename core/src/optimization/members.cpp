@@ -12,8 +12,8 @@ std::string name_in_logs(const Metric& metric) {
   return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
 }
 
-/// The dtype given as an option, else that of Keras: float32, or the dtype of the state if that is
-/// an integer counter.
+/// The dtype of a metric's state: the option dtype if given; otherwise, as in Keras, the dtype of
+/// an integer counter or float32.
 DType dtype_of_state(const Metric& metric) {
   const Variables& state = metric.variables();
   const bool counts = !state.empty() && is_integer(state.front().dtype());
@@ -34,7 +34,8 @@ Value updates_so_far(const Optimizer& optimizer) {
                                   : Codec<Variable>::encode(optimizer.iterations());
 }
 
-/// The moving averages overwrite the weights, as at the end of a training that computes them.
+/// Overwrites the weights by their moving averages, as at the end of a training that computes
+/// averages.
 void finalize_variable_values(Optimizer& optimizer, const Variables& variables) {
   for (const auto& [weight, average] : optimizer.pairs_with("average"))
     if (std::find(variables.begin(), variables.end(), weight) != variables.end())

@@ -59,7 +59,7 @@ void ConditionalUpdate::finish() {
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
       rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {
-}  // NaN: the option was not read yet
+}  // NaN: the rate was not read from the option yet
 
 void Optimizer::describe_options(Schema<Optimizer>& s) {
   s.field("name", &Optimizer::name_, "Name of the optimizer.")
@@ -204,8 +204,8 @@ Variables Optimizer::state() const {
 
 namespace {
 
-/// One variable within a step: its gradient, the slots of the update rule, and the slots of the
-/// base class.
+/// A variable that a step updates: its gradient, the slots of the update rule, and the slots for
+/// the moving average and the accumulated gradient.
 struct VariableUpdate {
   Variable variable;
   Tensor gradient;
@@ -233,8 +233,8 @@ VariableUpdate update_of(const Variable& variable, const Tensor& gradient, const
        ". The loss does not depend on them.");
 }
 
-/// Gradient accumulation: replaces gradients by the mean of the accumulated ones, which are reset
-/// after an update.
+/// Adds the gradients to their accumulators and replaces them by the mean of the accumulated
+/// gradients; an update sets the accumulators to zero.
 void accumulate(std::vector<VariableUpdate>& all, const Tensor& is_update, int64_t every) {
   for (VariableUpdate& update : all) {
     const Tensor total = update.accumulator + update.gradient;
@@ -252,8 +252,8 @@ Variables touched_by(const std::vector<VariableUpdate>& all) {
   return touched;
 }
 
-/// Moving averages start as the weights themselves; every `overwrite_every` steps they overwrite
-/// the weights.
+/// Updates the moving averages, which start as the weights themselves; every `overwrite_every`
+/// steps they overwrite the weights.
 void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, double momentum,
                    std::optional<int64_t> overwrite_every) {
   for (const VariableUpdate& update : all) {
@@ -269,7 +269,8 @@ void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, d
 
 bool is_on(const std::optional<double>& limit) { return limit && *limit > 0; }
 
-/// The gradients after the observer of this thread, if any, which may replace them.
+/// Notifies the observer of this thread, if there is one, and returns the gradients, which it may
+/// replace.
 Tensors observed(std::span<const Tensor> gradients, const Variables& variables) {
   Tensors seen(gradients.begin(), gradients.end());
   if (UpdateObserver* observer = UpdateObserver::current()) observer->on_gradients(seen, variables);
@@ -294,7 +295,8 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
   if (all.empty()) fail_without_gradients(variables);
 
   const Tensor done = iterations_.value();
-  // With accumulation: whether this step updates, and the number of updates so far.
+  // With gradient accumulation: whether this step updates the variables, and the number of updates
+  // before it.
   Tensor is_update, updates = done;
   if (gradient_accumulation_steps_) {
     is_update = equal(mod(done + 1, *gradient_accumulation_steps_), 0);

@@ -5,13 +5,14 @@
 
 namespace crescent {
 
-/// While an object of this class lives, it is notified of the losses and gradients of this thread.
+/// While an object of this class lives, it is notified of losses and gradients that are computed on
+/// this thread.
 class UpdateObserver {
  public:
   UpdateObserver();
   virtual ~UpdateObserver();
   UpdateObserver(const UpdateObserver&) = delete;
-  /// The observer of this thread; null: none.
+  /// The observer of this thread, or null.
   static UpdateObserver* current();
   /// Called with a loss that a training step computed.
   virtual void on_loss(const Tensor& loss) = 0;

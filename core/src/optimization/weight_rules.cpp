@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// The name of the weight in help texts.
+/// How help texts call the weight: `called`, or "the" and its name.
 std::string text_of(const char* name, const char* called) {
   return called ? called : concat("the ", name);
 }

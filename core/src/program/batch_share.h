@@ -1,5 +1,5 @@
-// The share of a batch that this process computes, and the ops that make of the shares of all
-// processes what one process with the whole batch has.
+// The share of a batch that this process computes. Ops combine the shares of all processes to the
+// values that one process with the whole batch would compute.
 #pragma once
 #include <algorithm>
 
@@ -7,10 +7,10 @@
 
 namespace crescent {
 
-/// Rows [first, first + count) of the `whole` ones of a batch. A share without rows computes one
-/// row all the same, so that every process runs the same ops, and its results count for nothing.
+/// Rows [first, first + count) of a batch of `whole` rows. A share without rows computes one row
+/// nevertheless, so that every process runs the same ops; the results for that row are not used.
 struct Share {
-  int64_t first = 0, count = 0, whole = 0;  ///< whole: 0 where batches are not shared
+  int64_t first = 0, count = 0, whole = 0;  ///< whole: 0 if batches are not shared
   /// The share of process `rank` of `size`.
   static Share of(int64_t whole, int rank, int size) {
     const int64_t first = whole * rank / size;
@@ -18,15 +18,15 @@ struct Share {
   }
   explicit operator bool() const { return whole > 0; }
   bool operator==(const Share&) const = default;
-  // The first row and the number of rows that are computed.
+  // begin() is the first row that is computed, rows() the number of computed rows.
   int64_t begin() const { return std::min(first, whole - 1); }
   int64_t rows() const { return std::max<int64_t>(count, 1); }
-  /// The weight of a mean over this share in the mean over the batch.
+  /// The weight with which the mean over this share enters the mean over the batch.
   double weight() const { return static_cast<double>(count) / static_cast<double>(whole); }
 };
 
-/// While an object of this class lives, ops::all_reduce on this thread sums zeros for a share
-/// without rows.
+/// While an object of this class lives and the share has no rows, ops::all_reduce on this thread
+/// contributes zeros to sums.
 class ShareScope {
  public:
   explicit ShareScope(const Share& share);

@@ -8,8 +8,8 @@
 
 namespace crescent {
 
-/// While alive, the next function call on this thread unlocks `entrance` once it has found its
-/// program and read the variables.
+/// While an object of this class lives, the next function call on this thread unlocks `entrance`
+/// once it has found its program and read the variables.
 class UnlockOnLookup {
  public:
   explicit UnlockOnLookup(std::unique_lock<ReadersWriterLock>& entrance)
@@ -23,7 +23,8 @@ class UnlockOnLookup {
   inline static thread_local std::unique_lock<ReadersWriterLock>* current_ = nullptr;
 };
 
-/// In a call of a function: takes over the caller's entrance, which calls within are not to unlock.
+/// Takes the lock of UnlockOnLookup over at the beginning of a function call, so that function
+/// calls within it do not unlock it.
 class TakenCallerLock {
  public:
   TakenCallerLock() : entrance_(std::exchange(UnlockOnLookup::current_, nullptr)) {}

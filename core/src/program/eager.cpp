@@ -17,7 +17,7 @@ struct CompiledOp final : CachedProgram {
              std::unique_ptr<Executable> compiled)
       : device(&on), op(std::move(made_of)), in(inputs), executable(std::move(compiled)) {}
   size_t bytes() const override {
-    constexpr size_t kOp = 256;  // estimate of the size of its attributes
+    constexpr size_t kOp = 256;  // estimated bytes of the op and its attributes
     return sizeof *this + kOp + in.size() * sizeof(TensorSpec) + executable->bytes();
   }
   bool is_for(const Device& on, const Op& other, const TensorSpecs& inputs) const {
@@ -36,7 +36,8 @@ size_t hash_of(const Op& op, const TensorSpecs& in) {
   return hash;
 }
 
-/// Never destroyed: the device's threads may have ended when static objects are destroyed.
+/// The table is never destroyed, because threads of the device that its programs need may have
+/// ended when static objects are destroyed.
 ProgramTable& table() {
   static auto* table = new ProgramTable;
   return *table;
@@ -53,17 +54,18 @@ std::shared_ptr<CompiledOp> compiled(Device& device, const OpPtr& op, const Tens
       });
 }
 
-/// x reinterpreted with another spec on the same memory. Fails for a tensor in a file.
-Tensor renamed(const Tensor& x, const TensorSpec& spec) {
-  if (!x.in_memory()) x.raw();  // fails
+/// The memory of x as a tensor with another spec. Fails for a tensor in a file.
+Tensor with_spec(const Tensor& x, const TensorSpec& spec) {
+  if (!x.in_memory()) x.raw();  // fails with a message that names the file
   return Tensor::on(x.storage(), x.offset(), spec);
 }
 
-/// Allocates the results. CheckIndices returns its input's memory if the dtype is unchanged.
-Tensors places_for(const Op& op, std::span<const Tensor> inputs, const TensorSpecs& in,
-                   const TensorSpecs& out, Memory* memory) {
+/// Allocates the results. The result of CheckIndices shares the memory of its input if the dtypes
+/// are equal.
+Tensors allocate_results(const Op& op, std::span<const Tensor> inputs, const TensorSpecs& in,
+                         const TensorSpecs& out, Memory* memory) {
   if (op.name() == CheckIndices::kName && in == out && !memory && !memory_of(inputs[0]))
-    return {renamed(inputs[0], out[0])};
+    return {with_spec(inputs[0], out[0])};
   Tensors results;
   results.reserve(out.size());
   for (const TensorSpec& spec : out) results.push_back(Tensor::uninitialized(spec, memory));
@@ -74,10 +76,10 @@ Tensors places_for(const Op& op, std::span<const Tensor> inputs, const TensorSpe
 
 Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in,
                 const TensorSpecs& out) {
-  if (op->name() == Reshape::kName) return {renamed(inputs[0], out[0])};
+  if (op->name() == Reshape::kName) return {with_spec(inputs[0], out[0])};
   Device& device = crescent::device();
   Memory* const memory = device.memory();
-  Tensors outputs = places_for(*op, inputs, in, out, memory);
+  Tensors outputs = allocate_results(*op, inputs, in, out, memory);
   const bool is_needed =
       op->effect() == Effect::ordered ||
       std::any_of(out.begin(), out.end(), [](const TensorSpec& s) { return s.shape.size() > 0; });

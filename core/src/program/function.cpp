@@ -1,5 +1,6 @@
-// Function: one executable per signature, and the reuse of output memory. Several threads run a
-// program at once, each in its own frame, unless it writes variables or has other effects.
+// Function: compiles an executable for each signature and reuses the memory of outputs. Several
+// threads run a program at once, each in its own frame, unless the program writes variables or has
+// other effects.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -15,7 +16,7 @@
 namespace crescent {
 namespace detail {
 
-/// The tensors of one output; a tensor that no caller holds any more is reused.
+/// The tensors of one output of a program; a tensor that no caller holds any more is reused.
 class OutputSlot {
  public:
   OutputSlot(const TensorSpec& spec, Memory* memory) : spec_(spec), memory_(memory) {}
@@ -32,7 +33,8 @@ class OutputSlot {
  private:
   TensorSpec spec_;
   Memory* memory_;
-  std::array<Tensor, 3> tensors_;  // one that the caller holds, one for the current call, one spare
+  // one that the caller holds, one for the current call, one in reserve
+  std::array<Tensor, 3> tensors_;
   size_t oldest_ = 0;
 };
 
@@ -42,7 +44,7 @@ struct RunFrame {
   std::vector<OutputSlot> slots;
   std::atomic<bool> in_use{false};
 
-  /// Drops the tensors of a run, so that the caller's handles are the only ones.
+  /// Releases the tensors of a run, so that only the handles of the caller remain.
   void drop() {
     std::fill(variables.begin(), variables.end(), Tensor());
     std::fill(results.begin(), results.end(), Tensor());
@@ -73,15 +75,15 @@ class Compiled final : public CachedProgram {
                       [](const TensorSpec& spec, const Tensor& t) { return spec == t.spec(); });
   }
   size_t bytes() const override {
-    constexpr size_t kEach = 160;  // estimate of the other memory per tensor
+    constexpr size_t kEach = 160;  // estimated further bytes for each tensor
     return sizeof *this + kEach * (specs_.size() + bindings_.size() + out_.size()) +
            executable->bytes();
   }
 
   bool has_effects() const { return has_effects_; }
 
-  /// A frame lent for one run. Constructed while the entrance is held: it takes the frame and reads
-  /// the variables.
+  /// A frame that one run uses. The constructor takes the frame and reads the variables; the caller
+  /// must hold the entrance.
   class FrameLease {
    public:
     explicit FrameLease(Compiled& program) : program_(program), frame_(program.take_frame()) {
@@ -101,7 +103,7 @@ class Compiled final : public CachedProgram {
     RunFrame& frame_;
   };
 
-  /// Frees the memory of results when another signature is called, except of runs in progress.
+  /// Frees the memory of results of finished runs, when a program of another signature is called.
   void release_results() {
     for (const auto& frame : frames_) {
       if (frame->in_use.load(std::memory_order_acquire)) continue;
@@ -150,9 +152,10 @@ class Compiled final : public CachedProgram {
   TensorSpecs specs_, out_;
   std::vector<StorageHold> holds_;
   std::vector<Program::Binding> bindings_;
-  bool has_effects_ = false;  ///< whether a run has visible effects, such as writing variables
-  std::vector<std::unique_ptr<RunFrame>>
-      frames_;  ///< one per run that was in progress at the same time
+  /// whether a run has effects besides its outputs, such as writing variables
+  bool has_effects_ = false;
+  /// one for each run that was in progress at the same time
+  std::vector<std::unique_ptr<RunFrame>> frames_;
 };
 
 size_t hash_of(std::span<const Tensor> inputs, int64_t key) {
@@ -172,10 +175,10 @@ std::atomic<uint64_t> retracings = 0;
 struct Function::State {
   Body body;
   OptimizeOptions options;
-  ReadersWriterLock lock;  ///< its readers are runs without effects
+  ReadersWriterLock lock;  ///< readers are runs without effects
   ProgramTable compiled;
   std::weak_ptr<Compiled> latest;  ///< the program of the latest call
-  uint64_t age = 0;                ///< number of retracings when the programs were compiled
+  uint64_t age = 0;                ///< retrace count for which the programs were compiled
 
   std::unique_lock<ReadersWriterLock> enter() {
     if (lock.is_read_here()) fail("a function was called by what it computes itself");
@@ -204,7 +207,7 @@ struct Function::State {
     return found;
   }
 
-  /// Whether the body itself runs: within a trace, under a tape, or on abstract tensors.
+  /// Whether a call runs the body directly: within a trace, under a tape, or on abstract tensors.
   static bool is_inlined(std::span<const Tensor> inputs) {
     return is_tracing() || tapes_are_active() ||
            std::any_of(inputs.begin(), inputs.end(),

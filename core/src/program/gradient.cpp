@@ -18,15 +18,16 @@ struct GradientTape::State {
   struct Entry {
     OpPtr op;
     Tensors inputs, outputs;
-    int scope = 0;                   ///< scope of the recorder
-    std::vector<uint64_t> writes{};  ///< of the inputs and then of the outputs, as they are read
+    int scope = 0;                   ///< scope in which the op was recorded
+    std::vector<uint64_t> writes{};  ///< write counts of inputs, then outputs, when recorded
   };
   std::vector<Entry> entries;
-  Ids tracked;  ///< ids of values that depend on a watched one
-  /// Variable id -> values read from the variable.
+  Ids tracked;  ///< ids of watched tensors and of tensors that depend on them
+  /// maps the id of a variable to the values that were read from the variable
   std::unordered_map<const void*, Tensors> variables;
   Tensors alive;  ///< watched tensors, kept so that their ids stay unique
-  const Recorder* recorder = Recorder::current();  ///< the trace in which the tape was made, if any
+  /// the trace in which the tape was made, or null
+  const Recorder* recorder = Recorder::current();
 
   void watch(const Tensor& tensor) {
     if (tracked.insert(value_id(tensor)).second) alive.push_back(value_of(tensor));
@@ -47,14 +48,14 @@ namespace {
 
 using State = TapeAccess::State;
 
-/// The tapes that record on this thread, with the innermost one last.
+/// The tapes that record on this thread; the innermost tape is the last one.
 std::vector<State*>& tapes() {
   thread_local std::vector<State*> stack;
   return stack;
 }
 
-/// While an object of this class lives, instructions are recorded in the scope of an op that is
-/// differentiated, so that profiles attribute gradients to its layer.
+/// While an object of this class lives, instructions are recorded in the scope of the op that is
+/// differentiated, so that profiles attribute the gradient to the layer of that op.
 class InScopeOf {
  public:
   explicit InScopeOf(const State& tape, int scope) : recorder_(Recorder::current()) {
@@ -75,7 +76,7 @@ bool differentiable(const Tensor& t) {
   return is_floating(t.dtype()) || t.dtype() == DType::complex64;
 }
 
-/// How often the memory of each tensor was written.
+/// The write counts of the storages of all inputs and outputs.
 std::vector<uint64_t> writes_of(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
   std::vector<uint64_t> writes;
   writes.reserve(inputs.size() + outputs.size());
@@ -130,7 +131,7 @@ class Sweep {
 
   void run() {
     for (size_t i = tape_.entries.size(); i-- > 0;) {
-      // A copy, because a vjp may add entries to the tape.
+      // The entry is copied, because a vjp may add entries to the tape.
       const State::Entry entry = tape_.entries[i];
       step(entry);
     }

@@ -1,4 +1,4 @@
-// apply: the function that every op goes through.
+// apply(): the function through which every op is applied.
 #include "crescent/program/op.h"
 
 #include <algorithm>
@@ -43,17 +43,17 @@ Tensors Op::vjp(const Vjp& v) const {
 
 size_t detail::hash_bytes(const void* bytes, size_t count) {
   const auto* at = static_cast<const unsigned char*>(bytes);
-  size_t hash = 14695981039346656037ull;  // FNV-1a
+  size_t hash = 14695981039346656037ull;  // the FNV-1a hash function
   for (size_t i = 0; i < count; ++i) hash = (hash ^ at[i]) * 1099511628211ull;
   return hash;
 }
 
 namespace {
 
-/// During a trace, a large broadcast is recorded as an instruction, which is nearly free, rather
-/// than computed and stored as a large constant.
+/// Whether the op is a large broadcast within a trace. It is then recorded as an instruction, which
+/// is nearly free, instead of being computed and stored as a large constant.
 bool is_better_recorded(const Op& op, const TensorSpecs& results) {
-  constexpr int64_t kLittle = 64 << 10;  // bytes
+  constexpr int64_t kLittle = 64 << 10;  // in bytes
   return op.name() == BroadcastTo::kName && Recorder::current() &&
          results[0].shape.size() * static_cast<int64_t>(size_of(results[0].dtype)) > kLittle;
 }
@@ -76,7 +76,8 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     abstract = abstract || input.is_abstract();
   }
   Recorder* const recorder = Recorder::current();
-  // An op that reads changing state or has side effects runs with the program, not in the trace.
+  // An op that reads changing state or has side effects is recorded, so that it runs with the
+  // program and not during the trace.
   abstract = abstract || (recorder && op->effect() >= Effect::state);
   const TensorSpecs results = blaming(*op, "infer", [&] { return op->infer(specs); });
   abstract = abstract || std::any_of(results.begin(), results.end(),

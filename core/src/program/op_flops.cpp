@@ -30,8 +30,8 @@ double of_matmul(const OpCall& call) {
   return 2 * elements(call.out[0]) * size_from_end(call.in[0], transposed ? 2 : 1);
 }
 
-/// Each element of the tensor that has the kernel's last axis as channels takes one multiply-add
-/// per kernel element of its channel.
+/// Two operations, a multiplication and an addition, for each element of `outputs` and each kernel
+/// element of its channel; the channels are the last axis of the kernel.
 double of_kernel(const TensorSpec& outputs, const TensorSpec& kernel) {
   return 2 * elements(outputs) * elements(kernel) / size_from_end(kernel, 1);
 }
@@ -40,7 +40,7 @@ double of_convolution(const OpCall& call) { return of_kernel(call.out[0], call.i
 double of_transposed_convolution(const OpCall& call) { return of_kernel(call.in[0], call.in[1]); }
 double of_kernel_gradient(const OpCall& call) { return of_kernel(call.in[1], call.out[0]); }
 
-/// Padding counts like other elements of a window.
+/// Padding is counted like other elements of a window.
 double of_pool(const OpCall& call) {
   double flops = elements(call.out[0]);
   for (const int64_t size : static_cast<const Pool&>(call.op).window)
@@ -57,7 +57,7 @@ double of_banded_matmul(const OpCall& call) {
   return 2 * elements(call.out[0]) * static_cast<double>(taps);
 }
 
-/// 5 n log2 n for each row of n complex numbers.
+/// A Fourier transform counts as 5 n log2 n operations for each row of n complex numbers.
 double of_fourier(const OpCall& call) {
   return 5 * elements(call.in[0]) * std::log2(std::max(size_from_end(call.in[0], 1), 2.0));
 }
@@ -87,7 +87,7 @@ double of_solve(const OpCall& call) { return of_lu(call) + 2 * of_triangular_sol
 
 double flops_of(const OpCall& call);
 
-/// The body runs once for each step of the first sequence.
+/// The operations of the body times the number of steps.
 double of_scan(const OpCall& call) {
   const auto& scan = static_cast<const Scan&>(call.op);
   double step = 0;
@@ -97,7 +97,7 @@ double of_scan(const OpCall& call) {
 
 using Rule = double (*)(const OpCall&);
 
-/// The rules of the families of ops.
+/// The rules that count operations, by the name of the op.
 const std::map<std::string_view, Rule>& rules() {
   static const std::map<std::string_view, Rule> rules{
       {Unary::kName, per_output_element},
@@ -131,7 +131,8 @@ const std::map<std::string_view, Rule>& rules() {
   return rules;
 }
 
-/// The decomposition of the op; a program without instructions if there is none.
+/// Returns the decomposition of the op as a program; a program without instructions if the op has
+/// none.
 Program decomposed(const OpCall& call) {
   return trace([&](const Tensors& inputs) { return call.op.decompose(inputs); }, call.in);
 }

@@ -23,7 +23,8 @@ size_t budget_of_environment() {
   return kDefaultBudget;
 }
 
-/// Never destroyed: static objects may contain tables.
+/// The tables of the process. The object is never destroyed, because static objects may contain
+/// tables.
 struct Cache {
   std::set<ProgramTable*> tables;
   size_t programs = 0, bytes = 0, budget = budget_of_environment();
@@ -52,7 +53,8 @@ ProgramTable::~ProgramTable() {
 }
 
 void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
-  // Destroyed after the lock is released, because a destructor may call this class.
+  // `dropped` is destroyed after the lock is released, because a destructor of a program may call
+  // functions of this class.
   Programs dropped;
   const std::lock_guard lock(mutex_);
   ++CachedProgram::clock_;
@@ -63,7 +65,7 @@ void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
   if (cache().bytes > cache().budget) drop_oldest(dropped);
 }
 
-/// Drops the least recently used programs until there is some room for new ones.
+/// Removes the least recently used programs until the budget has some room for new ones.
 void ProgramTable::drop_oldest(Programs& dropped) {
   struct EvictionCandidate {
     Programs* table;

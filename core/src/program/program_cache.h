@@ -17,14 +17,15 @@ class CachedProgram {
   virtual ~CachedProgram();
   /// Estimate of the memory that the program owns.
   virtual size_t bytes() const = 0;
-  /// Marks the program as used now; the clock counts the programs added to tables.
+  /// Marks the program as used now. The time is the number of programs that were added to tables so
+  /// far.
   void touch() { used_.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
 
  private:
   friend class ProgramTable;
   inline static std::atomic<uint64_t> clock_{0};
   std::atomic<uint64_t> used_{0};
-  size_t bytes_ = 0;  ///< bytes() at insertion
+  size_t bytes_ = 0;  ///< value of bytes() when the program was inserted
 };
 
 /// A table of programs. All tables are thread-safe.
@@ -47,7 +48,7 @@ class ProgramTable {
   void clear();
   size_t size() const;
 
-  // These act on all tables.
+  // The following functions concern all tables.
   static void clear_all();
   static ProgramCache facts();
   static void set_budget(size_t bytes);

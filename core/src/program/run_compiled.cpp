@@ -13,14 +13,15 @@
 namespace crescent {
 namespace {
 
-/// The number of elements below which the results of single ops stay in the cache too.
+/// Tensors with fewer elements stay in the cache even between single ops, so compiling them into
+/// one program has no advantage.
 constexpr int64_t kLarge = 32768;
 
 using Callee = std::function<Value(const Dict&)>;
 
 // ---- arguments: tensors and other values
 
-/// Stands for a tensor in arguments that serve as a key.
+/// Takes the place of a tensor in arguments that are the key of a program.
 struct TensorPlaceholder final : Object {
   std::string class_name() const override { return "Tensor"; }
 };
@@ -31,7 +32,8 @@ const Tensor* tensor_in(const Value& value) {
   return boxed ? &boxed->tensor : nullptr;
 }
 
-/// Whether holds(leaf) is true for some leaf (neither list nor dictionary) of the value.
+/// Whether holds(leaf) is true for a leaf of the value, that is, a value that is neither a list nor
+/// a dictionary.
 template <class F>
 bool any_leaf(const Value& value, const F& holds) {
   const auto in = [&](const Value& item) { return any_leaf(item, holds); };
@@ -50,8 +52,8 @@ bool has_large(const Value& value) {
   return tensor && is_large(*tensor);
 }
 
-/// Whether the value cannot be part of a key or a program: NaN, objects other than tensors, tensors
-/// without values.
+/// Whether the value cannot be part of a key or of a program: NaN, an object other than a tensor,
+/// or a tensor without values.
 bool is_foreign(const Value& value) {
   if (value.is_float()) return std::isnan(value.as_float());
   if (!value.is_object()) return false;
@@ -92,8 +94,8 @@ Value insert_tensors(const Value& value, const Tensors& tensors) {
   });
 }
 
-/// Whether the values are equal, with dictionaries in the same order, which is that of their
-/// tensors.
+/// Whether the values are equal and their dictionaries have the same order, which determines the
+/// order of their tensors.
 bool is_same(const Value& a, const Value& b) {
   const auto same_entry = [](const DictEntry& x, const DictEntry& y) {
     return x.key == y.key && is_same(x.value, y.value);
@@ -144,18 +146,19 @@ struct CompiledCall final : CachedProgram {
 
   const Device* device;
   std::shared_ptr<const void> who;
-  Value arguments, result;  ///< with placeholders for tensors
+  Value arguments, result;  ///< with placeholders in place of tensors
   TensorSpecs in, out;
-  std::unique_ptr<Executable> executable;  ///< null: single ops are as fast
+  std::unique_ptr<Executable> executable;  ///< null if single ops are as fast
 };
 
-/// Never destroyed: the device's threads may have ended when static objects are destroyed.
+/// The table is never destroyed, because threads of the device that its programs need may have
+/// ended when static objects are destroyed.
 ProgramTable& table() {
   static auto* table = new ProgramTable;
   return *table;
 }
 
-/// Whether the program has several ops that compute, and no effects. A reshape is free.
+/// Whether the program has several ops that compute, and none with effects. Reshapes do not count.
 bool is_worth_it(const Program& program) {
   int64_t ops = 0;
   for (const Program::Instruction& instruction : program.code) {
@@ -178,7 +181,8 @@ void compile(CompiledCall& into, const Callee& call, Device& device) {
   into.executable = crescent::compile(program, device);
 }
 
-/// Traces and compiles the call. When that fails, the call runs op by op and raises its own error.
+/// Traces and compiles the call. If that fails, no program is stored: the call runs op by op and
+/// raises its own error.
 void compile_if_recorded(CompiledCall& into, const Callee& call, Device& device) {
   try {
     compile(into, call, device);

@@ -68,7 +68,7 @@ std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes,
   return result;
 }
 
-/// Scatters into a flat tensor in which every row along `axis` has its own range.
+/// Scatters into a flat tensor in which each row along `axis` has a range of its own.
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis) {
   if (!shape.is_known() || !updates.shape().is_known())
     return Tensor::abstract({updates.dtype(), shape});

@@ -13,7 +13,8 @@ inline Tensor scalar_like(const Tensor& x, double value) {
   return Tensor::scalar(value, x.dtype());
 }
 
-/// The gradient of broadcasting: sums over the broadcast axes, so that the result has `shape`.
+/// The gradient of a broadcast: sums `gradient` over the broadcast axes, so that the result has
+/// `shape`.
 Tensor sum_to(const Tensor& gradient, const Shape& shape);
 
 /// The specs' shapes for messages: "(2, 3) and (4,)".
@@ -25,26 +26,27 @@ void expect_floating(std::string_view op, DType dtype);
 void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what);
 void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
 
-/// The dtype for statistics of x and for the parameters applied with them.
+/// The dtype in which statistics of x are computed and parameters are applied to x: float32 for
+/// half-width floats.
 inline DType statistics_dtype(DType x) {
   return x == DType::bfloat16 || x == DType::float16 ? DType::float32 : x;
 }
 
-/// Whether a product of these tensors sums over zero elements, so that its result is zeros.
+/// Whether the product of these matrices sums over an axis of size 0, so that its result is zeros.
 bool sums_nothing(const Tensor& a, const Tensor& b);
 
-/// Makes axes positive and sorted; fails on a duplicate or one out of range. An empty list means
-/// all.
+/// Makes axes nonnegative and sorts them; fails on a duplicate or an axis out of range. An empty
+/// list means all axes.
 std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, const Shape& shape);
-/// The same for one axis of a tensor of `rank` axes.
+/// Makes one axis nonnegative; fails if it is out of range.
 int normal_axis(std::string_view op, int axis, const Shape& shape);
 
 /// Limit of lengths, strides and widths; sums and products of a few values below it cannot
 /// overflow.
 inline constexpr int64_t kMaxLength = int64_t{1} << 30;
 
-/// The gradient of take_along_axis(x, indices, axis) for x of `shape`: adds `updates` at the
-/// elements that it read.
+/// The gradient of take_along_axis(x, indices, axis) with respect to x of `shape`: adds `updates`
+/// at the elements that were read.
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis);
 
 /// The dtype of a product; fails unless `a` and `b` are equal.

@@ -36,7 +36,8 @@ Tensor next_state(const Tensor& now) {
   return Tensor::from(std::vector<int64_t>{words[0], counter}, {2});
 }
 
-/// Takes the state for one draw; concurrent threads get distinct states.
+/// Returns the state for one draw and advances the variable; concurrent threads get different
+/// states.
 Tensor taken(const Variable& state) {
   const std::lock_guard lock(turns());
   const Tensor now = state.value();
@@ -100,7 +101,7 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
 
 namespace {
 thread_local SeedGenerator* scoped = nullptr;
-int64_t last_seed = 0;  // guarded by turns()
+int64_t last_seed = 0;  // the mutex turns() guards it
 }  // namespace
 
 SeedGenerator& global_random() {

@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-thread_local std::vector<Shape>* noted = nullptr;  ///< the shapes of draws, while they are compared
+/// where the shapes of draws are noted; null while no draws are compared
+thread_local std::vector<Shape>* noted = nullptr;
 
 std::vector<Shape> shapes_drawn(const std::function<void(int64_t)>& compute, int64_t rows) {
   std::vector<Shape> shapes;

@@ -1,4 +1,4 @@
-// Random numbers of a share of a batch: those that its rows have in the whole batch.
+// Gives a share of a batch the random numbers that its rows have in the whole batch.
 #pragma once
 #include <functional>
 #include <optional>
@@ -8,27 +8,29 @@
 
 namespace crescent {
 
-/// Where the rows of a batch are in a draw: the axis, and how many of its elements a row has.
+/// Which axis of a drawn tensor has the rows of the batch, and how many elements of that axis
+/// belong to each row.
 struct RowsInDraw {
   int axis = 0;
-  int64_t each = 0;  ///< 0: the draw has no rows of the batch
+  int64_t each = 0;  ///< 0: the draw does not depend on the rows of the batch
 };
 
-/// How the draws of a computation, in their order, depend on the number of rows: found by comparing
-/// what it draws for two numbers.
+/// Finds out how each draw of a computation depends on the number of rows, by comparing the shapes
+/// drawn for two numbers of rows. The result is in the order of the draws.
 std::vector<RowsInDraw> rows_in_draws(const std::function<void(int64_t rows)>& compute);
 
-/// While an object of this class lives, the draws of this thread are, in their order, the rows of
-/// the share in the draws of the whole batch.
+/// While an object of this class lives, each draw of this thread draws the numbers of the whole
+/// batch and returns those of the rows of the share. `draws` describes the draws in their order.
 class RowDraws {
  public:
   RowDraws(const Share& share, const std::vector<RowsInDraw>& draws);
   ~RowDraws();
   RowDraws(const RowDraws&) = delete;
 
-  /// The shape that is drawn for one that is asked for.
+  /// The shape that must be drawn for the whole batch if `asked` is the shape for the share.
   static Shape whole(const Shape& asked);
-  /// The rows of the share of what was drawn. Each draw calls both.
+  /// The rows of the share in what was drawn for the whole batch. Each draw calls whole() and
+  /// own().
   static Tensor own(const Tensor& drawn);
 
  private:

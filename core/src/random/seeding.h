@@ -1,10 +1,10 @@
-// The seed of set_random_seed, for generators that were created before it was called.
+// The seed that set_random_seed gave the process, for generators that were created before the call.
 #pragma once
 #include <cstdint>
 
 namespace crescent {
 
-/// The last seed that the process was given; 0 before one.
+/// The argument of the last call of set_random_seed; 0 before the first call.
 int64_t last_random_seed();
 
 }  // namespace crescent

@@ -14,8 +14,9 @@ bool is_built_in(const ClassInfo& info) {
 
 namespace {
 
-/// Adds the class to the message, unless the message names it or an op of its plugin already.
-/// Layers are added where they are called.
+/// Adds the class and its plugin to the message, unless the message already names the class or an
+/// op of the plugin. Errors of layers get the name of the layer elsewhere, where the layer is
+/// called.
 void add_thrower(Error& error, const ClassInfo& thrower) {
   const std::string_view text = error.what();
   const std::string origin = concat(" of plugin '", thrower.plugin, "'");

@@ -1,4 +1,4 @@
-// Exceptions and crashes of plugins are reported with the class and the plugin.
+// Adds the class and the plugin to exceptions and crashes of plugins.
 #pragma once
 #include "crescent/registry/registry.h"
 #include "crescent/system/crash.h"
@@ -11,7 +11,7 @@ namespace crescent {
 /// null for an object that the registry did not make.
 [[noreturn]] void rethrow_blaming(const ClassInfo* thrower);
 
-/// Whether the class is of core, of an installed plugin, or written in Lua.
+/// Whether the class is of core, of a plugin that is installed with core, or written in Lua.
 bool is_built_in(const ClassInfo& info);
 
 /// Runs code of an object of class `owner`; exceptions are rethrown by rethrow_blaming().

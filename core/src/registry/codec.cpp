@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-/// Decodes a list; a single item counts as a list of one.
+/// Decodes a list; a value that is not a list gives a list of one.
 template <class T>
 std::vector<T> decode_list(const Value& value) {
   const bool single = value.is_number() || value.is_string();
@@ -51,7 +51,7 @@ float Codec<float>::decode(const Value& value) {
     fail("expected a number of 32 bits, got ", number);
   return static_cast<float>(number);
 }
-/// The double with the same shortest decimal text as the float: 0.1, not 0.10000000149011612.
+/// The double that has the same shortest decimal text as the float: 0.1, not 0.10000000149011612.
 Value Codec<float>::encode(const float& member) {
   if (!std::isfinite(member)) return static_cast<double>(member);
   char text[32];
@@ -71,7 +71,7 @@ Value Codec<Value>::encode(const Value& member) { return member; }
 std::string Codec<Value>::type() { return "anything"; }
 
 Dict Codec<Dict>::decode(const Value& value) {
-  // In Lua an empty list and an empty dictionary are both {}.
+  // In Lua, {} is both the empty list and the empty dictionary.
   const bool empty_list = value.is_list() && value.as_list().empty();
   return empty_list ? Dict() : value.as_dict();
 }

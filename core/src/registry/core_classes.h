@@ -11,7 +11,7 @@ class Registry;
 /// once, when it first looks for a class that is not registered.
 void register_core_classes(Registry& registry);
 
-/// A layer as an activation; null for an object that is no layer.
+/// Returns a layer as an activation; null for an object that is not a layer.
 std::shared_ptr<Configurable> layer_as_activation(const std::shared_ptr<Configurable>& object);
 
 }  // namespace crescent

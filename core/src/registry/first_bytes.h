@@ -1,5 +1,5 @@
-// The first bytes (magic number) of the files of a format, which its schema has as hexadecimal
-// digits.
+// The first bytes (magic number) of files of a format. The schema of the format gives them as
+// hexadecimal digits.
 #pragma once
 #include <string>
 

@@ -23,14 +23,14 @@ std::string_view known_name(std::string_view kind, std::string_view name) {
   return separator == name.npos || registry().find(kind, name) ? name : name.substr(separator + 1);
 }
 
-/// A kind whose objects may replace those of another kind.
+/// A kind of objects, `given`, that may be used where objects of the kind `expected` are expected.
 struct StandIn {
   std::string_view expected, given;
   std::shared_ptr<Configurable> (*as_expected)(const std::shared_ptr<Configurable>& object);
 };
 const StandIn kStandIns[] = {{"activation", "layer", layer_as_activation}};
 
-/// The object, of another kind, converted to this kind; null if it cannot replace an object of this
+/// Converts an object of another kind to this kind; null if it cannot replace an object of this
 /// kind.
 std::shared_ptr<Configurable> as_kind(std::string_view kind,
                                       const std::shared_ptr<Configurable>& object) {
@@ -42,12 +42,13 @@ std::shared_ptr<Configurable> as_kind(std::string_view kind,
 
 constexpr const char* kLayerKind = "layer";
 
-/// The keys that Keras writes beside class_name and config; only layers have the last two.
+/// The keys that Keras writes besides class_name and config; the last two occur only in layers.
 const std::vector<std::string> kKeysBesideConfig{
     "class_name",   "config",         "module", "registered_name",
     "build_config", "compile_config", "name",   "inbound_nodes"};
 
-/// Fails for unknown keys besides "config": they may be options that would be ignored.
+/// Fails for keys besides "config" that Keras does not write: they may be misplaced options, which
+/// would otherwise be ignored.
 void check_beside(std::string_view kind, const std::string& class_name, const Dict& dict) {
   for (const DictEntry& entry : dict) {
     if (entry.key == kSharedNumber) continue;

@@ -1,4 +1,4 @@
-// Finds the way to draw into a file by the ending of its name.
+// Finds the class that draws into a file with a given file name extension.
 #include "crescent/io/picture.h"
 
 #include "crescent/system/file.h"
@@ -24,7 +24,7 @@ std::string ending_of(const Dict& traits) {
        ", which says how the picture is drawn");
 }
 
-/// The class that draws files with the ending of this path.
+/// The name of the class that draws files with the extension of this path.
 std::string class_for(const std::string& path) {
   for (const std::string& name : registry().names(Picture::kKind)) {
     const std::string ending = ending_of(registry().traits(Picture::kKind, name));

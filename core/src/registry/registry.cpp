@@ -96,7 +96,7 @@ void Registry::add(ClassInfo info) {
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
 
-/// Fails for missing or duplicate declarations.
+/// Fails for declarations of a class that are missing or given twice.
 static void check_declared(const SchemaData& schema) {
   for (const Method& method : schema.methods) {
     for (const Field& parameter : method.parameters.fields)

@@ -17,20 +17,24 @@ std::vector<std::string> words_of(const ClassInfo& info);
 [[noreturn]] void refuse_clash(std::string_view kind, std::string_view word,
                                std::string_view origin);
 
-/// The interface of the plugin loader, which has the classes that are not registered yet.
+/// The interface of the plugin loader for the registry: it provides classes that are not registered
+/// yet.
 class ClassSource {
  public:
   virtual ~ClassSource() = default;
-  /// Registers the class if a built-in plugin has it, or one that is found on the search path.
+  /// Loads the plugin that has the class, if it is built in or on the search path; the plugin
+  /// registers the class.
   virtual void load_for(std::string_view kind, std::string_view word) = 0;
-  /// The classes of built-in plugins by the index, loaded or not.
+  /// The classes that the index of built-in plugins lists, whether or not they are loaded.
   virtual const NameTable<const IndexedPlugin*>& indexed_classes() = 0;
-  /// The classes of plugins on the search path, as far as they are known without running any code.
+  /// The classes of plugins on the search path that can be found out without running code of the
+  /// plugins.
   virtual FoundClasses found_classes() = 0;
-  /// The end of a message: the plugin on the search path that has the class, and why it is refused;
-  /// empty without one.
+  /// Returns the end of an error message, which names the plugin on the search path that has the
+  /// class and says why it is refused; empty if there is none.
   virtual std::string why_missing(std::string_view kind, std::string_view word) = 0;
-  /// The traits (Schema::trait) of a class of the index or of a plugin on the search path.
+  /// The traits (Schema::trait) of a class that the index lists or that a plugin on the search path
+  /// has.
   virtual Dict indexed_traits(std::string_view kind, std::string_view name) = 0;
   /// Fails if a built-in plugin, loaded or not, has a class with this name and `origin` is not that
   /// plugin.
@@ -39,12 +43,12 @@ class ClassSource {
 };
 
 struct Registry::State {
-  mutable std::mutex mutex;  // guards the members below; never held while code of plugins runs
+  mutable std::mutex mutex;  // guards all members; not held while code of plugins runs
   NameTable<ClassInfoPtr> table;
   std::vector<ClassInfoPtr> classes;  // in order of registration
 
-  ClassSource* loader = nullptr;        // of the process's registry; null in a staging registry
-  std::string plugin, version, origin;  // the origin of classes that are added without one
+  ClassSource* loader = nullptr;  // of the process's registry; null in the registry of a setup
+  std::string plugin, version, origin;  // where classes come from that are added without an origin
 
   ClassInfoPtr find(std::string_view kind, std::string_view word) const;
   ClassInfoPtr find_exact(std::string_view kind, std::string_view word) const;

@@ -71,8 +71,8 @@ void SchemaBuilder::end_base(SchemaBuilder& whole) {
   whole.last_ = last_;
 }
 
-/// Adds a field. If a class declares an option of its base again (Embedding's input_dim, the name
-/// of a metric), the later declaration replaces the earlier one.
+/// Adds a field. A class may declare an option of its base again, as Embedding does with input_dim;
+/// its declaration replaces that of the base.
 void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
                         std::ptrdiff_t offset, const void* object) {
   Field field = field_of(type);
@@ -82,7 +82,7 @@ void SchemaBuilder::add(std::string_view name, std::string_view doc, const Membe
   std::erase_if(data_.fields, [&](const Field& before) {
     if (before.name == name && !before.keyword_only)
       fail(data_.title, ": option '", name, "' is declared twice");
-    return before.name == name;  // the declaration of the base class
+    return before.name == name;  // removes the declaration of the base class
   });
   last_ = append(data_.fields, std::move(field), name, doc);
 }
@@ -191,13 +191,14 @@ std::vector<std::string> names_and_aliases(const std::vector<Field>& fields) {
   return names;
 }
 
-/// The value of a field; for an object false is null, as a table of Lua cannot hold nil.
+/// Returns the value of a field; for a field that takes objects, false becomes null, because tables
+/// of Lua cannot hold nil.
 Value object_or_null(const Field& field, const Value& value) {
   const bool none = !field.kind.empty() && value.is_bool() && !value.as_bool();
   return none ? Value() : value;
 }
 
-/// `word` is what messages call the field ("option").
+/// Checks the value and sets the field; errors call the field `word`, such as "option".
 void set_checked(void* object, const std::string& title, const char* word, const Field& field,
                  const Value& value) {
   try {

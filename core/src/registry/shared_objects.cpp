@@ -8,7 +8,8 @@
 namespace crescent {
 namespace {
 
-/// Counts the occurrences of objects in a first pass and numbers repeated objects in a second one.
+/// The first pass counts how often each object occurs; the second pass numbers the objects that
+/// occur more than once.
 struct Sharing {
   std::unordered_map<const Configurable*, int> times;
   std::unordered_map<const Configurable*, int64_t> numbers;
@@ -17,7 +18,7 @@ struct Sharing {
 
 thread_local Sharing* sharing = nullptr;
 
-/// The shared_object_id of a configuration; nullopt without one.
+/// The shared_object_id in a configuration; nullopt if it has none.
 std::optional<int64_t> number_of(const Dict& config) {
   const Value* number = config.find(kSharedNumber);
   return number && number->is_int() ? std::optional(number->as_int()) : std::nullopt;

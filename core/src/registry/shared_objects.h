@@ -10,18 +10,19 @@ namespace crescent {
 
 inline constexpr const char* kSharedNumber = "shared_object_id";
 
-/// The configuration that `make` returns, with a shared_object_id at objects that occur more than
-/// once: if there are any, `make` is called a second time. A call within another call leaves this
-/// to the outer one.
+/// Returns the configuration that `make` returns, with a shared_object_id at objects that occur
+/// more than once. If there are such objects, `make` is called a second time. A nested call leaves
+/// the ids to the outermost call.
 Dict with_shared_objects(const std::function<Dict()>& make);
 /// Must be called for each object that is serialized: adds its shared_object_id to {"class_name",
 /// "config"}.
 void mark_shared(Dict& made, const Configurable& object);
 
-/// During its lifetime, configurations with the same shared_object_id give the same object.
+/// While an object of this class lives, configurations with the same shared_object_id give the same
+/// object.
 class SharedObjects {
  public:
-  /// `fresh`: ignores the numbers of an outer configuration that is being read.
+  /// If `fresh` is true, ids of an outer configuration that is being read are ignored.
   explicit SharedObjects(bool fresh);
   ~SharedObjects();
   SharedObjects(const SharedObjects&) = delete;
@@ -34,7 +35,7 @@ class SharedObjects {
   friend std::shared_ptr<Configurable> shared_object(const Dict& config);
   friend void remember_shared(const Dict& config, const std::shared_ptr<Configurable>& object);
 };
-/// The object of an earlier configuration with the same number; null without one.
+/// The object that was made of an earlier configuration with the same id; null if there is none.
 std::shared_ptr<Configurable> shared_object(const Dict& config);
 void remember_shared(const Dict& config, const std::shared_ptr<Configurable>& object);
 

@@ -11,9 +11,9 @@ struct DTypeSpec {
   const char* name;
   uint8_t size;
   bool floating, integer;
-  uint8_t rank;  // in promotion, the dtype of higher rank is the result
+  uint8_t rank;  // promotion gives the dtype of higher rank
 };
-// In the order of the enum.
+// The rows are in the order of the enum DType.
 constexpr std::array<DTypeSpec, kDTypeCount> kSpecs{{
     {"float32", 4, true, false, 7},
     {"float64", 8, true, false, 8},
@@ -51,8 +51,9 @@ DType promote(DType a, DType b) {
   if (a == DType::string || b == DType::string) fail(a, " and ", b, " have no common dtype");
   const bool floating = spec_of(a).floating && spec_of(b).floating;
   if (floating && spec_of(a).size == 2 && spec_of(b).size == 2)
-    return DType::float32;  // neither represents all values of the other
-  if (spec_of(a).rank == spec_of(b).rank) return DType::int16;  // int8 and uint8, likewise
+    return DType::float32;  // float16 and bfloat16: neither represents all values of the other
+  // int8 and uint8: neither represents all values of the other
+  if (spec_of(a).rank == spec_of(b).rank) return DType::int16;
   return spec_of(a).rank >= spec_of(b).rank ? a : b;
 }
 

@@ -59,7 +59,8 @@ inline double number_of(Complex) {
 }
 inline double number_of(StringId) { fail("a string is no number"); }
 
-/// For integers, the nearest representable value (without undefined behaviour); NaN becomes 0.
+/// Converts a number to an element. For integers, it is the nearest representable value, without
+/// undefined behaviour; NaN becomes 0.
 template <class T>
 T element_of(double x, T*) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -10,7 +10,7 @@ namespace crescent {
 namespace {
 
 std::string printed(const char* format, int digits, double x) {
-  char text[512];  // fits the largest float64 without exponent
+  char text[512];  // has room for the largest float64 without an exponent
   std::snprintf(text, sizeof text, format, digits, x);
   return text;
 }
@@ -65,7 +65,7 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers, int pr
   }
 }
 
-/// The digits after the point of a number that is written without an exponent.
+/// The number of digits after the point if x is written without an exponent.
 int FloatFormat::digits_behind(double x) const {
   if (x == 0) return 0;
   const Decimal decimal = shortest(x, dtype_, precision_);

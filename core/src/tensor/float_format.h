@@ -1,6 +1,6 @@
-// How the floating numbers of a tensor are written: all with the same format, with enough digits to
-// distinguish each number from its neighbours in the dtype, but at most `precision` (NumPy's
-// rules).
+// FloatFormat: how the floating-point numbers of a tensor are written. All have the same format,
+// with enough digits to distinguish each number from its neighbours in the dtype, but at most
+// `precision` digits, by the rules of NumPy.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,7 +14,8 @@ class FloatFormat {
   /// Chooses the format for these numbers; it has exponents if numbers are very large, very small
   /// or of very different magnitude.
   FloatFormat(DType dtype, const std::vector<double>& numbers, int precision);
-  /// "1.5  ": the fraction is padded with spaces, so that decimal points are aligned.
+  /// Returns the text of a number, such as "1.5  ": the fraction is padded with spaces, so that
+  /// decimal points are aligned.
   std::string text(double x) const;
 
  private:

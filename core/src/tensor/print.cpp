@@ -19,7 +19,7 @@ PrintOptions options_in_use;
 
 std::string element_text(StringId id) { return to_text(Value(text_of(id))); }
 
-/// A complex number in Python's notation.
+/// Writes a complex number in Python's notation.
 std::string element_text(Complex x) {
   const auto part = [](float part) {
     return static_cast<double>(std::isnan(part) ? std::abs(part) : part);
@@ -29,7 +29,7 @@ std::string element_text(Complex x) {
   return text;
 }
 
-/// A boolean or an integer.
+/// Writes a boolean or an integer.
 std::string element_text(DType dtype, double x) {
   if (dtype == DType::boolean) return x != 0 ? "true" : "false";
   return std::to_string(static_cast<int64_t>(x));
@@ -94,10 +94,9 @@ class Printer {
     if (tensor_.rank() == 0 && elements_[0].back() == '.') elements_[0] += '0';
   }
 
-  /// Whether the next element of the last axis, and the brackets that may follow it, fit into the
-  /// line.
+  /// Whether the next element of the last axis and the brackets after it fit into the line.
   bool has_room(int axis) const {
-    const size_t line = text_.rfind('\n') + 1;  // 0 if there is only one line
+    const size_t line = text_.rfind('\n') + 1;  // 0 in the first line
     return columns_ == 0 ||
            text_.size() - line + width_ + static_cast<size_t>(axis) + 2 <= columns_;
   }
@@ -109,7 +108,7 @@ class Printer {
       text_ += element;
       return;
     }
-    const int below = tensor_.rank() - axis - 1;  // number of axes below this one
+    const int below = tensor_.rank() - axis - 1;  // number of inner axes
     bool first = true;
     auto separate = [&] {
       if (!first && below == 0 && has_room(axis))

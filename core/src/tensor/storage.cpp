@@ -19,12 +19,12 @@ namespace crescent {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLarge = size_t{64} << 10;  // malloc caches smaller ones
+constexpr size_t kLarge = size_t{64} << 10;  // malloc caches smaller blocks itself
 constexpr size_t kHugePage = size_t{2} << 20;
 
 std::atomic<void (*)(int64_t)> observer{nullptr};
 std::atomic<uint64_t> allocations{0};
-std::atomic<int64_t> host_bytes{0}, device_bytes{0};  // bytes in living storages
+std::atomic<int64_t> host_bytes{0}, device_bytes{0};  // bytes in storages that exist now
 std::atomic<uint64_t> storages{0};
 
 void account(std::atomic<int64_t>& live_bytes, int64_t bytes) {
@@ -32,8 +32,8 @@ void account(std::atomic<int64_t>& live_bytes, int64_t bytes) {
   if (auto* notify = observer.load(std::memory_order_relaxed)) notify(bytes);
 }
 
-/// The memory of this machine or of its container. Linux grants allocations beyond it and kills the
-/// process that uses them.
+/// The memory of this machine or of its container. Linux grants larger allocations too, but kills
+/// the process when it uses the memory.
 size_t memory_limit() {
   static const size_t limit = [] {
     size_t bytes =
@@ -48,10 +48,12 @@ size_t memory_limit() {
 
 size_t rounded_up(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
 
-/// Blocks of at least this size are mapped one by one. In malloc's heap, long-lived blocks end up
-/// between blocks of other sizes and keep that memory from being returned to the system.
+/// Whether blocks of this size are mapped one by one instead of allocated by malloc, in whose heap
+/// long-lived blocks end up between blocks of other sizes and keep that memory from being returned
+/// to the system.
 #ifdef __SANITIZE_ADDRESS__
-bool is_mapped(size_t) { return false; }  // so that the sanitizer detects accesses beyond a tensor
+// so that the address sanitizer detects accesses beyond a tensor
+bool is_mapped(size_t) { return false; }
 #else
 bool is_mapped(size_t bytes) { return bytes >= size_t{128} << 10; }
 #endif
@@ -61,7 +63,7 @@ size_t small_page() {
   return page;
 }
 
-/// The page size: huge pages for blocks that fill at least half of one.
+/// The page size for a block: a huge page if the block fills at least half of one.
 size_t page_of(size_t bytes) { return bytes < kHugePage / 2 ? small_page() : kHugePage; }
 
 /// The capacity of a block: a whole number of pages, so that blocks for slightly different sizes
@@ -70,9 +72,9 @@ size_t capacity_for(size_t bytes) {
   return rounded_up(bytes, is_mapped(bytes) ? page_of(bytes) : kAlignment);
 }
 
-/// The offset of the next block within its first page, which varies between blocks. A processor
-/// assumes that a load depends on a recent store with the same offset in its page (4K aliasing), so
-/// copies between page-aligned blocks take twice as long.
+/// The offset of the next block within its first page, which varies between blocks. If blocks began
+/// at page boundaries, copies between them would take twice as long, because a processor assumes
+/// that a load depends on a recent store with the same offset in its page (4K aliasing).
 size_t next_beginning() {
   static std::atomic<size_t> count{0};
   return count.fetch_add(1, std::memory_order_relaxed) * kAlignment * 5 % size_t{4096};
@@ -86,7 +88,8 @@ size_t mapped_bytes(size_t bytes) { return rounded_up(bytes, page_of(bytes)) + s
 /// null when memory is exhausted.
 std::byte* map_block(size_t bytes) {
   const size_t page = page_of(bytes), whole = mapped_bytes(bytes);
-  const size_t spare = page == kHugePage ? page : 0;  // for alignment to the page size
+  // room for aligning the block to the page size
+  const size_t spare = page == kHugePage ? page : 0;
   void* memory =
       mmap(nullptr, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -99,7 +102,7 @@ std::byte* map_block(size_t bytes) {
   return first + before + next_beginning();
 }
 
-/// Returns null when memory is exhausted.
+/// Allocates a new block; returns null when memory is exhausted.
 std::byte* fresh_block(size_t bytes) {
   if (is_mapped(bytes)) return map_block(bytes);
   return static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
@@ -112,10 +115,11 @@ void free_block(std::byte* memory, size_t bytes) {
     std::free(memory);
 }
 
-/// The most recently freed large blocks, cached for requests of about the same size.
+/// A cache of the most recently freed large blocks, for requests of about the same size.
 class FreeBlocks {
  public:
-  /// Returns null when no block fits; otherwise sets `capacity` to the block's.
+  /// Takes a block from the cache and sets `capacity` to its capacity; returns null when no block
+  /// fits.
   std::byte* take(size_t bytes, size_t& capacity) {
     std::lock_guard lock(mutex_);
     Block* best = nullptr;
@@ -162,10 +166,10 @@ class FreeBlocks {
   }
 
   static constexpr size_t kPlaces = 160;
-  /// At most kCount blocks are cached, or more while their sum is below kLittle, because garbage
-  /// collection frees many small blocks at once.
+  /// At most kCount blocks are cached, or more as long as they have less than kLittle bytes
+  /// together, because garbage collection frees many small blocks at once.
   static constexpr size_t kCount = 24, kLittle = size_t{10} << 20;
-  /// The limit of cached bytes, in proportion to the bytes in use.
+  /// The limit of cached bytes, which grows with the bytes in use.
   static size_t most_held() {
     constexpr size_t kMinimum = size_t{64} << 20, kMaximum = size_t{128} << 20;
     return std::min(kMaximum,
@@ -176,7 +180,8 @@ class FreeBlocks {
   size_t next_ = 0, count_ = 0, held_ = 0;
 };
 
-/// Never destroyed: static objects may still hold tensors at exit.
+/// The cache is never destroyed, because static objects may still hold tensors when the process
+/// exits.
 FreeBlocks& free_blocks() {
   static auto* blocks = new FreeBlocks;
   return *blocks;
@@ -214,11 +219,13 @@ class HostStorage final : public Storage {
   size_t capacity_ = 0;
 };
 
-/// A storage whose memory is inside the object: one allocation, without fragments from alignment.
+/// A storage whose memory is part of the object, so that it takes one allocation and no memory for
+/// alignment is lost.
 class SmallStorage final : public Storage {
  public:
 #ifdef __SANITIZE_ADDRESS__
-  static constexpr size_t kMaximum = 0;  // so that the sanitizer detects accesses beyond a tensor
+  // so that the address sanitizer detects accesses beyond a tensor
+  static constexpr size_t kMaximum = 0;
 #else
   static constexpr size_t kMaximum = 128;
 #endif
@@ -273,7 +280,7 @@ bool Storage::copy_within(size_t, const Storage&, size_t, size_t) { return false
 
 namespace {
 
-/// The lock of all copies between memories, which are rare without a device that has its own
+/// One lock for all copies between memories. Such copies are rare without a device that has its own
 /// memory.
 std::recursive_mutex& copying() {
   static auto* mutex = new std::recursive_mutex;
@@ -288,7 +295,7 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   const auto made = [&] {
     return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
   };
-  // move_to_host() has made copy_ this storage's host memory.
+  // After move_to_host(), copy_ is the host memory of this storage.
   if (copy_ && host_ && copy_->host_ == host_) {
     const std::shared_ptr<Storage> copy = made();
     copy->copy(0, *this, 0, bytes_);
@@ -296,8 +303,8 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   }
   const bool there = copy_ && copy_->memory_ == memory;
   if (there && copied_at_ == writes && !is_exposed()) return copy_;
-  if (!there || copy_.use_count() > 1) copy_ = made();  // a copy in use keeps its values
-  copied_at_ = writes - 1;                              // outdated unless the copy succeeds
+  if (!there || copy_.use_count() > 1) copy_ = made();  // a copy that tensors use keeps its values
+  copied_at_ = writes - 1;  // marked as outdated until the copy has succeeded
   copy_->copy(0, *this, 0, bytes_);
   copied_at_ = writes;
   return copy_;

@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-/// Texts by id. Texts never move, so reading one needs no lock.
+/// Texts by id. A text never moves in memory, so it is read without a lock.
 class Texts {
  public:
   const std::string& operator[](uint64_t id) const {
@@ -76,7 +76,7 @@ class Table {
     return ids_.size();
   }
 
-  /// Blocks while a sweep is in progress.
+  /// Begins a run of a program with strings; waits while a sweep is in progress.
   void begin_run() {
     while (true) {
       runs_.fetch_add(1);
@@ -150,9 +150,9 @@ class Table {
 
   static constexpr size_t kMinimum = 4096;
 
-  std::mutex mutex_;  // acquired before watching_
+  std::mutex mutex_;  // locked before watching_ if both are locked
   Texts texts_;
-  std::atomic<uint64_t> end_{0};  // ids that are in use or free
+  std::atomic<uint64_t> end_{0};  // all smaller ids are in use or free
   std::vector<uint64_t> free_;
   std::unordered_map<std::string_view, uint64_t> ids_;
   size_t count_before_ = kMinimum;
@@ -166,7 +166,8 @@ class Table {
   std::atomic<bool> sweeping_{false};
 };
 
-/// Never destroyed: static objects may still hold tensors at exit.
+/// The table is never destroyed, because static objects may still hold tensors when the process
+/// exits.
 Table& table() {
   static auto* table = new Table;
   return *table;

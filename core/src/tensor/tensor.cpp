@@ -18,8 +18,8 @@ struct Tensor::Impl final : TensorRecord {
 
 namespace {
 
-/// The elements of a filled tensor that are written one by one; larger tensors are filled by
-/// copying these.
+/// The number of elements that full() writes one by one; the rest of a larger tensor is filled with
+/// copies of them.
 constexpr int64_t kCopied = 1024;
 
 size_t bytes_of(const TensorSpec& spec) {
@@ -39,7 +39,7 @@ std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed, Memory*
   }
 }
 
-/// The host memory of a tensor that is not shared yet.
+/// A pointer to the values of a new tensor in host memory that nothing shares yet.
 void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
 
 [[noreturn]] void fail_no_tensor() { fail("there is no tensor here (it was never given a value)"); }
@@ -49,7 +49,7 @@ void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
        " has no values while a program is being recorded; use run_eagerly=true to look at values");
 }
 
-/// The record of a tensor; fails for an abstract or empty one.
+/// Returns the record; fails if the tensor is abstract or empty.
 const TensorRecord& with_values(const TensorRecord* record) {
   if (!record) fail_no_tensor();
   if (!record->storage) fail_no_values(record->spec);
@@ -82,7 +82,7 @@ Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorS
 
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
   const bool zeros = value == 0 && !std::signbit(value) && dtype != DType::string;
-  if (zeros) return Tensor({dtype, shape});  // zeroed memory is the fastest
+  if (zeros) return Tensor({dtype, shape});  // zeroed memory takes the least time
   Tensor result = uninitialized({dtype, shape});
   with_element_type(dtype, [&]<class T>(T* type) {
     const int64_t size = result.size(), some = std::min(size, kCopied);
@@ -171,11 +171,12 @@ Tensor Tensor::clone(Memory* memory) const {
   return result;
 }
 
-/// A view of a larger storage, such as a batch, is copied without the rest of it. So is a tensor
-/// that goes to the host; only raw() caches a host copy of the whole storage.
+/// A view of part of a storage, such as a batch, is copied without the rest of the storage, and so
+/// is a tensor that is copied to the host. Otherwise the storage keeps the copy of all its bytes
+/// for later calls.
 Tensor Tensor::to(Memory* memory) const {
   const Storage& from = *storage();
-  if (!from.in_memory()) raw();  // raises the error
+  if (!from.in_memory()) raw();  // fails with a message that names the file
   if (from.memory() == memory) return *this;
   if (!memory || from.memory() || bytes() != from.bytes()) return clone(memory);
   return on(from.copy_in(memory), 0, spec());

@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// The shape of nested lists, read from the first item of each.
+/// The shape of nested lists, determined by the first item of each list.
 Shape shape_of(const Value& value) {
   Shape shape;
   for (const Value* item = &value; item->is_list(); item = &item->as_list().front()) {
@@ -16,7 +16,7 @@ Shape shape_of(const Value& value) {
   return shape;
 }
 
-/// Collects the numbers or strings of nested lists of this shape.
+/// Collects the numbers or strings in nested lists of this shape in `items`.
 void collect(const Value& value, const Shape& shape, int axis, std::vector<const Value*>& items) {
   if (axis == shape.rank()) return items.push_back(&value);
   if (!value.is_list())

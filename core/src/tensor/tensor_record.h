@@ -11,9 +11,9 @@ struct TensorRecord {
   std::shared_ptr<Storage> storage{};  ///< null for abstract tensors
   size_t offset = 0;
   Tensor mask{};
-  Tensor value{};                            ///< of with_mask: the original tensor without mask
-  Tensor aliased{};                          ///< of alias: the original tensor
-  std::weak_ptr<const TensorRecord> self{};  ///< for counting the handles
+  Tensor value{};                            ///< set by with_mask: the tensor without mask
+  Tensor aliased{};                          ///< set by alias: the original tensor
+  std::weak_ptr<const TensorRecord> self{};  ///< counts the handles to this record
 };
 
 /// The record of `t`, which must not be empty.
@@ -21,22 +21,22 @@ inline const TensorRecord& record_of(const Tensor& t) {
   return *static_cast<const TensorRecord*>(t.id());
 }
 
-/// The tensor without mask: `t` itself, or the tensor that with_mask was called on.
+/// Returns the tensor on which with_mask was called to make `t`; otherwise `t` itself.
 inline const Tensor& value_of(const Tensor& t) {
   const TensorRecord& record = record_of(t);
   return record.value ? record.value : t;
 }
-/// The identity of the value, equal with and without a mask.
+/// Identifies the value of the tensor: the id is equal for a tensor with and without its mask.
 inline const void* value_id(const Tensor& t) { return value_of(t).id(); }
 
 /// The device memory that holds the values of `t`, which must not be abstract; null for host
 /// memory.
 inline Memory* memory_of(const Tensor& t) { return record_of(t).storage->memory(); }
 
-/// Whether there is a single handle to the record.
+/// Whether there is only one handle to the record.
 inline bool is_unshared(const TensorRecord& record) {
   if (record.self.use_count() != 1) return false;
-  // Synchronizes with the threads that released other handles.
+  // The fence makes visible what other threads wrote before they released their handles.
   std::atomic_thread_fence(std::memory_order_acquire);
   return true;
 }
@@ -46,8 +46,8 @@ inline bool is_unshared(const Tensor& t) {
   const TensorRecord& record = record_of(t);
   return record.storage.use_count() == 1 && is_unshared(record);
 }
-/// Moves a view to another offset of its memory. Returns false when the storage or the dtype
-/// differs, or other handles share the view.
+/// Makes `view` a view of another part of the storage, without an allocation. Returns false,
+/// without a change, if its storage or dtype differs or other handles share the view.
 inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, size_t offset,
                       const TensorSpec& spec) {
   if (!view) return false;
@@ -56,7 +56,7 @@ inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, siz
   record.offset = offset;
   return true;
 }
-/// A new tensor on the same memory, without relation to `t` for tapes and traces.
+/// A new tensor on the same memory that tapes and traces do not connect with `t`.
 inline Tensor fresh(const Tensor& t) { return Tensor::on(t.storage(), t.offset(), t.spec()); }
 
 }  // namespace crescent

@@ -7,8 +7,8 @@
 namespace crescent {
 namespace {
 
-/// The key of a saved state: {class_name, config}. Options that JSON cannot represent (functions)
-/// are omitted.
+/// The class name and configuration by which a saved state is matched with a callback. Options that
+/// JSON cannot represent (functions) are omitted.
 Dict identity(const Callback& callback) {
   const Dict options = callback.info() ? callback.get_config() : Dict();
   Dict config;
@@ -22,7 +22,8 @@ bool belongs_to(const Value& entry, const Dict& identity) {
          to_json(entry.as_dict().at("config")) == to_json(identity.at("config"));
 }
 
-/// Whether the callback shows or writes what is the same in all processes.
+/// Whether the callback writes or shows what would be the same in all processes, so that one
+/// process does it for all.
 bool writes_for_all(const Callback& callback) {
   constexpr std::string_view kWriters[] = {"CSVLogger", "ModelCheckpoint", "ProgbarLogger",
                                            "RemoteMonitor", "TensorBoard"};

@@ -11,9 +11,9 @@ class CallbackList {
   /// asks for one.
   CallbackList(const Value& callbacks, int64_t verbose);
   const std::vector<CallbackPtr>& all() const { return *all_; }
-  /// Inserts the callback after the others, but before those with comes_last().
+  /// Inserts the callback behind the others, but before callbacks for which comes_last() is true.
   void add(CallbackPtr callback);
-  /// Returns false when the callback is not in the list.
+  /// Removes the callback; returns false if it is not in the list.
   bool remove(const CallbackPtr& callback);
   /// The states of the callbacks that have one, as a list of {class_name, config, state}.
   Value states() const;

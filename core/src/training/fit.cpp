@@ -14,7 +14,7 @@ Shuffle shuffle_of(const Value& value) {
   return value.as_bool() ? Shuffle::samples : Shuffle::none;
 }
 
-/// Moves the last part of the arrays to the validation data.
+/// Removes the last fraction `share` of the rows from the arrays and returns it as validation data.
 Arrays split_validation(Arrays& arrays, double share) {
   const int64_t count = arrays.samples();
   const int64_t kept = static_cast<int64_t>(std::floor(static_cast<double>(count) * (1 - share)));
@@ -52,7 +52,7 @@ Arrays validation_arrays(const Model& model, const Value& value) {
   return arrays;
 }
 
-/// The option validation_data as a dataset; arrays become one.
+/// The option validation_data as a dataset; arrays are made a dataset.
 DatasetPtr validation_set(const Model& model, const FitOptions& options) {
   if (DatasetPtr data = options.validation_data.object_as<Dataset>()) return data;
   return make_array_dataset(
@@ -97,8 +97,8 @@ RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
   return plan;
 }
 
-/// The shuffle generator; restarted from the process seed if that has changed and nothing was drawn
-/// from it.
+/// Returns the generator that shuffles samples. If the seed of the process has changed since it was
+/// seeded and nothing was drawn from it yet, it is seeded again.
 const SeedGenerator& seeded_order(RunRecord& runs) {
   const int64_t seed = last_random_seed();
   const bool is_fresh = runs.order.state().value().data<int64_t>()[1] == 0;
@@ -110,12 +110,13 @@ const SeedGenerator& seeded_order(RunRecord& runs) {
 
 TrainingRunPtr start(Model& model, const FitOptions& options, const RunPlan& plan) {
   const auto owned = std::static_pointer_cast<Model>(model.weak_from_this().lock());
-  // A model without a shared owner must outlive the run.
+  // A model that no shared_ptr owns must outlive the run.
   const ModelPtr kept = owned ? owned : ModelPtr(ModelPtr(), &model);
   return std::make_shared<TrainingRun>(std::make_unique<TrainingRun::State>(kept, options, plan));
 }
 
-/// Runs to the end. If the user interrupts, returns the history of the completed epochs.
+/// Runs to the end of training. If the user interrupts, returns the history of the completed
+/// epochs.
 std::shared_ptr<History> finish_or_end(TrainingRun& run) {
   try {
     return run.finish();

@@ -1,4 +1,4 @@
-// Which thread trains, evaluates or predicts with a model that several threads use.
+// Controls which thread may train, evaluate or predict with a model that several threads use.
 #pragma once
 #include <mutex>
 
@@ -7,15 +7,16 @@
 
 namespace crescent {
 
-/// Prevents other threads from beginning a step of the model; predictions already running continue.
+/// Returns a lock that keeps other threads from beginning a step of the model; predictions that are
+/// already running continue.
 std::unique_lock<ReadersWriterLock> enter_steps(const Model& model);
 
-/// Fails when another thread trains or evaluates the model, and so owns its metrics. `what` names
-/// the caller, which must hold a StepLock and updates or replaces the metrics.
+/// Fails if another thread trains or evaluates the model, because that thread updates the metrics.
+/// The caller, which `what` names, must hold a StepLock.
 void expect_metrics_free(const Model& model, const char* what);
 
 /// While an object of this class lives, this thread may update the metrics of the model, as
-/// training and evaluation do. The constructor fails when another thread may.
+/// training and evaluation do. The constructor fails if another thread has such an object.
 class MetricsScope {
  public:
   MetricsScope(const Model& model, const char* what);

@@ -27,8 +27,8 @@ Pass::BatchStep Pass::testing(Model& model) {
 
 namespace {
 
-/// "batch 4 (row 13 of the data)", counted from 1: the batch with the error and, where known, the
-/// row of the data, which differs from the row of the batch after shuffling.
+/// The place of an error for messages, such as "batch 4 (row 13 of the data)", counted from 1. The
+/// row is that of the data and not of the batch, if it is known.
 std::string place_in_data(const DataError& error, const Batches& batches) {
   const std::string batch = concat("batch ", batches.taken() + 1);
   const auto* rejected = dynamic_cast<const RowError*>(&error);

@@ -1,5 +1,5 @@
 // One pass over data: an epoch of training, an evaluation, or a prediction. It advances batch by
-// batch and calls the callbacks around each.
+// batch and calls the callbacks before and after each batch.
 #pragma once
 #include <functional>
 
@@ -20,31 +20,32 @@ T parse(const char* title, const Dict& options) {
   return parsed;
 }
 
-/// The texts in an option that is a text, a list of texts or null; `title` names the option in
-/// messages.
+/// Returns the texts of an option whose value is a text, a list of texts or null; `title` names the
+/// option in messages.
 std::vector<std::string> names_in_option(const char* title, const Value& value);
-/// Null for an unknown number of steps.
+/// Returns the number of steps as a Value, or null if it is unknown (negative).
 Value steps_or_null(int64_t steps);
 
 /// The current results of the step as logs, which are computed when they are first read.
 Logs lazy_logs(Model& model);
 void check_compiled(const Model& model);
-/// The given batch size, else the one that a stateful model was built for, else 32.
+/// Returns `given`; if it is not set, the batch size that a stateful model was built for; otherwise
+/// 32.
 int64_t batch_size_for(const Model& model, const std::optional<int64_t>& given);
 void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
 
 class Pass {
  public:
   using Hook = void (Callback::*)(int64_t, const Logs&);
-  /// What is done with each batch: its step, the hooks before and after it, and whether the hook
-  /// after it gets results.
+  /// How a pass processes a batch: the step that it runs, the hooks that it calls before and after
+  /// the step, and whether the hook after it gets results.
   struct BatchStep {
     std::function<void(const Batch&, const Share&)> step;
     Hook before, after;
     bool has_results;
   };
-  /// What a training pass and an evaluation do with each batch. Processes that share batches start
-  /// from the weights of rank 0.
+  /// The BatchStep of training and that of evaluation. In training, processes that share batches
+  /// start from the weights of rank 0.
   static BatchStep training(Model& model, const StepExtras& extras, const ProcessGroup& group);
   static BatchStep testing(Model& model);
 
@@ -63,7 +64,8 @@ class Pass {
   BatchStep step_;
 };
 
-/// The beginning and the end of an evaluation; the metrics hold its result afterwards.
+/// begin_testing() begins an evaluation, end_testing() ends it; afterwards the metrics hold the
+/// results.
 void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks);
 void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks);
 

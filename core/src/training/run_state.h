@@ -10,21 +10,23 @@ namespace crescent {
 /// The data of a training run.
 struct RunPlan {
   DatasetPtr data, validation;
-  Value batch_size;  ///< for the params of callbacks; null when unknown
+  Value batch_size;  ///< passed to callbacks in params; null if unknown
 };
 
 struct TrainingRun::State {
-  /// What comes next: on_train_begin, an epoch, a training batch, a validation, a validation batch,
-  /// nothing.
+  /// What run_phase() does next: call on_train_begin, begin an epoch, train on a batch, begin a
+  /// validation, validate a batch, or nothing.
   enum class Phase { start, epoch, training, validation, validating, ended };
 
   State(ModelPtr model, FitOptions options, const RunPlan& plan);
-  /// Runs to the end of the next batch; returns false when the run has ended.
+  /// Advances the run to the end of the next batch; returns false if the run has ended.
   bool advance();
   void end();
-  /// Ends the run in mid-epoch: the epoch is discarded unless a later run resumes this one.
+  /// Ends the run in the middle of an epoch. The epoch is not in the history, unless a later run
+  /// resumes this one.
   void end_early();
-  /// Makes this the current run of the model, which the model asks for its state when it is saved.
+  /// Makes this the current run of the model. When the model is saved, it stores the state of its
+  /// current run.
   void take_over(const TrainingRunPtr& self);
   void tell_params();
 
@@ -34,9 +36,9 @@ struct TrainingRun::State {
   /// The position in the run as text: "after batch 3 of 10 in epoch 2 of 5".
   std::string place() const;
 
-  // These are defined in snapshot.cpp.
+  // The following functions are defined in snapshot.cpp.
   Dict snapshot() const;
-  /// The snapshot without the model's own variables; null when a callback ended the run.
+  /// The snapshot without the variables of the model; null if a callback ended the run.
   Value remaining() const;
   void restore(const Dict& snapshot);
 
@@ -49,12 +51,13 @@ struct TrainingRun::State {
   ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
-  int64_t epoch;                 // number of the current epoch, from 0
-  bool epochs_were_set = false;  // whether a snapshot saves options.epochs, because it was changed
+  int64_t epoch;  // number of the current epoch, from 0
+  // whether snapshots contain options.epochs, because set_epochs() changed it
+  bool epochs_were_set = false;
   bool out_of_data = false;
-  Logs running, last;  // logs of the epoch being validated; of the last completed epoch
-  TensorSpecs inputs;  // input specs of the batches before a snapshot was restored
-  std::weak_ptr<TrainingRun> before;  // the run that owned the model before
+  Logs running, last;  // running: of the epoch that is being validated; last: of the last epoch
+  TensorSpecs inputs;  // specs of the inputs before a snapshot was restored
+  std::weak_ptr<TrainingRun> before;  // the run that was the current run of the model before
   std::atomic<bool> pausing = false, stopping = false;
 
  private:

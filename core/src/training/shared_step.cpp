@@ -9,8 +9,9 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kSmall = 1 << 14;   ///< elements of a tensor that travels with others
-constexpr int64_t kBucket = 1 << 16;  ///< elements that travel together
+/// tensors with fewer elements are reduced together with others
+constexpr int64_t kSmall = 1 << 14;
+constexpr int64_t kBucket = 1 << 16;  ///< the number of elements that are reduced at once
 
 void call(Model& model, const Tensors& x, bool training, Tensors& outputs) {
   CallOptions options;
@@ -34,7 +35,8 @@ std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training) 
   });
 }
 
-/// The sum of tensors that are 0 except in the rows of each process.
+/// Returns the rows of all processes: each process pads its rows with zeros to the whole batch, and
+/// the results are summed over the processes.
 Tensor gathered(const Share& share, const Tensor& own) {
   const NoGradient none;
   const bool boolean = own.dtype() == DType::boolean;
@@ -48,14 +50,15 @@ Tensor gathered(const Share& share, const Tensor& own) {
   return boolean ? ops::cast(whole, DType::boolean) : whole;
 }
 
-/// The rows of all processes; the gradient goes to those of this one.
+/// Returns the rows of all processes; only the rows of this process have a gradient.
 Tensor whole_of(const Share& share, const Tensor& own) {
   if (own.rank() == 0 || own.dim(0) != share.rows())
     fail("expected an output with a row for each of ", share.rows(), " samples, got shape ",
          own.shape());
   const Tensor all = gathered(share, own);
   const int64_t begin = share.begin(), end = begin + share.rows();
-  // A share without rows stays in the graph, so that all processes run the same ops.
+  // The row that a share without rows computes is replaced by `where`, which keeps it in the graph,
+  // so that all processes run the same ops.
   const Tensor middle = share.count > 0 ? own
                                         : ops::where(Tensor::full({}, 0, DType::boolean), own,
                                                      ops::slice_axis(all, 0, begin, end));
@@ -67,7 +70,8 @@ Tensor whole_of(const Share& share, const Tensor& own) {
   return own.mask() ? whole.with_mask(gathered(share, own.mask())) : whole;
 }
 
-/// Sums tensors of one dtype as one.
+/// Sums the tensors with these indices, which have one dtype, over the processes as one flat
+/// tensor.
 void sum_together(Tensors& tensors, const std::vector<size_t>& which) {
   Tensors flat;
   std::vector<int64_t> sizes;
@@ -104,7 +108,8 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
   return outputs;
 }
 
-/// part - stop_gradient(part) is 0 and has the gradient of part.
+/// The sum over the processes has no gradient. The term part - stop_gradient(part) is 0 and has the
+/// gradient of `part`.
 Tensor mean_over_shares(const Share& share, const Tensor& own) {
   const Tensor part = own * share.weight();
   const Tensor whole = ops::stop_gradient(ops::all_reduce(ops::stop_gradient(part)));

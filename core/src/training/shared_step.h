@@ -1,29 +1,31 @@
-// What makes a step on a share of a batch the step on the whole batch. Targets and weights are
-// those of the whole batch in every process; predictions are gathered, so that losses and metrics
-// are computed of all samples; each process differentiates the rows that it computed, and the
-// gradients are summed.
+// Computes a training step on shares of a batch, so that it equals the step on the whole batch.
+// Each process has the targets and weights of the whole batch; predictions are gathered from all
+// processes, so that losses and metrics are computed for all samples; each process differentiates
+// the rows that it computed, and the gradients are summed.
 #pragma once
 #include "training/state/training.h"
 
 namespace crescent {
 
-/// Whether each process may compute a share of the batches of the model; else the reason.
+/// Whether the processes may share the batches of a model; if not, `why_not` is the reason.
 struct Shareable {
   std::string why_not;
   explicit operator bool() const { return why_not.empty(); }
 };
 Shareable is_shareable(Model& model);
 
-/// Calls the model on the rows of the share; returns its outputs for the whole batch.
+/// Calls the model on the rows of the share; returns the outputs for all rows of the batch.
 Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool training);
-/// The mean over the batch of what is a mean over the rows of each share; the gradient goes to the
-/// rows of this process.
+/// Returns the mean over the batch, where `own` is the mean over the rows of the share; only the
+/// rows of this process have a gradient.
 Tensor mean_over_shares(const Share& share, const Tensor& own);
-/// Replaces the gradients by their sums over the processes. Small ones travel together.
+/// Replaces the gradients by their sums over the processes. Small gradients are summed together as
+/// one tensor.
 void sum_over_processes(Tensors& gradients);
 
-/// The state that calls of a model write beside the trained weights: moving averages. While an
-/// object of this class lives, a step may write it; then mean() makes it that of all processes.
+/// The variables that calls of a model write besides the trained weights, such as moving averages.
+/// A step may write them while an object of this class lives; mean() then replaces them by their
+/// means over the processes.
 class WrittenState {
  public:
   explicit WrittenState(const Model& model);
@@ -31,7 +33,7 @@ class WrittenState {
 
  private:
   Variables variables_;
-  std::vector<const void*> before_;  ///< the identities of their values
+  std::vector<const void*> before_;  ///< ids of the values of variables_ before the step
 };
 
 }  // namespace crescent

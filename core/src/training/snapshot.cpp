@@ -1,4 +1,4 @@
-// Snapshots of training runs: all state that determines the bits of the following batches.
+// Snapshots of training runs: all state on which the bits of the following batches depend.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +10,7 @@ namespace {
 using Phase = TrainingRun::State::Phase;
 
 constexpr int64_t kVersion = 1;
-/// The names of Phase in snapshots; an ended run is saved as one between epochs.
+/// The names of State::Phase in snapshots. A run that has ended is saved as a run between epochs.
 constexpr std::array kPhases = {"start", "epoch", "training", "validation", "validating"};
 
 /// Variables that are saved together under one name.
@@ -23,7 +23,7 @@ void append(Variables& variables, const Variables& more) {
   variables.insert(variables.end(), more.begin(), more.end());
 }
 
-/// The variables that files of models contain too.
+/// The groups of variables that files of models contain too.
 std::vector<Group> groups_of_model(Model& model) {
   Variables random{model.shuffle_order().state()};
   for (Layer* layer : model.flatten_layers())
@@ -33,7 +33,7 @@ std::vector<Group> groups_of_model(Model& model) {
           {"random", std::move(random)}};
 }
 
-/// The variables that live only during a run.
+/// The groups of variables that exist only during a run.
 std::vector<Group> groups_of_run(Model& model) {
   Variables metrics, states;
   for (const auto& metric : model.all_metrics()) append(metrics, metric->variables());
@@ -122,7 +122,7 @@ void check_version(const Dict& snapshot) {
 
 }  // namespace
 
-/// The position of the run and the states of its callbacks.
+/// Returns the position of the run and the states of its callbacks.
 Dict TrainingRun::State::progress() const {
   const bool stops = model->stop_training || stopping;
   Dict all{{"callbacks", callbacks.states()},
@@ -195,7 +195,8 @@ void TrainingRun::State::restore(const Dict& from) {
   phase = stored;
 }
 
-/// Resumes at this phase: first calls the hooks of callbacks that precede it, each once.
+/// Resumes the run at this phase: first calls the hooks that precede the phase, such as
+/// on_train_begin, once each.
 void TrainingRun::State::begin_again(Phase in) {
   phase = Phase::start;
   stopping = false;

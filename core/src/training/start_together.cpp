@@ -5,14 +5,14 @@
 namespace crescent {
 namespace {
 
-/// 32 bits of a hash (FNV-1a), which a double holds exactly.
+/// A 32-bit FNV-1a hash, which a double represents exactly.
 double hash_of(const std::string& text) {
   uint32_t hash = 2166136261u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return hash;
 }
 
-/// The ranks whose hash is not that of rank 0.
+/// The ranks of the processes whose hash differs from that of rank 0.
 std::vector<std::string> ranks_apart(const std::vector<double>& hashes) {
   std::vector<std::string> ranks;
   for (size_t rank = 1; rank < hashes.size(); ++rank)
@@ -22,7 +22,8 @@ std::vector<std::string> ranks_apart(const std::vector<double>& hashes) {
 
 }  // namespace
 
-/// All processes come to the same result, because all see the hashes of all.
+/// Compares hashes of the facts. Every process gets the hashes of all others, so all processes come
+/// to the same result.
 void expect_equal(const ProcessGroup& group, const Dict& facts) {
   std::vector<std::string> differences;
   for (const DictEntry& fact : facts) {

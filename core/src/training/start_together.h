@@ -1,16 +1,17 @@
-// How processes that share batches begin a run: they compare what they were given, and start from
-// the numbers of rank 0.
+// How processes that share batches begin a run: they compare their models and options, and start
+// from the values of rank 0.
 #pragma once
 #include "training/input/process_group.h"
 #include "training/state/training.h"
 
 namespace crescent {
 
-/// Fails with the names of what differs between the processes: `facts` has the same keys in all.
+/// Fails if a value in `facts` differs between the processes, naming its key. All processes must
+/// pass the same keys.
 void expect_equal(const ProcessGroup& group, const Dict& facts);
-/// Gives all processes the values that these variables have at rank 0.
+/// Sets these variables to their values in the process of rank 0.
 void take_from_first(const ProcessGroup& group, const Variables& variables);
-/// The weights of the model, the states of its generators and its optimizer.
+/// The weights of the model and the states of its random generators and its optimizer.
 Variables state_of(Model& model);
 
 }  // namespace crescent

@@ -1,4 +1,5 @@
-// The step of training, testing or predicting: one program per signature.
+// Stepper: compiles and runs the steps of a model (training, testing, prediction), one program for
+// each signature.
 #include <algorithm>
 
 #include "crescent/model/steps.h"
@@ -26,7 +27,8 @@ std::vector<Shape> shapes_of(const Tensors& tensors) {
   return shapes;
 }
 
-/// The names of outputs of a model that is not a graph: the keys of its outputs, else output_1, ...
+/// The names of the outputs of a model that is not a graph: the keys if the outputs are a
+/// dictionary, otherwise output_1, output_2, ...
 std::vector<std::string> named_outputs(const Value& structure, size_t count) {
   if (auto keys = names_in_data(structure, keys_of(structure)); keys.size() == count) return keys;
   std::vector<std::string> names;
@@ -47,7 +49,7 @@ bool is_built(Model& model) {
                      [](const Layer* layer) { return layer->built(); });
 }
 
-/// Makes `step` the current traced step during its lifetime.
+/// While an object of this class lives, `step` is the model's TracedStep.
 class StepScope {
  public:
   StepScope(TracedStep& traced, TracedStep step)
@@ -89,8 +91,8 @@ void Stepper::follow_structure() {
   state_.steps.constraints_seen = constraints;
 }
 
-/// Builds layers by a call on abstract tensors, and returns its outputs. In eager mode, a model
-/// that reads values is then called on real ones.
+/// Builds the layers by a call of the model on abstract tensors, and returns the outputs. In eager
+/// mode, a model that reads values of its inputs is called on real tensors instead.
 Tensors Stepper::build(const Tensors& x) {
   const auto call = [&](const Tensors& given) { return model_(given, CallOptions{}); };
   Tensors outputs;
@@ -107,8 +109,8 @@ Tensors Stepper::build(const Tensors& x) {
   return outputs;
 }
 
-/// After a change of structure, builds the layers, and plans the outputs when they have changed.
-/// Steps that call layers instead of the model build these when they first run.
+/// Builds the layers after a change of structure, and plans losses and metrics if the outputs have
+/// changed. If steps call layers instead of the model, these are built when the steps first run.
 void Stepper::build_and_plan(const Tensors& x) {
   if (!state_.spec.compiled) fail("You must compile your model before using it.");
   check_inputs(x);
@@ -128,13 +130,13 @@ void Stepper::build_and_plan(const Tensors& x) {
   mark_planned();
 }
 
-/// Records the trainable flags for which the steps are planned.
+/// Notes that the steps are planned for the current flags `trainable`.
 void Stepper::mark_planned() {
   state_.trained.flags.take_new(model_);
   state_.steps.planned = true;
 }
 
-/// Builds the layers that a step calls by tracing it; the program is discarded.
+/// Traces the step, only to build the layers that it calls; the recorded program is discarded.
 void Stepper::rehearse(const Batch& batch) {
   TensorSpecs specs;
   for (const Tensors& part : {batch.x, batch.y})
@@ -152,8 +154,8 @@ void Stepper::rehearse(const Batch& batch) {
   state_.trained.flags.take_new(model_);
 }
 
-/// Collects the weights that were trainable in compile and those added since; warns once when
-/// others are trainable now.
+/// Collects the weights that were trainable when compile was called, and those of layers added
+/// since. Warns once if other weights are trainable now.
 void Stepper::collect_trained() {
   if (!state_.trained.collected) {
     const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
@@ -177,7 +179,7 @@ void Stepper::collect_trained() {
       model_.name(), " goes on training what was trainable when it was compiled.");
 }
 
-/// Flattens the batch into inputs and returns the step for its layout.
+/// Flattens the batch into the inputs of a step, and returns the compiled step for its layout.
 CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const StepExtras& extras) {
   build_and_plan(batch.x);
   const bool whole = steps_of(model_).calls_model(model_);
@@ -258,7 +260,7 @@ CompiledStep Stepper::compiled_test(const Batch& batch) {
   return {function, std::exchange(state_.steps.inputs, {}), 0};
 }
 
-/// Runs the step; returns its logs and their names.
+/// Runs the step eagerly or while it is traced; returns its logs and stores their names in `names`.
 Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extras,
                       StepNames& names) {
   const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
@@ -304,8 +306,8 @@ void Stepper::predict(const Tensors& x, Tensors& outputs) {
   const Function function = predict_function(x);
   const int64_t key = state_.steps.predict_key;
   const ReadersWriterLock::Reading reading(state_.ownership.lock);
-  const UnlockOnLookup until_found(entrance);  // a trace looks at layers
-  outputs.clear();  // lets the function reuse their memory for this batch
+  const UnlockOnLookup until_found(entrance);  // unlocks later, because a trace reads the layers
+  outputs.clear();  // lets the function reuse the memory of the last outputs
   function.call(x, outputs, key);
 }
 
@@ -381,8 +383,8 @@ void Stepper::add_metrics(NamedValues& values) {
       return Tensors{ops::concatenate(values, 0)};
     });
   }
-  // The set of metrics with state is part of the key, because a metric may create state on the
-  // first batch.
+  // A metric may create variables on the first batch, so the key contains which metrics have
+  // variables.
   int64_t key = static_cast<int64_t>(named.size());
   for (const auto& [name, metric] : named)
     key = key * 31 + static_cast<int64_t>(metric->variables().size());

@@ -21,8 +21,8 @@ const Steps& steps_of(const Model& model) {
 
 namespace {
 
-/// The state of the compiled model. A step that is called outside of fit first builds and plans
-/// what is missing.
+/// The state of the compiled model. If a step is called outside of fit, layers that are not built
+/// yet are built, and losses and metrics are planned.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.steps.planned) Stepper(model).prepare(batch.x);
@@ -33,7 +33,7 @@ Tensor sample_weight_of(const Batch& batch, size_t output) {
   return output < batch.sample_weight.size() ? batch.sample_weight[output] : Tensor();
 }
 
-/// The tensor of an output; fails when an overridden step returned fewer.
+/// The tensor of an output; fails if an overridden step returned too few tensors.
 const Tensor& of_output(const Tensors& tensors, size_t output, const char* what) {
   if (output >= tensors.size())
     fail("expected ", what, " for ", output + 1, " outputs, got ", tensors.size());
@@ -44,7 +44,8 @@ const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, 
   return of_output(batch.y, target_place(state.plan.outputs, output, batch.y.size()), "y");
 }
 
-/// The batch size, from whichever tensors the batch has.
+/// The batch size: that of the whole batch if the batch is shared, otherwise that of the inputs,
+/// predictions or targets, whichever exist.
 int64_t samples_in(const Share& share, const Batch& batch, const Tensors& y_pred) {
   if (share) return share.whole;
   for (const Tensors* part : {&batch.x, &y_pred, &batch.y})
@@ -52,8 +53,8 @@ int64_t samples_in(const Share& share, const Batch& batch, const Tensors& y_pred
   fail("expected x, y or y_pred, got none");
 }
 
-/// Keras 2's rule: multiplies the mask into the weights and removes it, so that the loss ignores
-/// it.
+/// Multiplies the mask into the weights and removes it from y_pred, as Keras 2 does, so that the
+/// loss does not apply the mask.
 void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
   if (!y_pred.mask()) return;
   const Tensor mask = ops::cast(y_pred.mask(), DType::float32);
@@ -83,7 +84,7 @@ Tensors run_model(Model& model, const Tensors& x, bool training) {
   return model(x, options);
 }
 
-/// The arguments of the metrics for a batch.
+/// The predictions and the loss by which metrics are updated.
 struct Measured {
   Tensors y_pred;
   Tensor loss;

@@ -29,7 +29,8 @@ bool is_validation_epoch(const Value& freq, int64_t epoch) {
   return (epoch + 1) % every == 0;
 }
 
-/// The callback that saves the run to the file of option `resume`; null without a file.
+/// The callback that saves the run to the file that the option `resume` names; null if it names
+/// none.
 CallbackPtr saving_callback(const Value& resume) {
   if (resume.is_bool()) return nullptr;
   const std::filesystem::path file = resume.is_string() ? resume.as_string() : "";
@@ -40,7 +41,8 @@ CallbackPtr saving_callback(const Value& resume) {
                                              {"file_name", file.filename().string()}});
 }
 
-/// The processes of a run of this model. Where they cannot share its batches, each computes all.
+/// The processes that train this model together. If they cannot share its batches, each process
+/// computes whole batches.
 ProcessGroup group_for(Model& model) {
   ProcessGroup group = ProcessGroup::now();
   if (!group.shares()) return group;
@@ -53,7 +55,7 @@ ProcessGroup group_for(Model& model) {
   return group;
 }
 
-/// What must be the same in all processes that share batches.
+/// Properties that must be equal in all processes that share batches.
 Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
   List layers;
   for (const Layer* layer : model.flatten_layers()) layers.push_back(layer->class_name());
@@ -158,7 +160,7 @@ void TrainingRun::State::start() {
   if (phase == Phase::start) begin();
 }
 
-/// Restores an earlier run when option `resume` asks for it or a callback saved one.
+/// Restores an earlier run if the option `resume` asks for it, or if a callback has saved one.
 void TrainingRun::State::try_resume() {
   const TrainingRunPtr self = model_state.runs.run.lock();
   if (options.resume == Value(true) && is_unfinished(model_state.runs.last_state))
@@ -197,7 +199,7 @@ StepExtras TrainingRun::State::extras() const {
           watches("weights")};
 }
 
-/// Returns false when the data or a callback ends the epoch.
+/// Trains on the next batch; returns false if the data are exhausted or a callback ends the epoch.
 bool TrainingRun::State::train_batch() {
   if (training.batches().taken() > 0 && stops()) return false;
   try {
@@ -263,8 +265,8 @@ void TrainingRun::State::end_without_data() {
   phase = Phase::epoch;
 }
 
-/// The regular end of the run: moving averages of the weights, if any, replace the weights, as in
-/// Keras.
+/// Ends a run that was not stopped early. If the optimizer computes moving averages of the weights,
+/// they replace the weights, as in Keras.
 void TrainingRun::State::finish_normally() {
   take_averages();
   end();

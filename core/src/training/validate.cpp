@@ -23,7 +23,7 @@ Program recorded(const CompiledStep& step) {
       specs);
 }
 
-/// Runs the model's own executable and restores the variables.
+/// Runs the executable that the model uses, and restores the variables afterwards.
 validation::ProgramResult run_own(const CompiledStep& step, const Program& program) {
   const Transaction transaction;  // the destructor restores the variables
   validation::ProgramResult outcome;

@@ -13,7 +13,7 @@ namespace {
 using Instruction = Program::Instruction;
 using Values = std::vector<BoundedPtr>;
 
-/// The program after a pass.
+/// The program as it was after a pass.
 struct Stage {
   std::string pass;
   Program program;
@@ -30,7 +30,7 @@ Start start_of(const Program& program, const Tensors& inputs, Rounding rounding)
   return start;
 }
 
-/// A result of a program and its name.
+/// A result of a program: an output, or the value of a variable.
 struct Result {
   std::string what;
   const void* variable;  ///< null for an output
@@ -52,7 +52,8 @@ const Result* same_result(const std::vector<Result>& results, const Result& want
   const auto at = std::find_if(results.begin(), results.end(), [&](const Result& result) {
     return result.variable == wanted.variable;
   });
-  return at == results.end() ? nullptr : &*at;  // passes drop variables that are not needed
+  // null for a variable that passes dropped, because it is not needed
+  return at == results.end() ? nullptr : &*at;
 }
 
 std::string scope_of(const Program& program, const Instruction& i) {
@@ -82,7 +83,7 @@ class PassCheck {
     Comparison comparison(Rounding::float64);
     std::optional<Finding> finding = first_difference(lowered_, expected, comparison);
     comparison.report(report);
-    if (finding) blame(*finding, expected);
+    if (finding) locate_fault(*finding, expected);
     return finding;
   }
 
@@ -104,8 +105,9 @@ class PassCheck {
     return first;
   }
 
-  /// Finds the pass at fault, and the wrong instruction in the program before it.
-  void blame(Finding& finding, const std::vector<Result>& expected) const {
+  /// Finds the pass that introduced the difference and, in the program before that pass, the
+  /// instruction that it rewrote wrongly.
+  void locate_fault(Finding& finding, const std::vector<Result>& expected) const {
     const Program* before = &subject_.recorded;
     for (const Stage& stage : stages_) {
       Comparison comparison(Rounding::float64);
@@ -139,7 +141,7 @@ class PassCheck {
         const Instruction* old = producer_of(before, value);
         auto found = old ? difference(value, value) : std::nullopt;
         if (!found) continue;
-        // If an operand was replaced by a different value, the fault lies in that operand.
+        // If the pass replaced an operand by a value that differs, the fault lies in the operand.
         for (size_t k = 0; k < i.inputs.size() && i.inputs.size() == old->inputs.size(); ++k) {
           auto replaced = difference(old->inputs[k], i.inputs[k]);
           const Instruction* producer = replaced ? producer_of(before, old->inputs[k]) : nullptr;
@@ -239,7 +241,8 @@ class KernelCheck {
   const std::vector<double>& ratios() const { return comparison_.ratios(); }
 
  private:
-  /// Compares a kernel's result. Later instructions continue with it, so that errors do not add up.
+  /// Compares the result of a kernel with the expected one. Later instructions are evaluated with
+  /// the kernel's result, so that errors do not add up.
   void compare_result(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
     const Observed::KernelResult* made = observed_.result_of(value);
     if (!made) return;
@@ -277,8 +280,8 @@ class KernelCheck {
     }
   }
 
-  /// The caller's executable must give the same bits as the observed run. Where threads sum in
-  /// another order, its results must be within the bounds of the whole program.
+  /// The executable of the caller must give the same bits as the observed run. If threads sum in
+  /// another order, its results must be within the error bounds of the whole program.
   void compare_callers(const ProgramResult& got, const std::vector<Result>& observed) {
     std::optional<std::vector<Result>> whole;
     for (size_t i = 0; i < observed.size(); ++i) {

@@ -16,7 +16,7 @@ struct Subject {
   Tensors inputs;
 };
 
-/// The results of a run: outputs, and the values of variables by Variable::id().
+/// The results of a run: outputs, and the values of variables, which are found by Variable::id().
 struct ProgramResult {
   Tensors outputs;
   std::unordered_map<const void*, Tensor> variables;
@@ -25,9 +25,10 @@ struct ProgramResult {
 /// Runs the passes for the device in use.
 CRESCENT_API Subject subject_of(Program recorded, bool inference, Tensors inputs);
 
-/// Adds the findings to the report, under the name of this step. `outcome`, if not null, returns
-/// the results of the caller's own executable for the same inputs and variables. Returns the
-/// largest ratio of error to bound for each kernel's result with a nonzero error.
+/// Checks the subject and adds findings to the report, under the name `step`. If `outcome` is not
+/// null, it returns the results of the caller's own executable for the same inputs and variables,
+/// which are checked too. Returns for each kernel's result with a nonzero error the largest ratio
+/// of error to bound.
 CRESCENT_API std::vector<double> check(const Subject& subject, const std::string& step,
                                        const std::function<ProgramResult()>& outcome,
                                        Validation& report);

@@ -6,7 +6,7 @@
 namespace crescent::validation {
 
 double Comparison::allowed(const Bounded& got, const Bounded& expected, size_t i) const {
-  // When both values were evaluated in float64, each has an error of its own.
+  // If both values were evaluated in float64, each of them has rounding errors of its own.
   const double own = rounding_ == Rounding::float64 ? got.error(i) : 0;
   const double twice = expected.spec.dtype == DType::float64 ? 2 : 1;
   return twice * expected.error(i) + own;

@@ -1,4 +1,4 @@
-// Compares values with expected values.
+// Compares results with expected results within error bounds.
 #pragma once
 #include <optional>
 
@@ -12,9 +12,10 @@ class Comparison {
  public:
   explicit Comparison(Rounding rounding) : rounding_(rounding) {}
 
-  /// The worst element that exceeds its bound, as a finding without names.
+  /// Compares and counts the elements; returns the worst element that exceeds its bound as a
+  /// finding without names.
   std::optional<Finding> operator()(const Bounded& got, const Bounded& expected);
-  /// The same without counting the comparison.
+  /// Does the same comparison without counting it.
   std::optional<Finding> worst(const Bounded& got, const Bounded& expected) const;
 
   void report(Validation& to) const;

@@ -35,8 +35,8 @@ TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
   return specs;
 }
 
-/// Whether inputs and outputs are exact integers or strings; the op itself then computes exact
-/// results.
+/// Whether inputs and outputs are exact integers or strings. If so, the op is run itself, because
+/// its results are exact.
 bool is_plain(std::span<const BoundedPtr> inputs, const TensorSpecs& outputs) {
   return std::none_of(outputs.begin(), outputs.end(),
                       [](const TensorSpec& spec) { return is_floating(spec.dtype); }) &&
@@ -63,7 +63,7 @@ std::vector<Bounded> all_undecided(const TensorSpecs& specs) {
   return results;
 }
 
-/// The part of x with index `i` along the leading axis.
+/// Row `i` of x along the leading axis.
 Bounded row(const Bounded& x, int64_t i) {
   const Shape& shape = x.spec.shape;
   Bounded y{{x.spec.dtype, shape.slice(1, shape.rank())}, {}, {}, {}, {}};
@@ -85,8 +85,8 @@ void put_row(const Bounded& x, int64_t i, Bounded& y) {
   std::copy(x.bound.begin(), x.bound.end(), y.bound.begin() + first);
 }
 
-/// Per value, the last instruction that reads it; results of the program are read after the last
-/// one.
+/// For each value, the last instruction that reads it; outputs and new values of variables count as
+/// read after the last instruction.
 std::vector<size_t> last_reads(const Program& program) {
   std::vector<size_t> last(program.values.size(), 0);
   for (size_t i = 0; i < program.code.size(); ++i)
@@ -97,7 +97,8 @@ std::vector<size_t> last_reads(const Program& program) {
   return last;
 }
 
-/// The instructions that depend on constants alone; passes fold them in their own dtypes.
+/// The instructions that depend on constants alone. The constant folding pass computes them in
+/// their own dtypes, and so does the evaluator when it compares two programs.
 class Constants {
  public:
   explicit Constants(const Program& program) : is_constant_(program.values.size(), false) {
@@ -126,8 +127,8 @@ std::vector<BoundedPtr> Evaluator::run(const Program& program, const Start& star
   return values;
 }
 
-/// A constant in a decomposition, such as 1 / n, gets an error bound if it has many digits: it was
-/// rounded, while a rewriting of the op may use the exact number.
+/// A constant in a decomposition, such as 1 / n, gets an error bound if it has many digits, because
+/// it was rounded, while a pass that rewrites the op may use the exact number.
 Bounded Evaluator::constant(const Tensor& tensor, Role role) const {
   Bounded value = Bounded::of(tensor, rounding_);
   if (rounding_ != Rounding::float64 || role != Role::decomposed) return value;

@@ -8,29 +8,29 @@
 
 namespace crescent::validation {
 
-/// The initial values of a program.
+/// The values of inputs and variables before a program runs.
 struct Start {
   std::vector<BoundedPtr> inputs;
-  std::unordered_map<const void*, BoundedPtr> variables;  ///< by Variable::id()
+  std::unordered_map<const void*, BoundedPtr> variables;  ///< keys are Variable::id()
 
   const BoundedPtr& of(const Variable& variable) const { return variables.at(variable.id()); }
 };
 
 class Evaluator {
  public:
-  /// Called with the result of an instruction, which it may replace.
+  /// A function that is called with the result of each instruction and may replace it.
   using Observer =
       std::function<void(const Program::Instruction& instruction, int value, BoundedPtr& result)>;
   explicit Evaluator(Rounding rounding, Observer observer = {})
       : rounding_(rounding), observer_(std::move(observer)) {}
 
-  /// Returns the values of the program; those that are not read any more are null unless `keep_all`
-  /// is set.
+  /// Runs the program and returns its values; values that no later instruction reads are null
+  /// unless `keep_all` is true.
   std::vector<BoundedPtr> run(const Program& program, const Start& start, bool keep_all = false);
 
  private:
   using Values = std::vector<BoundedPtr>;
-  /// Whether the program is the whole one, the body of a scan, or the decomposition of an op.
+  /// Whether a program is the whole program, the body of a scan, or the decomposition of an op.
   enum class Role : uint8_t { whole, body, decomposed };
   /// Computes the values of the instructions from those of inputs, constants and variables.
   void interpret(const Program& program, Values& values, bool keep_all, Role role);

@@ -3,7 +3,8 @@
 #include "crescent/model/model.h"
 #include "crescent/plugin.h"
 
-/// A callback is told of epochs and batches, and may end the run.
+/// A callback has methods that the training calls at the start and the end of epochs and batches;
+/// it can stop the training.
 class Target final : public crescent::Callback {
  public:
   static void describe(crescent::Schema<Target>& s) {

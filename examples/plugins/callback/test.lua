@@ -1,4 +1,4 @@
--- A run ends after the first epoch, since any loss is small enough.
+-- The callback Target stops the training after the first epoch, since the loss is below 1e6.
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 

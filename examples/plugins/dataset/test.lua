@@ -1,4 +1,4 @@
--- A model learns which curve a point is of.
+-- A model learns to tell on which of the two spirals a point lies.
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 

@@ -2,8 +2,8 @@
 
 #include "crescent/plugin.h"
 
-/// A device says which ops it has kernels for and makes executables of programs of those. This one
-/// leaves all to the cpu and counts what it compiled.
+/// A device states which ops it has kernels for, and compiles programs of these ops to executables.
+/// This device passes all work to the cpu and counts the compiled programs.
 class Relay final : public crescent::Device {
  public:
   static void describe(crescent::Schema<Relay>& s) { s.doc("The cpu, with a count of programs."); }

@@ -4,8 +4,8 @@
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
 
-/// A format is found by the ending of a name, where it writes, and by the first bytes of a file,
-/// where it reads. Files of this one are a line "numbers", the shape, and the numbers.
+/// For writing, a format is chosen by the ending of the file name; for reading, by the first bytes
+/// of the file. A file of this format has the line "numbers", then the shape, then the numbers.
 class Plain final : public crescent::Format,
                     public crescent::ReadsArrays,
                     public crescent::WritesArrays {

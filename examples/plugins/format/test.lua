@@ -1,5 +1,5 @@
--- An array comes back as it was written: the program finds the format by the ending of a name, and
--- by the first bytes of a file whose name says nothing.
+-- An array that was written to a file is read back unchanged. For writing, the format is chosen by
+-- the ending of the file name; for reading a file without a known ending, by its first bytes.
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 

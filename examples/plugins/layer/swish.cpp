@@ -1,6 +1,7 @@
 #include "crescent/plugin.h"
 
-/// Options, weights and call: everything else (gradients, files, Lua, help) follows.
+/// A layer class defines only its options, its weights and its call method; gradients, saving, the
+/// Lua constructor and the help are derived from these.
 class Swish final : public crescent::UnaryLayer {
  public:
   static void describe(crescent::Schema<Swish>& s) {

@@ -1,6 +1,7 @@
 #include "crescent/plugin.h"
 
-/// A loss gives one number for each sample; the base reduces and weighs them.
+/// A loss computes one number for each sample; the base class Loss applies the sample weights and
+/// the reduction.
 class Quartic final : public crescent::Loss {
  public:
   static void describe(crescent::Schema<Quartic>& s) {

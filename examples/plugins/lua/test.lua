@@ -1,4 +1,4 @@
--- The layer is found by its name, and a model trains with it.
+-- The plugin's layer is available by its name, and a model trains with it.
 --   CRESCENT_PLUGIN_PATH=. crescent test.lua
 local cr = require "crescent"
 

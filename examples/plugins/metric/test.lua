@@ -1,4 +1,4 @@
--- Compares the metric with what it should count, and measures a run.
+-- Compares the metric with the expected value, and trains a model that reports the metric.
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 

@@ -1,6 +1,7 @@
 #include "crescent/plugin.h"
 
-/// A metric adds up in variables; its result is read at the end of a batch or an epoch.
+/// A metric accumulates sums in variables; result() computes its value at the end of a batch or an
+/// epoch.
 class Within final : public crescent::Metric {
  public:
   Within() : hits_(add_variable("hits", {})), count_(add_variable("count", {})) {}

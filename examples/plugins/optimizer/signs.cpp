@@ -1,6 +1,7 @@
 #include "crescent/plugin.h"
 
-/// An optimizer says how one variable changes; the base clips, decays and averages.
+/// An optimizer defines the update of one variable; the base class Optimizer does gradient
+/// clipping, weight decay and averaging.
 class Signs final : public crescent::Optimizer {
  public:
   static void describe(crescent::Schema<Signs>& s) {

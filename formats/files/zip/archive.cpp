@@ -11,8 +11,8 @@ namespace crescent::zip {
 namespace {
 
 constexpr uint64_t kMaxMembers = 65536, kLongestDirectory = uint64_t{64} << 20;
-// The limit of the compression ratio, for members above a small size: trained weights hardly
-// shrink, so a larger ratio is an attack.
+// The limit of the compression ratio for members of more than kSmall bytes: trained weights hardly
+// compress, so a larger ratio indicates an attack ("zip bomb").
 constexpr uint64_t kMaxExpansion = 100, kSmall = uint64_t{64} << 20;
 constexpr size_t kPiece = size_t{1} << 18;
 
@@ -24,7 +24,8 @@ constexpr size_t kPiece = size_t{1} << 18;
 
 std::string quoted(const Member& member) { return "'" + member.name + "'"; }
 
-/// The 64-bit numbers in the extra field of an entry; take() must be called in their order.
+/// The 64-bit numbers in the zip64 extra field of an entry; take() must be called in the order in
+/// which they are stored.
 class Zip64 {
  public:
   explicit Zip64(std::string_view extra) {
@@ -106,7 +107,8 @@ Archive::Directory Archive::find_directory() const {
   refuse_damaged("it has no directory at its end");
 }
 
-/// Reads an entry of the directory; until find_start() `start` is the offset of the local header.
+/// Reads an entry of the directory. The field `start` of the result is the offset of the local
+/// header, until find_start() replaces it by the offset of the data.
 Member Archive::member_at(std::string_view& left) const {
   Fields fields{left};
   Member member;
@@ -135,7 +137,8 @@ Member Archive::member_at(std::string_view& left) const {
   return member;
 }
 
-/// Finds the bytes of a member behind its local header, which must agree with the directory.
+/// Finds the offset of a member's bytes, which follow its local header. Fails if the local header
+/// differs from the directory.
 void Archive::find_start(Member& member, uint64_t header, uint64_t end) const {
   const std::string record = bytes(header, kLocalLength);
   Fields fields{record};
@@ -169,7 +172,7 @@ const Member* Archive::find(std::string_view name) const {
     found = &member;
   }
   if (!found) return nullptr;
-  // flags of encrypted members and patches
+  // the flags of encrypted members and of patches, which cannot be read
   constexpr uint16_t kCannot = 1 | 1 << 5 | 1 << 6 | 1 << 13;
   if (found->flags & kCannot) refuse(quoted(*found) + " is encrypted");
   if (found->is_link) refuse(quoted(*found) + " is a link, which is never followed");

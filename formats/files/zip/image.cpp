@@ -18,7 +18,8 @@ constexpr uint16_t kVersion = 20, kVersion64 = 45, kUnix = 3, kUtf8 = 1 << 11;
 constexpr uint32_t kTime = 0x21u << 16;
 constexpr uint32_t kMode = 0600u << 16;
 
-// Large members begin at a page, so arrays that are page-aligned in a member are so in the archive.
+// Members of at least kLarge bytes begin at a page of the archive, so that arrays in them that are
+// aligned to a page of the member are also aligned in the archive.
 constexpr uint64_t kPage = 4096, kLarge = 64 << 10;
 constexpr uint16_t kPadding = 0xd935;  // the id of the extra field that zipalign uses
 
@@ -69,7 +70,8 @@ std::string zip64_extra(const std::vector<uint64_t>& numbers) {
   return extra.bytes;
 }
 
-/// An extra field that moves the offset `end` to the start of a page.
+/// An extra field whose length moves `end`, the offset where the member would begin, to the start
+/// of the next page.
 std::string padding(uint64_t end) {
   constexpr uint64_t kHead = 4;
   uint64_t missing = (kPage - end % kPage) % kPage;
@@ -111,7 +113,7 @@ void Image::add(const File& file) {
   Record entry;
   entry.add(kEntrySignature).add(static_cast<uint16_t>(kUnix << 8 | kVersion));
   add_common(entry, file.name, checksum, size);
-  // the length of the comment
+  // the last number is the length of the comment
   entry.add(length_of(file.name)).add(length_of(extra)).add(uint16_t{0});
   entry.add(uint32_t{0}).add(kMode).add(in_32_bits(start));
   directory_ += entry.bytes + file.name + extra;

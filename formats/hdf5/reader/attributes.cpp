@@ -51,7 +51,8 @@ AttributeValue value_of(const OpenAttribute& attribute) {
     return texts.empty() ? "" : texts.front();
   }
   if (list && (attribute.is(H5T_STRING) || attribute.count == 0))
-    return attribute.texts();  // h5py writes an empty list with type float64
+    // h5py writes an empty list of texts as an array of float64, so this type is accepted
+    return attribute.texts();
   if (!list && attribute.is(H5T_INTEGER)) return attribute.integer();
   if (!list && attribute.is(H5T_FLOAT)) return attribute.real();
   refuse("expected a text, a list of texts or a number");

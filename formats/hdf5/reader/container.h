@@ -1,5 +1,5 @@
-// Finds the HDF5 file in a file: it is the whole file or a member of a Keras archive, which is read
-// in place if it is stored and unpacked to memory if it is deflated.
+// Finds the HDF5 data in a file: the whole file, or a member of a Keras archive. A stored member is
+// read where it is in the file; a deflated one is decompressed to memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,16 +15,17 @@ namespace crescent::hdf5 {
 
 class Container {
  public:
-  /// `file` must outlive the object. Throws RefusedError for an archive without weights.
+  /// Finds the HDF5 data in `file`, which must outlive this object. Throws RefusedError for an
+  /// archive without weights.
   explicit Container(std::span<const std::byte> file);
 
   std::span<const std::byte> image() const { return image_; }
-  /// The offset of the HDF5 file in the file; nullopt if it was unpacked.
+  /// The offset of the HDF5 data in the file; nullopt if it was decompressed to memory.
   std::optional<uint64_t> start() const { return start_; }
-  /// Throws RefusedError if the checksum in the archive differs.
+  /// Throws RefusedError if the HDF5 data does not match its checksum in the archive.
   void check_image() const;
-  /// Appends the text of another member to the answer; throws Missing without one, and for a file
-  /// that is no archive.
+  /// Appends the text of another member of the archive to the answer; throws Missing if there is no
+  /// such member or the file is not an archive.
   void member(const std::string& name, Packer& answer) const;
 
  private:

@@ -18,8 +18,8 @@ constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 
 // ---- opening
 
-/// The driver for files in memory would own a copy of the image; these callbacks give it the
-/// mapping itself.
+/// HDF5's driver for files in memory would copy the file; these callbacks make it use the mapped
+/// file itself.
 void* keep_image(size_t, H5FD_file_image_op_t, void* image) { return image; }
 void* no_copy(void* destination, const void*, size_t, H5FD_file_image_op_t, void*) {
   return destination;
@@ -33,7 +33,7 @@ Handle open_image(std::span<const std::byte> image) {
   H5dont_atexit();
   H5open();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  H5PLset_loading_state(0);  // files must not load libraries of filters
+  H5PLset_loading_state(0);  // a file must not make libhdf5 load plugin libraries for its filters
   H5Lunregister(H5L_TYPE_EXTERNAL);
   Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   check(H5Pset_fapl_core(access, 1 << 20, false));
@@ -70,8 +70,9 @@ std::vector<std::string> names_in(hid_t group) {
 
 std::vector<std::string> seals_of(hid_t object) { return OpenAttribute(object, kSeals).texts(); }
 
-/// Refuses an object or attribute that was not saved at this path with this value, and a saved one
-/// that is missing. Crescent's own attribute may be missing: then the file counts as one of Keras.
+/// Compares an attribute of the object at `path` with its seal (seal.h). Fails if the attribute was
+/// added, changed or removed after saving; only Crescent's own attribute may be removed, which
+/// makes the file count as one of Keras.
 void check_seal(const std::vector<std::string>& seals, const std::string& path,
                 const std::string& name, const std::optional<AttributeValue>& value) {
   if (seals.empty() || seals.front() != object_seal(path)) refuse_damage();
@@ -265,9 +266,9 @@ Contents::Contents(std::span<const std::byte> image, std::optional<uint64_t> sta
   take_inventory(root);
 }
 
-/// Checks that exactly the saved objects exist. A file in which only the root has seals was
-/// rewritten by another program that kept the attributes of the root, and counts as a file of that
-/// program.
+/// Fails unless the file contains exactly the objects that were saved. If only the root has seals,
+/// another program rewrote the file and kept the attributes of the root; the file then counts as
+/// one of that program, and nothing is compared.
 void Contents::take_inventory(hid_t root) {
   const auto list = value_if_any(root, kContents);
   if (list && !sealed_) refuse_unsealed();

@@ -23,11 +23,11 @@ class Contents {
   Contents(std::span<const std::byte> image, std::optional<uint64_t> start);
   ~Contents();
 
-  /// Whether Crescent wrote the file and no other program has rewritten it: every object has a
-  /// seal.
+  /// Whether Crescent wrote the file and every object has a seal, so no other program has rewritten
+  /// the file.
   bool sealed() const { return sealed_; }
 
-  // Operations (wire.h); each appends its answer.
+  // The operations of the protocol (wire.h); each appends its result to `answer`.
   void attribute(const std::string& object, const std::string& name, Packer& answer) const;
   void describe(const std::string& dataset, Packer& answer) const;
   void list(const std::string& group, Packer& answer) const;
@@ -51,9 +51,10 @@ class Contents {
   std::optional<uint64_t> start_;
   Handle file_;
   bool sealed_ = false;
-  /// whether Crescent wrote it, perhaps a version without seals: every dataset has a checksum
+  /// whether Crescent, or an earlier version without seals, wrote the file, so that every dataset
+  /// has a checksum
   bool ours_ = false;
-  /// whether another program rewrote it and kept the attributes of the root
+  /// whether another program rewrote the file and kept the attributes of the root
   bool rewritten_ = false;
   std::optional<Inventory> inventory_;
   std::map<std::string, std::unique_ptr<OpenDataset>> row_datasets_;

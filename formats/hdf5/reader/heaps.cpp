@@ -10,11 +10,11 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The signature and the version of a heap. Sizes have 8 bytes; heaps of files with other sizes are
-/// not checked, and the time limit of the reader applies.
+/// The signature and the version of a global heap. Only heaps with sizes of 8 bytes are checked; in
+/// files with other sizes a damaged heap is stopped by the time limit of the reader.
 constexpr std::string_view kHeap = "GCOL\1";
 constexpr uint64_t kSize = 8;
-/// The size of the header of a heap and of an object.
+/// The size in bytes of the header of a heap and of the header of each object in it.
 constexpr uint64_t kHeader = 16;
 
 template <class T>
@@ -24,8 +24,8 @@ T number_at(std::string_view bytes, uint64_t offset) {
   return number;
 }
 
-/// The distance from this object to the next. The free space of a heap is an object with index 0,
-/// whose size includes its header.
+/// The distance in bytes from this object to the next one. The free space at the end of a heap is
+/// stored as an object with index 0, whose size includes its header.
 uint64_t step_from(std::string_view heap, uint64_t offset) {
   const auto number = number_at<uint16_t>(heap, offset);
   const auto size = number_at<uint64_t>(heap, offset + 8);

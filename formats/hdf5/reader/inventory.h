@@ -1,4 +1,5 @@
-// The objects with which Crescent saved a file: the list crescent_contents of its root (seal.h).
+// The list of all objects that a file contained when Crescent saved it, from the attribute
+// crescent_contents of the root (seal.h).
 #pragma once
 #include <map>
 #include <set>

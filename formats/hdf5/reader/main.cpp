@@ -44,7 +44,8 @@ class Target {
   uint64_t size_ = 0;
 };
 
-/// Answers requests from these contents; values are written to the target.
+/// Answers requests about the file in `contents`; values of arrays are written to the shared memory
+/// `target`.
 struct RequestHandler {
   const Container& container;
   Contents& contents;
@@ -77,7 +78,8 @@ void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& ans
   }
 }
 
-/// Runs `work`, which returns an answer. The answer begins with a status: ok, missing or refused.
+/// Calls `work`, which appends a result to the answer. The answer begins with `head` and a status:
+/// ok, missing or refused.
 template <class F>
 Packer outcome(Packer head, const F& work) {
   Packer failed = head;
@@ -103,7 +105,8 @@ void RequestHandler::answer(Unpacker request) {
   }
 }
 
-/// Answers requests. The time limit applies to each request, not to the time in between.
+/// Answers requests until the socket is closed. The time limit applies to each request, not to the
+/// time between two requests.
 void serve(RequestHandler& answerer, unsigned seconds) {
   auto forever = [](int) { return true; };
   for (;;) {

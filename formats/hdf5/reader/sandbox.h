@@ -1,4 +1,4 @@
-// Removes all rights from this process, for good, that reading a mapped file does not need.
+// Takes all rights from this process that it does not need for reading a mapped file, irrevocably.
 #pragma once
 #include <cstdint>
 

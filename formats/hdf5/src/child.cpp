@@ -15,9 +15,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The possible paths of the helper program, lib/crescent/crescent-h5read, relative to the folder
-/// of this library or of a test program.
-/// test program.
+/// The possible paths of the program crescent-h5read, relative to the folder of this library or of
+/// a test program.
 constexpr const char* kPlaces[] = {"/../crescent-h5read", "/crescent-h5read",
                                    "/../lib/crescent/crescent-h5read"};
 
@@ -85,7 +84,7 @@ std::optional<Unpacker> Child::receive() {
 }
 
 Child::Deadline Child::deadline() const {
-  // the reader's own time limit expires before this deadline
+  // The reader's own time limit of seconds_ expires earlier.
   return std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);
 }
 

@@ -1,5 +1,5 @@
-// The reader process of an open file: sends requests over a socket and explains how the process
-// ended.
+// The process that reads an open HDF5 file: the class Child sends requests to it over a socket and
+// explains how the process ended.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace crescent::hdf5 {
 
 class Child {
  public:
-  /// Starts crescent-h5read on the descriptor `file`; it writes values to the shared memory
-  /// `memory`. Each request may take `seconds`.
+  /// Starts crescent-h5read, which reads the descriptor `file` and writes values to the shared
+  /// memory `memory`. Each request may take `seconds`.
   Child(int file, int memory, uint64_t file_size, unsigned seconds);
   ~Child();
   Child(const Child&) = delete;
@@ -25,14 +25,14 @@ class Child {
   /// Receives an answer; nullopt if the process crashed, timed out or sent an invalid answer, or if
   /// the user interrupted.
   std::optional<Unpacker> receive();
-  /// Whether the user interrupted, upon which the process was ended.
+  /// Whether the user interrupted a request, which ends the process.
   bool interrupted_by_user() const { return interrupted_; }
-  /// Raises the memory limit of the process by this size.
+  /// Raises the memory limit of the process by this number of bytes.
   void allow_memory(uint64_t bytes);
-  /// Renews the limit of the process's processor time for the next request.
+  /// Restarts the limit of the process's CPU time for the next request.
   void allow_time();
-  /// The reason of the failure: "ended with SIGSEGV (Segmentation fault)", "did not answer within
-  /// 30 seconds". Kills the process if it still runs.
+  /// Ends the process if it still runs, and returns the reason why it failed, such as "ended with
+  /// SIGSEGV (Segmentation fault)" or "did not answer within 30 seconds".
   std::string failure();
 
  private:

@@ -5,13 +5,13 @@
 
 namespace crescent::hdf5 {
 
-/// A process that opens the file for writing, or truncates it, waits during the lifetime of this
-/// object, but no longer than fs.lease-break-time (45 seconds).
+/// A lease on a file: while this object exists, another process that opens the file for writing or
+/// truncates it must wait, at most fs.lease-break-time (45 seconds).
 class FileLease {
  public:
   /// Takes a lease on a descriptor that is open for reading.
   explicit FileLease(int file) : file_(file) {
-    // the signal that another process waits; the default, SIGIO, would end this process
+    // the signal that tells that another process waits; the default, SIGIO, would end this process
     fcntl(file_, F_SETSIG, SIGURG);
     taken_ = fcntl(file_, F_SETLEASE, F_RDLCK) == 0;
   }
@@ -20,8 +20,8 @@ class FileLease {
   }
   FileLease(const FileLease&) = delete;
 
-  /// Whether the system granted the lease; not for a file of another user or one that is open for
-  /// writing.
+  /// Whether the system granted the lease. It grants none for a file of another user or a file that
+  /// is open for writing.
   bool taken() const { return taken_; }
 
  private:

@@ -18,7 +18,8 @@
 
 namespace crescent::hdf5 {
 
-/// A request for several items of one operation; `titles` name the items in messages.
+/// A request to apply an operation to several items; `places` are the names of the items for
+/// messages.
 struct FileReader::Request {
   Operation operation;
   std::vector<Packer> items;
@@ -59,15 +60,16 @@ unsigned time_limit(uint64_t file_size) {
   return 30 + static_cast<unsigned>(file_size / 10'000'000);
 }
 
-/// Maps memory, which is unmapped with the last reference; null without memory.
+/// Maps memory, which is unmapped when the last pointer to it is destroyed; returns null if mmap
+/// fails.
 std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int memory = -1) {
   void* start = mmap(nullptr, size, protection, flags, memory, 0);
   if (start == MAP_FAILED) return nullptr;
   return {static_cast<std::byte*>(start), [size](std::byte* p) { munmap(p, size); }};
 }
 
-/// Makes shared memory and seals its size: if the reader could shrink it, an access would end this
-/// process with SIGBUS.
+/// Sets the size of the shared memory and seals it against changes: if the reader process could
+/// shrink it, an access would end this process with SIGBUS.
 bool make_memory(int memory, uint64_t size) {
   NoFileSizeSignal guard;
   return ftruncate(memory, static_cast<off_t>(size)) == 0 &&
@@ -170,7 +172,8 @@ void FileReader::fail_dead(const std::string& title) {
        title, "); nothing was loaded");
 }
 
-/// Sends a request; returns the answers in order, nullopt for missing items.
+/// Sends a request to the reader process. Returns the answers in the order of the items; nullopt
+/// for an item that does not exist.
 std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
   Packer frame;
   frame.add(request.operation).add(static_cast<uint64_t>(request.items.size()));
@@ -280,7 +283,8 @@ struct FileReader::ChunkCheck {
   bool finite = true;
 };
 
-/// Reads datasets that libhdf5 must decompress or convert.
+/// Reads the datasets of a request, which are compressed or need conversion by libhdf5; `total` is
+/// their size in bytes.
 std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total) {
   if (total == 0) return nullptr;
   if (!can_unpack_to(total, size_))
@@ -308,12 +312,14 @@ void FileReader::check_held() const {
   if (time_of_change(file_) != changed_) fail("'", path_, "' was changed while it was read");
 }
 
-/// Whether the values can stay in the file; booleans cannot, as their bytes must be normalized.
+/// Whether the values can be used in the mapped file. Booleans cannot, as each of their bytes must
+/// first be set to 0 or 1.
 bool FileReader::stays_in_file(const DatasetInfo& info) const {
   return mapped_ && info.file_offset && info.element != Element::boolean;
 }
 
-/// Reads a chunk, unless it was read, and checks its pieces while they are in the cache.
+/// Reads a chunk of a dataset unless `bytes` already has its values, and computes its checksum
+/// piece by piece, while each piece is in the processor cache.
 FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t offset,
                                                uint64_t size, std::byte* bytes) const {
   constexpr uint64_t kPiece = uint64_t{256} << 10;
@@ -335,7 +341,8 @@ FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t
 std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
                                     const std::vector<DatasetInfo>& infos) {
   Request packed{Operation::read, {}, {}};
-  std::vector<uint64_t> offsets, sizes;  // offsets and sizes of each dataset in its block
+  // the offset of each dataset in its block of memory, and its size
+  std::vector<uint64_t> offsets, sizes;
   uint64_t packed_total = 0, plain_total = 0;
   for (size_t i = 0; i < datasets.size(); ++i) {
     auto bytes = byte_count(infos[i].element, infos[i].shape);
@@ -355,7 +362,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   }
   auto packed_block = read_packed(packed, packed_total);
   auto plain_block = plain_total > 0 ? Storage::allocate(plain_total, false) : nullptr;
-  child_.reset();  // from now on the reader cannot change the blocks
+  child_.reset();  // ends the reader process, which can then no longer change the shared memory
 
   std::vector<Array> arrays;
   auto bytes_of = [&](size_t i) -> std::byte* {

@@ -33,14 +33,15 @@ class FileReader {
   /// The value of an attribute; nullopt if the object or the attribute does not exist.
   std::optional<AttributeValue> attribute(const std::string& object, const std::string& name);
   std::optional<std::string> text(const std::string& object, const std::string& name);
-  /// A list of texts, perhaps empty, in an attribute or in the numbered attributes into which Keras
-  /// splits long lists; nullopt without it.
+  /// An attribute that is a list of texts, which may be empty. Keras splits long lists into
+  /// numbered attributes, which are joined here. nullopt if there is no such attribute.
   std::optional<std::vector<std::string>> texts(const std::string& object, const std::string& name);
-  /// The lists of texts of several objects, by one request.
+  /// Reads the same list of texts of several objects with one request.
   std::vector<std::optional<std::vector<std::string>>> texts(
       const std::vector<std::string>& objects, const std::string& name);
 
-  /// The text of another member of the archive; nullopt without one, or if the file is no archive.
+  /// The text of another member of the archive; nullopt if there is none or the file is not an
+  /// archive.
   std::optional<std::string> member(const std::string& name);
 
   /// The names of the members of a group; nullopt if it does not exist.
@@ -53,8 +54,9 @@ class FileReader {
   std::vector<Array> read(const std::vector<std::string>& datasets,
                           const std::vector<DatasetInfo>& infos);
 
-  /// Prevents other programs from changing the file during the lifetime of the reader, so that
-  /// read() can return values in the mapped file. Returns false if the system cannot.
+  /// Prevents other programs from changing the file while this object exists, so that read() can
+  /// return arrays that refer to the mapped file. Returns false if the system does not support
+  /// this.
   bool hold();
   /// Fails if the file was changed in spite of hold(), or could not be read.
   void check_held() const;
@@ -69,7 +71,7 @@ class FileReader {
   static constexpr uint64_t kWindow = uint64_t{4} << 20;
 
   const std::string& path() const { return path_; }
-  /// The file as a storage, for tensors whose values stay in the file.
+  /// The whole file as a storage, to which tensors refer whose values stay in the file.
   const std::shared_ptr<Storage>& contents() const { return contents_; }
 
  private:
@@ -87,10 +89,10 @@ class FileReader {
   uint64_t size_ = 0;
   Descriptor memory_;
   std::unique_ptr<Child> child_;
-  int file_ = -1;  // the descriptor, which contents_ owns
+  int file_ = -1;  // the descriptor of the file, which contents_ closes
   std::shared_ptr<Storage> contents_;
   std::optional<FileLease> lease_;
-  int64_t changed_ = 0;  // the time of the last change before hold()
+  int64_t changed_ = 0;  // the time of the last change of the file before hold()
   Tensor mapped_;        // the bytes of the file after hold()
   std::shared_ptr<std::byte> window_;
 };

@@ -1,5 +1,5 @@
-// The format "hdf5": models and weights of Keras, and arrays. formats/keras determines the contents
-// of the file of a model; this format writes and reads its bytes.
+// The format "hdf5": models and weights of Keras, and arrays. The library formats/keras decides
+// which groups and arrays the file of a model contains; this format reads and writes the bytes.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
@@ -18,7 +18,7 @@ void save(const Tree& tree, const std::string& path) {
   replace_file(path, FileImage(tree).pieces());
 }
 
-/// The result of `ask`, or nullopt if the reader refuses the object.
+/// Returns the result of `ask`, or nullopt if reading the object fails.
 template <class Ask>
 auto unless_refused(const Ask& ask) -> std::optional<decltype(ask())> {
   try {

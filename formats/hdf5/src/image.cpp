@@ -61,9 +61,9 @@ class AttributeWriter {
   AttributeWriter(hid_t object, const std::string& path, const std::string& name)
       : object_(object), name_(name), what_("attribute '" + name + "' of '/" + path + "'") {}
 
-  /// Writes a text of fixed length, which all readers support. Variable length is used for texts
-  /// that do not fit, and for the name of a type, which Keras compares with a text: h5py returns
-  /// bytes for fixed length.
+  /// Writes a text with fixed length, which all HDF5 readers support. A text that is too long has
+  /// variable length, and so has the name of a dtype: Keras compares it with a string, but h5py
+  /// returns texts of fixed length as bytes.
   void operator()(const std::string& text) const {
     const bool is_compared = name_ == "dtype";
     bool fixed = text.size() <= kHeaderLimit && !is_compared;
@@ -73,8 +73,8 @@ class AttributeWriter {
     write(name_, type, scalar(), fixed ? static_cast<const void*>(pointer) : &pointer);
   }
 
-  /// Writes a list; one over the limit is split into name0, name1, ... as in Keras: into the fewest
-  /// pieces that fit, of which the first ones may be longer by one.
+  /// Writes a list of texts. As in Keras, a list above the size limit is split evenly into the
+  /// attributes name0, name1, ..., as few as possible.
   void operator()(const std::vector<std::string>& texts) const {
     size_t width = widest(texts);
     if (texts.size() * width <= kHeaderLimit) return write_list(name_, texts);
@@ -107,7 +107,7 @@ class AttributeWriter {
   void write_list(const std::string& name, const std::vector<std::string>& texts) const {
     hsize_t count = texts.size();
     Handle space = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, what_);
-    // an empty list is written as by h5py
+    // like h5py, an empty list is written with the type float64
     if (texts.empty()) return write(name, H5T_IEEE_F64LE, space, nullptr);
     size_t width = widest(texts);
     std::string packed(width * texts.size(), '\0');
@@ -131,7 +131,7 @@ class AttributeWriter {
 
 Handle borrowed(hid_t type) { return Handle(H5Tcopy(type), H5Tclose); }
 
-/// Values are written in the representation that they have in memory.
+/// The file has the values in the representation of this machine's memory, which is little-endian.
 static_assert(std::endian::native == std::endian::little);
 Handle number_type(Element element) {
   switch (element) {
@@ -204,7 +204,7 @@ uint64_t bytes_of(const Node& node) {
   return node.data ? *byte_count(node.data->element, node.data->shape) : 0;
 }
 
-/// The attributes with the checksums and the seal of an array.
+/// The attributes of an array with its checksum, its seal and the checksums of its pieces (seal.h).
 std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& pieces) {
   const uint32_t all = files::joined_pieces(pieces, bytes_of(node));
   std::vector<Attribute> seals{
@@ -213,7 +213,7 @@ std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32
   return seals;
 }
 
-/// The attributes with the checksums and seals of an array or a group.
+/// The attributes with the checksums and seals (seal.h) of an array or a group.
 std::vector<Attribute> seals_of_node(const Node& node, const std::vector<uint32_t>& pieces) {
   if (node.data) return seals_of_array(node, pieces);
   return {{kSeals, seals_of(node)}};
@@ -237,7 +237,8 @@ std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   return sums;
 }
 
-/// The root group, with its attributes in the tree and the list of all other objects.
+/// The root group with its attributes, to which the list of all other objects and their seals is
+/// added.
 Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals) {
   Node root;
   std::vector<std::string> contents;
@@ -257,7 +258,8 @@ Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals)
 
 }  // namespace
 
-/// Writes a dataset without its values, and notes their offset in the file.
+/// Writes the header of a dataset without its values, and records the offset of the values in the
+/// file.
 Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view what) {
   const Array& data = *node.data;
   std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());
@@ -288,7 +290,8 @@ void FileImage::write_node(hid_t file, const Node& node, const std::vector<Attri
   for (const Attribute& seal : seals) write(seal);
 }
 
-/// Splits the file into pieces: the values of arrays, and copies of the bytes between them.
+/// Splits the file into consecutive pieces: references to the values of arrays, and copies of the
+/// bytes between the arrays.
 void FileImage::cut(hid_t file) {
   const SparseFile& image = SparseFile::of(file);
   std::sort(numbers_.begin(), numbers_.end(),

@@ -1,6 +1,7 @@
-// The HDF5 file of a tree in memory; it refers to the values of arrays instead of copying them.
-// Writing it to disk needs no libhdf5, which crashes on a full disk. The layout is that of HDF5
-// 1.8, as in files of Keras 2; equal trees give equal bytes.
+// Builds an HDF5 file in memory from a tree of groups and arrays; it refers to the values of arrays
+// instead of copying them. The file is then written to disk without libhdf5, which crashes if the
+// disk is full. The layout is that of HDF5 1.8, as in files of Keras 2; equal trees give equal
+// bytes.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -19,15 +20,15 @@ using Bytes = std::span<const std::byte>;
 
 class FileImage {
  public:
-  /// Makes the file; fails, naming the object, if one cannot be written.
+  /// Builds the file. Fails, naming the object, if an object of the tree cannot be written.
   explicit FileImage(const Tree& tree);
-  /// The bytes of the file as consecutive pieces. They refer to values of the tree, which must
-  /// outlive the image.
+  /// The bytes of the file as consecutive pieces. Some refer to the values of arrays in the tree,
+  /// which must outlive this object.
   const std::vector<Bytes>& pieces() const { return pieces_; }
 
  private:
   struct Numbers {
-    size_t offset;  // the offset in the file
+    size_t offset;  // the offset of the values in the file
     Bytes bytes;
   };
   void write_node(hid_t file, const Node& node, const std::vector<Attribute>& seals);

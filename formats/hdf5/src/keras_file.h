@@ -1,4 +1,4 @@
-// An HDF5 file with the interface that formats/keras needs.
+// An HDF5 file as a source of weights for the library formats/keras.
 #pragma once
 #include <unordered_map>
 
@@ -8,7 +8,7 @@
 
 namespace crescent::hdf5 {
 
-/// The tree of these entries; it shares the memory of the tensors.
+/// Converts entries to the tree of an HDF5 file, which shares the memory of the tensors.
 Tree tree_of(const keras::Entries& entries);
 
 class KerasFile final : public keras::WeightSource {
@@ -17,7 +17,8 @@ class KerasFile final : public keras::WeightSource {
   explicit KerasFile(const std::string& path) : file_(path) {}
 
   const std::string& path() const override { return file_.path(); }
-  /// The text of another member of the archive; nullopt without one, or if the file is no archive.
+  /// The text of another member of the archive; nullopt if there is none or the file is not an
+  /// archive.
   std::optional<std::string> member(const std::string& name) { return file_.member(name); }
   std::optional<std::string> text(const std::string& group, const std::string& name) override {
     return file_.text(group, name);
@@ -37,11 +38,12 @@ class KerasFile final : public keras::WeightSource {
   void check_held() const override { file_.check_held(); }
 
  private:
-  /// The types and shapes of datasets; only those not yet known are requested from the reader.
+  /// The types and shapes of datasets; those in infos_ are not requested from the reader again.
   std::vector<DatasetInfo> infos_of(const keras::Names& datasets);
 
   FileReader file_;
-  std::unordered_map<std::string, DatasetInfo> infos_;  // the known ones by dataset
+  // results of infos_of() by path of the dataset
+  std::unordered_map<std::string, DatasetInfo> infos_;
 };
 
 }  // namespace crescent::hdf5

@@ -33,9 +33,9 @@ void pack(const AttributeValue& value, Packer& packer);
 /// The value of the attribute crescent_crc32c of an array; never negative.
 int64_t sealed_checksum(const std::string& path, Element element,
                         const std::vector<uint64_t>& shape, uint32_t of_bytes);
-/// The text of crescent_seals for an attribute of the object at `path`.
+/// The text in the list crescent_seals that seals an attribute of the object at `path`.
 std::string attribute_seal(const std::string& path, const Attribute& attribute);
-/// The first text of crescent_seals, for the object itself: it names no attribute.
+/// The first text in the list crescent_seals, which seals the object itself and names no attribute.
 std::string object_seal(const std::string& path);
 
 /// The name of the attribute in a text of crescent_seals, or the path in a text of
@@ -45,9 +45,10 @@ inline std::string_view sealed_name(std::string_view text) {
   return text.substr(std::min(text.size(), kDigits + 1));
 }
 
-/// The text of crescent_contents for an array, from the value of its crescent_crc32c.
+/// The text in the list crescent_contents for an array, whose attribute crescent_crc32c has this
+/// value.
 std::string array_entry(const std::string& path, int64_t sealed_checksum);
-/// The text of crescent_contents for a group, from its crescent_seals.
+/// The text in the list crescent_contents for a group, whose attribute crescent_seals is `seals`.
 std::string group_entry(const std::string& path, const std::vector<std::string>& seals);
 
 }  // namespace crescent::hdf5

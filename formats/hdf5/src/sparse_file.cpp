@@ -77,7 +77,7 @@ hid_t driver() {
     calls.truncate = SparseDriver::truncate;
     calls.lock = SparseDriver::lock;
     calls.unlock = SparseDriver::unlock;
-    return H5FDregister(&calls);  // libhdf5 copies the class
+    return H5FDregister(&calls);  // libhdf5 copies this struct, so it may be a local variable
   }();
   return id;
 }

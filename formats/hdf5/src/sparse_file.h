@@ -1,5 +1,5 @@
-// A file of libhdf5 in memory. Only pages that were written take memory, so the space for the
-// values of datasets takes none.
+// A file in memory to which libhdf5 writes. Only pages that were written to take memory, so the
+// space that is reserved for the values of datasets takes none.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace crescent::hdf5 {
 
 class SparseFile {
  public:
-  /// The file access properties for H5Fcreate and H5Fopen.
+  /// The file access properties that make H5Fcreate and H5Fopen use a sparse file.
   static Handle access();
-  /// The sparse file of an open HDF5 file.
+  /// The sparse file of an HDF5 file that was created with access().
   static const SparseFile& of(hid_t file);
 
   /// The allocated size of the file in bytes.
@@ -28,7 +28,7 @@ class SparseFile {
   friend struct SparseDriver;
   static constexpr size_t kPage = 4096;
   using Page = std::array<std::byte, kPage>;
-  std::map<size_t, std::unique_ptr<Page>> pages_;  // by page number
+  std::map<size_t, std::unique_ptr<Page>> pages_;  // the pages that were written to, by number
   size_t end_ = 0, written_ = 0;
 };
 

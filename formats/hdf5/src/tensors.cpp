@@ -9,7 +9,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// A storage of memory that a file reader mapped; it is unmapped with the last tensor of the file.
+/// A storage in memory that a file reader mapped; the memory is unmapped when the last tensor that
+/// uses it is destroyed.
 class MappedStorage final : public Storage {
  public:
   MappedStorage(const Array& array, uint64_t size) : owner_(array.owner) {
@@ -21,7 +22,8 @@ class MappedStorage final : public Storage {
   std::shared_ptr<const void> owner_;
 };
 
-/// A storage of a compressed dataset, which the reader of the file unpacks some rows at a time.
+/// The storage of a compressed dataset: the file reader decompresses some rows at a time, when they
+/// are read.
 class PackedStorage final : public Storage {
  public:
   PackedStorage(std::unique_ptr<FileReader> file, std::string dataset, DatasetInfo info)
@@ -51,7 +53,7 @@ class PackedStorage final : public Storage {
   std::unique_ptr<FileReader> file_;
   std::string dataset_;
   DatasetInfo info_;
-  uint64_t row_;  // bytes of a row
+  uint64_t row_;  // the size of a row in bytes
   mutable std::mutex mutex_;
 };
 

@@ -37,7 +37,7 @@ inline constexpr ElementInfo kElements[] = {
     {"uint8", 1},   {"bool", 1},    {"int8", 1},     {"int16", 2},   {"complex64", 8}};
 inline const ElementInfo& info(Element element) { return kElements[static_cast<size_t>(element)]; }
 
-/// The bytes of an array; nullopt if the product does not fit into 62 bits.
+/// The size of an array in bytes; nullopt if it is 2^62 or more.
 inline std::optional<uint64_t> byte_count(Element element, const std::vector<uint64_t>& shape) {
   uint64_t bytes = info(element).size;
   for (uint64_t dim : shape)
@@ -71,7 +71,7 @@ struct Attribute {
   std::variant<std::string, std::vector<std::string>, int64_t, double> value;
 };
 
-/// The limit of the parts of a path, for reading and writing.
+/// The largest number of groups and datasets in a path, for reading and writing.
 inline constexpr size_t kDeepestPath = 1000;
 
 /// A group, or a dataset if it has data. Paths begin at the root: "model_weights/dense_1"; "" is

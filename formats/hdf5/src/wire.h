@@ -45,19 +45,20 @@ inline bool can_unpack_to(uint64_t bytes, uint64_t stored) {
 }
 
 enum class Operation : uint8_t {
-  attribute,  ///< (object, name) -> (AttributeKind, value)
+  attribute,  ///< (object, name) -> (AttributeKind, value): reads an attribute
   describe,   ///< dataset -> (element, shape, checksum or -1, offset or kNoOffset, rows per chunk)
   read,       ///< (dataset, offset, bytes) -> (); the values are in the shared memory
-  rows,       ///< as read, with the first row and the number of rows after the bytes
+  rows,       ///< as read, but (dataset, offset, bytes, first row, number of rows)
   list,       ///< group -> names of members
   member,     ///< name -> bytes of this member of the archive
 };
-/// The offset of datasets that are not contiguous in the file or not represented as in memory.
+/// The offset that is sent for a dataset without a usable one: it is not contiguous in the file, or
+/// the file represents its values otherwise than memory.
 inline constexpr uint64_t kNoOffset = ~uint64_t{0};
-enum class Status : uint8_t { ok, missing, refused };  ///< refused is followed by a message
+enum class Status : uint8_t { ok, missing, refused };  ///< after `refused` a message follows
 enum class AttributeKind : uint8_t { text, texts, integer, real };
 
-/// Packs a frame.
+/// Appends numbers and texts to the bytes of a frame.
 class Packer {
  public:
   template <class T>
@@ -76,7 +77,8 @@ class Packer {
   std::string bytes_;
 };
 
-/// Unpacks a frame. Reads past its end give zeros and empty texts, and ok() becomes false.
+/// Reads numbers and texts from the bytes of a frame. Reading past the end gives zeros and empty
+/// texts, and ok() becomes false.
 class Unpacker {
  public:
   explicit Unpacker(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -106,8 +108,8 @@ class Unpacker {
   bool ok_ = true;
 };
 
-/// Sends all of the bytes. Here and below `wait(socket)` waits for the socket and returns false to
-/// give up.
+/// Sends all of the bytes. In this and the following functions `wait(socket)` waits until the
+/// socket is ready, or returns false to give up.
 template <class Wait>
 bool send_all(int socket, const void* bytes, size_t size, int flags, const Wait& wait) {
   for (auto* p = static_cast<const char*>(bytes); size > 0;) {

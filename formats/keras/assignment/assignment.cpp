@@ -12,7 +12,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Reads the datasets of matches; fails if a shape does not fit.
+/// Reads the datasets of `matches`; fails if the shape of one differs from that of its variable.
 std::vector<DatasetValues> read_fitting(WeightSource& file, Matches& matches) {
   auto specs = file.describe(datasets_of(matches));
   convert_shapes(matches, specs);
@@ -41,14 +41,15 @@ Tensor converted(const Match& match, const Tensor& saved) {
   return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
 }
 
-/// Memory for a new value: that of the variable, or new memory if another tensor shares it.
+/// Memory for the new value of a variable: the memory of its present value, or new memory if
+/// another tensor shares it.
 Tensor memory_for(const Variable& variable) {
   const bool own = variable.is_exclusive() && variable.value().storage()->host();
   return own ? variable.value() : Tensor::uninitialized(variable.spec());
 }
 
 struct Copy {
-  const void* from;  // the values in the mapped file
+  const void* from;  // the address of the values in the mapped file
   Tensor to;
 };
 

@@ -19,18 +19,19 @@ namespace {
 
 // ---- the tables
 
-/// An option that was renamed; the row applies unless the class has an option of the old name.
+/// An option that was renamed from `from` to `to`; the entry is not used for classes that have an
+/// option named `from`.
 struct RenamedIn {
   const char *from, *to;
 };
 constexpr RenamedIn kRenamedIn[] = {
-    {"batch_shape", "batch_input_shape"},  // InputLayer of Keras 3
-    {"alpha", "negative_slope"},           // LeakyReLU of Keras 2
-    {"lr", "learning_rate"},               // optimizers before 2.3
+    {"batch_shape", "batch_input_shape"},  // of InputLayer in Keras 3
+    {"alpha", "negative_slope"},           // of LeakyReLU in Keras 2
+    {"lr", "learning_rate"},               // of optimizers in Keras before 2.3
 };
 
-/// An option that Crescent's classes lack; it is dropped if it has the value without effect ("":
-/// any value).
+/// An option that Crescent's classes lack. It is dropped if its value is `neutral`, which has no
+/// effect; "" means that no value has an effect.
 struct Dropped {
   const char *option, *neutral;
 };
@@ -49,10 +50,12 @@ constexpr Dropped kDropped[] = {
 };
 // clang-format on
 
-/// The files of Keras 2 to which a row applies: all of them, or those up to 2.3.1.
+/// The files of Keras 2 to which an entry of a table applies: all of them, or only those of
+/// versions up to 2.3.1, before Keras became a part of TensorFlow.
 enum class FileVersions { all, before_tensorflow };
 
-/// A name with another meaning in Keras 2 than in Keras 3 and Crescent.
+/// A value `keras2` of an option that means something else in Keras 2 than in Keras 3; Crescent's
+/// name of the value with the meaning of Keras 2 is `here`.
 struct RenamedValue {
   const char *option, *keras2, *here;
   FileVersions versions = FileVersions::all;
@@ -60,14 +63,15 @@ struct RenamedValue {
 constexpr RenamedValue kRenamedValues[] = {
     {"activation", "hard_sigmoid", "hard_sigmoid_keras2"},
     {"recurrent_activation", "hard_sigmoid", "hard_sigmoid_keras2"},
-    {"reduction", "auto", "sum_over_batch_size"},  // tf.keras
+    {"reduction", "auto", "sum_over_batch_size"},  // written by tf.keras
     {"interpolation", "bilinear", "bilinear_keras2", FileVersions::before_tensorflow},
 };
 
-/// An option that files of Keras 2 lack, for a formula other than that of Crescent's default.
+/// An option that files of Keras 2 do not contain and that must have this value, because the
+/// formula of Keras 2 differs from Crescent's default.
 struct OldDefault {
   const char *class_name, *option;
-  double value;  ///< also for a boolean
+  double value;  ///< for a boolean option 0 or 1
   FileVersions versions = FileVersions::all;
 };
 constexpr OldDefault kOldDefaults[] = {
@@ -81,7 +85,8 @@ constexpr OldDefault kOldDefaults[] = {
     {"BatchNormalization", "batch_when_frozen", true, FileVersions::before_tensorflow},
     {"BatchNormalization", "count_masked", true, FileVersions::before_tensorflow}};
 
-/// A class that became an option of another class, or a layer of a FeatureSpace.
+/// A class that was replaced by the class `by`, perhaps with a value of an option: the layers of
+/// cuDNN, and some layers of a FeatureSpace.
 struct Replaced {
   const char *class_name, *by, *option;
   bool value;
@@ -113,7 +118,7 @@ Value build_shape_in(const Value& build_config) {
   for (const DictEntry& entry : build_config.as_dict()) {
     if (entry.key != "input_shape" && entry.key != "shapes_dict") continue;
     if (!entry.value.is_dict()) return entry.value;
-    List shapes;  // shapes of inputs with names, in alphabetical order
+    List shapes;  // the shapes of named inputs, sorted by name
     std::map<std::string, Value> sorted;
     for (const DictEntry& shape : entry.value.as_dict()) sorted[shape.key] = shape.value;
     for (const auto& [name, shape] : sorted) shapes.push_back(shape);
@@ -196,8 +201,8 @@ Value without_mask(Value node) {
   return node;
 }
 
-/// Sets the option that recurrent layers apply the mask of sequences also to calls with initial
-/// states, as in Keras 2.
+/// Sets the option mask_with_states of a recurrent layer that is called with initial states: in
+/// Keras 2 such calls apply the mask, too.
 void keep_masks_of_keras2(const ClassInfo& info, const List& nodes, Dict& layer) {
   const bool has_states = std::any_of(nodes.begin(), nodes.end(),
                                       [](const Value& node) { return node.as_list().size() > 1; });
@@ -313,7 +318,8 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
                       expected.place);
 }
 
-/// Fails if a name in an option is unknown: the code of a function is not in the file.
+/// Fails if an option names a function or class that is not registered: files do not contain the
+/// code of functions.
 Value ConfigIn::known(const std::string& class_name, const Field& field, const Value& value) const {
   const std::string& kind = field.kind;
   if (kind.empty() || !value.is_string() || is_own_word(class_name, field.name, value.as_string()))
@@ -339,7 +345,8 @@ bool is_of(FileVersions versions, const Origin& origin) {
   return versions == FileVersions::all ? origin.generation() <= 2 : origin.before_tensorflow();
 }
 
-/// The value of an option; a value that files of this origin name differently is renamed.
+/// The value of an option under Crescent's name; files of some versions of Keras 2 use the name
+/// with another meaning (kRenamedValues).
 Value current_value(const std::string& option, const Value& value, const Origin& origin) {
   for (const RenamedValue& row : kRenamedValues)
     if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))
@@ -393,7 +400,8 @@ void refuse_path(const std::string& class_name, const std::string& option, const
          "disallowed. Vocabulary file: '", value.as_string(), "'");
 }
 
-/// The policy in a map for a layer; when a file is read, the path of a layer is its name.
+/// The dtype policy that a policy map has for a layer, which is looked up by its name: paths of
+/// layers are not known while a file is read.
 Value policy_for(const Value& map, const std::string& layer) {
   const Dict config = config_of(map.as_dict());
   const Value* policies = config.find("policy_map");
@@ -428,13 +436,14 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     std::string option = entry.key;
     for (const RenamedIn& row : kRenamedIn)
       if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
-    if (const Field* field = schema.find(option)) option = field->name;  // an alias
+    // an alias is replaced by the option's main name
+    if (const Field* field = schema.find(option)) option = field->name;
     if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&
         !is_decay_of_keras2(*class_info, option, origin_))
       continue;
     refuse_path(class_name, option, entry.value);
-    // The code of a Lambda is not read: the user may pass a function by the name of the layer, and
-    // one for the mask by that name and "_mask".
+    // A file's code of a Lambda is not read. The user may pass a function under the name of the
+    // layer, and a mask function under that name plus "_mask".
     const bool is_mask = option == "mask",
                has_code = entry.value.is_dict() || entry.value.is_list();
     const bool code = class_name == "Lambda" && has_code && (option == "function" || is_mask);
@@ -459,7 +468,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   }
   if (schema.find(kCarryMask) && !result.contains(kCarryMask)) result.set(kCarryMask, false);
   for (const OldDefault& row : kOldDefaults) {
-    // null for an operation, which has the name of a layer
+    // null if the class is an operation with the same name as a layer
     const Field* field = schema.find(row.option);
     if (field && class_name == row.class_name && is_of(row.versions, origin_) &&
         !result.contains(row.option))
@@ -483,7 +492,8 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
     if (schema.find(option) && !entry.value.is_null())
       result.set(option, nested(entry.value, {kind, "compiled with"}));
   }
-  Value* metrics = result.find("metrics");  // tf.keras writes a list for the only output
+  // tf.keras writes a list in a list, even if there is only one output
+  Value* metrics = result.find("metrics");
   if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&
       metrics->as_list().front().is_list())
     *metrics = Value(metrics->as_list().front());

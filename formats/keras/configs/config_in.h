@@ -1,7 +1,7 @@
 // Converts configurations of all generations of Keras to the form from which Crescent builds
 // models: objects are {"class_name", "config"}, graphs have inbound_nodes as in Keras 2 with nodes
-// counted from 0, and options are those of the registered classes. Each difference between
-// generations is a row of a table in the .cpp.
+// counted from 0, and options are those of the registered classes. The differences between
+// generations are listed in tables in config_in.cpp.
 #pragma once
 #include <string>
 
@@ -35,7 +35,8 @@ class CRESCENT_KERAS_API ConfigIn {
   Dict functional(const Dict& config) const;
   /// Whether the layer described by an entry of the configuration passes masks on.
   bool passes_masks_on(const Dict& entry) const;
-  /// The kind and the place of a value, for messages and for names that several kinds have.
+  /// The kind of object that a value should be, since several kinds share some names, and where the
+  /// value stands, for messages.
   struct Expected {
     std::string kind, place;
   };

@@ -15,7 +15,8 @@
 namespace crescent::keras {
 namespace {
 
-/// An initializer that Keras 2.3.1 has only as VarianceScaling with certain options.
+/// An initializer that Keras 2.3.1 cannot load as a class; it is written as VarianceScaling with
+/// these options.
 struct Scaled {
   const char* name;
   double scale;
@@ -34,7 +35,7 @@ struct RenamedOut {
 };
 constexpr RenamedOut kRenamedOut[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 
-/// An option that is a list in Crescent and a number in Keras.
+/// An option that is a list in Crescent but a single number in Keras.
 struct Single {
   const char *class_name, *option;
 };
@@ -45,9 +46,9 @@ constexpr Single kSingle[] = {
 /// Options that must be written even if they are null.
 constexpr Single kWrittenIfNull[] = {{"TextVectorization", "ngrams"}};
 
-/// Whether the layer must be written with its module. Keras 3 looks up a layer of an .h5 without a
-/// module among its public names; doing so it replaces texts that are names of functions ("dot") by
-/// these, and drops axes that are no number.
+/// Whether the name of the layer's Python module must be written. Without it Keras 3 looks up the
+/// layers of an .h5 file among its public names; it then also replaces texts that are names of
+/// functions ("dot") by these functions, and drops an axis that is not a number.
 bool needs_module(const Dict& layer) {
   const std::string name = class_of(layer);
   const Dict config = config_of(layer);
@@ -64,7 +65,7 @@ bool has_structure(const Value& call) {
   });
 }
 
-/// Whether the call has tensors that Keras takes by name, or nested.
+/// Whether the call passes tensors as named or nested arguments, rather than as one list.
 bool by_name(const std::string& class_name, const Value& call) {
   return has_edge(call) || has_structure(call) ||
          (call.as_list().size() > 1 && names_inputs(class_name));
@@ -86,7 +87,7 @@ bool is_model(const std::string& name) { return is_sequential(name) || is_functi
 
 class Writer {
  public:
-  /// `keras3` is the configuration in the form of Keras 3, if it is needed.
+  /// `keras3` is the same configuration in the form of Keras 3, or null if no part of it is needed.
   Writer(const std::string& target, const Value& keras3)
       : keras3_(target == "keras3"), root_(keras3) {}
 
@@ -110,19 +111,20 @@ class Writer {
   }
 
  private:
-  /// A name whose meaning all generations share: they read "normal" as the truncated normal
-  /// distribution.
+  /// Translates a name to one that has the same meaning in all generations of Keras: for example
+  /// all of them read "normal" as the truncated normal distribution.
   static Value name_in_keras(const std::string& where, const Value& name) {
     const bool truncated = where == "distribution" && name == Value("truncated_normal");
     return truncated ? Value("normal") : keras_name(where, name);
   }
 
-  /// A function of the user: before Keras 3 only its name.
+  /// A function of the user: an object in Keras 3, only the name before Keras 3.
   Value function(const std::string& name) const {
     return keras3_ ? Value(function_object(name)) : Value(name);
   }
 
-  /// An object that is no layer of a model; Keras 3 needs the module of its class.
+  /// Writes an object that is not a layer of the model, such as an initializer. Keras 3 needs the
+  /// Python module of its class.
   Value inner_object(const Value& value, const std::string& expected) const {
     const std::string kind = kind_given(expected, class_of(value));
     const Dict config = config_of(value.as_dict());
@@ -134,13 +136,13 @@ class Writer {
     return written;
   }
 
-  /// A layer of a model; Keras 2.3.1 and tf.keras ignore the module.
+  /// Writes a layer of a model with its Python module, which Keras 2.3.1 and tf.keras ignore.
   Dict layer_of_model(const std::string& name, const Dict& config, const Value& keras3) const {
     const Dict layer = plain(name, config, keras3);
     return keras3_ && !is_model(name) && needs_module(layer) ? with_module("layer", layer) : layer;
   }
 
-  /// Writes the input shape to the first layer of a nested Sequential that is no InputLayer, where
+  /// Copies the input shape of a nested Sequential from its InputLayer to the next layer, where
   /// Keras 2.3.1 looks for it.
   static void set_first_input_shape(Dict& sequential) {
     List& layers = sequential["layers"].as_list();
@@ -195,8 +197,8 @@ class Writer {
     return options;
   }
 
-  /// Whether an option is left out: it has no effect, or a generation that lacks it always behaves
-  /// so.
+  /// Whether an option is omitted: its value has no effect, or the generation of Keras that lacks
+  /// the option always behaves as this value says.
   bool left_out(const Field* field, std::string_view kind, const std::string& name,
                 const Value& value) const {
     if (!field) return false;
@@ -234,8 +236,9 @@ class Writer {
     return result;
   }
 
-  /// Drops the backward_layer, which Keras 2.3.1 lacks, and the prefix "forward_", which it adds
-  /// itself; other generations need two layers only if the user gave two.
+  /// Drops the option backward_layer, which Keras 2.3.1 lacks, and the prefix "forward_" of the
+  /// layer's name, which Keras 2.3.1 adds itself. For other generations backward_layer is only kept
+  /// if the user gave two layers.
   void drop_implied_direction(Dict& config) const {
     const std::string prefix = "forward_";
     Dict& ahead = config["layer"].as_dict()["config"].as_dict();
@@ -267,8 +270,8 @@ class Writer {
     return list.is_list() && list.as_list().size() == 1 ? Value(list.as_list().front()) : list;
   }
 
-  /// A Sequential whose input is an InputLayer: Keras 3 misreads the batch_input_shape of the first
-  /// layer in the form of Keras 2.
+  /// Writes a Sequential with an InputLayer: in the form without one, Keras 3 misreads the
+  /// batch_input_shape of the first layer.
   Dict sequential(const Dict& config, const Value& keras3) const {
     const List own = layers_of(keras3);
     List layers;
@@ -292,7 +295,7 @@ class Writer {
     return result;
   }
 
-  /// The layers of the same model in the form of Keras 3.
+  /// The layers of the model from its configuration in the form of Keras 3.
   static List layers_of(const Value& keras3) {
     if (!is_object(keras3)) return {};
     const Value* layers = keras3.as_dict().at("config").as_dict().find("layers");
@@ -316,8 +319,8 @@ class Writer {
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       const Value own = at(layers_there, layers.size());
-      // an operation is written with its module; without it Keras 3 would look for a layer of that
-      // name
+      // an operation is written in the form of Keras 3, with its module: without the module Keras 3
+      // would look for a layer of that name
       if (is_operation(entry.as_dict())) {
         layers.push_back(own);
         continue;
@@ -339,7 +342,8 @@ class Writer {
     return result;
   }
 
-  /// Calls with tensors by name are written in the form of Keras 3, which reads only this one.
+  /// The calls of a layer. A call with named or nested tensors is written in the form of Keras 3,
+  /// the only generation that can read such calls.
   Value nodes(const Value& entry, const Value& keras3, const std::set<std::string>& models) const {
     List result;
     for (const Value& call : entry.as_dict().at("inbound_nodes").as_list())
@@ -360,7 +364,8 @@ class Writer {
     return result;
   }
 
-  /// An argument of a call, in which edges of the graph are [layer, node, tensor], as in tf.keras.
+  /// An argument of a call, in which each tensor is written as [layer, node, tensor], as in
+  /// tf.keras.
   Value argument(const Value& value, const std::set<std::string>& models) const {
     if (value.is_list()) {
       List items;

@@ -1,5 +1,6 @@
-// Configurations in a form that Keras 2.3.1, tf.keras and Keras 3 can read: with explicit input
-// layers, all names, and no option that one of them lacks unless it has an effect.
+// Writes configurations in a form that Keras 2.3.1, tf.keras and Keras 3 can read: input layers are
+// explicit, all names are included, and an option that one of these versions lacks is only written
+// if it has an effect.
 #pragma once
 #include <string>
 
@@ -8,8 +9,9 @@
 
 namespace crescent::keras {
 
-/// `target` is "keras3" or "keras2", for differences between the two. `made` is the model itself,
-/// which cannot be made of its configuration if that has functions of Lua.
+/// Converts the configuration of a model for the generation `target`, "keras3" or "keras2". `made`
+/// is the model itself; it is needed if the configuration refers to functions of Lua, from which
+/// the model cannot be built again.
 CRESCENT_KERAS_API Value keras_model_config(const Value& model, const std::string& target,
                                             const Layer* made = nullptr);
 /// Whether the arguments of a call contain an edge of the graph or a constant tensor.

@@ -16,7 +16,7 @@ namespace {
 // ---- the tables
 
 struct PythonModule {
-  const char *of, *name;  ///< the kind or the class, and its module
+  const char *of, *name;  ///< a kind or class, and its Python module
 };
 constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
                                      {"initializer", "keras.initializers"},
@@ -28,7 +28,8 @@ constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
                                      {"metric", "keras.metrics"},
                                      {"quantizer", "keras.quantizers"}};
 
-/// The modules of classes that Keras does not export: it looks them up by their registered names.
+/// The modules of classes that Keras does not export; Keras looks such classes up by their
+/// registered names.
 constexpr const char* kFunctionalModule = "keras.src.models.functional";
 constexpr PythonModule kHidden[] = {
     {"Functional", kFunctionalModule},
@@ -43,7 +44,8 @@ constexpr PythonModule kPublicNames[] = {{"GroupedQueryAttention", "GroupQueryAt
 /// Layers whose call takes a list of tensors in Keras; in Crescent each tensor also has a name.
 constexpr const char* kTakeLists[] = {"Attention", "AdditiveAttention"};
 
-/// An option of Crescent that a class of Keras 3 lacks; "": Keras 3 lacks the class.
+/// An option of Crescent that the class lacks in Keras 3; an empty option means that Keras 3 lacks
+/// the class.
 struct Lacking {
   const char *class_name, *option;
 };
@@ -86,8 +88,8 @@ const PythonModule* row_of(const PythonModule (&table)[N], const std::string& cl
   return nullptr;
 }
 
-/// The module of a class in Keras 3; null for a class of the user, which it looks up by its
-/// registered name.
+/// The Python module of a class in Keras 3; null for a class of the user, which Keras looks up by
+/// its registered name.
 Value module_of(const std::string& kind, const std::string& class_name) {
   if (is_policy(class_name)) return "keras.dtype_policies";
   for (const PythonModule& row : kModules) {
@@ -111,19 +113,21 @@ Dict object(Value module, const std::string& class_name, Value config) {
           {"registered_name", registered ? Value(class_name) : Value()}};
 }
 
-/// The kind of the object in an option of a class; "" if it is no object or the class is unknown.
+/// The kind of object, such as "initializer", that an option of a class holds; "" if it holds no
+/// object or the class is unknown.
 std::string kind_of(const ClassInfo* info, const std::string& option) {
   const Field* field = info ? info->schema.find(option) : nullptr;
   return field ? field->kind : "";
 }
 
-/// A dtype policy: its name, or the configuration of a policy for quantized weights.
+/// A dtype policy given by name, or by the configuration of a policy for quantized weights.
 Value policy(const Value& given) {
   if (!is_object(given)) return object("keras", "DTypePolicy", Dict{{"name", given}});
   return object(module_of("", class_of(given)), class_of(given), config_of(given.as_dict()));
 }
 
-/// The symbols of a model by layer, node and tensor, with nodes counted as in its configuration.
+/// Finds the tensor for a reference [layer, node, tensor] of a configuration, in which the nodes of
+/// a layer are counted from the first call inside the model.
 class Outputs {
  public:
   Outputs(const Model& model, const List& entries) {
@@ -131,8 +135,8 @@ class Outputs {
       const std::string name = name_of_layer(entry.as_dict());
       auto nodes = model.get_layer(name)->inbound_nodes();
       const size_t calls = entry.as_dict().at("inbound_nodes").as_list().size();
-      if (calls > 0)  // a nested model was called once when it was made
-        nodes.erase(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(calls));
+      // leaves out earlier calls, such as the call with which a nested model was made
+      if (calls > 0) nodes.erase(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(calls));
       nodes_[name] = std::move(nodes);
     }
   }
@@ -169,7 +173,7 @@ class Outputs {
   std::map<std::string, std::vector<NodePtr>> nodes_;  // the calls of each layer in the model
 };
 
-/// The indices of those inputs that can be given by name.
+/// The indices of those inputs of a layer that can also be passed as named arguments.
 std::vector<size_t> places_of(const std::string& class_name) {
   std::vector<size_t> input_indices;
   if (std::find(std::begin(kTakeLists), std::end(kTakeLists), class_name) != std::end(kTakeLists))
@@ -181,8 +185,8 @@ std::vector<size_t> places_of(const std::string& class_name) {
   return input_indices;
 }
 
-/// The positional arguments of call(): a tensor, a list of tensors, or the named inputs in order,
-/// the last of which may be a list.
+/// The positional arguments of call(): one tensor, one list of tensors, or, for a layer with named
+/// inputs, the inputs in order, the last of which may be a list.
 List positional(const std::string& class_name, List tensors) {
   const std::vector<size_t> input_indices = places_of(class_name);
   if (input_indices.empty()) return tensors.size() == 1 ? tensors : List{std::move(tensors)};
@@ -198,8 +202,8 @@ List positional(const std::string& class_name, List tensors) {
   return args;
 }
 
-/// The positional arguments of a call of a layer: the inputs in their nested structure, or in that
-/// of a nested model, and positional arguments of a class of the user.
+/// The positional arguments of a call: the inputs in their nested structure, or in that of the
+/// nested model that is called, followed by positional arguments that a class of the user declares.
 List arguments_of(const Layer& layer, List tensors, const Value& structure, Dict& arguments) {
   const auto* model = dynamic_cast<const Model*>(&layer);
   const Value nested = structure.is_null() && model ? model->structures().inputs : structure;
@@ -233,7 +237,7 @@ Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
 }
 
 Value value_in(const Value& value, const Layer* owner, const std::string& kind = "");
-/// A value without shared_object_id.
+/// Converts a value without writing the shared_object_id of objects.
 Value single_value(const Value& value, const Layer* owner, const std::string& kind);
 
 /// A text in an option of this kind, which may be the name of a function.
@@ -335,8 +339,8 @@ Dict functional(const Dict& config, const Model& model) {
            keras3_ends(config.at("output_layers").as_list(), config.find("output_structure"))}};
 }
 
-/// Removes the build_config, which Keras writes beside the configuration, from it and returns it:
-/// that of a class written in Lua, or the input shape of a model.
+/// Removes the build_config from the options and returns it, because Keras 3 writes it beside the
+/// configuration. It is the data of a class written in Lua, or the input shape of a model.
 Value take_build_config(const ClassInfo* info, Dict& options) {
   const Value *build = options.find(kBuildConfig), *shape = options.find(kBuildShape);
   const bool has_shape = shape && is_build_shape(info, kBuildShape);
@@ -346,8 +350,8 @@ Value take_build_config(const ClassInfo* info, Dict& options) {
   return taken;
 }
 
-/// `owner` is the layer that was made of the object. `expected` is the expected kind, "" if any is
-/// possible.
+/// Converts a value. `owner` is the layer whose configuration contains it; `expected` is the kind
+/// of object that it should be, "" if any kind is possible.
 Value value_in(const Value& value, const Layer* owner, const std::string& expected) {
   Value written = single_value(value, owner, expected);
   if (is_object(value) && is_object(written))

@@ -16,7 +16,7 @@
 namespace crescent::keras {
 namespace {
 
-/// A name with a meaning of Keras 2 that Keras 3 lacks.
+/// A class or function that computes a formula of Keras 2 that Keras 3 no longer has.
 struct OnlyKeras2 {
   const char *name, *reason;
 };
@@ -37,7 +37,7 @@ std::string metric_object(const std::string& name) {
                 ": it opens the file with compile=False");
 }
 
-/// The class that a value of this kind names.
+/// The class of this kind with this name; null if there is none.
 std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::string& name) {
   return kind.empty() ? nullptr : registry().find(kind, name);
 }
@@ -49,7 +49,8 @@ class IncompatibilitySearch {
  public:
   explicit IncompatibilitySearch(bool keras2) : keras2_(keras2) {}
 
-  /// Checks a layer or a model; the place of a nested layer is that of the outer one.
+  /// Checks a layer or a model. Messages about a layer in another layer name the outer one,
+  /// `inside`.
   void layer(const Dict& object, const std::string& inside = "") {
     const std::string name = class_of(object);
     const Dict config = config_of(object);
@@ -64,7 +65,7 @@ class IncompatibilitySearch {
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string location = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
-    // an option of a layer, not the layers of a model
+    // "layers" may be an option of the layer's class instead of the list of layers of a model
     const bool option = info && info->schema.find("layers");
     if (const Value* layers = config.find("layers"); layers && layers->is_list() && !option) {
       for (const char* nested : {"input_structure", "output_structure"})
@@ -86,7 +87,7 @@ class IncompatibilitySearch {
     calls(object, location);
   }
 
-  /// Finds layers whose padding differs on Theano, the other backend of Keras 2.3.1.
+  /// Finds layers whose padding "same" differs if Keras 2.3.1 runs on Theano instead of TensorFlow.
   void padding(const Value& model) {
     if (const auto names = padded_differently_by_theano(model); !names.empty())
       add_minor(concat("layers ", join(names)), "padding",
@@ -131,7 +132,7 @@ class IncompatibilitySearch {
   }
 
   /// Checks a value that is an object of this kind, the name of one, or a list or dictionary of
-  /// these.
+  /// such values.
   void anything(const Value& value, const std::string& kind, const std::string& location,
                 const std::string& option) {
     if (keras2_ && picked_by_keras2(value)) return;
@@ -180,7 +181,7 @@ class IncompatibilitySearch {
     object_of(kind, name, config_of(object), location, option);
   }
 
-  /// Finds an activity regularizer that Keras 3 ignores: that of a SimpleRNN or of the layer in a
+  /// Finds an activity regularizer that Keras 3 ignores: of a SimpleRNN, or of the layer inside a
   /// TimeDistributed.
   void lost_penalty(const std::string& name, const Dict& config, const std::string& location) {
     const Value* inside = name == "TimeDistributed" ? config.find("layer") : nullptr;
@@ -194,7 +195,7 @@ class IncompatibilitySearch {
   void object_of(const std::string& kind, const std::string& name, const Dict& config,
                  const std::string& location, const std::string& option = "") {
     const auto info = class_named(kind, name);
-    if (!info || is_foreign(*info)) return;  // code of the user
+    if (!info || is_foreign(*info)) return;  // a class of the user may have any options
     if (keras2_ && name == kOperationLayer)
       return add(location, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(location, option, lacks(kind, name));
@@ -223,9 +224,10 @@ class IncompatibilitySearch {
   void check_formula(const std::string& name, const Field& field, const Value& value,
                      const std::string& location) {
     const bool keras3s = value == field.default_value;
-    // the formulas differ only in the mask
+    // the two formulas of Concatenate differ only if there is a mask
     if (keras2_ && name == "Concatenate" && !masked_) return;
-    if (keras2_ && field.name == kMaskWithStates) return;  // only calls differ
+    // this option only affects calls with initial states
+    if (keras2_ && field.name == kMaskWithStates) return;
     if (keras3s == keras2_ && told_formulas_.insert(name).second)
       add_minor(location, field.name,
                 concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
@@ -256,7 +258,7 @@ class IncompatibilitySearch {
     add(location, option, concat("Keras 2.3.1 has no such option of ", name));
   }
 
-  /// Checks a schedule: Keras 2.3.1 has only the option `decay`.
+  /// Checks a learning-rate schedule. Keras 2.3.1 has no schedules, only the option `decay`.
   void schedule(const std::string& name, const Dict& config, const std::string& location) {
     const Value *steps = config.find("decay_steps"), *stairs = config.find("staircase");
     const bool decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
@@ -264,7 +266,8 @@ class IncompatibilitySearch {
     if (!decay) add(location, "learning_rate", lacks("schedule", name));
   }
 
-  /// The configuration without the options of a Bidirectional that follow from its layer.
+  /// The configuration of a Bidirectional without the backward_layer if that follows from the
+  /// forward layer, so that it is not written.
   Dict as_written(const std::string& name, const Dict& config) const {
     if (!keras2_ || name != "Bidirectional") return config;
     const Value layer = Dict{{"class_name", name}, {"config", config}};
@@ -313,8 +316,8 @@ class IncompatibilitySearch {
   }
 
   bool keras2_;
-  bool masked_ = false;  ///< whether an earlier layer makes masks
-  /// whether there is a convolution whose kernel is flipped on Theano
+  bool masked_ = false;  ///< whether a layer before the present one makes masks
+  /// whether the model has a convolution, whose kernel would be flipped on Theano
   bool has_flipped_kernels_ = false;
   std::set<std::string> told_formulas_, shared_;
 };

@@ -1,5 +1,5 @@
-// The parts of a model that a file for the target Keras cannot express, found before anything is
-// written.
+// Finds the parts of a model that a file for the target version of Keras cannot express, before
+// anything is written.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,13 +13,13 @@ struct Incompatibility {
   std::string location;  ///< "layer 'dense_1'", "optimizer"
   std::string option;    ///< "": the object as a whole
   std::string reason;
-  /// Whether saving must fail; false if the target can read the file and computes nearly the same.
+  /// whether saving must fail; false if the target can read the file and computes nearly the same
   bool serious = true;
 };
 
-/// `model` is the configuration in Crescent's own form, `compile` the arguments of compile or null.
-/// For "keras3" the result lists what Keras 3 reads but computes differently, for "keras2" all that
-/// Keras 2.3.1 would refuse or compute differently.
+/// `model` is the configuration in Crescent's own form; `compile` are the arguments of compile, or
+/// null. For the target "keras3" the result lists the parts that Keras 3 reads but computes
+/// differently, for "keras2" also those that Keras 2.3.1 would refuse.
 CRESCENT_KERAS_API std::vector<Incompatibility> incompatibilities_of(const Value& model,
                                                                      const Value& compile,
                                                                      const std::string& target);

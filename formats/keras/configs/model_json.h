@@ -1,5 +1,5 @@
-// Configurations of models as JSON texts without weights, whose contents tell which Keras wrote
-// them.
+// Configurations of models as JSON texts without weights. The version of Keras that wrote a text is
+// recognized by its contents.
 #pragma once
 #include <string>
 

@@ -21,7 +21,8 @@ constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
                                          {"LogCoshError", "logcosh"},
                                          {"KLDivergence", "kullback_leibler_divergence"}};
 
-/// Names for which Keras chooses a metric by the shape of the output.
+/// Names of metrics that stand for a group: Keras chooses the actual metric by the shape of the
+/// output.
 constexpr const char* kMetricsByOutputShape[] = {"accuracy", "acc", "crossentropy", "ce"};
 
 bool is_picked(const std::string& name) {
@@ -48,8 +49,8 @@ Value named(const std::string& kind, const std::string& name, const std::string&
   return Dict{{"class_name", info->name}, {"config", Dict()}};
 }
 
-/// An object in the training_config of Keras 3: it has no module, though nested objects have one,
-/// and the package is in its class name. Functions are names.
+/// An object in the training_config of Keras 3: its class name includes the package, and it has no
+/// module, but objects nested in it have one. A function is written as its name.
 Value object_out(const Value& object, const std::string& kind, const std::string& target) {
   if (is_object(object) && is_own_function(kind, class_of(object))) return class_of(object);
   Value written = keras_value(object, kind, target);
@@ -157,12 +158,12 @@ Value with_modules(const Value& value, const std::string& kind) {
   return result;
 }
 
-/// Short names of metrics that Keras 3 shows as they were given.
+/// Short names of metrics that Keras 3 shows exactly as the user gave them.
 constexpr const char* kShownAsGiven[] = {"mae",  "MAE",  "mse",  "MSE", "mape",
                                          "MAPE", "msle", "MSLE", "bce", "BCE"};
 
-/// The written value with the short names of metrics that were given, which Keras 3 reads in
-/// archives.
+/// The written metrics, in which the short names that the user gave are kept: Keras 3 can read
+/// short names in archives.
 Value with_short_names(const Value& written, const Value& given) {
   if (given.is_string())
     return std::count(std::begin(kShownAsGiven), std::end(kShownAsGiven), given.as_string()) > 0

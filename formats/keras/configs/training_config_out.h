@@ -10,17 +10,19 @@
 
 namespace crescent::keras {
 
-/// Returns null if only Crescent can compile the model again, because a function has no name.
+/// The training_config for `target`; null if a function in it has no name, so that only Crescent
+/// can compile the model again.
 CRESCENT_KERAS_API Value keras_training_config(const Value& compile, const std::string& target);
-/// The compile_config of archives: objects have the module of their class. Empty instead of null.
+/// The compile_config of archives, in which objects have the Python module of their class. Where
+/// keras_training_config() returns null, it is empty.
 CRESCENT_KERAS_API Dict keras3_compile_config(const Value& compile);
 
-/// Whether Keras 2.3.1 has the metric only as a class and not as a function: it writes such objects
-/// to files but cannot read them.
+/// Whether Keras 2.3.1 has the metric only as a class, not as a function. Keras 2.3.1 writes
+/// objects of such classes to files but cannot read them.
 bool keras2_has_no_function(const std::string& metric);
 
-/// "accuracy" or "acc" for a metric object that Keras 2 chooses for this text with a binary loss;
-/// nullopt for others.
+/// "accuracy" or "acc" if `metric` is the binary metric that Keras 2 chooses for that name when the
+/// loss is binary; nullopt for other metrics.
 std::optional<std::string> picked_by_keras2(const Value& metric);
 
 }  // namespace crescent::keras

@@ -17,13 +17,14 @@ const Value* mask_of(const Value& node) {
   return kwargs ? part(*kwargs, "mask") : nullptr;
 }
 
-/// [layer, node, tensor] of the only tensor in a value; null if there is none or several.
+/// The reference [layer, node, tensor] to the only tensor in a value; null if there is none or more
+/// than one.
 Value only_reference(const Value& value) {
   const List references = references_in(value);
   return references.size() == 1 ? references.front() : Value();
 }
 
-/// The positional tensors of a call, one or a list.
+/// The tensors among the positional arguments of a call.
 List inputs_of(const Value& node) {
   const Value* args = part(node, "args");
   return args ? references_in(*args) : List();
@@ -50,7 +51,8 @@ GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
 // are limited.
 
 Value GivenMasks::mask_origin(Value mask) const {
-  int64_t any = 0;  // the number of times that the mask is reduced over its last axis
+  // the number of times that the mask was reduced over its last axis with the operation "any"
+  int64_t any = 0;
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(mask);
     const List inputs = call.node ? inputs_of(*call.node) : List();
@@ -89,8 +91,8 @@ Value GivenMasks::tensor_mask(Value tensor) const {
 
 namespace {
 
-/// Whether the call has other tensors than the inputs: Keras 3 passes a mask on only to calls with
-/// one argument of tensors.
+/// Whether named arguments of the call contain tensors besides the mask: Keras 3 passes a mask on
+/// only in calls with a single argument of tensors.
 bool has_other_tensors(const Value& node) {
   const Value* kwargs = part(node, "kwargs");
   return kwargs && std::any_of(kwargs->as_dict().begin(), kwargs->as_dict().end(),

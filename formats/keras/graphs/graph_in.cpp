@@ -37,7 +37,7 @@ void collect_references(const Value& value, List& found) {
   }
 }
 
-/// The value with all references to tensors converted to Crescent's form.
+/// Returns the value with each reference to a tensor converted to Crescent's form.
 Value marked(const Value& value) {
   const Value* history = keras_tensor_history(value);
   const Value& reference = history ? *history : value;
@@ -57,7 +57,8 @@ Value marked(const Value& value) {
   return dict;
 }
 
-/// Calls f(history) for every reference in the arguments of a call.
+/// Calls f(history), where history is the list [layer, node, tensor], for every tensor in the
+/// arguments of a call.
 template <class V, class F>
 void each_history(V& value, F f) {
   if (value.is_list()) {
@@ -70,12 +71,13 @@ void each_history(V& value, F f) {
   }
 }
 
-/// The list in a value that is a list, or a tuple as Keras 3 writes it.
+/// The list in a value that is a list, or that is a tuple in the form of Keras 3.
 const Value& without_tuple(const Value& value) {
   return is_object(value) && class_of(value) == "__tuple__" ? value.as_dict().at("items") : value;
 }
 
-/// The structure of a value, with true for each reference.
+/// The nested lists and dictionaries of a value, with `true` in the place of each reference to a
+/// tensor.
 Value structure_of_references(const Value& given) {
   const Value& value = without_tuple(given);
   if (is_reference(value) || keras_tensor_history(value)) return true;
@@ -93,8 +95,8 @@ Value structure_of_references(const Value& given) {
 
 bool is_own(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
 
-/// Splits the named arguments of a call: tensors that are inputs are added to the inputs, at the
-/// index that the layer declares for the name; the others stay named.
+/// Removes the tensors from the named arguments of a call that the layer declares as inputs, and
+/// adds them to `inputs` at the declared index. Returns the other arguments.
 Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
   const std::vector<Argument> declared = layer ? layer->schema.arguments : std::vector<Argument>();
   Dict rest;
@@ -103,7 +105,7 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
     if (entry.value.is_null()) continue;
     List references;
     collect_references(entry.value, references);
-    if (entry.key == "mask") {  // an argument of every layer
+    if (entry.key == "mask") {  // every layer has the argument mask
       if (!references.empty()) rest.set(entry.key, marked(entry.value));
       continue;
     }
@@ -187,8 +189,9 @@ const Value* keras_tensor_history(const Value& value) {
 
 namespace {
 
-/// The arguments of a call of a user's class: positional ones are the inputs, nested in any way,
-/// and others. Without positional ones the inputs are the first tensors by name.
+/// The arguments of a call of a class of the user. Positional arguments are the inputs, nested in
+/// any way, and other values. Without positional arguments the first named argument with tensors is
+/// the input.
 Dict own_arguments_in(List args, Dict& kwargs, List& inputs) {
   for (const DictEntry& entry : Dict(kwargs)) {
     List references;
@@ -218,7 +221,7 @@ Value call_in(const Value& node, const ClassInfo* layer) {
   if (node.is_dict()) {
     const Value *args = node.as_dict().find("args"), *given = node.as_dict().find("kwargs");
     Dict kwargs = given && given->is_dict() ? given->as_dict() : Dict();
-    kwargs.erase("training");  // models of Keras 3 ignore the argument
+    kwargs.erase("training");  // models of Keras 3 ignore a stored value of `training`
     if (args && is_own(layer))
       arguments = own_arguments_in(without_tuple(*args).as_list(), kwargs, inputs);
     else if (args)

@@ -15,12 +15,12 @@ Value call_in(const Value& node, const ClassInfo* layer);
 /// Converts input_layers or output_layers, a reference or a nested structure of references, to a
 /// list.
 List references_in(const Value& ends);
-/// The nested structure of such a value (structure.h).
+/// The nested structure (structure.h) of input_layers or output_layers.
 Value structure_in(const Value& ends);
 
-/// Counts the calls of nested models from 0, as Keras 3 does; Keras 2 counts from 1. As all n calls
-/// are used, the highest number, n or n - 1, tells which of them wrote the file. `layers` are
-/// entries with converted inbound_nodes.
+/// Renumbers the calls of nested models from 0, as in Keras 3; Keras 2 counts from 1. Since all n
+/// calls are used, the highest number in a file, n or n - 1, tells which version wrote it. `layers`
+/// are entries whose inbound_nodes were converted.
 void count_nested_from_zero(List& layers, List& outputs);
 
 }  // namespace crescent::keras

@@ -48,7 +48,7 @@ std::optional<Value> slice_out(const Value& value) {
   return Dict{{"class_name", "__slice__"}, {"config", std::move(config)}};
 }
 
-/// The options of an entry without those that all layers have.
+/// The options of an entry except name, trainable and dtype, which all layers have.
 Dict options_in(const Dict& config) {
   Dict options;
   List none;
@@ -60,8 +60,8 @@ Dict options_in(const Dict& config) {
   return options;
 }
 
-/// The arguments of a call by name. Positional ones are the parameters that Keras stores with the
-/// call, and in files of earlier versions of Crescent also others after them.
+/// The arguments of a call by name. Positional arguments are the parameters that Keras stores with
+/// the call, followed in files of earlier versions of Crescent by the other parameters.
 Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
   std::vector<const Parameter*> positional_parameters;
   for (const bool in_call : {true, false})
@@ -96,15 +96,16 @@ bool is_bare_operation(const Dict& entry) {
          registry().find(Operation::kKind, class_of(entry));
 }
 
-/// A class that in Keras is another class, whose option is a list of this length.
+/// A class `here` of Crescent that Keras writes as the class `keras` with a list of this length as
+/// the value of `option`.
 struct ByLength {
   const char *here, *keras, *option;
   size_t length;
 };
 constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
 
-/// The name of the operation's class in Keras; the option that distinguishes it there becomes a
-/// list.
+/// The class of an operation in Keras. For a class in kByLength its option becomes a list, whose
+/// length distinguishes the class in Keras.
 std::string keras_operation(const std::string& keras_class, Dict& config) {
   for (const ByLength& row : kByLength) {
     if (keras_class != row.here) continue;

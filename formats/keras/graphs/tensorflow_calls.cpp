@@ -25,15 +25,16 @@ bool is_bare_reference(const Value& value) {
   return parts[0].is_string() && parts[1].is_int() && parts[2].is_int();
 }
 
-/// The arguments in a node: the first one, which is a tensor, a constant or a list of them, and the
-/// others.
+/// The arguments of a call: the first argument, which is a tensor, a constant or a list of these,
+/// and the named arguments.
 struct CallInputs {
   List first;
   bool is_list = false;
   Dict others;
 };
 
-/// Reads ["dense_1", 0, 0, {...}] or ["_CONSTANT_VALUE", -1, value, {...}], or a list of these.
+/// Reads the arguments of a call from ["dense_1", 0, 0, {...}] or ["_CONSTANT_VALUE", -1, value,
+/// {...}], or from a list of such entries.
 CallInputs inputs_in(const Value& node) {
   const List& parts = node.as_list();
   CallInputs inputs;
@@ -48,7 +49,7 @@ CallInputs inputs_in(const Value& node) {
   return inputs;
 }
 
-/// Replaces references by {"input": i} and adds them to the inputs.
+/// Appends the references to tensors in a value to `inputs` and replaces each by {"input": i}.
 Value with_inputs(const Value& value, List& inputs) {
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
     if (!is_bare_reference(part)) return std::nullopt;
@@ -87,7 +88,8 @@ Dict converted(const Dict& entry) {
   }
 }
 
-/// The calls whose results are used, found backwards from the outputs.
+/// Finds the calls of TensorFlow functions whose results are used, going backwards from the
+/// outputs.
 class RequiredCalls {
  public:
   explicit RequiredCalls(const List& layers) {

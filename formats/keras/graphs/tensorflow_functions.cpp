@@ -42,8 +42,8 @@ bool is_tensor(const Value& value) {
   return value.is_list() && !value.as_list().empty() && value.as_list().front().is_string();
 }
 
-/// Replaces a size that TensorFlow computes while the model runs by -1, which follows from the
-/// other sizes.
+/// Replaces a size that TensorFlow computes only when the model is called by -1, which means that
+/// it follows from the other sizes.
 void fill_shape(NamedCall& call) {
   Value* shape = call.arguments.find("newshape");
   if (!shape || !shape->is_list() || is_tensor(*shape))
@@ -56,7 +56,8 @@ void fill_shape(NamedCall& call) {
   if (unknown > 1) fail("two sizes of its shape are worked out while the model runs");
 }
 
-/// Replaces the sizes of parts by the indices at which all parts but the first begin.
+/// Replaces the sizes of the parts in a split by the indices at which the second part and later
+/// ones begin.
 void places_of_parts(NamedCall& call) {
   Value* parts = call.arguments.find("indices_or_sections");
   if (!parts || !parts->is_list()) return;
@@ -94,7 +95,7 @@ void root_of_epsilon(NamedCall& call) {
   call.arguments.set("epsilon", std::sqrt(epsilon ? epsilon->as_float() : 1e-12));
 }
 
-/// The sizes of rows and columns among those of (batch, rows, columns, channels).
+/// The sizes for (rows, columns) in a list of sizes for (batch, rows, columns, channels).
 Value of_image(const Value& sizes) {
   if (!sizes.is_list() || sizes.as_list().size() < 3) return sizes;
   const List& all = sizes.as_list();
@@ -115,7 +116,7 @@ void pooling(NamedCall& call) {
 
 void method_of_resizing(NamedCall& call) { write_lower(call.arguments, "interpolation"); }
 
-/// Replaces a key that is a serialized tuple by the list of its items.
+/// Replaces an argument `key` that is a serialized tuple by the list of the tuple's items.
 void plain_key(NamedCall& call) {
   if (Value* key = call.arguments.find("key");
       key && is_object(*key) && class_of(*key) == "__tuple__")
@@ -131,9 +132,10 @@ void largest_first(NamedCall& call) {
 
 // ---- the table
 
-/// A function of TensorFlow and its operation. `arguments` is the operation's name of the first
-/// argument, then for each other "theirs" or "theirs=ours"; "+ours=value" is a constant argument of
-/// the operation; "-theirs=value" is an argument that the operation lacks and that must have this
+/// A function of TensorFlow and the operation that replaces it. `arguments` lists words: first the
+/// operation's name of the first argument, then for each other argument "theirs" or "theirs=ours"
+/// (the names in TensorFlow and in Crescent); "+ours=value" is a constant argument of the
+/// operation; "-theirs=value" is an argument that the operation lacks and that must have this
 /// value; "-theirs" is an argument without effect.
 struct FunctionRow {
   const char *function, *operation, *arguments;
@@ -294,8 +296,8 @@ constexpr FunctionRow kFunctions[] = {
     {"image.rgb_to_grayscale", "image.rgb_to_grayscale", "images"},
 };
 
-/// Finds the row of a function; "compat.v1.gather" and "math.exp" are also named "gather" and
-/// "exp".
+/// Finds the entry for a function in the table. "compat.v1.gather" and "math.exp" are also found as
+/// "gather" and "exp".
 const FunctionRow* find_row(std::string name) {
   constexpr std::string_view kOld = "compat.v1.";
   if (name.starts_with(kOld)) name.erase(0, kOld.size());
@@ -319,7 +321,7 @@ bool is_value(const Value& given, const std::string& text) {
   return given == Value(text);
 }
 
-/// Renames arguments by a row.
+/// Renames the arguments of a call as an entry of the table says.
 class RenamedArguments {
  public:
   explicit RenamedArguments(const FunctionRow& row) : words_(words_of(row.arguments)) {}

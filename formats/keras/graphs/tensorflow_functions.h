@@ -1,4 +1,4 @@
-// A table of the operations for the TensorFlow functions that models of tf.keras call.
+// The operations that replace the TensorFlow functions in models of tf.keras.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,8 +15,9 @@ struct NamedCall {
   Dict arguments;
 };
 
-/// The call of an operation, by its class in Keras 3, that computes the same. Fails for functions
-/// without a row and for arguments that the operation lacks.
+/// The call of an operation, named by its class in Keras 3, that computes the same as a call of
+/// TensorFlow. Fails for functions without such an operation and for arguments that the operation
+/// lacks.
 NamedCall operation_for(NamedCall tensorflow);
 
 /// The words of a text in a row of a table.

@@ -10,8 +10,9 @@
 namespace crescent::keras {
 namespace {
 
-/// A kind of node. `inputs` are the names of the arguments after the first, in order; `attributes`
-/// has "theirs=ours". If `after` is not negative, all inputs but the last `after` form a list.
+/// A kind of node and the function that computes the same. `inputs` are the names of the arguments
+/// after the first, in order; `attributes` has pairs "theirs=ours", the names in TensorFlow and
+/// Crescent. If `after` is not negative, all inputs except the last `after` ones form a list.
 struct NodeRow {
   const char *operation, *function, *inputs, *attributes;
   int after = -1;
@@ -114,7 +115,8 @@ constexpr ElementType kTypes[] = {{"DT_FLOAT", "float32"}, {"DT_DOUBLE", "float6
                                   {"DT_INT32", "int32"},   {"DT_INT64", "int64"},
                                   {"DT_UINT8", "uint8"},   {"DT_BOOL", "bool"}};
 
-/// The integer in a text, as which the JSON of a definition has integers of 64 bits.
+/// The integer in a value that is a text: JSON definitions of nodes have integers of 64 bits as
+/// texts.
 Value number_in(const Value& value) {
   return value.is_string() ? Value(static_cast<int64_t>(std::atoll(value.as_string().c_str())))
                            : value;

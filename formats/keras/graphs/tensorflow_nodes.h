@@ -1,5 +1,5 @@
-// Nodes of TensorFlow graphs in models of tf.keras 2.0 to 2.3: a TensorFlowOpLayer contains the
-// definition of a node and its constant inputs by index.
+// Converts nodes of TensorFlow graphs in models of tf.keras 2.0 to 2.3, where a TensorFlowOpLayer
+// contains the definition of a node and its constant inputs by index.
 #pragma once
 #include "keras/graphs/tensorflow_functions.h"
 
@@ -7,7 +7,8 @@ namespace crescent::keras {
 
 inline constexpr const char* kTensorFlowNode = "TensorFlowOpLayer";
 
-/// Converts the node to a call of the TensorFlow function for it; `tensors` are its other inputs.
+/// Converts a node to a call of the TensorFlow function that computes the same; `tensors` are its
+/// inputs that are not constant.
 NamedCall tensorflow_node_in(const Dict& config, const List& tensors);
 
 }  // namespace crescent::keras

@@ -21,7 +21,7 @@ constexpr NewName kClasses[] = {{"Convolution1D", "Conv1D"},
                                 {"AtrousConvolution2D", "Conv2D"},
                                 {"SeparableConvolution2D", "SeparableConv2D"},
                                 {"Deconvolution2D", "Conv2DTranspose"},
-                                // Dense, too, is applied to each step
+                                // Dense is also applied to each time step of a sequence
                                 {"TimeDistributedDense", "Dense"},
                                 {"L1L2Regularizer", "L1L2"},
                                 {"WeightRegularizer", "L1L2"},
@@ -34,7 +34,8 @@ constexpr NewName kRemovedClasses[] = {
     {"SReLU", "a layer of your own"},
     {"ParametricSoftplus", "a layer of your own"}};
 
-/// Renamed options; rows of a class come before those of all classes ("").
+/// Options that were renamed. The table has the entries for a certain class before those for all
+/// classes, whose class_name is "".
 struct NewOption {
   const char *class_name, *keras1, *keras2;
 };
@@ -72,13 +73,13 @@ constexpr NewOption kOptions[] = {{"Embedding", "output_dim", "output_dim"},
                                   {"", "pool_length", "pool_size"},
                                   {"", "stride", "strides"}};
 
-/// Options without a successor: they chose an implementation, or InputLayer has replaced them.
+/// Options that are dropped: they chose an implementation, or an InputLayer has replaced them.
 constexpr NewOption kDroppedOptions[] = {{"", "consume_less", ""},
                                          {"", "input_dtype", ""},
                                          {"", "input_length", ""},
                                          {"Conv2DTranspose", "output_shape", ""}};
 
-/// Sizes of windows with one option per axis.
+/// The options of Keras 1 that together give the size of a window, one for each axis.
 constexpr const char* kSizes[][3] = {{"nb_row", "nb_col"},
                                      {"kernel_dim1", "kernel_dim2", "kernel_dim3"}};
 
@@ -161,7 +162,8 @@ void join_sizes(Dict& config) {
   }
 }
 
-/// Converts options of 1.x that are not merely renamed; fails for those that no later Keras has.
+/// Converts options of Keras 1 that need more than a new name; fails for those that no later Keras
+/// has.
 void convert_rest(const std::string& class_name, Dict& config) {
   if (const Value* bias = config.find("forget_bias_init")) {
     config.set("unit_forget_bias", *bias == Value("one"));

@@ -1,5 +1,5 @@
-// Converts configurations of Keras 1 to classes and options of Keras 2, whose meaning depends on
-// the version as for files of Keras 2 (config_in).
+// Converts configurations of Keras 1 to the classes and options of Keras 2; config_in.h then
+// converts those to Crescent's form.
 #pragma once
 #include "crescent/base/value.h"
 #include "keras/export.h"

@@ -8,15 +8,17 @@
 namespace crescent::keras {
 namespace {
 
-/// The gates of a class, by the last letters of names, in the order of Keras 1 and in that of Keras
-/// 2.
+/// The gates of a class, each as the last letter of the names of its arrays, in the order of Keras
+/// 1 (`saved`) and of Keras 2 (`joined`).
 struct Layout {
   std::string_view saved, joined;
 };
 constexpr Layout kLayouts[] = {{"icfo", "ifco"}, {"zrh", "zrh"}};
-constexpr std::string_view kArrays = "WUb";  // the letters of the arrays of a gate
+// the letters for the arrays of a gate: kernel, recurrent kernel and bias
+constexpr std::string_view kArrays = "WUb";
 
-/// 'W' and 'i' for "lstm_1_W_i", with or without ":0"; zeros for other names.
+/// The letters of the array and of the gate in a name: 'W' and 'i' for "lstm_1_W_i", with or
+/// without ":0"; zeros for other names.
 std::pair<char, char> array_and_gate(std::string_view name) {
   if (name.ends_with(":0")) name.remove_suffix(2);
   const size_t end = name.size();

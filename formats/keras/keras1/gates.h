@@ -1,5 +1,5 @@
-// Weights of recurrent layers of Keras 1, which stores an array per gate ("lstm_1_W_i", ...), as
-// concatenated arrays in the order of gates of Keras 2.
+// Reads weights of recurrent layers of Keras 1, which stores an array per gate ("lstm_1_W_i", ...),
+// as if they were concatenated in the order of gates of Keras 2.
 #pragma once
 #include <map>
 
@@ -16,7 +16,8 @@ class JoinedGates final : public WeightSource {
     return file_.text(group, name);
   }
   using WeightSource::texts;
-  /// The weight_names, in which the arrays of gates are replaced by names of the concatenated ones.
+  /// The weight_names of layers, in which the names of arrays of single gates are replaced by a
+  /// name for the concatenated array.
   std::vector<std::optional<Names>> texts(const Names& groups, const std::string& name) override;
   std::optional<int64_t> integer(const std::string& group, const std::string& name) override {
     return file_.integer(group, name);
@@ -29,12 +30,13 @@ class JoinedGates final : public WeightSource {
 
  private:
   Names joined(const std::string& group, const Names& weights);
-  /// The datasets in the file that are concatenated for these names, and their number for each
-  /// name.
+  /// The datasets in the file for each of these names, one after another. `counts` receives the
+  /// number of datasets for each name, several if they are to be concatenated.
   Names parts_of(const Names& datasets, std::vector<size_t>& counts) const;
 
   WeightSource& file_;
-  std::map<std::string, Names> parts_;  ///< the datasets of each concatenated one
+  std::map<std::string, Names> parts_;  ///< the datasets of which each concatenated array consists,
+                                        ///< by its name
 };
 
 }  // namespace crescent::keras

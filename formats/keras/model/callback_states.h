@@ -12,13 +12,13 @@ namespace crescent::keras {
 /// Adds the tensors of the states to the entries; returns the rest as JSON.
 Value write_callback_states(Entries& entries, const Value& states);
 
-/// States that are being read: variables in place of the tensors are matched with datasets of the
-/// file, whose values then become part of the states.
+/// States of callbacks that are being read: their tensors are matched with datasets of the file as
+/// temporary variables, whose values then become part of the states.
 class CallbackStates {
  public:
   CallbackStates(WeightSource& file, Value stored);
   const Matches& matches() const { return matches_; }
-  /// Sets the states of the model, after the matches were assigned.
+  /// Passes the states to the model; to be called after the matches were assigned.
   void give_to(Model& model) const;
 
  private:

@@ -18,8 +18,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Adds the operation that a layer of the graph calls, under its own name, unless the operation is
-/// built in.
+/// Adds the operation that an OperationLayer calls to `plugins`, unless the operation is built in.
 void collect_operation(const Dict& object, Dict& plugins) {
   const Dict config = config_of(object);
   const std::string* name =
@@ -44,7 +43,8 @@ void collect_plugins(const Value& value, Dict& plugins) {
 
 Dict plugins_of(Model& model, const Value& config, const Value& compile) {
   Dict plugins;
-  for (Layer* layer : model.flatten_layers())  // also layers that no configuration names
+  // includes layers that the configuration does not contain
+  for (Layer* layer : model.flatten_layers())
     if (const auto& info = layer->info(); info && !info->plugin.empty())
       plugins.set(info->name, List{info->plugin, info->plugin_version});
   collect_plugins(config, plugins);
@@ -52,8 +52,8 @@ Dict plugins_of(Model& model, const Value& config, const Value& compile) {
   return plugins;
 }
 
-/// The input shapes of a graph, which are needed to build it if its configuration lacks them (that
-/// of a class from Lua may).
+/// The input shapes of a graph. They are needed to build it again if its configuration does not
+/// contain them, as that of a class from Lua may not.
 List input_shapes(Model& model) {
   List shapes;
   if (model.is_graph())
@@ -62,7 +62,8 @@ List input_shapes(Model& model) {
   return shapes;
 }
 
-/// The groups that the file must have, so that missing state is an error.
+/// The names of the groups at the top of the file; the description lists them so that loading fails
+/// if one is missing.
 List groups_of(const Entries& entries) {
   List groups;
   for (const Entry& entry : entries)
@@ -100,7 +101,8 @@ Value compile_config(const Model& model, const SaveOptions& options) {
   return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
 }
 
-/// The input shape for which Keras builds the model; null for a graph, whose configuration has it.
+/// The input shape with which Keras builds the model; null for a graph, whose configuration
+/// contains the shape.
 Value build_shape(const Model& model, const Value& config) {
   if (is_sequential(model.class_name()))
     return model.is_graph() ? Codec<Shape>::encode(model.inputs().front().shape()) : Value();
@@ -130,7 +132,8 @@ ModelStatement statement_of(Model& model, const std::string& path, const SaveOpt
 ArchiveDescription archive_description(Model& model, const ModelStatement& statement) {
   const auto& [config, compile, own] = statement;
   Value written = keras3_layer_config(model);
-  if (!written.as_dict().contains(kBuildConfig))  // unless the class wrote one
+  // a class of the user may have written a build_config itself
+  if (!written.as_dict().contains(kBuildConfig))
     written.as_dict().set(kBuildConfig, Dict{{"input_shape", build_shape(model, config)}});
   written.as_dict().set("compile_config",
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
@@ -200,7 +203,8 @@ const Value& Description::own(const char* name) const {
 
 namespace {
 
-/// Adds the input shape of a model without a graph, which Keras 3 writes beside the configuration.
+/// Adds the input shape of a model without a graph to its configuration; Keras 3 writes that shape
+/// beside the configuration.
 Value with_build_shape(Value config, const Value& written) {
   const Value* build = written.is_dict() ? written.as_dict().find(kBuildConfig) : nullptr;
   const std::string name = class_of(config);
@@ -231,8 +235,8 @@ bool Description::has_optimizer() const {
   return said.contains("optimizer") || said.contains("optimizer_config");
 }
 
-/// The options of compile. Keras 3 omits some optimizers but saves their state; then the class
-/// follows from the name of the group of the state.
+/// The options of compile. Some optimizers are missing in the files of Keras 3 although their state
+/// is saved; their class then follows from the name of the group with the state.
 Dict Description::compile_options() const {
   Dict options = reader_->compile_options(compile_);
   if (has_optimizer()) return options;
@@ -254,7 +258,8 @@ Dict Description::compile_options() const {
 
 namespace {
 
-/// Gives a list of metrics to every output, as Keras did before Keras 3 for lists of any length.
+/// Gives the whole list of metrics to each output, as Keras did before Keras 3. Otherwise a list
+/// with one item per output would be divided among the outputs, as in Keras 3.
 void give_metrics_to_all(Dict& options, size_t outputs) {
   for (const char* name : {"metrics", "weighted_metrics"}) {
     Value* metrics = options.find(name);

@@ -19,23 +19,24 @@ struct ModelStatement {
   Value compile;  ///< arguments of compile; null if a loaded model is not to be compiled
   Dict own;       ///< the value of Crescent's own attribute of the root
 };
-/// The statement for a file with these `entries`. Warns of code, which files do not contain; fails
-/// if the target cannot express the model.
+/// Collects the statement for a file with these `entries`. Warns of functions and classes from Lua,
+/// whose code is not saved; fails if the target cannot express the model.
 ModelStatement statement_of(Model& model, const std::string& path, const SaveOptions& options,
                             Value callback_states, const Entries& entries);
 
-/// The root group of an HDF5 file that is not part of an archive.
+/// The entry of the root group of an HDF5 file, with the description as attributes.
 Entry description_entry(Model& model, const ModelStatement& statement, const std::string& target);
 
-/// The description in an archive: texts in files of their own, and the root group of the HDF5 file,
-/// which has the rest.
+/// The description in an archive: the texts metadata.json and config.json, and the root group of
+/// the HDF5 file with the attributes that these texts do not contain.
 struct ArchiveDescription {
   std::string metadata, config;
   Entry root;
 };
 ArchiveDescription archive_description(Model& model, const ModelStatement& statement);
 
-/// The writer of the weights below `group`; a file of weights alone has it at its root.
+/// The program and version that wrote the weights below `group`, or at the root in a file with only
+/// weights.
 Origin origin_of(WeightSource& file, const std::string& group);
 
 class Description {
@@ -50,7 +51,7 @@ class Description {
   ModelPtr build() const;
   /// Compiles the model. Returns false, with a warning, if that fails; the model can still predict.
   bool compile(Model& model) const;
-  /// Whether it has the configuration of the optimizer.
+  /// Whether the file has the configuration of the optimizer.
   bool has_optimizer() const;
 
  private:
@@ -61,7 +62,7 @@ class Description {
   Value own_;
   Origin origin_;
   Value model_, compile_;
-  std::string optimizer_;  ///< the name of the group of its state
+  std::string optimizer_;  ///< the name of the group with the optimizer's state
   std::optional<ConfigIn> reader_;
 };
 

@@ -9,8 +9,8 @@ namespace crescent::keras {
 inline constexpr const char* kFeatureSpace = "FeatureSpace";
 
 /// Loads a FeatureSpace as {"features": [{"name", "dtype", "preprocessor", "output_mode"}, ...],
-/// "crosses": [{"feature_names", "crossing_dim", "output_mode"}, ...], and its other options}, with
-/// layers as preprocessors; null if the file contains something else.
+/// "crosses": [{"feature_names", "crossing_dim", "output_mode"}, ...], and the other options}, in
+/// which each "preprocessor" is a layer; null if the file contains no FeatureSpace.
 CRESCENT_KERAS_API Value load_feature_space(WeightSource& file, const Value& custom_objects);
 
 /// The parts of an archive for a FeatureSpace in the form of load_feature_space().

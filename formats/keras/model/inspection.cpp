@@ -12,7 +12,8 @@
 namespace crescent::keras {
 namespace {
 
-/// Limits of the depth and number of visited groups, since groups may contain themselves.
+/// Limits of the depth of groups and of the number of visited objects: in a damaged file a group
+/// may contain itself.
 constexpr size_t kDeepest = 32, kMaxObjects = 200'000;
 
 Value json_of(WeightSource& file, const char* name) {
@@ -33,7 +34,7 @@ const Value& at(const Value& dict, std::string_view key) {
 
 // ---- layers
 
-/// A layer of the configuration, or one that a group of weights names.
+/// A layer, found in the configuration or as a group of weights.
 struct LayerDescription {
   std::string name, class_name;
   Value inside;  ///< names and classes of the layers in a nested model
@@ -51,7 +52,8 @@ Value list_of(const std::vector<LayerDescription>& layers) {
   return list;
 }
 
-/// The layers of a model; before Keras 2.2.3 the configuration of a Sequential was a plain list.
+/// The layers in the configuration of a model; before Keras 2.2.3 the configuration of a Sequential
+/// was a plain list.
 std::vector<LayerDescription> layers_in(const Value& model) {
   const Value& config = at(model, "config");
   const Value& layers = config.is_list() ? config : at(config, "layers");
@@ -68,7 +70,7 @@ std::vector<LayerDescription> layers_in(const Value& model) {
 
 // ---- weights
 
-/// The datasets of a layer.
+/// A layer and the datasets that hold its weights.
 struct LayerDatasets {
   std::string layer;
   Names names, datasets;
@@ -95,7 +97,7 @@ std::vector<LayerDatasets> keras2_datasets(WeightSource& file, const std::string
   return per_layer;
 }
 
-/// Collects the datasets of variables, which have numbers as names, in a group and its subgroups.
+/// Collects the datasets of a group and its subgroups that hold variables; their names are numbers.
 void collect(WeightSource& file, const std::string& group, const std::string& below, size_t depth,
              LayerDatasets& of_layer, size_t& looked_at) {
   if (depth > kDeepest) fail_endless(file, group);
@@ -114,9 +116,9 @@ void collect(WeightSource& file, const std::string& group, const std::string& be
   }
 }
 
-/// The datasets of each layer in the layout of Keras 3. A group tells the class of its layer:
-/// "conv2d_1" is the second Conv2D of the model. Groups beside the layers are attributes of the
-/// model's class.
+/// The datasets of each layer in the layout of Keras 3. The name of a group tells the class of its
+/// layer: "conv2d_1" is the second Conv2D of the model. Groups that are not in the group of layers
+/// are attributes of the model's class.
 std::vector<LayerDatasets> keras3_datasets(WeightSource& file,
                                            const std::vector<LayerDescription>& descriptions) {
   const std::string root = file.members("layers") ? "layers" : "_layer_checkpoint_dependencies";
@@ -151,7 +153,8 @@ std::optional<std::vector<LayerDatasets>> datasets_of_layers(
   return std::nullopt;
 }
 
-/// Adds the weights to each layer, and their sums to the result.
+/// Adds the list of weights to each layer of the summary, and the total number of parameters to the
+/// summary.
 void add_weights(WeightSource& file, Dict& result,
                  const std::vector<LayerDescription>& descriptions,
                  const std::vector<LayerDatasets>& per_layer) {

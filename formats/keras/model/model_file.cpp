@@ -36,7 +36,8 @@ constexpr Layout kKeras3Layout{[](Entries& entries, Model& model, const std::str
                                  write_keras3_optimizer(entries, model);
                                }};
 
-/// The contents of a model's file without the description, whose form depends on the layout.
+/// The contents of a file with a model: the entries, and the statement from which the description
+/// is written in the form of the file's layout.
 struct ModelImage {
   ModelStatement statement;
   Entries entries;
@@ -135,7 +136,7 @@ void tell(bool wanted, WeightSource& file, Model& model, const Matches& matches,
     warn("'", file.path(), "': weights:", to_text(weight_report(file, model, matches, arrays)));
 }
 
-/// The matches of layers whose weights all fit.
+/// The matches of those layers of which all weights fit.
 Matches without_misfits(WeightSource& file, const Matches& matches) {
   const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
   const auto group = [](const Match& match) {

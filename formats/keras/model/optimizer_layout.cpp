@@ -15,7 +15,7 @@ constexpr const char *kIteration = "iteration", *kRate = "learning_rate";
 
 // ---- the tables
 
-/// A slot that Keras 3 lists after the others, for all variables together.
+/// A slot that Keras 3 lists after all other slots, for all variables one after another.
 struct TrailingSlot {
   const char *class_name, *slot;
   int rank;
@@ -25,18 +25,20 @@ constexpr TrailingSlot kTrailingSlots[] = {{"Adam", "velocity_hat", 1},
                                            {"RMSprop", "momentum", 1},
                                            {"RMSprop", "average_gradient", 2}};
 
-/// A slot that Keras 2 stores although it is not in use, with the shape of the variable or (1,).
+/// A slot that Keras 2 stores even if the optimizer does not use it, with the shape of the variable
+/// (`full_size`) or the shape (1,).
 struct UnusedSlot {
   const char *class_name, *slot;
   bool full_size;
 };
 constexpr UnusedSlot kIdle[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
 
-/// Classes whose slots all generations list variable by variable.
+/// Classes for which all generations of Keras list all slots of a variable together.
 constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
 
-/// The product of momenta that Nadam of Keras stores and Crescent computes: the momentum grows as 1
-/// - 0.96^(decay * step) / 2, in Keras 3 with a decay of 1.
+/// The product of the momenta of all steps, which Nadam of Keras stores and Crescent computes: the
+/// momentum of a step is proportional to 1 - 0.96^(decay * step) / 2. Keras 3 has no option for the
+/// decay, which is 1.
 struct KeptProduct {
   const char *target, *name;
   bool has_decay;
@@ -95,7 +97,7 @@ class Layouts {
 
   StateLayout keras3(Order order, bool rate, bool idle, bool extras) const {
     StateLayout layout;
-    if (scaled_) {  // a LossScaleOptimizer has neither a count nor a rate of its own
+    if (scaled_) {  // the inner optimizer of a LossScaleOptimizer stores the count and the rate
       layout.push_back({{}, kIteration, {DType::int32, Shape{}}});
       layout.push_back({{}, kRate, {DType::float32, Shape{}}});
       append(layout, extras_);
@@ -134,7 +136,7 @@ class Layouts {
     return {variable, slot, variable.spec(), owner};
   }
 
-  /// Sorts the state into averages and accumulators of all variables, slots, and scalars.
+  /// Divides the state into averages and accumulators of all variables, slots, and scalars.
   void sort_state() {
     names_ = optimizer_.slot_names();
     for (const Variable& variable : optimizer_.state())
@@ -152,7 +154,7 @@ class Layouts {
   }
   void find_owners() {
     std::set<std::string> kinds;
-    // the trained variable of each slot that all variables have
+    // the trained variable to which each slot variable belongs
     std::unordered_map<const void*, Variable> owners;
     for (StateLayout* places : {&shared_, &slots_})
       for (StateEntry& each : *places) {
@@ -190,8 +192,8 @@ class Layouts {
     return {{}, row->name, {DType::float32, Shape{}}, {}, product};
   }
 
-  /// The layout with scalars for the averages of rows and columns that Adafactor lacks for vectors,
-  /// as in Keras 3.
+  /// The layout as in Keras 3, where Adafactor stores scalars in the place of the averages of rows
+  /// and columns for vectors, which have none.
   StateLayout with_numbers_for_vectors() const {
     StateLayout places;
     for (const StateEntry& each : slots_) {
@@ -237,8 +239,8 @@ class Layouts {
 
 // ---- reading
 
-/// A possible order of the optimizer's state in a file. Orders that no known release of Keras
-/// writes are only tried if the names tell the slot of every entry.
+/// A possible order of an optimizer's state in a file. An order that no known release of Keras
+/// writes is only tried if the names of the entries tell the slot of each.
 struct Candidate {
   StateLayout layout;
   bool by_names = false;
@@ -249,7 +251,7 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
   for (const bool idle : {false, true})
     for (const bool extras : {true, false}) {
       if ((idle && !layouts.has_idle()) || (!extras && !layouts.has_extras())) continue;
-      if (by_slot) {  // before 2.3 some optimizers did not store their count
+      if (by_slot) {  // before Keras 2.3 some optimizers did not store their count of iterations
         for (const bool iterations : {true, false})
           all.push_back({layouts.keras2(iterations, idle, extras)});
         continue;
@@ -261,7 +263,7 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
   return all;
 }
 
-/// Sorts the entries of each slot by the positions of their owners.
+/// Sorts the entries of each slot in the order of the trained variables `owners`.
 void sort_by_owner(StateLayout& layout, const Variables& owners) {
   std::unordered_map<const void*, size_t> places;
   for (const Variable& owner : owners) places.emplace(owner.id(), places.size());
@@ -301,9 +303,9 @@ std::string stored_here(const std::string& slot) {
   return slot;
 }
 
-/// The slot in a name, "" if it is none of these: "adam/dense_kernel_velocity" (Keras 3),
-/// "Adam/v/dense/kernel:0" (tf.keras from 2.11), "Adam/dense/kernel/v:0" (before),
-/// "training/Adam/v_3" (2.3.1).
+/// The slot that a name contains; "" if it contains none of these slots. Examples:
+/// "adam/dense_kernel_velocity" (Keras 3), "Adam/v/dense/kernel:0" (tf.keras from 2.11),
+/// "Adam/dense/kernel/v:0" (earlier), "training/Adam/v_3" (2.3.1).
 std::string slot_in_name(const std::string& name, const std::set<std::string>& slots) {
   const std::vector<std::string> parts = parts_of(without_end(name));
   if (slots.contains(stored_here(parts.back()))) return stored_here(parts.back());
@@ -319,7 +321,7 @@ std::string described(const StateEntry& place) {
   return place.owner ? concat(place.slot, " of ", place.owner.path()) : place.slot;
 }
 
-/// The reason why the entries of a file do not fit the candidate; "" if they do.
+/// The reason why the entries of a file do not fit a candidate; "" if they fit.
 std::string misfit(const Candidate& candidate, const std::vector<std::string>& names,
                    const std::vector<TensorSpec>& specs) {
   const StateLayout& layout = candidate.layout;

@@ -12,11 +12,11 @@ namespace crescent::keras {
 
 /// An entry of an optimizer's state in a file.
 struct StateEntry {
-  Variable variable;  ///< empty: Keras stores a value here that Crescent does not need
+  Variable variable;  ///< empty if Crescent does not need the value that Keras stores here
   std::string slot;   ///< "iteration", "learning_rate", "momentum", ...
-  TensorSpec spec;    ///< the spec of the entry
+  TensorSpec spec;    ///< the dtype and shape of the entry
   Variable owner{};   ///< the trained variable of a slot; empty for scalars
-  double number = 0;  ///< the written value if there is no variable
+  double number = 0;  ///< the value to write if `variable` is empty
 };
 using StateLayout = std::vector<StateEntry>;
 
@@ -30,14 +30,16 @@ CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimi
                                                          const StateLayout& layout,
                                                          const std::string& target);
 
-/// The assignment of entries of a file, or the reason why there is none.
+/// The assignment of a file's entries to the variables of an optimizer, or the reason why it is not
+/// possible.
 struct PlacedState {
   StateLayout layout;   ///< an entry per name
   std::string problem;  ///< "" if all entries are assigned
 };
-/// Assigns the entries of a file. `listed` are the trained variables in the order of the file.
-/// `names` tell the generation and, in some, the slots; numbers ("0", "1", as in .weights.h5) mean
-/// the order of Keras 3. `specs` are the specs of the entries.
+/// Assigns the entries of a file to the variables of an optimizer. `listed` are the trained
+/// variables in the order of the file. `names` are the names of the entries: they tell the
+/// generation of Keras and for some generations also the slots; names that are numbers ("0", "1",
+/// as in .weights.h5) mean the order of Keras 3. `specs` are the dtypes and shapes of the entries.
 CRESCENT_KERAS_API PlacedState place_optimizer_state(const Optimizer& optimizer,
                                                      const Variables& trained,
                                                      const Variables& listed,

@@ -8,8 +8,8 @@ namespace {
 
 constexpr const char* kOverwrite = "Replace a file that is there.";
 
-/// The schema with this title: one for all formats, which share this library, at an address that
-/// never changes.
+/// The schema of these options with this title. It is made once, shared by all formats, and keeps
+/// its address.
 template <class Options>
 const SchemaData& titled_schema(const std::string& title) {
   static std::mutex mutex;

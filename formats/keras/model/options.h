@@ -11,7 +11,7 @@ struct CRESCENT_KERAS_API SaveOptions {
   bool overwrite = true;
   bool include_optimizer = true;
   bool self_test = false;
-  /// the generation for which differences are resolved: "keras3" or "keras2"
+  /// the generation of Keras that must be able to read the file: "keras3" or "keras2"
   std::string target = "keras3";
   static void describe(Schema<SaveOptions>& s);
 };

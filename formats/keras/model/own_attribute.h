@@ -1,5 +1,5 @@
-// The attribute of the root of a file with those parts of a model that the attributes of Keras
-// cannot express. Keras ignores it.
+// The name of the attribute of a file's root in which Crescent stores those parts of a model that
+// the attributes of Keras cannot express. Keras ignores the attribute.
 #pragma once
 
 namespace crescent::keras {

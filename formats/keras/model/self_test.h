@@ -1,5 +1,6 @@
-// A self-test: a sample input and the prediction for it are stored in the file and compared when
-// the model is loaded on another machine or by another version. Keras ignores them.
+// A self-test: a sample input and the prediction for it are stored in the file. When the model is
+// loaded on another machine or by another version, its prediction is compared with the stored one.
+// Keras ignores both datasets.
 #pragma once
 #include "crescent/model/model.h"
 #include "keras/source/entry.h"
@@ -11,13 +12,14 @@ namespace crescent::keras {
 /// Adds the self-test. Fails for a model with unknown inputs, and for one with stateful layers.
 void write_self_test(Entries& entries, Model& model);
 
-/// A self-test that is being read: variables for its tensors are matched with datasets of the file;
-/// empty if the file has none.
+/// A self-test that is being read: its datasets in the file are matched with temporary variables;
+/// empty if the file has no self-test.
 class SelfTest {
  public:
   explicit SelfTest(WeightSource& file);
   const Matches& matches() const { return matches_; }
-  /// Warns if the prediction differs; to be called after the matches were assigned.
+  /// Warns if the model's prediction differs from the stored one; to be called after the matches
+  /// were assigned.
   void check(Model& model) const;
 
  private:

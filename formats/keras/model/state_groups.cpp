@@ -3,7 +3,7 @@
 namespace crescent::keras {
 namespace {
 
-/// A group of a file whose datasets, with numbers as names, are these variables.
+/// A group of a file that stores these variables as datasets named "0", "1", ...
 struct StateGroup {
   const char *path, *what, *otherwise;
   Variables variables;

@@ -1,5 +1,5 @@
-// The state that a model keeps between batches beside its weights: random generators, the order of
-// samples, the states of stateful layers. Keras ignores it.
+// The state that a model keeps between batches in addition to its weights: random generators, the
+// order of samples, the states of stateful layers. Keras ignores it.
 #pragma once
 #include "crescent/model/model.h"
 #include "keras/source/entry.h"

@@ -43,8 +43,8 @@ std::map<std::string, Slots> slots_of(const Optimizer& optimizer) {
   return slots;
 }
 
-/// Whether the slots are those of these variables: weights may have been frozen, merged or added
-/// since the optimizer was last used.
+/// Whether the slots belong to exactly these variables: weights may have been frozen, merged or
+/// added since the optimizer was last used.
 bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) {
   std::set<const void*> wanted, there;
   for (const Variable& weight : trained) wanted.insert(weight.id());
@@ -63,8 +63,9 @@ Variables numbers_of(const Optimizer& optimizer) {
   return numbers;
 }
 
-/// The optimizer of a model, or an equal one for the weights that the model trains now, with the
-/// slots of the old one where it has them and initial values elsewhere.
+/// The optimizer of a model, if it was built for the weights that the model trains now; else a copy
+/// for these weights, which keeps the values of slots of weights that remain and has initial values
+/// for the others.
 std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& trained) {
   const std::shared_ptr<Optimizer> optimizer = model.optimizer();
   const auto slots = slots_of(*optimizer);
@@ -84,7 +85,7 @@ std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& tr
 /// The attribute with the number of arrays, by which a missing one is detected. Keras ignores it.
 constexpr const char* kCount = "crescent_count";
 
-/// The state of an optimizer in a file, and its group.
+/// The entries of an optimizer's state in a file: their group and their names.
 struct Listed {
   std::string group;
   Names names;
@@ -113,7 +114,7 @@ std::string keras_name(const Match& match, const std::string& root) {
   return match.dataset.substr(match.dataset.find('/', layer) + 1);
 }
 
-/// The trained weights in the order of the Keras that wrote the file.
+/// The trained weights in the order in which the version of Keras that wrote the file lists them.
 Variables in_order_of(const Origin& origin, Variables trained, const Matches& weights,
                       WeightSource& file) {
   if (!origin.sorts_trained_by_name()) return trained;
@@ -128,7 +129,7 @@ Variables in_order_of(const Origin& origin, Variables trained, const Matches& we
   return trained;
 }
 
-/// Whether the state is that of an optimizer of Keras 3 that never trained: it has scalars but no
+/// Whether the entries are those of an optimizer of Keras 3 before its first step: scalars but no
 /// slots.
 bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layout) {
   const auto slots = std::find_if(layout.begin(), layout.end(),

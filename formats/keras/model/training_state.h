@@ -1,4 +1,4 @@
-// The state with which an optimizer continues exactly.
+// Saves and loads the state that an optimizer needs to continue training exactly where it stopped.
 #pragma once
 #include <string>
 
@@ -11,15 +11,17 @@
 
 namespace crescent::keras {
 
-/// Adds the state, with names, in the order of `target`: "keras3" or "keras2".
+/// Adds the state of the model's optimizer with the names and in the order of `target`, "keras3" or
+/// "keras2".
 void write_optimizer(Entries& entries, Model& model, const std::string& target);
-/// Adds the state with numbers as names, as beside weights in the layout of Keras 3.
+/// Adds the state of the model's optimizer with numbers as names, as in files with the weights
+/// layout of Keras 3.
 void write_keras3_optimizer(Entries& entries, Model& model);
 /// Matches the state of the model's optimizer, which is built for its trainable variables if the
-/// file has some. Returns no matches, with the warning of Keras and the reason, if the assignment
-/// is not certain. `weights` are the matches of the model's weights, whose names determine the
-/// order in some generations. `options_known`: the file has the options of the optimizer; else its
-/// state must be exactly the one that the current options give.
+/// file has some. Returns no matches, after a warning with the reason, if the assignment is not
+/// certain. `weights` are the matches of the model's weights, whose names determine the order in
+/// some generations. `options_known` tells whether the file has the options of the optimizer;
+/// otherwise its state must be exactly the one that the current options give.
 CRESCENT_KERAS_API Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
                                            const Origin& origin, bool options_known = true);
 

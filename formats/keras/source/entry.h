@@ -11,7 +11,7 @@ namespace crescent::keras {
 
 struct Entry {
   std::string path;
-  Dict attributes{};  ///< texts, lists of texts, integers
+  Dict attributes{};  ///< texts, lists of texts, and integers by name
   Tensor value{};     ///< the value of a dataset; null for a group
 };
 using Entries = std::vector<Entry>;

@@ -14,22 +14,23 @@ struct Match {
   using ShapeOf = Shape (*)(const Shape& saved);
   std::string dataset;
   Variable variable;
-  /// converts the saved value from another convention; null: it is not converted
+  /// converts the saved value from another convention, such as another order of axes; null if no
+  /// conversion is needed
   Convert convert = nullptr;
   std::string layer{};      ///< the layer's name, for messages
-  ShapeOf shape = nullptr;  ///< the shape after convert; null: the saved one
+  ShapeOf shape = nullptr;  ///< the shape after `convert`; null if it is the saved shape
   /// the layer whose class loads the value itself, under the last part of the dataset's path as its
   /// name
   Layer* keeper = nullptr;
 };
 using Matches = std::vector<Match>;
-/// Replaces the shapes of datasets, in the order of matches, by those after conversion.
+/// Replaces each shape in `saved`, in the order of `matches`, by the shape after conversion.
 void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved);
 
 /// Whether the class of a layer saves and loads its state itself, as arrays by name.
 bool is_kept_by_class(const Layer& layer);
 Dict kept_by_class(const Layer& layer);
-/// Passes values to layers whose class takes them itself.
+/// Passes the loaded values to those layers whose class loads its state itself.
 void pass_to_layers(const Matches& matches);
 
 std::vector<std::string> datasets_of(const Matches& matches);

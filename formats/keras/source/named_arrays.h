@@ -1,5 +1,5 @@
-// A file of named arrays with the interface that formats/keras needs, for weights in formats other
-// than those of Keras.
+// A file of named arrays as a source of weights for formats/keras, for formats that are not from
+// Keras.
 #pragma once
 #include <functional>
 
@@ -26,12 +26,13 @@ class CRESCENT_KERAS_API NamedArrays final : public WeightSource {
     return std::vector<std::optional<Names>>(groups.size());
   }
   std::optional<int64_t> integer(const std::string&, const std::string&) override { return {}; }
-  /// The names of all arrays in the order of the file; only the root has members.
+  /// The names of all arrays in the order of the file, for the root group; there are no other
+  /// groups.
   std::optional<Names> members(const std::string& group) override;
   std::vector<TensorSpec> describe(const Names& arrays) override;
   std::vector<DatasetValues> read(const Names& arrays) override;
 
-  /// The array of this name, or the only one for ""; fails without one.
+  /// The array of this name; with "", the only array of the file. Fails if there is no such array.
   const NamedArray& find(const std::string& name) const;
 
  private:

@@ -1,6 +1,6 @@
-// The interface by which formats/keras reads a file: groups with attributes, and datasets, by paths
-// such as "model_weights/dense_1"; "" is the root. A format implements it for reading, and writes
-// entries (entry.h).
+// The interface through which formats/keras reads a file: groups with attributes, and datasets, by
+// paths such as "model_weights/dense_1"; "" is the root. A format implements this interface for
+// reading; for writing it takes a list of entries (entry.h).
 #pragma once
 #include <optional>
 #include <string>
@@ -17,7 +17,8 @@ using Names = std::vector<std::string>;
 struct DatasetValues {
   Tensor values;
   bool finite = true;    ///< whether no value is NaN or infinite
-  bool in_file = false;  ///< whether they are in the mapped file that hold() protects
+  bool in_file = false;  ///< whether the values are in the mapped file, which hold() protects
+                         ///< against changes
 };
 
 class CRESCENT_KERAS_API WeightSource {
@@ -29,12 +30,12 @@ class CRESCENT_KERAS_API WeightSource {
   /// An attribute that is a text; nullopt if the group or the attribute does not exist. Fails for
   /// an attribute of another type.
   virtual std::optional<std::string> text(const std::string& group, const std::string& name) = 0;
-  /// An attribute that is a list of texts, of several groups at once.
+  /// An attribute of several groups that is a list of texts; one result per group.
   virtual std::vector<std::optional<Names>> texts(const Names& groups, const std::string& name) = 0;
   std::optional<Names> texts(const std::string& group, const std::string& name) {
     return texts(Names{group}, name).front();
   }
-  /// An attribute that is an integer; nullopt for other types and if it does not exist.
+  /// An attribute that is an integer; nullopt if it does not exist or has another type.
   virtual std::optional<int64_t> integer(const std::string& group, const std::string& name) = 0;
   /// The names of the members of a group; nullopt if it does not exist.
   virtual std::optional<Names> members(const std::string& group) = 0;

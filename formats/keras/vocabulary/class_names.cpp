@@ -25,7 +25,7 @@ std::string ClassNames::of(const Dict& object) const {
   return registered(class_of(object));
 }
 
-/// What such a message ends with.
+/// The end of a message about an unknown class.
 constexpr const char* kInPlugin =
     "; where a plugin has it, cr.plugins.load(name) or --plugin NAME loads that first";
 

@@ -9,13 +9,14 @@ namespace crescent::keras {
 
 class CRESCENT_KERAS_API ClassNames {
  public:
-  /// `custom` and `plugins` are those of ConfigIn.
+  /// `custom` maps class names in the file to registered names; `plugins` maps class names to
+  /// [plugin, version].
   ClassNames(Value custom, Value plugins)
       : custom_(std::move(custom)), plugins_(std::move(plugins)) {}
 
-  /// The registered name for a class name. tf.keras writes the package before classes of the user:
-  /// "Custom>Adam". A file of Crescent names classes of Lua, which a built-in class of the same
-  /// name does not replace.
+  /// The registered name for a class name in the file. tf.keras writes the package before classes
+  /// of the user: "Custom>Adam". If a file of Crescent names a class from Lua, a built-in class of
+  /// the same name is not used for it.
   std::string registered(const std::string& class_name) const;
   /// The registered name of the class of an object; Keras 3 writes the name with the package beside
   /// class_name.
@@ -28,8 +29,8 @@ class CRESCENT_KERAS_API ClassNames {
   Value custom_, plugins_;
 };
 
-/// The kind of the class of this name: the expected kind if that has such a class, else any kind
-/// but layer; "" for a layer.
+/// The kind of the class with this name: the expected kind if it has such a class, else any kind
+/// except layer that has one; "" if the kind is layer or there is no such class.
 CRESCENT_KERAS_API std::string kind_beside_layers(const std::string& class_name,
                                                   const std::string& expected);
 

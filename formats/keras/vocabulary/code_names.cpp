@@ -9,7 +9,7 @@
 namespace crescent::keras {
 namespace {
 
-/// An option that is a word or a function.
+/// A word that an option accepts besides names of functions.
 struct Word {
   const char *class_name, *option, *word;
 };
@@ -40,7 +40,8 @@ class CodeSearch {
   void look_at_object(const Dict& object) {
     const std::string name = class_of(object);
     const Info info = find_class(name);
-    const bool is_data = name.starts_with("__") || is_policy(name);  // slices, tensors, dtypes
+    // whether the object is a slice, tensor or dtype policy
+    const bool is_data = name.starts_with("__") || is_policy(name);
     if (!is_data && is_code(info)) add(name);
     for (const DictEntry& entry : config_of(object)) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
@@ -61,7 +62,7 @@ class CodeSearch {
   }
 };
 
-/// Whether a class of that name is defined now; loading says what to do where it is not.
+/// Whether a class of this name is registered now.
 bool is_defined_class(const std::string& name) {
   const Info info = find_class(name);
   return info && !info->schema.traits.contains("function");

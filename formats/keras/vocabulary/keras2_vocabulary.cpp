@@ -39,7 +39,7 @@ constexpr const char
         "pointwise_constraint",
     *kPooling = "pool_size strides padding data_format", *kNone = "";
 
-/// A class of Keras 2.3.1. Its options are the names in two lists.
+/// A class of Keras 2.3.1. Its options are the words in the texts `options` and `more`.
 struct Class {
   const char *kind, *name, *options, *more;
 };

@@ -1,5 +1,4 @@
-// Serialized objects, {"class_name": ..., "config": {...}}: the part that all generations of Keras
-// share.
+// Serialized objects {"class_name": ..., "config": {...}}, as all generations of Keras write them.
 #pragma once
 #include <string>
 
@@ -12,14 +11,15 @@ inline bool is_functional(const std::string& name) {
   return name == "Functional" || name == "Model";
 }
 
-/// Whether the object is a model of symbols: of the class of Keras, or of a class of the user with
-/// such a configuration.
+/// Whether the object is a model that is a graph of layers: of Keras' class for such models, or of
+/// a class of the user with a configuration of that form.
 inline bool is_graph(const std::string& class_name, const Dict& config) {
   return config.contains("layers") &&
          (is_functional(class_name) || config.contains("input_layers"));
 }
 
-/// The converted graph of a user's class, with the other options of its original configuration.
+/// Adds the options of a user's model class, from its original configuration `config`, to the
+/// converted configuration of its graph.
 inline Dict with_own_options(Dict graph, const Dict& config) {
   Dict own = config;
   for (const char* part :
@@ -62,8 +62,8 @@ inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
   return nullptr;
 }
 
-/// An option that Keras lacks: whether a layer passes its mask on, which the same layer of Keras
-/// never does.
+/// An option that tells whether a layer passes its mask on. Keras has no such option: there, layers
+/// of the same class never pass masks on.
 inline constexpr const char* kCarryMask = "carry_mask";
 
 /// The key of the data from which a class of Lua builds a layer again. It is beside the
@@ -74,8 +74,8 @@ inline constexpr const char* kBuildConfig = "build_config";
 /// configuration in Keras 3 and inside it in Crescent.
 inline constexpr const char* kBuildShape = "build_input_shape";
 
-/// Whether an option is the key kBuildShape, and not an option of this name that the class
-/// declares.
+/// Whether an option is the key kBuildShape, and not an option with the same name that the class
+/// itself declares.
 inline bool is_build_shape(const ClassInfo* info, std::string_view option) {
   const Field* field = info ? info->schema.find(option) : nullptr;
   return option == kBuildShape && (!field || !field->stored);
@@ -101,7 +101,7 @@ inline bool is_foreign(const ClassInfo& info) {
   return info.origin == "Lua" || !ours || folder(info.origin) != folder(ours->origin);
 }
 
-/// Whether it is the class of a dtype policy, which is no class in Crescent.
+/// Whether a name is that of a dtype policy's class; Crescent has no class for policies.
 inline bool is_policy(const std::string& class_name) {
   return class_name == "Policy" || class_name.ends_with("DTypePolicy");
 }

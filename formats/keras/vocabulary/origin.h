@@ -7,7 +7,8 @@
 
 namespace crescent::keras {
 
-/// The version of Keras that determines the meaning of a file written for this target.
+/// The version of Keras that is written to a file for this target and determines the meaning of the
+/// file.
 inline const char* keras_version_of(const std::string& target) {
   return target == "keras2" ? "2.3.1" : "3.15.1";
 }
@@ -19,20 +20,20 @@ struct Origin {
   bool ours = false;
 
   int generation() const { return ours ? 3 : std::atoi(keras_version.c_str()); }
-  /// Whether it is Keras up to 2.3.1, before it became a part of TensorFlow ("2.2.4-tf", 2.4 and
-  /// later).
+  /// Whether the writer is a Keras up to 2.3.1, before Keras became a part of TensorFlow
+  /// ("2.2.4-tf", 2.4 and later).
   bool before_tensorflow() const {
     if (ours || in_tensorflow_1()) return false;
     return generation() < 2 || (generation() == 2 && minor() < 4);
   }
-  /// Whether masks are weights of the loss, which is divided by the number of all elements, as in
-  /// Keras 2.3 and tf.keras up to 2.10. Earlier and later versions divide by the number of unmasked
-  /// elements.
+  /// Whether masks are used as weights of the loss, so that the loss is divided by the number of
+  /// all elements, as in Keras 2.3 and tf.keras up to 2.10. Earlier and later versions divide by
+  /// the number of elements that are not masked.
   bool masks_are_weights() const {
     return generation() == 2 && (in_tensorflow_1() || (minor() >= 3 && minor() <= 10));
   }
-  /// Whether the loss determines the metric for "accuracy", as in Keras up to 2.3.1 and tf.keras up
-  /// to 2.1; in later versions shapes do.
+  /// Whether the loss determines which metric "accuracy" stands for, as in Keras up to 2.3.1 and
+  /// tf.keras up to 2.1. In later versions the shape of the output determines it.
   bool accuracy_by_loss() const {
     return before_tensorflow() || (!ours && in_tensorflow_1() && minor() < 3);
   }
@@ -55,7 +56,7 @@ struct Origin {
  private:
   bool in_tensorflow_1() const { return keras_version.ends_with("-tf"); }
   int minor() const { return part(1); }
-  /// The number in the version after this many dots; 0 if there is none.
+  /// The number in the version that follows this many dots; 0 if there is none.
   int part(int dots) const {
     size_t dot = 0;
     for (; dots > 0 && dot != std::string::npos; --dots) {

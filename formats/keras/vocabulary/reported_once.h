@@ -6,10 +6,10 @@
 
 namespace crescent::keras {
 
-/// The messages that were shown; threads may share it.
+/// The set of messages that were already shown; several threads may use it.
 class ReportedOnce {
  public:
-  /// Whether this is the first time in the process.
+  /// Records a message; returns whether it was not recorded before.
   bool first(const std::string& what) {
     const std::lock_guard lock(mutex_);
     return all_.insert(what).second;

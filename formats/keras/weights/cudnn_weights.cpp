@@ -5,8 +5,8 @@
 namespace crescent::keras {
 namespace {
 
-/// Converts a kernel (rows, gates * units), in which the block of each gate has the values of its
-/// transpose (units, rows).
+/// Converts a kernel (rows, gates * units) of cuDNN, in which the block of each gate has the values
+/// of a transposed matrix (units, rows).
 template <int Gates>
 Tensor kernel_of(const Tensor& given) {
   Tensor kernel = ops::cast(given, DType::float32), result(kernel.spec());
@@ -23,13 +23,13 @@ Tensor kernel_of(const Tensor& given) {
   return result;
 }
 
-/// The sum of the two biases, for LSTM.
+/// Adds the two biases of cuDNN for LSTM, which has one.
 Tensor added_halves(const Tensor& bias) {
   int64_t half = bias.dim(0) / 2;
   return ops::add(bias.view_rows(0, half), bias.view_rows(half, half));
 }
 
-/// The two biases as rows, for GRU with reset_after.
+/// The two biases of cuDNN as rows, as GRU with reset_after stores them.
 Tensor two_rows(const Tensor& bias) { return bias.view({2, bias.dim(0) / 2}); }
 
 struct Layout {

@@ -23,7 +23,7 @@ Tensor flipped(const Tensor& kernel) {
   return result;
 }
 
-/// Transposes a kernel of the file to the order of axes in Crescent.
+/// The conversion of a kernel of the file by permuting its axes to Crescent's order.
 template <int... Axes>
 constexpr FlippedKernels::KernelTransform kAxes{
     [](const Tensor& saved) { return ops::transpose(saved, {Axes...}); },
@@ -31,8 +31,8 @@ constexpr FlippedKernels::KernelTransform kAxes{
       return saved.rank() == sizeof...(Axes) ? Shape{saved[Axes]...} : saved;
     }};
 
-/// A kernel of one axis as stored with two: (positions, 1, in, out), and before 1.2 (out, in,
-/// positions, 1).
+/// The conversion of a kernel of a one-dimensional convolution that Keras 1 stored with two spatial
+/// axes: (positions, 1, in, out), and before version 1.2 (out, in, positions, 1).
 constexpr FlippedKernels::KernelTransform kOneOfTwo{
     [](const Tensor& saved) {
       return saved.dim(1) == 1 ? ops::squeeze(saved, 1)

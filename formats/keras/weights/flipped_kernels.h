@@ -12,9 +12,9 @@ namespace crescent::keras {
 class CRESCENT_KERAS_API FlippedKernels {
  public:
   FlippedKernels(Model& model, const Origin& origin);
-  /// The conversion for this variable or a slot of it; null: none.
+  /// The conversion for a variable or one of its slots; null if it needs none.
   Match::Convert convert(const Variable& variable) const;
-  /// The shape after conversion; null: it is unchanged.
+  /// The shape after conversion; null if the shape stays the same.
   Match::ShapeOf shape(const Variable& variable) const;
 
   struct KernelTransform {

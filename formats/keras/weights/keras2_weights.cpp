@@ -20,7 +20,7 @@ std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
 }
 
-/// The weights in the order of files: trainable ones first.
+/// The weights of a layer in the order in which files store them: trainable ones first.
 Variables saved_weights(const Layer& layer) {
   Variables all = layer.trainable_weights();
   for (const Variable& fixed : layer.non_trainable_weights()) all.push_back(fixed);
@@ -78,8 +78,8 @@ std::string plain_name(const std::string& dataset, const std::string& group) {
 }
 
 /// The datasets of a layer in the order of its weights. Frozen weights of nested layers come last,
-/// and may have been trainable in the file; so datasets are found by name if the names are the
-/// same.
+/// but may have been trainable when the file was written; so datasets are found by name if the
+/// names are the same.
 std::vector<std::string> datasets_for(const Layer& layer, const Variables& weights,
                                       const SavedLayer& saved) {
   if (layer.sublayers().empty()) return saved.datasets;
@@ -120,7 +120,8 @@ void match_top_level(Matches& matches, WeightSource& file, const std::string& gr
     matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
 }
 
-/// The message for shapes of a layer that do not fit; empty if all do.
+/// The error message for a layer of which a saved shape differs from that of the weight; empty if
+/// all shapes agree.
 std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>& specs, size_t k,
                            bool skip) {
   for (size_t i = 0; i < matches.size(); ++i) {
@@ -153,7 +154,8 @@ std::string count_mismatch(const Pair& pair, bool skip) {
                 " weight(s), but the saved weights have ", stored, " element(s).");
 }
 
-/// The matches of layers that fit; for another layer it fails, or skips the layer with a warning.
+/// The matches of the layers in `pairs`. If the weights of a layer do not fit, fails, or skips the
+/// layer with a warning.
 Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
                       const FlippedKernels& flipped_kernels, bool skip) {
   struct LayerMatches {
@@ -168,7 +170,8 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
     match_layer(found.back().matches, *pair.layer, *pair.saved, flipped_kernels);
     for (const Match& match : found.back().matches) datasets.push_back(match.dataset);
   }
-  const std::vector<TensorSpec> specs = file.describe(datasets);  // one request for all
+  // asks for all datasets in one request
+  const std::vector<TensorSpec> specs = file.describe(datasets);
   Matches matches;
   auto next = specs.begin();
   for (size_t i = 0; i < pairs.size(); ++i) {
@@ -195,7 +198,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
 void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target) {
   std::vector<LayerPtr> layers = model.layers();
-  std::erase_if(layers, [](const LayerPtr& layer) {  // in Keras operations are not layers
+  std::erase_if(layers, [](const LayerPtr& layer) {  // operations are not layers in Keras
     return layer->class_name() == kOperationLayer;
   });
   std::vector<std::string> names;
@@ -284,7 +287,8 @@ Matches match_by_name(WeightSource& file, const std::string& group, Model& model
 
 namespace {
 
-/// The path inside a layer: "kernel" for "dense_1/kernel:0" of the layer "dense_1".
+/// The path of a dataset relative to its layer: "kernel" for "dense_1/kernel:0" of the layer
+/// "dense_1".
 std::string inside_layer(std::string dataset, const std::string& index, const std::string& layer) {
   dataset.erase(0, index.size() + 1);
   if (dataset.starts_with(layer + "/")) dataset.erase(0, layer.size() + 1);

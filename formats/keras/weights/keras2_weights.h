@@ -21,17 +21,17 @@ std::string find_weights(WeightSource& file);
 /// layer that does not fit is skipped with a warning.
 Matches match_in_order(WeightSource& file, const std::string& group, Model& model,
                        const Origin& origin, bool skip_mismatch = false);
-/// Matches by name if the names are the same, else in order: for a model that was made from the
-/// same file.
+/// Matches layers by name if file and model have the same names, else in order; for a model that
+/// was built from the same file.
 Matches match_own(WeightSource& file, const std::string& group, Model& model, const Origin& origin);
-/// Matches only layers with equal names, after renaming those of the file.
+/// Matches only layers with equal names, after the names in the file were changed by `rename`.
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
                       const Origin& origin, bool skip_mismatch, const Renaming& renamed);
 /// Matches weights by canonical path (weight_paths.h), after renaming the layers of the file,
 /// independent of their order and of which are trainable. Fails unless all are found.
 Matches match_by_layer_path(WeightSource& file, const std::string& group, Model& model,
                             const Origin& origin, const Renaming& renamed);
-/// The arrays of all layers.
+/// The names of all datasets of all layers.
 Names arrays_of(WeightSource& file, const std::string& group);
 
 }  // namespace crescent::keras

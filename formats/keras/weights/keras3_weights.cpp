@@ -12,15 +12,17 @@
 namespace crescent::keras {
 namespace {
 
-/// The group of the layers of a model, and its name in the first tf.keras with this layout.
+/// The name of the group with the layers of a model, and its name in the first versions of tf.keras
+/// with this layout.
 constexpr const char *kLayers = "layers", *kOldLayers = "_layer_checkpoint_dependencies";
 
-/// The prefix of groups of layers inside a layer that has no attributes for them.
+/// The prefix of the names of groups for inner layers that are not attributes of the outer layer in
+/// Keras.
 constexpr const char* kNumbered = "layer_";
 
-/// The attribute in which a layer of Keras stores an inner layer, which is found by its name or, if
-/// that is null, by its index among the inner layers. An attribute that is a list ("cells/") has
-/// all of them, by class and number.
+/// The attribute in which a layer of Keras stores an inner layer. The inner layer is found by
+/// `name` or, if that is null, by its index among the inner layers. An attribute that ends with "/"
+/// ("cells/") is a list of all inner layers, each named by class and number.
 struct Inner {
   const char *class_name, *name, *attribute;
 };
@@ -50,7 +52,8 @@ constexpr Inner kInner[] = {
     {"GroupedQueryAttention", "attention_output", "_output_dense"},
 };
 
-/// The attribute for the inner layer at index `place` of a class; empty if Keras has none.
+/// The attribute of the inner layer at index `location` in a layer of this class; empty if Keras
+/// has none.
 std::string attribute_of(const std::string& class_name, const Layer& inner, size_t location) {
   size_t next = 0;
   for (const Inner& row : kInner) {
@@ -61,8 +64,9 @@ std::string attribute_of(const std::string& class_name, const Layer& inner, size
   return "";
 }
 
-/// The property with the inner layers by attribute in Keras, each a layer or a list of layers and
-/// lists. Classes from Lua have it, and a class of a plugin may.
+/// The property that lists the inner layers by their attributes in Keras; each value is a layer, or
+/// a nested list of layers. Classes from Lua have this property, and classes of plugins may have
+/// it.
 constexpr const char* kLayersByAttribute = "layers_by_attribute";
 
 Dict attributes_of(const Layer& layer) {
@@ -84,7 +88,8 @@ Dict attributes_of(const Layer& layer) {
   return attributes;
 }
 
-/// The names of attributes in the order in which Keras visits them: private ones last.
+/// The names of attributes in the order in which Keras visits them: names that begin with "_" come
+/// last.
 Names visited(const Dict& attributes, Names more) {
   for (const DictEntry& entry : attributes) more.push_back(entry.key);
   const auto location = [](const std::string& name) {
@@ -100,14 +105,15 @@ bool begins_with_layers(const Model& model) {
   return model.is_graph() || dynamic_cast<const Functional*>(&model);
 }
 
-/// The low-rank adapter of a layer; null without one. In Keras it is a part of the layer.
+/// The low-rank adapter (LoRA) of a layer; null if it has none. In Keras the adapter is a part of
+/// the layer.
 const Layer* adapter_of(const Layer& layer) {
   for (const LayerPtr& inside : layer.sublayers())
     if (inside->class_name() == "LoraAdapter") return inside.get();
   return nullptr;
 }
 
-/// A weight plus the product of its adapter, as Keras stores it.
+/// The value of a weight as Keras stores it: the product of the adapter's matrices is added.
 Tensor merged(const Layer& layer, const Variable& weight) {
   if (!adapter_of(layer)) return weight.value();
   const Value merged = layer.get_property("merged_weights");
@@ -115,7 +121,8 @@ Tensor merged(const Layer& layer, const Variable& weight) {
   return found ? Codec<Tensor>::decode(*found) : weight.value();
 }
 
-/// Fails for a layer with an adapter: its matrices cannot be restored from the weight in a file.
+/// Fails for a layer with an adapter, whose matrices cannot be restored from the merged weight in a
+/// file.
 void check_adapter(const Layer& layer, const std::string& path) {
   const Layer* adapter = adapter_of(layer);
   if (adapter && ops::any(ops::not_equal(adapter->weights()[1], 0)).item() != 0)
@@ -128,8 +135,9 @@ bool is_narrow_kernel(const Variable& variable) {
   return variable.name() == "kernel" && variable.dtype() == DType::int8;
 }
 
-/// The variables that belong to the layer in Keras. A SpectralNormalization also has the kernel
-/// that it divides. A quantized kernel comes before the bias, though only the bias is trainable.
+/// The variables that belong to the layer in Keras, in the order of Keras. For a
+/// SpectralNormalization these include the kernel of the inner layer. A quantized kernel comes
+/// before the bias, although it is not trainable.
 Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) {
   Variables own = own_variables(layer, inside);
   if (own.size() > 1 && own[0].name() == "bias" && is_narrow_kernel(own[1]))
@@ -139,7 +147,7 @@ Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) 
   return own;
 }
 
-/// The variables of an object and their group.
+/// A layer, its variables, and the path of the group that stores them.
 struct ObjectLocation {
   std::string path;
   const Layer* layer;
@@ -148,21 +156,21 @@ struct ObjectLocation {
 
 class ObjectLocations {
  public:
-  /// The groups in a file to write.
+  /// Finds the groups for writing a file.
   explicit ObjectLocations(const Model& model) { add(model, ""); }
   explicit ObjectLocations(const LayerList& list) { add_layers(list.layers, list.group); }
-  /// The groups in an existing file.
+  /// Finds the groups in an existing file.
   ObjectLocations(WeightSource& file, const Model& model) : file_(&file) { add(model, ""); }
   ObjectLocations(WeightSource& file, const LayerList& list) : file_(&file) {
     add_layers(list.layers, list.group);
   }
   std::vector<ObjectLocation> take() { return std::move(locations_); }
-  /// The groups of layers in the file that belong to no layer of the model.
+  /// The groups of layers in the file for which the model has no layer.
   const Names& others() const { return others_; }
 
  private:
-  /// Adds a layer where it first occurs. For a layer that several graphs share, Keras makes a layer
-  /// of each occurrence, so it is added `again`.
+  /// Adds a layer, unless it was added before. With `again` a layer is added once more: if several
+  /// graphs share a layer, Keras makes a separate layer of each occurrence.
   void add(const Layer& layer, const std::string& path, bool again = false) {
     if (!seen_.insert(&layer).second && !again) return;
     locations_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
@@ -179,9 +187,9 @@ class ObjectLocations {
     if (at_first) add_layers(model.layers(), path + layers, again);
     const Dict attributes = attributes_of(model);
     for (const std::string& name : visited(attributes, at_first ? Names{} : Names{layers}))
-      if (name == layers)
-        add_layers(model.layers(), path + layers, again);
-      else if (!file_ || file_->members(path + name))  // otherwise it is among the layers
+      if (name == layers) add_layers(model.layers(), path + layers, again);
+      // if the file has no group for the attribute, the layer is in the group of layers
+      else if (!file_ || file_->members(path + name))
         add_attribute(attributes.at(name), path + name);
   }
 
@@ -205,7 +213,7 @@ class ObjectLocations {
 
   void add_attribute(const Value& held, const std::string& path) {
     if (!held.is_list()) return add(*held.object_as<Layer>(), path + "/");
-    GroupNames names = group_names(path);  // lists inside a list are numbered too
+    GroupNames names = group_names(path);  // a list inside a list also gets a number as its name
     for (const Value& item : held.as_list())
       add_attribute(
           item,
@@ -213,16 +221,16 @@ class ObjectLocations {
                  names.next(item.is_list() ? "container" : item.object_as<Layer>()->class_name())));
   }
 
-  /// The name of the attribute in the file: some public attributes of Keras 3 are private in
-  /// tf.keras.
+  /// The name of an attribute in the file: in tf.keras some attributes begin with "_" that do not
+  /// in Keras 3.
   std::string stored_name(const std::string& path, const std::string& attribute) const {
     const std::string other = attribute.starts_with('_') ? attribute.substr(1) : "_" + attribute;
     const bool renamed = file_ && !file_->members(path + attribute) && file_->members(path + other);
     return renamed ? other : attribute;
   }
 
-  /// Whether the inner layers have numbers in the file, as in files of earlier versions of Crescent
-  /// for classes of the user.
+  /// Whether the file numbers the inner layers, as earlier versions of Crescent did for classes of
+  /// the user.
   bool is_numbered(const std::string& path) const {
     return file_->members(concat(path, kNumbered, 0)).has_value();
   }
@@ -231,7 +239,7 @@ class ObjectLocations {
     return file_ ? GroupNames(*file_, path) : GroupNames();
   }
 
-  /// Adds layers; calls of operations are no layers in Keras.
+  /// Adds a list of layers except calls of operations, which are not layers in Keras.
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path,
                   bool again = false) {
     GroupNames names = group_names(path);
@@ -253,8 +261,8 @@ class ObjectLocations {
   std::set<const Layer*> seen_;
 };
 
-/// The number of the layer's variables in the file, without those that Keras adds for some layers:
-/// the weights of a vocabulary (vocabularies.h), and the summary of a Discretization.
+/// The number of the layer's variables in the file. Variables that only Keras stores are not
+/// counted: the weights of a vocabulary (vocabularies.h) and the summary of a Discretization.
 size_t count_variables(WeightSource& file, const ObjectLocation& location) {
   const Names members = file.members(location.path).value_or(Names{});
   if (location.layer->class_name() == "Discretization") return 0;
@@ -262,7 +270,8 @@ size_t count_variables(WeightSource& file, const ObjectLocation& location) {
          static_cast<size_t>(std::count(members.begin(), members.end(), kIdfWeights));
 }
 
-/// The contents of the nearest existing group, for the message that a group is missing.
+/// The members of the nearest group that exists above `path`, as a hint in the message about a
+/// missing group.
 std::string nearest_contents(WeightSource& file, const std::string& path) {
   if (file.members(path)) return "";
   std::string group = path.substr(0, path.rfind('/'));
@@ -339,7 +348,8 @@ bool has_keras3_weights(WeightSource& file) {
 
 namespace {
 
-/// Matches the arrays of a layer whose class takes them itself with temporary variables.
+/// Matches the arrays of a layer whose class loads its state itself: temporary variables receive
+/// the values.
 Matches match_kept(WeightSource& file, const ObjectLocation& location) {
   Names datasets = file.members(location.path).value_or(Names{});
   for (std::string& name : datasets) name = concat(location.path, "/", name);
@@ -388,8 +398,8 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
 
 namespace {
 
-/// Whether this group, or one inside it, has variables: groups contain groups and, in "vars",
-/// datasets.
+/// Whether this group, or one inside it, has variables: a group contains other groups, and its
+/// variables in the group "vars".
 bool has_variables(WeightSource& file, const std::string& group) {
   const std::string own = group + "/vars";
   if (!file.members(own).value_or(Names{}).empty()) return true;
@@ -399,13 +409,13 @@ bool has_variables(WeightSource& file, const std::string& group) {
   });
 }
 
-/// The text for a group: "layers/dense_2 ('b')".
+/// The text with which messages name a group: "layers/dense_2 ('b')".
 std::string described(WeightSource& file, const std::string& group) {
   const auto name = file.text(group + "/vars", "name");
   return name ? concat(group, " ('", *name, "')") : group;
 }
 
-/// Fails for weights of layers that the model lacks.
+/// Fails if the file has weights of layers that the model lacks.
 void check_others(WeightSource& file, const Model& model, const Names& others, bool skip_mismatch) {
   Names left;
   for (const std::string& group : others)

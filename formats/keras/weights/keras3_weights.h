@@ -1,6 +1,6 @@
 // The layout of .weights.h5 files of Keras 3, which .keras archives contain too: a group per
-// object, by class and number or by attribute, with its variables by number, and those of the
-// optimizer beside them.
+// object, named by class and number or by attribute, with its variables as numbered datasets. The
+// optimizer's variables are in a group beside the layers.
 #pragma once
 #include "keras/export.h"
 #include "keras/source/entry.h"
@@ -25,12 +25,13 @@ Matches match_keras3_weights(WeightSource& file, Model& model);
 /// With `skip_mismatch` layers that do not fit are skipped with a warning.
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch);
 Matches match_keras3_weights(WeightSource& file, const LayerList& list);
-/// The groups of the model, which comes first, and its layers: "", "layers/dense/", ...
+/// The group of each layer of the model, and of the model itself, which comes first: "",
+/// "layers/dense/", ...
 using LayerPaths = std::vector<std::pair<std::string, Layer*>>;
 LayerPaths keras3_paths(WeightSource& file, Model& model);
 LayerPaths keras3_paths(WeightSource& file, const LayerList& list);
 
-/// The group of the variables of the optimizer.
+/// The path of the group with the variables of the optimizer.
 inline constexpr const char* kOptimizerPlace = "optimizer/vars";
 
 }  // namespace crescent::keras

@@ -19,7 +19,7 @@ Value option(const Dict& config, const char* name) {
   return value ? *value : Value();
 }
 
-/// The lines of a text, without empty ones at the end.
+/// The items of a text with one item per line, without empty lines at the end.
 List lines_of(const std::string& text, bool integers, const std::string& group) {
   List lines;
   const size_t end = text.find_last_not_of("\r\n") + 1;
@@ -60,7 +60,8 @@ void write_idf_weights(Entries& entries, const Layer& layer, const std::string& 
       more > 0)
     values = ops::pad(values, {0}, {more});
   entries.push_back({group + "/" + kIdfWeights, {}, values});
-  if (layer.class_name() != "TextVectorization") return;  // in Keras it contains a StringLookup
+  // in Keras a TextVectorization contains a StringLookup
+  if (layer.class_name() != "TextVectorization") return;
   const std::string inside = group.substr(0, group.rfind('/') + 1) + "_lookup_layer/vars";
   entries.push_back({inside});
   entries.push_back({inside + "/" + kIdfWeights, {}, values});
@@ -139,7 +140,7 @@ void Vocabularies::give_to_layers() const {
       else
         arguments = parse_json({static_cast<const char*>(values.raw()), values.bytes()}).as_dict();
     }
-    if (arguments.at(kTerms).is_null()) continue;  // it had no vocabulary
+    if (arguments.at(kTerms).is_null()) continue;  // a layer without a vocabulary was saved
     try {
       match.layer->call_method("set_vocabulary", arguments);
     } catch (Error& error) {

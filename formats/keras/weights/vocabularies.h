@@ -1,7 +1,7 @@
 // Vocabularies of layers (StringLookup, TextVectorization, ...), of all classes with
-// get_vocabulary() and set_vocabulary(). The configuration of a model contains them; an archive of
-// Keras has them in files beside it, and files of weights alone in arrays of bytes that Keras
-// ignores.
+// get_vocabulary() and set_vocabulary(). The configuration of a model contains the vocabularies; a
+// Keras archive stores them in separate text files, and files with only weights store them in
+// arrays of bytes, which Keras ignores.
 #pragma once
 #include "keras/source/entry.h"
 #include "keras/source/match.h"
@@ -10,38 +10,42 @@
 
 namespace crescent::keras {
 
-/// The dataset of the weights for output_mode "tf_idf", beside the variables of a layer.
+/// The name of the dataset with the inverse document frequencies, which are the weights of terms
+/// for output_mode "tf_idf"; it is stored with the variables of the layer.
 inline constexpr const char* kIdfWeights = "idf_weights";
-/// Adds the weights for "tf_idf"; `group` is the group of the layer's variables.
+/// Adds the weights of terms for "tf_idf" if the layer has some; `group` is the group of the
+/// layer's variables.
 void write_idf_weights(Entries& entries, const Layer& layer, const std::string& group);
 
 bool has_vocabulary(const Layer& layer);
 /// The vocabulary as the bytes of a JSON text.
 Tensor vocabulary_bytes(const Layer& layer);
-/// Adds vocabularies to a file of weights alone.
+/// Adds the vocabularies of the model to a file with only weights.
 void write_vocabularies(Entries& entries, Model& model);
 
 /// Vocabularies that are being read: temporary variables are matched with datasets of the file,
 /// whose values then become vocabularies.
 class Vocabularies {
  public:
-  /// The vocabularies in an archive, beside the configuration.
+  /// Reads the vocabularies of an archive, which are outside of the configuration.
   static Vocabularies in_archive(WeightSource& file, Model& model);
   static Vocabularies in_archive(WeightSource& file, const LayerPaths& paths);
-  /// The vocabularies in a file of weights alone.
+  /// Reads the vocabularies in a file with only weights.
   static Vocabularies in_weights(WeightSource& file, Model& model);
 
-  /// Adds the dataset of the bytes of a vocabulary.
+  /// Matches a dataset with the bytes of a layer's vocabulary.
   void add_bytes(WeightSource& file, Layer& layer, const std::string& dataset);
   const Matches& matches() const { return matches_; }
-  /// Sets the vocabularies of layers, after the matches were assigned.
+  /// Passes the vocabularies to the layers; to be called after the matches were assigned.
   void give_to_layers() const;
 
  private:
   struct VocabularyMatch {
     Layer* layer;
-    Value terms;                    ///< the terms in an archive; null: the bytes have everything
-    std::optional<size_t> match{};  ///< the match of the bytes, or of the weights of the terms
+    Value terms;                    ///< the terms, if the file is an archive; null if the dataset
+                                    ///< contains the whole vocabulary
+    std::optional<size_t> match{};  ///< the index of the match for the dataset with the vocabulary,
+                                    ///< or with the weights of the terms
   };
   std::string path_;
   std::vector<VocabularyMatch> found_;

@@ -92,7 +92,8 @@ Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
   const Names arrays = file.members("").value();
   renamed.check(file.path(), arrays);
   const bool numbered = is_numbered(arrays);
-  std::map<std::string, std::string> left;  // arrays by name in the model
+  // the arrays that were not matched yet, by name in the model
+  std::map<std::string, std::string> left;
   for (const std::string& array : arrays)
     if (!left.emplace(renamed(array), array).second)
       fail("'", file.path(), "': rename makes two arrays '", renamed(array), "'");

@@ -1,4 +1,5 @@
-// A report, weight by weight, of what loading weights would do, without changing anything.
+// A report that lists, for each weight, what loading weights from a file would do; the model is not
+// changed.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,15 +10,16 @@
 namespace crescent::keras {
 
 struct WeightRow {
-  /// missing: the file has no array for the weight. unexpected: an array without a weight.
+  /// missing: the file has no array for the weight. unexpected: the model has no weight for the
+  /// array.
   enum class WeightStatus { loaded, missing, unexpected, misfitting };
   WeightStatus status;
   std::string weight, array;  ///< "" for a missing one
   Shape wanted, saved;
 };
 
-/// Rows for weights in the order of the model, then for arrays without a weight; `arrays` are all
-/// arrays of the file.
+/// One row per weight in the order of the model, then one per array without a weight; `arrays` are
+/// all arrays of the file.
 std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Matches& matches,
                                      const Names& arrays);
 /// A line per row: "loaded      dense/kernel (4, 8) <- dense/dense/kernel:0".

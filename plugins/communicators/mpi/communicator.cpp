@@ -1,5 +1,6 @@
-// The communicator of processes that mpirun or srun started. They meet before each exchange, so
-// that a wait for one that does not come ends with its rank; the exchange itself is MPI's.
+// The communicator of processes that mpirun or srun started. Before each exchange all processes
+// meet (World::meet), so that waiting for a missing process ends with an error that gives its rank;
+// the exchange itself is done by MPI.
 #include "crescent/program/communicator.h"
 
 #include "crescent/plugin.h"
@@ -8,7 +9,8 @@
 namespace crescent::mpi {
 namespace {
 
-constexpr size_t kMaximum = size_t{1} << 28;  ///< elements or bytes in one call of MPI
+constexpr size_t kMaximum = size_t{1} << 28;  ///< the largest number of elements or bytes that one
+                                              ///< call of MPI gets
 
 MPI_Datatype type_of(DType dtype) {
   switch (dtype) {
@@ -40,7 +42,8 @@ MPI_Op operation_of(ReduceKind kind) {
   fail("mpi: expected sum, max or min, got ", name_of(kind));
 }
 
-/// Calls exchange(first, count) for parts that MPI can count.
+/// Calls exchange(first, count) for consecutive parts of at most kMaximum elements, since MPI
+/// counts with int.
 template <class F>
 void in_parts(size_t count, F exchange) {
   for (size_t first = 0; first < count; first += kMaximum)
@@ -88,7 +91,7 @@ class Mpi final : public Communicator {
     const std::vector<int> absent = World::instance().meet(timeout_);
     if (!absent.empty()) fail_timeout(absent, timeout_);
   }
-  /// Combines in float32, as MPI has no half-width floats.
+  /// Combines half-width floats, which MPI lacks, by converting them to float32 and back.
   void reduce_half(ReduceKind kind, void* data, size_t count, float widen(uint16_t),
                    uint16_t narrow(float)) {
     auto* const halves = static_cast<uint16_t*>(data);

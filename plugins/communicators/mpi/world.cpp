@@ -11,11 +11,12 @@
 namespace crescent::mpi {
 namespace {
 
-/// The first character of a message: why a process leaves, a question which meeting the other is
-/// in, its number.
+/// The first character of a message between processes: a farewell is followed by the reason why the
+/// sender leaves, a question asks for the number of the receiver's last meeting, and an answer
+/// contains this number.
 constexpr char kFarewell = 'f', kQuestion = 'q', kAnswer = 'a';
 constexpr double kAnswerSeconds = 1;
-constexpr int kSpins = 2000;  ///< polls before the core is offered to others
+constexpr int kSpins = 2000;  ///< number of polls without a pause before the thread yields its core
 
 World::Clock::time_point after(double seconds) {
   constexpr double kLongest = 1e9;
@@ -39,7 +40,7 @@ void check(int code, const char* call) {
   fail(call, ": ", std::string_view(text, static_cast<size_t>(length)));
 }
 
-/// Never destroyed: MPI ends when the process does.
+/// The object is never destroyed, because MPI is used until the process ends.
 World& World::instance() {
   static World* const world = [] {
     auto* made = new World;
@@ -92,7 +93,7 @@ void World::take(int from, const std::string& text) {
     answers_[static_cast<size_t>(from)] = std::atoll(text.c_str() + 1);
 }
 
-/// Reads messages until `done` or that time; returns whether it is done.
+/// Reads messages until done() is true or the time `end` has come; returns whether done() is true.
 template <class Done>
 bool World::poll(Clock::time_point end, Done done) {
   for (int spins = 0; !done(); ++spins) {
@@ -128,7 +129,7 @@ std::vector<int> World::meet(double seconds) {
   return {};
 }
 
-/// The ranks that do not answer, or that have not come to this meeting.
+/// The ranks of processes that do not answer, or that have not yet come to the present meeting.
 std::vector<int> World::absent() {
   answers_.assign(static_cast<size_t>(size_), -1);
   answers_[static_cast<size_t>(rank_)] = meeting_;
@@ -149,7 +150,8 @@ void World::leave(const std::string& why) noexcept try {
 } catch (...) {
 }
 
-/// Waits without using a core: the others may train for long.
+/// Waits until all processes have ended. It sleeps between polls, because the others may still
+/// train for a long time.
 void World::finish(int status) noexcept {
   int ended = 0;
   MPI_Finalized(&ended);

@@ -1,5 +1,5 @@
-// The processes that mpirun or srun started: MPI from its first use to the end of the process, and
-// the short messages beside the data.
+// The processes that mpirun or srun started: starts and ends MPI, and sends short messages between
+// the processes, in addition to the data.
 #pragma once
 #include <mpi.h>
 
@@ -10,11 +10,11 @@
 
 namespace crescent::mpi {
 
-/// Raises the error of MPI that `code` stands for; does nothing for success.
+/// Throws an error if `code`, the result of the MPI function `call`, is not success.
 void check(int code, const char* call);
 
-/// One object per process, made when it is first used. At the end of the process it tells the
-/// others, waits until all have ended, and ends MPI.
+/// The only object of this class is made when it is first used. At the end of the process it tells
+/// the other processes, waits until all have ended, and ends MPI.
 class World {
  public:
   using Clock = std::chrono::steady_clock;
@@ -24,10 +24,10 @@ class World {
   int size() const { return size_; }
   MPI_Comm data() const { return data_; }
 
-  /// Waits until all processes have come to this call. Fails with the rank of one that has left;
-  /// returns the ranks that did not come in time.
+  /// Waits until all processes have called this function, at most `seconds`. Returns the ranks of
+  /// processes that have not called it in time. Fails if a process has left, with its rank.
   std::vector<int> meet(double seconds);
-  /// Tells all others that this process makes no more calls.
+  /// Tells all other processes that this process will call meet() no more.
   void leave(const std::string& why) noexcept;
   void finish(int status) noexcept;
 
@@ -46,10 +46,12 @@ class World {
 
   int rank_ = 0, size_ = 1;
   MPI_Comm data_ = MPI_COMM_NULL, messages_ = MPI_COMM_NULL;
-  std::deque<Message> sent_;           ///< kept until MPI ends, which may still read them
-  std::vector<std::string> farewell_;  ///< of each process that has left
-  std::vector<int64_t> answers_;       ///< the meeting that each process is in, as it last said
-  int64_t meeting_ = 0;                ///< the number of the last meeting that was begun
+  std::deque<Message> sent_;           ///< sent messages, which MPI may read until it ends
+  std::vector<std::string> farewell_;  ///< for each process, the reason why it has left; empty if
+                                       ///< it has not
+  std::vector<int64_t> answers_;       ///< for each process, the number of its last meeting that it
+                                       ///< sent in an answer; -1 without answer
+  int64_t meeting_ = 0;                ///< the number of calls of meet() so far
   bool left_ = false;
 };
 

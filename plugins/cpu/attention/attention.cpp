@@ -1,5 +1,6 @@
-// The attention kernels. A part of the work is one head of one sample with some of its queries.
-// Scores exist only in the thread's cache; the gradient recomputes them.
+// The attention kernels. Threads work in parallel on parts: a part is a block of queries in one
+// head of one sample. Scores are never written to memory, only to the thread's scratch buffers; the
+// gradient kernel computes them again.
 #include "attention/attention.h"
 
 #include <algorithm>
@@ -14,10 +15,11 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kMinBlockQueries =
-    64;  ///< fewest queries per block, as every block packs all keys; only the last may have fewer
-constexpr int64_t kTargetBlockScores = 1
-                                       << 15;  ///< scores per block, where that allows more queries
-/// Most parts per region, so that one thread takes neighbouring heads.
+    64;  ///< fewest queries per block, except in the last one: each block packs all keys
+constexpr int64_t kTargetBlockScores = 1 << 15;  ///< scores per block, if that allows more than
+                                                 ///< kMinBlockQueries
+/// Most blocks into which a parallel region divides the parts, so that a thread takes neighbouring
+/// heads.
 constexpr int64_t kMaxRegionParts = 32;
 constexpr double kFlopsPerRegion = 100e3;
 
@@ -52,14 +54,14 @@ class MaskStrides {
   int64_t strides_[4] = {};
 };
 
-/// A range of keys that contains every key that some query may attend to; other keys are not
-/// computed.
+/// A range of keys that contains every key to which some query may attend; the scores of other keys
+/// are not computed.
 struct KeyRange {
   int64_t first, count;
 };
 
-/// The key range of a mask of `rows` queries and `keys` keys: all keys if a query may attend to
-/// none, since such a query attends to all keys equally.
+/// The key range for a mask of `rows` queries and `keys` keys. If a query may attend to no key, the
+/// range has all keys, since such a query attends to all keys equally.
 KeyRange seen_keys(const AttentionMask& mask, int64_t rows, int64_t keys) {
   if (!mask.first || mask.key != 1) return {0, keys};
   int64_t begin = keys, end = 0;
@@ -71,7 +73,8 @@ KeyRange seen_keys(const AttentionMask& mask, int64_t rows, int64_t keys) {
     const void* last = memrchr(row + end, 1, keys - end);
     if (last) end = static_cast<const uint8_t*>(last) + 1 - row;
   }
-  constexpr int64_t kVectorAlignment = 16;  // alignment of vectors within a row
+  // vectors of a row in scratch memory are aligned to this number of elements
+  constexpr int64_t kVectorAlignment = 16;
   begin = begin / kVectorAlignment * kVectorAlignment;
   return {begin, end - begin};
 }
@@ -103,8 +106,8 @@ class ScratchAllocator {
   std::byte* next_;
 };
 
-/// The base of both directions. T is the type of the tensors, S that of sums and statistics;
-/// `others` is the number of inputs before the mask.
+/// The base of the forward and the gradient kernel. T is the type of the tensors, S the type of
+/// sums and statistics; `others` is the number of inputs before the mask.
 template <class T, class O>
 class AttentionKernel : public Kernel {
  public:
@@ -130,7 +133,8 @@ class AttentionKernel : public Kernel {
   using Multiply = const HeadProducts<T>&;
 
   int64_t blocks() const { return (query_.steps + block_ - 1) / block_; }
-  /// The floating-point operations of `products` matrix products, each as large as q k'.
+  /// The floating-point operations of `products` matrix products, half of them as large as q k' and
+  /// half as large as weights v.
   double flops_of(double products) const {
     return products * static_cast<double>(query_.count * query_.steps) *
            static_cast<double>(key_.steps) * static_cast<double>(query_.width + value_.width);
@@ -155,7 +159,7 @@ class AttentionKernel : public Kernel {
   KeyRange keys_of(const Arguments& a, int64_t head, int64_t query, int64_t rows) const {
     return seen_keys(mask_of(a, head, query), rows, key_.steps);
   }
-  /// x = q k' for `rows` queries from `first` on and a range of keys.
+  /// Computes the scores x = q k' of `rows` queries from `first` on for a range of keys.
   Scores<S> scores(const Arguments& a, Multiply multiply, int64_t head, int64_t first, int64_t rows,
                    KeyRange keys, S* x, std::byte* work) const {
     multiply(HeadProduct<T, T>{false, true, rows, keys.count, query_.width,
@@ -167,8 +171,8 @@ class AttentionKernel : public Kernel {
     if (mask.first) mask.first += keys.first * mask.key;
     return {rows, keys.count, x, scale_, mask};
   }
-  /// Calls f(scores of a few rows, the first of the rows) for all rows. Where a head is a single
-  /// block, it meanwhile prefetches q, k and v of the next head, a few rows at a time.
+  /// Calls f(scores of a few rows, index of the first row) for all rows. If a head is a single
+  /// block, q, k and v of the next head are prefetched meanwhile.
   template <class F>
   void each_slice(const Arguments& a, int64_t head, const Scores<S>& scores, F&& f) const {
     constexpr int64_t kRows = 4;
@@ -190,7 +194,8 @@ class AttentionKernel : public Kernel {
   int64_t statistics(int64_t head, int64_t query) const {
     return 2 * (head * query_.steps + query);
   }
-  /// The scratch bytes of a part with arrays of `counts` values of type S and memory for products.
+  /// The bytes of scratch memory for a part: an array of S for each number in `counts`, and the
+  /// memory that matrix products need.
   size_t part_bytes(std::initializer_list<int64_t> counts) const {
     size_t bytes = work_;
     for (int64_t count : counts) bytes += ScratchAllocator::bytes_of<S>(count);
@@ -254,8 +259,8 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
  private:
   static constexpr bool kInPlace = std::is_same_v<S, T>;
 
-  /// Rows of a gradient's head where they are computed: in the output, or in scratch memory if the
-  /// output is half-width.
+  /// The memory in which a gradient is computed for one head: the output itself, or scratch memory
+  /// if the output is half-width.
   struct GradientRows {
     S* x;
     int64_t ld;

@@ -14,19 +14,21 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Per key of row i: masked_score if it is masked, else 0. Null where there is no mask.
+/// For each key of row i: masked_score if the key is masked, else 0. Returns null if there is no
+/// mask.
 template <class S>
 const S* masked_scores(const Scores<S>& scores, int64_t i, S* masked) {
   const AttentionMask& mask = scores.mask;
   if (!mask.first) return nullptr;
-  constexpr double kMasked = masked_score(DTypeOf<S>::value);  // in the type of the sums
+  // the value that the type of the sums can hold
+  constexpr double kMasked = masked_score(DTypeOf<S>::value);
   const uint8_t* allowed = mask.first + i * mask.query;
   for (int64_t j = 0; j < scores.keys; ++j)
     masked[j] = allowed[j * mask.key] ? S{0} : static_cast<S>(kMasked);
   return masked;
 }
 
-/// The scores of a vector of keys: scale x, or masked_score for masked keys.
+/// A vector of scores: scale x, or masked_score for masked keys.
 template <class D, class Load, class S>
 HWY_INLINE hn::Vec<D> scores_of(D d, Load load, const S* x, hn::Vec<D> scale, const S* masked) {
   const auto y = hn::Mul(load(x), scale);
@@ -35,7 +37,7 @@ HWY_INLINE hn::Vec<D> scores_of(D d, Load load, const S* x, hn::Vec<D> scale, co
   return hn::IfThenElse(hn::Eq(other, hn::Zero(d)), y, other);
 }
 
-/// Replaces x by its scores and gives their maximum, or NaN where one of them is NaN.
+/// Replaces each x of a row by its score and returns the maximum, or NaN if a score is NaN.
 template <class S>
 HWY_INLINE S scaled(const Scores<S>& scores, S* x, const S* masked) {
   const hn::ScalableTag<S> d;
@@ -58,7 +60,7 @@ HWY_INLINE S scaled(const Scores<S>& scores, S* x, const S* masked) {
   return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
-/// Replaces x by e^(x - top) and gives the sum.
+/// Replaces each x of a row by e^(x - top) and returns the sum.
 template <class S>
 HWY_INLINE S powers(S* x, int64_t n, S top) {
   const hn::ScalableTag<S> d;
@@ -80,7 +82,8 @@ HWY_INLINE S powers(S* x, int64_t n, S top) {
 
 template <class S>
 void exponentials(const Scores<S>& scores, S* statistics, S* masked) {
-  // Two loops, so that the maxima of different rows are computed in parallel.
+  // First a loop for all maxima, then one for all powers, so that the processor can overlap the
+  // maxima of different rows.
   for (int64_t i = 0; i < scores.rows; ++i) {
     statistics[2 * i] =
         scaled(scores, scores.x + i * scores.keys, masked_scores(scores, i, masked));
@@ -126,9 +129,9 @@ bool is_masked(const Scores<S>& scores, int64_t i) {
   return true;
 }
 
-/// The mean of slopes, weighted with weights whose sum is `total`. Weights recomputed with other
-/// roundings than in the forward pass have a sum that is only nearly 1, by which the mean is
-/// divided; a difference to 1 within the rounding error of the sum is ignored.
+/// The mean of slopes weighted by attention weights with the sum `total`. The weights are
+/// recomputed with other roundings than in the forward pass, so their sum is only nearly 1 and the
+/// mean is divided by it; a difference from 1 within the rounding error of the sum is ignored.
 template <class S>
 S mean_slope(S dot, S total) {
   return std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon() ? dot / total : dot;

@@ -1,5 +1,5 @@
-// Products of the matrices of a head, on the calling thread: on packed panels, or on AMX tiles for
-// bfloat16.
+// Matrix products within a head, computed by the calling thread alone: on packed panels, or on AMX
+// tiles for bfloat16.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace crescent::cpu {
 
-/// c (m,n) = op(a) op(b), or c += op(a) op(b) where `add`. If one operand is half-width, both are
-/// multiplied in half width.
+/// The matrix product c (m, n) = op(a) op(b), or c += op(a) op(b) if `add`; op transposes or does
+/// nothing. If one operand has half width, the other is rounded to half width as well.
 template <class A, class B>
 struct HeadProduct {
   bool transpose_a = false, transpose_b = false;
@@ -25,14 +25,15 @@ struct HeadProduct {
   int64_t ldc = 0;
 };
 
-/// Multiplies heads of type T. Each thread constructs its own, which configures the thread's tiles.
+/// Computes products of matrices of type T. Each thread constructs its own object, which configures
+/// the AMX tiles of the thread.
 template <class T>
 class HeadProducts {
  public:
   static constexpr bool is_available() { return true; }
   static constexpr const char* name() { return "highway packed"; }
-  /// The scratch bytes for products whose dimensions are at most `longest`, one of them at most
-  /// `width`.
+  /// The bytes of scratch memory for products whose dimensions are at most `longest`, and of which
+  /// one is at most `width`.
   static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
   explicit HeadProducts() = default;
   void operator()(const HeadProduct<T, T>& p, std::byte* /*work*/) const {

@@ -24,20 +24,23 @@ Operands operands(const Request& r) {
   return {ConvPass::forward, op.spec, in[0].shape, in[1].shape, r.outputs[0].shape};
 }
 
-/// Wraps a factory that does not support mixed precision.
+/// Makes a kernel with `make`, which does not support mixed precision; null for requests with mixed
+/// precision.
 template <KernelFactory make>
 std::unique_ptr<Kernel> unmixed(const Request& r) {
   return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
 }
 
-/// Wraps a factory that supports neither mixed precision nor residuals, moments or gates.
+/// Makes a kernel with `make`, which supports neither mixed precision nor residuals, moments or
+/// gates; null for requests with one of these.
 template <KernelFactory make>
 std::unique_ptr<Kernel> plain(const Request& r) {
   const ConvPlan plan(r);
   return plan.residual || plan.moments || plan.gated ? nullptr : make(r);
 }
 
-/// Wraps a factory that supports gates, but neither mixed precision nor residuals or moments.
+/// Makes a kernel with `make`, which supports gates, but neither mixed precision nor residuals or
+/// moments; null for requests with one of the latter.
 template <KernelFactory make>
 std::unique_ptr<Kernel> gated(const Request& r) {
   const ConvPlan plan(r);

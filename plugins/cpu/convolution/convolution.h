@@ -1,4 +1,4 @@
-// What the convolution kernels share: the geometry of a request over three spatial axes.
+// The geometry of a convolution over three spatial axes, which all convolution kernels use.
 #pragma once
 #include <array>
 
@@ -8,9 +8,10 @@ namespace crescent::cpu {
 
 enum class ConvPass { forward, backward_data, backward_kernel };
 
-/// The geometry of a convolution. Images are (batch, in..., in_channels) and (batch, out...,
-/// out_channels), kernels are (kernel..., in_channels/groups, out_channels). `in` is always the
-/// side of x, in every pass. Missing axes come first, with size 1.
+/// The geometry of a convolution. The images x are (batch, in..., in_channels), the images y
+/// (batch, out..., out_channels), and kernels are (kernel..., in_channels/groups, out_channels).
+/// `in` refers to x in every pass, also when the gradient of x is computed. A convolution with
+/// fewer than three spatial axes gets leading axes of size 1.
 struct ConvPlan {
   struct Axis {
     int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;
@@ -39,20 +40,23 @@ struct ConvPlan {
 };
 
 std::unique_ptr<Kernel> make_winograd_convolution(
-    const Request& request);  // 3x3, where it is faster
+    const Request& request);  // for 3x3 windows, if Winograd's algorithm is faster
 std::unique_ptr<Kernel> make_winograd_pooled_convolution(
-    const Request& request);  // 3x3, then max pooling
+    const Request& request);  // for 3x3 windows, followed by max pooling
 std::unique_ptr<Kernel> make_pointwise_convolution(
-    const Request& request);                                           // 1x1, as matrix products
-std::unique_ptr<Kernel> make_amx_convolution(const Request& request);  // bfloat16, with AMX tiles
+    // for 1x1 windows, as matrix products
+    const Request& request);
+// for bfloat16, with AMX tiles
+std::unique_ptr<Kernel> make_amx_convolution(const Request& request);
 std::unique_ptr<Kernel> make_onednn_convolution(
-    const Request& request);  // where oneDNN has fast code
+    const Request& request);  // for requests for which oneDNN has fast code
 std::unique_ptr<Kernel> make_unfolded_convolution(
-    const Request& request);  // any, as matrix products
+    const Request& request);  // for all requests, as matrix products
 std::unique_ptr<Kernel> make_gated_convolution(
-    const Request& request);  // any backward data, fused with the gradient of a relu
-// Fused with the normalization of its input.
+    const Request& request);  // for the gradient of an image, fused with the gradient of a relu
+// A depthwise convolution fused with the normalization of its input.
 std::unique_ptr<Kernel> make_depthwise_forward(const Request& request);
-std::unique_ptr<Kernel> make_depthwise_backward(const Request& request);  // the gradients of that
+// the gradients of make_depthwise_forward
+std::unique_ptr<Kernel> make_depthwise_backward(const Request& request);
 
 }  // namespace crescent::cpu

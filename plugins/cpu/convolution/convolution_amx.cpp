@@ -1,8 +1,8 @@
 // Convolutions of bfloat16 on AMX tiles, with stride 1 except in the gradient of the kernel. An
-// image is copied to rows that are padded with zeros and contiguous. A pixel then is an index f, a
-// tap of the kernel is an offset to f, and the values under one row of the kernel are contiguous:
-// the left operand of a product consists of overlapping rows of pixels, without a copy. Results for
-// pixels of the padding are computed, but not stored.
+// image is copied to memory with rows padded by zeros, one row after the other. A pixel then is an
+// index f, a tap of the kernel is an offset to f, and the values under one row of the kernel are
+// contiguous: the left operand of a product consists of overlapping rows of pixels, without a copy.
+// Results for pixels of the padding are computed, but not stored.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -19,13 +19,13 @@ namespace {
 using amx::kLines;
 
 constexpr int64_t kMaxBlockLines = 4 * kLines;  ///< most lines per block
-/// Fewest pieces per batch, so that several threads have work.
+/// Fewest pieces into which a batch is divided, so that several threads have work.
 constexpr int64_t kMinPieces = 8;
 
 /// The geometry of a convolution over images of `rows` x `columns` pixels, with stride 1 except for
 /// the gradient of the kernel. The gradient of an image is a convolution with the flipped kernel.
 struct PaddedGeometry {
-  int64_t batch, rows, columns, channels;  ///< of the input
+  int64_t batch, rows, columns, channels;  ///< of the input of the pass
   int64_t out_rows, out_columns, out_channels;
   int64_t kernel_rows, kernel_columns, top, left, row_stride, column_stride;
   int64_t width;  ///< pixels per padded row
@@ -57,7 +57,7 @@ struct PaddedGeometry {
     const int64_t values = (pixels(count, kMaxBlockLines) + reach()) * channels;
     return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
   }
-  /// The pixels from the first tap to the end of the last one.
+  /// The number of consecutive pixels that the kernel covers, from the first tap to the last one.
   int64_t reach() const {
     return (kernel_rows - 1) / row_stride * width + (kernel_columns - 1) / column_stride + 1;
   }
@@ -65,9 +65,9 @@ struct PaddedGeometry {
   int64_t count(int64_t number) const { return std::min(piece, out_rows - first(number)); }
   int64_t piece_count() const { return pieces(out_rows, piece); }
 
-  /// Copies the part of an image under output rows [first, first + count), padded with zeros. Of
-  /// each stride x stride block of pixels it takes the one `down` rows and `across` columns from
-  /// the first.
+  /// Copies the part of an image that output rows [first, first + count) read, padded with zeros.
+  /// With a stride only one pixel of each stride x stride block is copied, the one `down` rows
+  /// below and `across` columns right of the block's first pixel.
   void pad(const uint16_t* image, int64_t first, int64_t count, int64_t down, int64_t across,
            uint16_t* to) const {
     std::fill_n(to, padded_values(count), uint16_t{0});
@@ -103,8 +103,8 @@ class PackKernel final : public Kernel {
   void run(const Arguments& a) const override {
     run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch));
   }
-  /// Packs `kernel`. That of a gradient is first copied to `turned` as rows (output channel) of
-  /// values (tap in reverse order, channel).
+  /// Packs `kernel`. For a gradient the kernel is first copied to `turned`, whose rows (output
+  /// channel) contain the values (tap in reverse order, input channel).
   void run(const Arguments& a, const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
     const int64_t taps = padded_geometry_.kernel_rows * padded_geometry_.kernel_columns,
                   in = padded_geometry_.channels, out = padded_geometry_.out_channels;
@@ -144,11 +144,12 @@ class PackKernel final : public Kernel {
  private:
   PaddedGeometry padded_geometry_;
   bool gradient_;
-  int64_t run_;    ///< input values that one row of the kernel covers
-  int64_t strip_;  ///< packed values of a strip
+  int64_t run_;    ///< number of input values under one row of the kernel
+  int64_t strip_;  ///< number of packed values for 16 output channels
 };
 
-/// The forward pass, and backward data as a forward convolution of dy with the flipped kernel.
+/// The forward pass; and the gradient of the image, which is a forward convolution of dy with the
+/// flipped kernel.
 class AmxImageConvolution final : public Kernel {
   static constexpr int64_t kMaxPiecePixels = 2048;
 
@@ -208,8 +209,8 @@ class AmxImageConvolution final : public Kernel {
     uint16_t* y = a.out<uint16_t>(0) + (image * padded_geometry_.out_rows + first) *
                                            padded_geometry_.out_columns *
                                            padded_geometry_.out_channels;
-    // The last step of a kernel row may multiply zeros with values beyond the row; that is wrong
-    // only where such a value is infinite or NaN.
+    // The last multiplication step of a kernel row may also read values beyond the row, which it
+    // multiplies by zeros. The result is only wrong if such a value is infinite or NaN.
     const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
     for (int64_t f = 0; f < count * padded_geometry_.width; f += pixels()) {
       const uint16_t* pixel = padded + f * channels;
@@ -235,7 +236,8 @@ class AmxImageConvolution final : public Kernel {
             amx::kDepth,
             padded_geometry_.width * row};
   }
-  /// Copies only the values under the kernel to `to`, with zeros after each kernel row.
+  /// Copies only the values under the kernel to `to`, and adds zeros after each kernel row up to a
+  /// whole step.
   amx::LeftStrips copy_under_kernel(const uint16_t* pixel, uint16_t* to) const {
     const int64_t row_values = amx::strip_values(run_);
     for (int64_t row = 0; row < padded_geometry_.kernel_rows; ++row) {
@@ -249,7 +251,7 @@ class AmxImageConvolution final : public Kernel {
             row_values};
   }
 
-  /// Stores the sums of pixels from f on and channels from c on.
+  /// Stores the sums for a block of pixels from `f` on and output channels from `c` on.
   void store(float* sums, const float* bias, int64_t f, int64_t rows, int64_t c,
              uint16_t* y) const {
     const int64_t channels = std::min(width(), padded_geometry_.out_channels - c);
@@ -279,17 +281,18 @@ class AmxImageConvolution final : public Kernel {
   PaddedGeometry padded_geometry_;
   PackKernel pack_;
   bool is_packed_ = false;
-  int64_t run_;    ///< input values that one row of the kernel covers
-  int64_t strip_;  ///< packed values of 16 output channels
+  int64_t run_;    ///< number of input values under one row of the kernel
+  int64_t strip_;  ///< number of packed values for 16 output channels
   int64_t strips_;
   amx::Block block_;
 };
 
-/// dkernel[tap] = transpose(x shifted by the tap) times dy. Images are divided among a fixed number
-/// of lanes. With a stride, x is split into phases, images of the pixels at equal positions within
-/// a stride, so that taps shift phases by whole pixels.
+/// The gradient of the kernel: dkernel[tap] = transpose(x shifted by the tap) times dy. Images are
+/// divided among a fixed number of lanes, whose sums are added at the end. With a stride, x is
+/// split into one image per position within a stride x stride block, so that each tap shifts by
+/// whole pixels of such an image.
 class AmxKernelGradient final : public Kernel {
-  /// Most pixels per piece: the operands then fit the first-level cache.
+  /// Most pixels per piece, so that the operands fit the first-level cache.
   static constexpr int64_t kMaxPiecePixels = 512;
 
  public:
@@ -337,7 +340,10 @@ class AmxKernelGradient final : public Kernel {
   int64_t phases() const {
     return std::min(padded_geometry_.row_stride, padded_geometry_.kernel_rows) * phases_across();
   }
-  int64_t down() const { return left_strips(block_); }  ///< strips per block of the result
+  int64_t down() const {
+    return left_strips(block_);
+  }  ///< number of strips of rows per block of
+     ///< the result
   int64_t across() const { return right_strips(block_); }
   int64_t blocks_across() const { return pieces(columns_, across()); }
   int64_t values() const {
@@ -362,8 +368,8 @@ class AmxKernelGradient final : public Kernel {
     uint16_t *dy = x + x_strips * x_strip, *rows = dy + out_strips_ * dy_strip,
              *dy_rows = rows + padded_values;
 
-    // Pixels are packed in pairs that begin at even pixels and again in pairs that begin at odd
-    // ones, so that every tap finds its pairs.
+    // Pixels are packed twice: in pairs that begin at even pixels and in pairs that begin at odd
+    // pixels, so that the pairs for every tap exist.
     const uint16_t* pixels_of_image =
         a.in<uint16_t>(0) + image * padded_geometry_.rows * padded_geometry_.columns * in;
     for (int64_t phase = 0; phase < phases(); ++phase) {
@@ -393,8 +399,8 @@ class AmxKernelGradient final : public Kernel {
       }
     }
   }
-  /// The position in packed x of the strip for one column (tap and 16 input channels) of the
-  /// result.
+  /// The position, in the packed x, of the strip for one column of the result; a column is a tap
+  /// and 16 input channels.
   struct Source {
     int64_t strip, offset;
   };
@@ -444,7 +450,7 @@ class AmxKernelGradient final : public Kernel {
   int64_t columns_;  ///< strips of the result: taps x strips of input channels
   amx::Block block_;
   int64_t lanes_ = 1;
-  std::vector<Source> sources_;  ///< per column
+  std::vector<Source> sources_;  ///< for each column
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Backward data behind a relu, by a convolution without gates and an elementwise kernel that sets
-// the gradient to 0 where the relu gave 0.
+// The gradient of an image that a relu produced: a convolution computes the gradient, then an
+// elementwise kernel sets it to 0 where the relu gave 0.
 #include <algorithm>
 
 #include "convolution/convolution.h"
@@ -8,7 +8,7 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr double kZero = 0;  ///< 0 in every dtype
+constexpr double kZero = 0;  ///< these bytes are 0 in every dtype
 
 class Gated final : public cpu::Kernel {
  public:

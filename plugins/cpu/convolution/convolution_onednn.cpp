@@ -1,7 +1,7 @@
-// Convolutions by oneDNN on plain NHWC images, with single-threaded primitives on slices of the
-// batch, and of the rows where there are few images. The kernel is reordered to the layout that a
-// primitive prefers, on every run unless it seldom changes. Gradients of the kernel are summed over
-// a fixed number of slices.
+// Convolutions by oneDNN on NHWC images. Single-threaded primitives work in parallel on slices of
+// the batch, or on rows of images if the batch has few images. The kernel is reordered to the
+// layout that the primitives prefer, in every run unless it seldom changes. Gradients of the kernel
+// are summed over a fixed number of slices.
 #include <algorithm>
 
 #include "convolution/convolution.h"
@@ -15,12 +15,14 @@ using dnnl::memory;
 using Dims = memory::dims;
 
 constexpr int64_t kSlices = 64, kPartials = 16;
-/// An image's rows are split too if the batch has fewer images than this.
+/// If a batch has fewer images than this, the rows of each image are divided too.
 constexpr int64_t kMinRowPieces = 8;
-constexpr double kMinFlops = 2e6;              ///< per slice of the batch
-constexpr double kMinRowFlops = 4e5;           ///< per piece of an image's rows: about 3 us
+constexpr double kMinFlops = 2e6;              ///< fewest operations per slice of the batch
+constexpr double kMinRowFlops = 4e5;           ///< fewest operations per piece of an image, some 3
+                                               ///< us
 constexpr size_t kMaxPartialBytes = 16 << 20;  ///< memory for partial gradients of the kernel
-constexpr int64_t kMaxTerms = 16384;           ///< terms that oneDNN may sum in a row
+constexpr int64_t kMaxTerms = 16384;           ///< the longest sum that oneDNN may compute in one
+                                               ///< accumulator
 
 /// The oneDNN descriptions of a convolution's operands and attributes.
 struct Descriptions {
@@ -74,16 +76,16 @@ dnnl::convolution_backward_data::primitive_desc backward_data(const ConvPlan& p,
 dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPlan& p,
                                                                    const Descriptions& d) {
   memory::desc wide = d.any_kernel;
-  wide.data.data_type = dnnl_f32;  // partial sums of half-width values are float32
+  wide.data.data_type = dnnl_f32;  // the partial sums are float32 also for half-width dtypes
   dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, d.x, wide, d.y,
                                                 d.strides, d.dilation, d.before, d.after);
   return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
 }
 
-/// A part of the work as a smaller convolution: some images, or some output rows of one image.
+/// A part of the work as a convolution of its own: some images, or some output rows of one image.
 struct SubConvolution {
   ConvPlan plan;
-  int64_t image, in_row = 0, out_row = 0;  ///< first image and rows
+  int64_t image, in_row = 0, out_row = 0;  ///< the first image, and its first rows
 };
 
 /// Splits the batch into slices of `images` images; the last one may be smaller.
@@ -95,8 +97,8 @@ std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
   return pieces;
 }
 
-/// The number of images per slice, from the shape alone: at most `most` slices, each with at least
-/// kMinFlops.
+/// The number of images per slice, which depends on shapes only, not on threads: at most `most`
+/// slices, each with at least kMinFlops operations.
 int64_t images_of_slice(const ConvPlan& p, int64_t most) {
   const double per_image = p.flops() / static_cast<double>(p.batch);
   return std::clamp(
@@ -107,8 +109,8 @@ std::vector<SubConvolution> slices(const ConvPlan& p) {
   return slices_of(p, images_of_slice(p, kSlices));
 }
 
-/// The slices whose partial gradients of the kernel are summed: few, but more where sums are long
-/// and memory allows it.
+/// The slices of the batch, each with a partial gradient of the kernel. There are few slices, but
+/// more if each sum would be long and memory for the partial gradients suffices.
 std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   const size_t kernel_bytes = p.kernel_size() * sizeof(float);
   const int64_t most = std::max<int64_t>(2, static_cast<int64_t>(kMaxPartialBytes / kernel_bytes));
@@ -117,7 +119,8 @@ std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   return slices_of(p, std::min(images, std::max(of_short_sums, (p.batch + most - 1) / most)));
 }
 
-/// The piece for output rows [first, last) of an image, with the padding that these rows read.
+/// The sub-convolution for output rows [first, last) of an image, with the padding that these rows
+/// need.
 SubConvolution rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t last) {
   SubConvolution piece{p, image};
   piece.plan.batch = 1;
@@ -131,7 +134,8 @@ SubConvolution rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t 
   return piece;
 }
 
-/// The pieces of a forward pass: pieces of rows where there are few images with many rows.
+/// The sub-convolutions of a forward pass: slices of the batch, or pieces of rows if there are few
+/// images with many rows.
 std::vector<SubConvolution> forward_pieces(const ConvPlan& p) {
   const double flops_per_image = p.flops() / static_cast<double>(p.batch);
   const int64_t rows = p.axes[1].out, kernel_rows = (p.axes[1].kernel - 1) * p.axes[1].dilation + 1;
@@ -169,7 +173,7 @@ class Reorder final : public Kernel {
     onednn::Primitives::Region(primitives_, 1).run(0, primitive_, {from, to});
   }
   size_t bytes() const { return bytes_; }  ///< bytes of the reordered kernel
-  /// Identifies the source and the destination layout.
+  /// A text that identifies the layouts before and after reordering.
   const std::string& form() const { return form_; }
 
  private:
@@ -183,7 +187,8 @@ class Reorder final : public Kernel {
   size_t bytes_;
 };
 
-/// The base of all passes: pieces and their primitives.
+/// The base of the kernels for all passes: holds the sub-convolutions and the oneDNN primitives
+/// that compute them.
 class PiecewiseConvolution : public Kernel {
  public:
   PiecewiseConvolution(const Request& r, std::vector<SubConvolution> pieces)
@@ -192,7 +197,8 @@ class PiecewiseConvolution : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  protected:
-  /// Adds a primitive for each size of piece: add(plan, descriptions) adds it and gives its number.
+  /// Adds one primitive for each different size of piece: add(plan, descriptions) adds a primitive
+  /// and returns its index.
   template <class F>
   void add_primitives(F&& add) {
     std::vector<std::pair<Descriptions, int>> known;
@@ -215,7 +221,8 @@ class PiecewiseConvolution : public Kernel {
     const int64_t row = p.image * plan_.axes[0].out * plan_.axes[1].out + p.out_row;
     return static_cast<size_t>(row * plan_.axes[2].out * plan_.out_channels) * size_of(plan_.dtype);
   }
-  /// Runs f(piece, number of the piece, run) in the pool, where run(addresses) runs its primitive.
+  /// Calls f(piece, index of the piece, run) for all pieces on the threads of the pool;
+  /// run(addresses) executes the primitive of the piece.
   template <class F>
   void each_piece(const Arguments& a, F&& f) const {
     const onednn::Primitives::Region region(primitives_, a.threads.threads());
@@ -235,10 +242,11 @@ class PiecewiseConvolution : public Kernel {
   onednn::Primitives primitives_;
 
  private:
-  std::vector<int> which_;  // per piece: its primitive
+  std::vector<int> which_;  // for each piece, the index of its primitive
 };
 
-/// Forward and backward data: images are independent, and all use the same kernel.
+/// The forward pass and the gradient of images: the pieces are independent and all use the same
+/// kernel.
 class OnednnImageConvolution final : public PiecewiseConvolution {
  public:
   OnednnImageConvolution(const Request& r, std::vector<SubConvolution> pieces)
@@ -256,7 +264,8 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
     if (input != 1 || !pack_) return {};
     const TensorSpec spec{DType::uint8, {static_cast<int64_t>(pack_->bytes())}};
     std::string form = pack_->form();
-    return {std::move(pack_), spec, std::move(form)};  // run() then gets the packed kernel
+    // afterwards run() receives the reordered kernel
+    return {std::move(pack_), spec, std::move(form)};
   }
   void run(const Arguments& a) const override {
     if (pack_) pack_->run(a.inputs[1], a.scratch);
@@ -274,7 +283,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
   size_t scratch_bytes() const override { return pack_ ? pack_->bytes() : 0; }
 
  private:
-  /// Applies the gate to a piece while it is in the cache.
+  /// Sets the gradient of a piece to 0 where the gate is closed, while the piece is in the cache.
   void apply_gates(const SubConvolution& piece, const Arguments& a) const {
     const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
     const size_t at = x_at(piece);
@@ -296,7 +305,8 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
         dnnl::convolution_backward_data(desc), desc,
         {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x}});
   }
-  /// Checks that a primitive is fast and uses the kernel layout of the other pieces.
+  /// Fails unless a primitive has a fast implementation and uses the same kernel layout as the
+  /// other pieces.
   void accept(const char* implementation, const memory::desc& kernel) {
     implementation_ = require_fast(implementation);
     if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
@@ -304,7 +314,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
 
   bool forward_;
   memory::desc kernel_;
-  std::unique_ptr<Reorder> pack_;  ///< null where the kernel needs no reorder
+  std::unique_ptr<Reorder> pack_;  ///< null if the kernel needs no reordering
 };
 
 class OnednnKernelGradient final : public PiecewiseConvolution {
@@ -354,9 +364,10 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
   std::unique_ptr<Reorder> reorder_;
 };
 
-/// True for bugs of oneDNN 2.6.3 in bfloat16: with three axes it gives wrong gradients or crashes;
-/// without tiles, gradients of the kernel read uninitialized memory where a stride exceeds the row
-/// length, and gradients of the image are wrong for 1x1 kernels with an odd number of filters.
+/// Whether oneDNN 2.6.3 computes this bfloat16 convolution wrongly: with three spatial axes it
+/// gives wrong gradients or crashes; without AMX tiles it reads uninitialized memory for gradients
+/// of the kernel if a stride exceeds the row length, and gives wrong gradients of the image for 1x1
+/// kernels with an odd number of filters.
 bool is_wrong(const ConvPlan& plan) {
   if (plan.dtype != DType::bfloat16) return false;
   const ConvPlan::Axis& row = plan.axes[2];

@@ -1,5 +1,5 @@
-// Convolutions with 1x1 kernels as products (pixels, in) times (in, out), which have every post-op,
-// prepared weights and epilogues.
+// Convolutions with 1x1 kernels as matrix products (pixels, in) times (in, out). The matrix product
+// kernels support all post-ops, prepared weights and epilogues.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +14,8 @@ bool is_pointwise(const ConvPlan& plan) {
          });
 }
 
-/// The spec with all axes but the last folded into one; a bias is unchanged.
+/// The spec with all axes except the last one merged into one. The spec of a bias, which has one
+/// axis, is unchanged.
 TensorSpec as_matrix(const TensorSpec& spec) {
   if (spec.shape.rank() < 2) return spec;
   return {spec.dtype, {spec.shape.slice(0, -1).size(), spec.shape[-1]}};

@@ -1,6 +1,6 @@
-// Convolutions as matrix products, for those that oneDNN does not compute: windows of the image are
-// unfolded into rows (im2col), one block of output pixels at a time. The work is split among a
-// fixed number of lanes, so that bits do not depend on the number of threads.
+// Convolutions as matrix products, for those that oneDNN does not support: the windows of the image
+// are unfolded into rows (im2col), one block of output pixels at a time. The work is divided among
+// a fixed number of lanes, so that results do not depend on the number of threads.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kLanes = 16;
 constexpr int64_t kBlockValues = 1 << 16;          ///< unfolded values per lane
-constexpr int64_t kMaxUnfoldedPartials = 8 << 20;  ///< most values of partial kernel gradients
+constexpr int64_t kMaxUnfoldedPartials = 8 << 20;  ///< largest number of values of all partial
+                                                   ///< gradients of the kernel together
 
 template <class T>
 class UnfoldedConvolution final : public Kernel {

@@ -1,6 +1,7 @@
 // 3x3 convolutions by Winograd's F(4x4, 3x3): one thread takes a block of tiles through the input
-// transform, the products and the output transform, in memory that its cache holds. Few tiles, or
-// slightly more with a large kernel, are a single block whose steps all threads share.
+// transform, the products and the output transform, in memory that fits its cache. If there are
+// only few tiles, or a few more and a large kernel, all tiles form one block, and the threads share
+// each step.
 #include <algorithm>
 
 #include "convolution/convolution.h"
@@ -18,10 +19,12 @@ using namespace winograd;
 constexpr int64_t kBlockBytes = 1 << 19;  ///< bytes of a block's transformed input and output
 /// Fewest tiles per block, so that each read of the kernel serves many tiles.
 constexpr int64_t kMinBlockTiles = 48;
-/// Fewest blocks; fewest tiles per block where that takes smaller blocks.
+/// The number of blocks to reach, if necessary with smaller blocks, and the fewest tiles of such
+/// smaller blocks.
 constexpr int64_t kMinBlocks = 8, kMinSmallBlockTiles = 8;
-constexpr int64_t kMinBlocksForManyThreads = 16;  ///< fewest blocks where there are many threads
-/// Tiles that share one set of moments where blocks are small.
+constexpr int64_t kMinBlocksForManyThreads = 16;  ///< the number of blocks to reach if there are
+                                                  ///< many threads
+/// The number of tiles for which moments are computed together, if blocks are small.
 constexpr int64_t kMomentTiles = 16;
 constexpr int64_t kMinWinogradTiles = 32;  ///< fewest tiles for which transforming the kernel pays
 /// Kernels of at least this size are read once by all threads together.
@@ -30,7 +33,8 @@ constexpr int64_t kPartials = 8;               ///< number of partial sums of a 
 constexpr int64_t kTilesPerPartial = 256;      ///< tiles per additional partial sum
 constexpr int64_t kMaxTilePartials = 4 << 20;  ///< most values of all partial sums together
 
-/// Input and output of a convolution in the direction of the pass.
+/// The image that a pass reads and the image that it writes; for the gradient of the image these
+/// are dy and dx.
 struct Sides {
   Images in, out;
 
@@ -63,7 +67,7 @@ bool use_many_thread_split(const CpuThreads& threads) {
 
 float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
 
-/// Transforms a kernel to the points: (36, panels, in, columns of the panel).
+/// Transforms a kernel to the Winograd points: (36 points, panels, in, columns of the panel).
 class TransformedKernel final : public cpu::Kernel {
  public:
   TransformedKernel(const ConvPlan& p, const Sides& sides)
@@ -90,7 +94,7 @@ class TransformedKernel final : public cpu::Kernel {
   int64_t panel_width(int64_t column) const { return std::min(kPanel, padded(columns_) - column); }
 
  private:
-  /// Transforms rows [first, last) and one vector of columns.
+  /// Transforms the taps of rows [first, last) and of one vector of columns.
   void transform_taps(const float* kernel, float* to, int64_t first, int64_t last,
                       int64_t column) const {
     float taps[kTaps][kLanes][kLanes] = {};
@@ -120,11 +124,12 @@ class TransformedKernel final : public cpu::Kernel {
   }
 
   const Loops& loops_;
-  int64_t rows_, columns_;  ///< channels in and out
+  int64_t rows_, columns_;  ///< input and output channels
   bool forward_;
 };
 
-/// The base of the passes: tiles in blocks of equal size except the last one, by the shape alone.
+/// The base of the kernels for all passes. Tiles are divided into blocks of equal size except the
+/// last one; the size depends on shapes only.
 class WinogradConvolution : public cpu::Kernel {
  public:
   explicit WinogradConvolution(const ConvPlan& plan)
@@ -151,10 +156,10 @@ class WinogradConvolution : public cpu::Kernel {
   Sides sides_;
   const Loops& loops_;
   int64_t tiles_;
-  int64_t rows_, columns_;  ///< channels in and out
+  int64_t rows_, columns_;  ///< input and output channels
 };
 
-/// Forward and backward data.
+/// The forward pass and the gradient of images.
 class WinogradImageConvolution final : public WinogradConvolution {
  public:
   explicit WinogradImageConvolution(const ConvPlan& plan)
@@ -171,7 +176,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
     block_ = pieces(block_, moment_tiles_) * moment_tiles_,
     many_thread_block_ = pieces(finer, moment_tiles_) * moment_tiles_;
   }
-  /// True when the kernel can compute moments of its result, block by block.
+  /// Whether the kernel can compute moments (means and variances) of its result, block by block.
   bool has_moments() const { return !shares_steps_; }
 
   Prepared prepare(int input) override {
@@ -259,7 +264,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
     const int64_t row = tile / y.tile_columns, image = row / y.tile_rows;
     return (image * y.height + row % y.tile_rows * kTile) * y.width;
   }
-  /// Computes the moments of a unit, which consists of whole rows of tiles.
+  /// Computes the moments of tiles [first, last), which are whole rows of tiles.
   void find_moments(const Arguments& a, int64_t first, int64_t last) const {
     const int64_t begin = pixels_before(first), unit = first / moment_tiles_;
     normalization_.moments(
@@ -279,13 +284,14 @@ class WinogradImageConvolution final : public WinogradConvolution {
 
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
-  /// Tiles per block: for few threads, for many threads; tiles that share moments.
+  /// Numbers of tiles: per block with few threads, per block with many threads, and per set of
+  /// moments.
   int64_t block_, many_thread_block_, moment_tiles_;
   bool shares_steps_, is_prepared_ = false;
 };
 
-/// Few tiles are not worth the transform of the kernel, so another convolution runs, unless the
-/// kernel is prepared.
+/// A convolution with few tiles, for which transforming the kernel takes too long: another kernel
+/// computes it, unless the kernel was transformed in advance.
 class FewTilesConvolution final : public cpu::Kernel {
  public:
   FewTilesConvolution(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
@@ -305,8 +311,8 @@ class FewTilesConvolution final : public cpu::Kernel {
   ConvPlan plan_;
 };
 
-/// The gradient of the kernel. Tiles are divided among a fixed number of lanes, each of which sums
-/// its products at the points and transforms the sum back to taps.
+/// The gradient of the kernel. Tiles are divided among a fixed number of lanes; each lane sums its
+/// products in the transformed domain and transforms the sum back to taps.
 class WinogradKernelGradient final : public WinogradConvolution {
  public:
   explicit WinogradKernelGradient(const ConvPlan& plan)
@@ -338,7 +344,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
     return floats(a.scratch) + lane * plan_.kernel_size();
   }
 
-  /// Adds the tiles of a lane, for `channels` output channels from `channel` on.
+  /// Adds the products of the tiles of a lane, for `channels` output channels from `channel` on.
   void add_lane(const Arguments& a, int64_t lane, int64_t channel, int64_t channels) const {
     Images out = sides_.out;
     out.channels = channels;
@@ -366,7 +372,8 @@ class WinogradKernelGradient final : public WinogradConvolution {
   }
 
   int64_t block_, lanes_;
-  /// Groups of output channels that are computed separately where there are many threads.
+  /// The number of groups of output channels that are computed separately if there are many
+  /// threads.
   int64_t channel_groups_;
 };
 
@@ -379,7 +386,7 @@ bool applies(const ConvPlan& p) {
          !p.empty();
 }
 
-/// True for 2x2 windows with stride 2.
+/// Whether windows are 2x2 with stride 2.
 template <class P>
 bool halves(const P& p) {
   const std::vector<int64_t> two{2, 2}, none{0, 0};

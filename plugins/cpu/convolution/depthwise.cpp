@@ -1,6 +1,6 @@
-// Depthwise convolutions row by row. A loop that only normalizes waits for memory, while a loop
-// that convolves cached rows leaves memory idle. So the two alternate row by row and prefetch what
-// is read next, which keeps memory busy.
+// Depthwise convolutions row by row. A loop that only normalizes mostly waits for memory, while a
+// loop that convolves cached rows does not use memory at all. So the two loops alternate row by row
+// and prefetch the rows that are read next, which keeps memory busy all the time.
 #include "convolution/depthwise.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool has_row_loops(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& 
 
 namespace {
 
-/// A ring buffer of the last computed rows of an image, as many as a window has.
+/// A ring buffer of the rows of an image that were computed last, as many as a window has rows.
 class RowRingBuffer {
  public:
   /// Rows have `columns` pixels, with one pixel of zeros at each end.
@@ -49,7 +49,7 @@ class RowRingBuffer {
   int64_t step_;
 };
 
-/// The base of both directions: the geometry, and memory for rows.
+/// The base of the forward and the backward kernel: the geometry, and memory for rows.
 class DepthwiseByRows : public Kernel {
  public:
   DepthwiseByRows(const ConvSpec& spec, const Shape& x, const Shape& y)
@@ -75,18 +75,18 @@ class DepthwiseByRows : public Kernel {
             later,   later_too};
   }
 
-  /// Normalizes the rows of an image from `next` on, up to the last one under the windows of output
-  /// row `out`.
+  /// Normalizes the rows of an image from `next` up to the last row that the windows of output row
+  /// `out` cover.
   void normalize(const float* x, const Normal& normal, int64_t out, int64_t& next,
                  const RowRingBuffer& to) const {
     for (const int64_t end = std::min(rows_, out * step_ - before_ + 3); next < end; ++next)
       loops_.normalize(x + next * row(), normal, columns_, channels_, to[next]);
   }
-  /// Row i of `count`, or a row of zeros if there is none.
+  /// Row i of the buffer, or a row of zeros if i is outside of the image with `count` rows.
   const float* pick(const RowRingBuffer& rows, int64_t i, int64_t count, const float* zeros) const {
     return i >= 0 && i < count ? rows[i] : zeros + channels_;
   }
-  /// Calls f(rows under the windows of output row `out`).
+  /// Calls f with the rows that the windows of output row `out` cover.
   template <class F>
   void with_window(const RowRingBuffer& rows, int64_t out, const float* zeros, F&& f) const {
     const int64_t top = out * step_ - before_;
@@ -160,7 +160,7 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
     const NormalGradient behind{a.in<float>(2), a.in<float>(3), a.in<float>(4), a.in<float>(5)};
     const Normal before{a.in<float>(7), a.in<float>(8), a.in<float>(9), a.in<float>(10), true};
     const int64_t first = n * rows_ * row(), out_first = n * out_rows_ * out_row();
-    int64_t next = 0, done = 0;  // finished rows of x; of dx
+    int64_t next = 0, done = 0;  // number of finished rows of x and of dx
     for (int64_t i = 0; i < out_rows_; ++i) {
       const float *y = a.in<float>(0) + out_first + i * out_row(),
                   *dnormal = a.in<float>(1) + out_first + i * out_row();

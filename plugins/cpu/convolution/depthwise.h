@@ -1,8 +1,8 @@
 // Depthwise convolutions with 3x3 windows that go through an image row by row: each row is
 // normalized right before it is convolved, and the normalized image is never stored. One pass also
 // computes the gradients of the kernel, the image and the following normalization, and the sums
-// that the gradient of the preceding normalization needs. Passes on the program (tiling/) make
-// these ops.
+// that the gradient of the preceding normalization needs. The passes in tiling/ insert these ops
+// into a program.
 #pragma once
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace crescent::cpu {
 
-/// (x, mean, rstd, gamma, beta, kernel) -> the convolution of (x - mean) rstd gamma + beta, with
-/// relu or without.
+/// (x, mean, rstd, gamma, beta, kernel) -> the convolution of (x - mean) rstd gamma + beta, perhaps
+/// after a relu. rstd is the reciprocal standard deviation.
 struct DepthwiseForward final : OpOf<DepthwiseForward> {
   static constexpr const char* kName = "depthwise_forward";
   ConvSpec spec;
@@ -24,8 +24,9 @@ struct DepthwiseForward final : OpOf<DepthwiseForward> {
   std::string label() const override { return "normalized conv"; }
 };
 
-/// (y, dnormal, mean, scale, slope, offset: as in BatchNormGradient, which computes dy; x, mean,
-/// rstd, gamma, beta, kernel) -> dkernel, dx before the relu, sums of dx and of dx (x - mean).
+/// The gradients of DepthwiseForward: inputs are (y, dnormal, mean, scale, slope, offset), from
+/// which dy is computed as in BatchNormGradient, and (x, mean, rstd, gamma, beta, kernel). Results
+/// are dkernel, dx before the relu, and per channel the sums of dx and of dx (x - mean).
 struct DepthwiseBackward final : OpOf<DepthwiseBackward> {
   static constexpr const char* kName = "depthwise_backward";
   ConvSpec spec;
@@ -41,12 +42,13 @@ struct DepthwiseBackward final : OpOf<DepthwiseBackward> {
 bool has_row_loops(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& kernel,
                    const TensorSpec& y);
 
-/// Per channel: (x - mean) rstd gamma + beta, with relu or without.
+/// The normalization of a channel: (x - mean) rstd gamma + beta, perhaps with relu.
 struct Normal {
   const float *mean, *rstd, *gamma, *beta;
   bool relu;
 };
-/// Per channel: dy = scale dnormal - (y - mean) slope - offset.
+/// The gradient of the following normalization, per channel: dy = scale dnormal - (y - mean) slope
+/// - offset.
 struct NormalGradient {
   const float *mean, *scale, *slope, *offset;
 };
@@ -54,8 +56,9 @@ struct NormalGradient {
 /// Three consecutive rows of an image under a window, each with one pixel of zeros at both ends.
 using WindowRows = const float* const (&)[3];
 
-/// A row to compute: `columns` pixels, whose windows begin `before` pixels left of the row. `later`
-/// are rows that are read soon, which are prefetched at the rate of reading.
+/// A row to compute: it has `columns` pixels, and the windows of its first pixel begin `before`
+/// pixels left of the row. `later` are rows that will be read soon; they are prefetched at the rate
+/// of reading.
 struct DepthwiseRow {
   int64_t columns, channels;
   int step, before;
@@ -69,10 +72,10 @@ struct DepthwiseLoops {
   void (*output_gradient)(const float* y, const float* dnormal, const NormalGradient& gradient,
                           int64_t columns, int64_t channels, float* dy);
   void (*forward)(const DepthwiseRow& row, WindowRows x, float* y);
-  /// dkernel += x dy for one row of dy.
+  /// Adds the products of x and dy for one row of dy to dkernel.
   void (*kernel_gradient)(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel);
-  /// Computes a row of dx, which is 0 where gate <= 0, and adds its sums as in BatchNormSums. Rows
-  /// of dy whose windows do not cover the row are null.
+  /// Computes a row of dx, which is 0 where gate <= 0, and adds it to the sums of BatchNormSums. A
+  /// row of dy is null if its windows do not cover the row.
   void (*data_gradient)(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
                         const float* mean, float* dx, float* sum, float* product);
 };

@@ -11,8 +11,9 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kTaps = 3;                          // per window row
-constexpr int64_t kAhead = 8192 / sizeof(float);  // distance of prefetches in elements
+constexpr int kTaps = 3;  // in each row of a window
+// the distance in elements from a read to the prefetch
+constexpr int64_t kAhead = 8192 / sizeof(float);
 
 template <bool kRelu>
 void normalize_row(const float* x, const Normal& normal, int64_t columns, int64_t channels,
@@ -49,7 +50,7 @@ void output_gradient(const float* y, const float* dnormal, const NormalGradient&
   }
 }
 
-/// Calls f(tap row, tap column) for the whole window.
+/// Calls f(row, column) for all taps of the window.
 template <class F>
 HWY_INLINE void each_tap(F&& f) {
 #pragma GCC unroll 4
@@ -111,8 +112,9 @@ void kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float* dy,
   });
 }
 
-/// With windows kStep apart, window rows kFirst, kFirst + kStep, ... cover the row, and window
-/// columns cover pixel j if they leave the same remainder as j.
+/// Computes a row of dx for windows that are kStep pixels apart. Window rows kFirst, kFirst +
+/// kStep, ... cover the row; a window column covers a pixel if both have the same remainder modulo
+/// kStep.
 template <int kStep, int kFirst>
 void data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
                        const float* mean, float* dx, float* sums, float* products) {

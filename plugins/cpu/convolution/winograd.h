@@ -1,9 +1,8 @@
 // Winograd's minimal filtering F(4x4, 3x3) on float32 NHWC images (Lavin and Gray 2015,
 // arXiv:1509.09308): 16 output pixels take 36 multiplications per pair of channels instead of 144.
 // Tiles of the images and the kernel are transformed into 36 points; at each point the convolution
-// is an ordinary product of a matrix (tiles, in) with a matrix (in, out).
-//
-//   y = A' ((B' x B) . (G k G')) A          dk = G' ((B' x B) . (A dy A')) G
+// is an ordinary product of a matrix (tiles, in) with a matrix (in, out): y = A' ((B' x B) . (G k
+// G')) A, and the gradient of the kernel is dk = G' ((B' x B) . (A dy A')) G.
 #pragma once
 #include <cstdint>
 
@@ -12,36 +11,41 @@
 namespace crescent::cpu::winograd {
 
 constexpr int64_t kTile = 4,
-                  kReach = 6;  ///< pixels per axis of an output tile; of the input it reads
+                  kReach = 6;  ///< pixels per axis of an output tile, and of the input that an
+                               ///< output tile reads
 constexpr int64_t kPoints = kReach * kReach, kTaps = 9;
-constexpr int64_t kLanes = 16;  ///< channels at the points are padded to a multiple of it
+constexpr int64_t kLanes = 16;  ///< numbers of channels at the points are rounded up to a multiple
+                                ///< of kLanes
 constexpr int64_t kPanel = 64;  ///< columns per panel of a transformed kernel
 
 constexpr int64_t padded(int64_t channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
-/// The distance between points of (36, rows, padded(columns)). One more cache line than needed
-/// keeps the 36 addresses that a transform writes from mapping to one set of the cache.
+/// The distance in elements between two points of an array (36, rows, padded(columns)). It is one
+/// cache line longer than needed, because otherwise the 36 addresses that a transform writes to
+/// could map to the same set of the cache.
 constexpr int64_t point_stride(int64_t rows, int64_t columns) {
   return rows * padded(columns) + kLanes;
 }
 
-/// One side of a convolution, divided into tiles that are numbered over all images. Tile (i, j) of
-/// an image begins at pixel (4 i - top, 4 j - left); pixels outside of the image are zeros.
+/// The input or output image of a convolution, divided into tiles that are numbered over all images
+/// of the batch. Tile (i, j) of an image begins at pixel (4 i - top, 4 j - left); pixels outside of
+/// the image are zeros.
 struct Images {
   int64_t height, width, channels, top, left;
   int64_t tile_rows, tile_columns;
-  int64_t pixel = channels;  ///< values between pixels: more if only some channels are read
+  int64_t pixel = channels;  ///< the distance in values between pixels; larger than `channels` if
+                             ///< only some channels are read
 };
 
-/// Tiles [first, first + count). The points of the first tile begin at `points` and are `stride`
-/// apart.
+/// The points of tiles [first, first + count). Those of the first tile begin at `points` and are
+/// `stride` elements apart.
 struct Tiles {
   int64_t first, count;
   float* points;
   int64_t stride;
 };
 
-/// c (rows, columns) = a b, or c += a b where `add`. Element (i, q) of a is at i row + q step;
-/// columns is a multiple of kLanes.
+/// The matrix product c (rows, columns) = a b, or c += a b if `add`. Element (i, q) of a is at i *
+/// row + q * step; columns is a multiple of kLanes.
 struct Product {
   int64_t rows, columns, depth;
   const float* a;
@@ -53,23 +57,24 @@ struct Product {
   bool add;
 };
 
-/// The loops for the best instruction set of the machine.
+/// The loops, compiled for the best instruction set of the machine.
 struct Loops {
-  /// The points of the 6x6 tiles of the input: B' x B.
+  /// Transforms 6x6 tiles of the input to points: B' x B.
   void (*input)(const Images& images, const float* x, const Tiles& tiles);
-  /// The 4x4 tiles of the output from their points: activation(A' m A + bias + residual), or 0
+  /// Transforms points m to the 4x4 tiles of the output: activation(A' m A + bias + residual), or 0
   /// where gate <= 0. Bias, residual and gate may be null.
   void (*output)(const Images& images, const Tiles& tiles, const float* bias, const float* residual,
                  const float* gate, ActivationKind activation, float* y);
-  /// activation(A' m A + bias) and then the maximum of each 2x2 window, with the indices of the
-  /// maxima unless argmax_indices is null. The activation is none or relu.
+  /// Transforms points m to activation(A' m A + bias) and stores the maximum of each 2x2 window,
+  /// with the indices of the maxima unless argmax_indices is null. The activation is none or relu.
   void (*pooled_output)(const Images& images, const Tiles& tiles, const float* bias,
                         ActivationKind activation, float* y, uint8_t* argmax_indices);
-  /// The points of the 4x4 tiles of the output's gradient: A dy A'.
+  /// Transforms the 4x4 tiles of the output's gradient to points: A dy A'.
   void (*output_gradient)(const Images& images, const float* dy, const Tiles& tiles);
-  /// G k G' of kLanes neighbouring output channels. Taps are `tap` apart.
+  /// Transforms a kernel to points: G k G' for kLanes neighbouring output channels. Taps are `tap`
+  /// elements apart.
   void (*kernel)(const float* taps, int64_t tap, float* points, int64_t stride);
-  /// G' p G of `channels` output channels.
+  /// Transforms points p to the gradient of the kernel: G' p G for `channels` output channels.
   void (*kernel_gradient)(const float* points, int64_t stride, int64_t channels, float* taps,
                           int64_t tap);
   void (*product)(const Product& p);

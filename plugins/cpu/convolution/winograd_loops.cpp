@@ -28,14 +28,14 @@ HWY_INLINE void sum_and_difference(V x, V y, V* both) {
   both[0] = hn::Add(x, y), both[1] = hn::Sub(x, y);
 }
 
-// One axis of every transform, for the points 0, a, -a, b, -b and infinity. Compared to the usual 1
-// and 2, these a and b halve the root mean square of the rounding errors and quarter the largest
-// one; their powers are exact.
+// One axis of every transform, with the interpolation points 0, a, -a, b, -b and infinity. Compared
+// to the usual 1 and 2, these a and b halve the root mean square of the rounding errors and quarter
+// the largest one; their powers are exact in float32.
 constexpr float a = 0.75f, b = 1.5f, aa = a * a, bb = b * b;
 constexpr float share_0 = 1 / (aa * bb), share_a = 1 / (2 * aa * (aa - bb)),
                 share_b = 1 / (2 * bb * (bb - aa));
 
-/// B': 6 pixels to 6 points.
+/// Multiplies by B': 6 pixels to 6 points.
 struct Input {
   static constexpr int kFrom = 6, kTo = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
@@ -46,7 +46,7 @@ struct Input {
   }
 };
 
-/// A': 6 points to 4 pixels.
+/// Multiplies by A': 6 points to 4 pixels.
 struct Output {
   static constexpr int kFrom = 6, kTo = 4;
   static HWY_INLINE void apply(const V* x, V* y) {
@@ -59,7 +59,7 @@ struct Output {
   }
 };
 
-/// A: 4 pixels to 6 points.
+/// Multiplies by A: 4 pixels to 6 points.
 struct OutputGradient {
   static constexpr int kFrom = 4, kTo = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
@@ -70,7 +70,7 @@ struct OutputGradient {
   }
 };
 
-/// G: 3 taps to 6 points.
+/// Multiplies by G: 3 taps to 6 points.
 struct Kernel {
   static constexpr int kFrom = 3, kTo = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
@@ -81,7 +81,7 @@ struct Kernel {
   }
 };
 
-/// G': 6 points to 3 taps.
+/// Multiplies by G': 6 points to 3 taps.
 struct KernelGradient {
   static constexpr int kFrom = 6, kTo = 3;
   static HWY_INLINE void apply(const V* x, V* y) {
@@ -93,7 +93,8 @@ struct KernelGradient {
   }
 };
 
-/// Transforms both axes: calls store(T x T', row, column) with x[row][column] from load.
+/// Transforms both axes: calls store(value, row, column) for each element of T x T', where x comes
+/// from load(row, column).
 template <class T, class Load, class Store>
 HWY_INLINE void transform(Load&& load, Store&& store) {
   V half[T::kTo][T::kFrom];
@@ -117,11 +118,14 @@ HWY_INLINE void transform(Load&& load, Store&& store) {
 
 constexpr int kPooled = kTile / 2;  ///< pixels per axis of a pooled tile
 
-/// The part of a tile of `size` pixels per axis that is inside of its image. Tiles are `step`
+/// The part of a tile of `size` x `size` pixels that is inside of its image. Tiles are `step`
 /// pixels apart.
 struct Window {
-  int64_t first;                       ///< offset of the tile's first pixel, maybe outside
-  int64_t rows, row, columns, column;  ///< inside: [row, row + rows), [column, column + columns)
+  int64_t first;                       ///< offset of the tile's first pixel, which may be outside
+                                       ///< of the image
+  int64_t rows, row, columns, column;  ///< the pixels of the tile that are inside of the image:
+                                       ///< rows [row, row + rows), columns [column, column +
+                                       ///< columns)
 
   Window(const Images& g, int64_t tile, int64_t size, int64_t step = kTile) {
     const int64_t per_image = g.tile_rows * g.tile_columns, image = tile / per_image;
@@ -188,7 +192,7 @@ void output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
 }
 
 /// Transforms points to the pixels of a tile that are inside of the image: adds bias and residual,
-/// clips to at least `least`, and sets 0 where the gate is closed.
+/// replaces values below `least` by it, and sets the result to 0 where the gate is not positive.
 template <bool kWhole>
 HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride,
                                const float* bias, const float* residual, const float* gate,
@@ -204,7 +208,8 @@ HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t str
           const int64_t at = window.first + i * row + j * g.channels;
           V y = hn::Add(x, shift);
           if (residual) y = hn::Add(y, load(residual + at));
-          V bounded = hn::IfThenElse(hn::Lt(y, bound), bound, y);  // keeps NaN
+          // unlike max, this keeps a NaN in y
+          V bounded = hn::IfThenElse(hn::Lt(y, bound), bound, y);
           if (gate) bounded = hn::IfThenElseZero(hn::Gt(load(gate + at), hn::Zero(D())), bounded);
           store(bounded, images + at);
         });
@@ -252,7 +257,8 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
                           HWY_ATTR { return hn::LoadU(D(), points + (i * kReach + j) * stride); },
                       [&](V x, int i, int j) HWY_ATTR {
                         const V y = hn::Add(x, shift);
-                        pixels[i][j] = hn::IfThenElse(hn::Lt(y, bound), bound, y);  // keeps NaN
+                        // unlike max, this keeps a NaN in y
+                        pixels[i][j] = hn::IfThenElse(hn::Lt(y, bound), bound, y);
                       });
     points += hn::Lanes(D());
 #pragma GCC unroll 4
@@ -309,12 +315,13 @@ void kernel_gradient(const float* points, int64_t stride, int64_t channels, floa
 }
 
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
-constexpr int kWidest = 4;  // 32 registers: 6 x 4, 12 x 2 or 16 x 1 sums
+constexpr int kWidest = 4;  // with 32 registers: 6 x 4, 12 x 2 or 16 x 1 vectors of sums
 #else
-constexpr int kWidest = 2;  // 16 registers: 6 x 2 or 12 x 1
+constexpr int kWidest = 2;  // with 16 registers: 6 x 2 or 12 x 1 vectors of sums
 #endif
 
-/// Computes rows i.. and columns j.. of c in kRows x kVectors registers.
+/// Computes kRows rows from i on and kVectors vectors of columns from j on of c, with all sums in
+/// registers.
 template <int kRows, int kVectors>
 HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
   const D d;
@@ -328,7 +335,8 @@ HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
       sum[r][v] = p.add ? hn::LoadU(d, c + r * p.ldc + v * lanes) : hn::Zero(d);
   }
   const float *a = p.a + i * row, *a6 = a + 6 * row,
-              *a12 = a6 + 6 * row;  // saves registers: not one pointer per row
+              // three pointers for all rows instead of one per row, which saves registers
+                                      *a12 = a6 + 6 * row;
   const float* b = p.b + j;
   for (int64_t q = 0; q < p.depth; ++q, a += step, a6 += step, a12 += step, b += ldb) {
     V right[kVectors];
@@ -350,10 +358,11 @@ HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
   }
 }
 
-constexpr int64_t kSlice = 16;  // rows of b in registers, beside the sums of 8 rows
+// rows of b that are kept in registers, together with the sums of 8 rows
+constexpr int64_t kSlice = 16;
 
-/// Adds a slice of the depth, from q on, to rows i.. of a vector of columns of c; the first slice
-/// is stored instead.
+/// Adds the products of kSlice columns of a, from q on, to kRows rows from i on of one vector of
+/// columns of c. The first slice is stored instead of added.
 template <int kRows>
 HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, int64_t q) {
   const D d;
@@ -373,7 +382,7 @@ HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, in
   for (int r = 0; r < kRows; ++r) hn::StoreU(sum[r], d, c + r * p.ldc);
 }
 
-/// Computes the last vector of columns, whose part of b is read once for all rows.
+/// Computes the last vector of columns of c; its part of b is read once for all rows.
 void last_column(const Product& p, int64_t j) {
   for (int64_t q = 0; q < p.depth; q += kSlice) {
     V right[kSlice];

@@ -19,7 +19,8 @@ std::string position_text(const Shape& shape, int64_t i) {
   return indices.empty() ? "" : concat(" at [", join(indices), "]");
 }
 
-/// True when x is outside of [0, size). A float is truncated first, as when it is cast.
+/// True when x is outside of [0, size). A floating-point x is first truncated to an integer, as a
+/// cast would do.
 template <class T>
 bool is_outside(T x, int64_t size) {
   if constexpr (std::is_floating_point_v<T>)

@@ -1,4 +1,5 @@
-// argmax and argmin loops: of a row, and of adjacent columns.
+// Loops that find the index of the largest or smallest element (argmax, argmin): of a row, and of
+// adjacent columns.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "data_movement/extreme_loops.cpp"
 #include <hwy/foreach_target.h>
@@ -14,7 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// True when a replaces b, which comes first; NaN ranks above all numbers.
+/// True when a is more extreme than b, which has the lower index; NaN counts as more extreme than
+/// all numbers.
 template <bool max, class T>
 HWY_INLINE bool is_better(T a, T b) {
   const bool beyond = max ? a > b : a < b;
@@ -22,9 +24,9 @@ HWY_INLINE bool is_better(T a, T b) {
   return beyond;
 }
 
-constexpr int64_t kChunk = 2048;  ///< read twice, the second time from the cache
+constexpr int64_t kChunk = 2048;  ///< elements that are read twice, the second time from the cache
 
-/// The extreme value of a chunk.
+/// The largest (or smallest) value of a chunk.
 template <bool max, class T>
 HWY_INLINE T extreme_of(const T* x, int64_t n) {
   T best = x[0];

@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Indices beyond the ends are clamped.
+/// Gathers n elements of `line`. Indices below 0 or above length - 1 are clamped.
 template <class T, class Index>
 void gather(const void* line, const void* indices, int64_t n, int64_t length, void* to) {
   const T* HWY_RESTRICT from = static_cast<const T*>(line);

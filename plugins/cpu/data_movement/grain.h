@@ -1,9 +1,9 @@
-// The work per part of kernels that only move data.
+// The amount of work that one task of a parallel loop gets in kernels that only move data.
 #pragma once
 #include <cstdint>
 
 namespace crescent::cpu {
 
-inline constexpr int64_t kGrain = 16384;  ///< fewest elements per part of a thread
+inline constexpr int64_t kGrain = 16384;  ///< fewest elements per task
 
 }  // namespace crescent::cpu

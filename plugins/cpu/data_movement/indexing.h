@@ -1,5 +1,5 @@
-// Kernels that read or write at integer indices. check_indices checks the range before; these
-// kernels clamp indices out of range (one_hot: all zeros).
+// Kernels that read or write at integer indices. The op check_indices checks the indices before;
+// these kernels clamp indices that are out of range (one_hot gives a row of zeros for them).
 #pragma once
 #include <algorithm>
 
@@ -17,7 +17,7 @@ class Indices {
     typed(indices, [&](const auto* numbers) { number = static_cast<int64_t>(numbers[i]); });
     return number;
   }
-  /// Calls f(pointer) with a pointer to the type of the indices.
+  /// Calls f with the address of the indices as a pointer to their type.
   template <class F>
   void typed(const std::byte* indices, F&& f) const {
     switch (dtype_) {
@@ -44,19 +44,19 @@ class Indices {
   DType dtype_;
 };
 
-/// to[i] = line[indices[i]], i < n, of a line of `length` elements.
+/// Sets to[i] = line[indices[i]] for i < n; the line has `length` elements.
 using GatherLoop = void (*)(const void* line, const void* indices, int64_t n, int64_t length,
                             void* to);
-/// The loop for elements of `bytes` bytes; null where there is none.
+/// The loop for elements of `bytes` bytes; null if there is none.
 GatherLoop gather_loop(size_t bytes, DType indices);
 
 /// Finds the minimum and the maximum of n > 0 values.
 using ExtremesLoop = void (*)(const void* x, int64_t n, void* least, void* most);
-/// The loop for integers of `bytes` bytes.
+/// The loop for integers of `bytes` bytes; null if there is none.
 ExtremesLoop extremes_loop(size_t bytes, bool is_signed);
 
-/// For each row of a table, the list of the positions whose index is that row, in ascending order.
-/// The lists are in memory of the caller.
+/// For each row of a table, the positions in the array of indices at which that row is named, in
+/// ascending order. The caller provides the memory for the lists.
 class RowLists {
  public:
   RowLists(const TensorSpec& indices, int64_t rows)

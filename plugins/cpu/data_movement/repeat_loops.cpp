@@ -13,8 +13,8 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Writes whole vectors of each element; what they write beyond their n elements is overwritten by
-/// the next element.
+/// Writes each element as whole vectors; the values that are written beyond its n copies are
+/// overwritten by the next element.
 template <class D, class T>
 HWY_INLINE void by_vectors(D d, const T* from, int64_t step, int64_t count, int64_t n, T* to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -31,7 +31,8 @@ HWY_INLINE void by_vectors(D d, const T* from, int64_t step, int64_t count, int6
 template <class T>
 void repeat(const void* from, int64_t step, int64_t count, int64_t n, void* to) {
   const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 16 / sizeof(T)> few;  // narrow: writes less beyond the end
+  // shorter vectors, which write fewer values beyond the end
+  const hn::CappedTag<T, 16 / sizeof(T)> few;
   const T* first = static_cast<const T*>(from);
   T* target = static_cast<T*>(to);
   if (n == 0) return;

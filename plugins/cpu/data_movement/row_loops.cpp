@@ -6,7 +6,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Copies rows of at least one Word and less than two, as two Words that may overlap.
+/// Copies rows that are at least one and less than two Words long, as two Words that may overlap.
 template <class Word>
 void copy_pairs(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                 int64_t bytes, int64_t rows) {
@@ -22,7 +22,7 @@ struct Vector {
   uint64_t words[2];
 };
 
-/// Copies rows of at least one vector.
+/// Copies rows that are at least one vector long.
 void copy_vectors(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                   int64_t bytes, int64_t rows) {
   constexpr auto kVector = static_cast<int64_t>(sizeof(Vector));
@@ -83,7 +83,9 @@ void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t 
 
 void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* to) {
   constexpr int64_t kMaxCachedBytes =
-      4096;  // the source of further copies stays in the first-level cache
+      // copies of up to this size, from which further copies are made, stay in the first-level
+      // cache
+      4096;
   if (bytes >= kMaxCachedBytes || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
   const int64_t total = bytes * times, most = kMaxCachedBytes / bytes * bytes;
   std::memcpy(to, row, bytes);

@@ -6,7 +6,8 @@
 
 namespace crescent::cpu {
 
-/// Copies rows of `bytes` bytes, which are from_step and to_step bytes apart.
+/// Copies rows of `bytes` bytes. Successive rows begin from_step bytes apart in the source and
+/// to_step bytes apart in the target.
 void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                int64_t bytes, int64_t rows);
 
@@ -21,7 +22,7 @@ RepeatLoop repeat_loop(size_t bytes);
 inline constexpr size_t kMaxInterleaved = 4;
 /// Interleaves arrays: writes one element of each array in turn.
 using InterleaveLoop = void (*)(const std::byte* const* from, int64_t count, std::byte* to);
-/// The loop for `arrays` arrays with elements of `bytes` bytes; null where there is none.
+/// The loop for `arrays` arrays with elements of `bytes` bytes; null if there is none.
 InterleaveLoop interleave_loop(size_t arrays, int64_t bytes);
 
 }  // namespace crescent::cpu

@@ -24,7 +24,8 @@ std::vector<int64_t> dense_strides(const Shape& shape) {
 
 class Rearrange final : public Kernel {
  public:
-  /// `from` and `to` are the element offsets of the first elements.
+  /// `from` and `to` are the offsets, in elements, of the first element to read and of the first
+  /// element to write.
   Rearrange(Axes axes, size_t bytes, int64_t from = 0, int64_t to = 0)
       : copy_(std::move(axes), bytes),
         from_(from * static_cast<int64_t>(bytes)),
@@ -70,7 +71,7 @@ std::unique_ptr<Kernel> make_slice(const Request& r) {
     const int64_t count = r.outputs[0].shape[static_cast<int>(i)];
     const int64_t step = count > 1 && i < op.stride.size()
                              ? op.stride[i]
-                             : 1;  // a single element can have any stride
+                             : 1;  // an axis with a single element may have any stride
     axes.push_back({count, from[i] * step, to[i]});
     first += op.start[i] * from[i];
   }
@@ -147,8 +148,8 @@ std::unique_ptr<Kernel> make_pad(const Request& r) {
   return std::make_unique<PadKernel>(std::move(axes), first, op.value, r.outputs[0]);
 }
 
-/// Concatenates row by row where rows are short, so that the result passes the cache once; else
-/// array by array.
+/// Concatenates row by row if rows are short, so that the result is written in order and only once
+/// through the cache; otherwise copies one array after the other.
 class ConcatKernel final : public Kernel {
  public:
   ConcatKernel(const Concat& op, const Request& r) {
@@ -168,7 +169,7 @@ class ConcatKernel final : public Kernel {
     if (single) interleave_ = interleave_loop(parts_.size(), bytes);
   }
   void run(const Arguments& a) const override {
-    // Longest row that is copied row by row; bytes per part.
+    // The longest row in bytes that is copied row by row, and the bytes per task.
     constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;
     if (rows_ > 1 && row_bytes_ <= kLongest) {
       const int64_t most = kPart / std::max<int64_t>(row_bytes_, 1);

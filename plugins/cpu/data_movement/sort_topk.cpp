@@ -12,14 +12,15 @@ int64_t lines_per_part(int64_t length) {
   return std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));
 }
 
-/// Adjacent lines are processed together, in tiles.
+/// Divides adjacent lines into tiles, whose lines are processed together.
 struct Tiles {
   Tiles(const AxisView& view, int64_t most)
       : width(std::clamp<int64_t>(view.inner, 1, most)), each((view.inner + width - 1) / width) {}
-  int64_t width, each;  ///< lines per tile; number of tiles per outer index
+  int64_t width, each;  ///< the number of lines per tile, and of tiles per index of the outer axes
 };
 
-/// argmax or argmin. A long line is split into pieces, whose extremes are compared at the end.
+/// The kernel of argmax and argmin. A long line is split into pieces; at the end the largest (or
+/// smallest) elements of the pieces are compared.
 class ArgReduceKernel final : public Kernel {
  public:
   ArgReduceKernel(AxisView view, DType dtype, bool max)
@@ -54,7 +55,8 @@ class ArgReduceKernel final : public Kernel {
   const std::byte* at(const Arguments& a, int64_t line, int64_t i) const {
     return a.inputs[0] + static_cast<size_t>(line * view_.length + i) * bytes_;
   }
-  /// Reduces the extremes of the pieces of each line, which it first copies into a row.
+  /// Finds the extreme element of each line among the extreme elements of its pieces, which are
+  /// first copied into one row.
   void merge(const Arguments& a, const int64_t* indices) const {
     std::byte* numbers = a.scratch + view_.outer * pieces_ * sizeof(int64_t);
     for (int64_t line = 0; line < view_.outer; ++line) {
@@ -84,7 +86,8 @@ class ArgReduceKernel final : public Kernel {
   int64_t pieces_ = 1;
 };
 
-/// Running sums, in float64 for floats, so that late terms are as accurate as early ones.
+/// Cumulative sums. For floating-point types they are computed in float64, so that late sums are as
+/// accurate as early ones.
 template <class T>
 class CumulativeKernel final : public Kernel {
  public:

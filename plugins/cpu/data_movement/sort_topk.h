@@ -12,15 +12,15 @@ std::unique_ptr<Kernel> make_cumulative(const Request& request);
 /// loops.
 struct ExtremeLoops {
   int64_t (*row)(const void* x, int64_t n) = nullptr;  ///< n >= 1
-  /// to[j] = the row index of the extreme of x[i * stride + j] over i < rows, for j < width <=
-  /// kExtremeColumns.
+  /// For each j < width (at most kExtremeColumns): sets to[j] to the row index i of the extreme
+  /// element among x[i * stride + j], i < rows.
   void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride,
                   int64_t* to) = nullptr;
 };
 inline constexpr int64_t kExtremeColumns = 256;
 ExtremeLoops extreme_loops(bool max, DType dtype);
 
-/// A dense array seen as outer x length x inner around one axis.
+/// A dense array seen as (outer, length, inner), where `length` is the size of the given axis.
 struct AxisView {
   AxisView(const Shape& shape, int axis) {
     axis = shape.axis(axis);
@@ -31,7 +31,8 @@ struct AxisView {
   int64_t outer = 1, length = 1, inner = 1;
 };
 
-/// Calls f.template operator()<T>() with the type of `dtype`; null for half-width floats.
+/// Calls f.template operator()<T>() with the C++ type T of `dtype`; returns null for half-width
+/// floats.
 template <class F>
 std::unique_ptr<Kernel> with_type(DType dtype, F&& f) {
   switch (dtype) {

@@ -10,8 +10,10 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kTile = 32;  // tile of a transposition: the cache holds it for both arrays
-// Longest line to which short-line copies apply; lines per block.
+// side of the tiles of a transposition; the cache holds a tile of both arrays
+constexpr int64_t kTile = 32;
+// The longest line, in elements, for which run_short() is used, and the number of such lines per
+// block.
 constexpr int64_t kShort = 8, kShortLines = 1024;
 
 /// Drops axes of size 1 and merges adjacent axes whose strides match in both arrays.
@@ -47,8 +49,8 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
   for (const Axis& axis : outer_) lines_ *= axis.size;
 }
 
-/// Calls f(from, to, count) for the combinations [begin, end) of outer axes; each call covers
-/// `count` combinations along the last outer axis.
+/// Calls f(from, to, count) for the lines [begin, end), counted over all combinations of indices of
+/// the outer axes; each call covers `count` consecutive indices of the last outer axis.
 template <class T, class F>
 static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
                      int64_t begin, int64_t end, F&& f) {
@@ -79,7 +81,7 @@ static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
   }
 }
 
-/// Copies `count` lines of `inner`, one after another along `last`.
+/// Copies `count` lines along the axis `inner`, which follow one another along the axis `last`.
 template <class T>
 static void copy_run(const StridedCopy::Axis& last, const StridedCopy::Axis& inner, const T* from,
                      T* to, int64_t count) {
@@ -105,7 +107,7 @@ void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) co
   });
 }
 
-/// Transposes where lines of the source are short, such as pixels: a block of lines stays in the
+/// Transposes if the lines of the source are short, such as pixels: a block of lines stays in the
 /// cache while all of its elements are copied.
 template <class T>
 void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) const {
@@ -120,8 +122,8 @@ void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) co
   }
 }
 
-/// Prefetches the part of a line that the next tile reads or writes, because the hardware
-/// prefetcher follows few lines at once.
+/// Prefetches the part of a line that the next tile reads or writes: the hardware prefetcher can
+/// only follow few lines at once.
 template <class T>
 static void fetch_ahead(const T* line) {
   constexpr size_t kLine = 64;
@@ -129,7 +131,8 @@ static void fetch_ahead(const T* line) {
   for (size_t i = 0; i < kTile * sizeof(T); i += kLine) __builtin_prefetch(bytes + i);
 }
 
-/// Transposes tile by tile. Units are tiles of `turned_`, each with the whole inner axis.
+/// Transposes tile by tile. Units [begin, end) are counted over the tiles along `turned_`, each
+/// with the whole axis `inner_`.
 template <class T>
 void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
   const int64_t tiles = (turned_.size + kTile - 1) / kTile;
@@ -137,7 +140,8 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
     const int64_t first = unit % tiles * kTile, last = std::min(first + kTile, turned_.size);
     const int64_t line = unit / tiles;
     for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
-      T tile[kTile][kTile + 1];  // makes reads and writes contiguous
+      // a copy of the tile, so that both reads and writes of the arrays are contiguous
+      T tile[kTile][kTile + 1];
       for (int64_t block = 0; block < inner_.size; block += kTile) {
         const int64_t n = std::min(kTile, inner_.size - block);
         const bool goes_on = block + kTile < inner_.size;

@@ -9,13 +9,14 @@ namespace crescent::cpu {
 
 class StridedCopy {
  public:
-  /// Strides are in elements; stride 0 repeats an element, negative strides reverse the axis.
+  /// The size of an axis, and its strides in the source (`from`) and the target (`to`) in elements.
+  /// Stride 0 repeats an element; negative strides reverse the axis.
   struct Axis {
     int64_t size, from, to;
   };
   StridedCopy() = default;
-  /// Axes are given from the outermost one. `from` and `to` of run() point to the first element
-  /// that is read and written.
+  /// `axes` begin with the outermost one. `from` and `to` of run() point to the first element that
+  /// is read and to the first one that is written.
   StridedCopy(std::vector<Axis> axes, size_t bytes);
   void run(const std::byte* from, std::byte* to, CpuThreads& threads) const;
 
@@ -31,8 +32,8 @@ class StridedCopy {
 
   size_t bytes_ = 0;
   bool empty_ = false;
-  Axis inner_{1, 1, 1};   ///< innermost axis of the result
-  Axis turned_{1, 0, 0};  ///< of a transposition: the innermost axis of the source
+  Axis inner_{1, 1, 1};   ///< the innermost axis of the target
+  Axis turned_{1, 0, 0};  ///< in a transposition, the innermost axis of the source
   std::vector<Axis> outer_;
   int64_t lines_ = 1;  ///< number of combinations of the outer axes
 };

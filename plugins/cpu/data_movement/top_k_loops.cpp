@@ -1,5 +1,6 @@
-// The k largest values of each line; sorting is top-k of the whole line. Values become keys that
-// sort in descending order of the values, next to their indices.
+// Finds the k largest values of each line; to sort is to find all values of a line in this order. A
+// value is converted to an integer key, smaller for larger values, which is stored with the index
+// of the value.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,7 +12,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// A key that is smaller for larger values; NaN counts as larger than all numbers, and -0 as 0.
+/// A key that is smaller for larger values. NaN counts as larger than all numbers, and -0 as equal
+/// to 0.
 template <class T>
 auto key_of(T x) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -27,7 +29,7 @@ auto key_of(T x) {
   }
 }
 
-/// A key and an index, ordered by key, then by index.
+/// A key and an index. Entries are ordered by key, then by index.
 template <class Key>
 struct Entry {
   Key key;
@@ -38,7 +40,7 @@ struct Entry {
 };
 template <>
 struct Entry<uint32_t> {
-  uint32_t index, key;  // both compared as one 64-bit number
+  uint32_t index, key;  // key and index are compared together, as one 64-bit number
   bool operator<(const Entry& other) const {
     return std::bit_cast<uint64_t>(*this) < std::bit_cast<uint64_t>(other);
   }
@@ -59,7 +61,7 @@ Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
     for (int d = 0; d < kDigits; ++d) ++counts[d][digit(a[i].key, d)];
   for (int d = 0; d < kDigits; ++d) {
     auto& starts = counts[d];
-    if (starts[digit(a[0].key, d)] == n) continue;  // equal in all keys
+    if (starts[digit(a[0].key, d)] == n) continue;  // all keys have the same digit here
     uint32_t start = 0;
     for (uint32_t& count : starts) start += std::exchange(count, start);
     for (size_t i = 0; i < n; ++i) b[starts[digit(a[i].key, d)]++] = a[i];
@@ -68,8 +70,8 @@ Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
   return a;
 }
 
-/// Merges two halves of n / 2 elements from both ends at once. Each end writes half of the result,
-/// so no test for an exhausted half is needed.
+/// Merges the two sorted halves of an array of n entries from both ends at once. Each end writes
+/// half of the result, so no test for an exhausted half is needed.
 template <class Each>
 void merge_halves(const Each* from, int64_t n, Each* to) {
   const int64_t half = n / 2;
@@ -117,7 +119,8 @@ class TopKKernel final : public Kernel {
   using Each = Entry<Key>;
   static constexpr int64_t kMaxParts = 64;
   static constexpr int64_t kMaxMergeSorted = 256;  // shorter arrays are sorted by merging
-  static constexpr int64_t kAtOnce = 32;  // values that are compared with the bound together
+  // number of values that are compared with the lower bound in one step
+  static constexpr int64_t kAtOnce = 32;
 
   static Each entry(const T* x, int64_t index) {
     Each entry;
@@ -143,7 +146,8 @@ class TopKKernel final : public Kernel {
     return sort_by_digits(entries, entries + n, n);
   }
 
-  /// The k smallest entries, sorted, selected from the values that reach a lower bound.
+  /// The k entries with the smallest keys, sorted. They are selected from the values that are at
+  /// least a lower bound.
   const Each* selected(const T* x, Each* entries) const {
     if (k_ == 0) return entries;
     const int64_t found = has_nan(x) ? take_all(x, entries) : take_likely(x, entries);
@@ -171,8 +175,9 @@ class TopKKernel final : public Kernel {
     }
     return found;
   }
-  /// A value that at least k elements reach, and not many more: elements are distributed
-  /// round-robin to at least 2k lanes, and the bound is the k-th largest of the lanes' maxima.
+  /// A value which at least k elements, but not many more, equal or exceed: the elements are
+  /// distributed to at least 2k lanes in turn, and the bound is the k-th largest of the maxima of
+  /// the lanes.
   T lower_bound(const T* x, T* lanes) const {
     const int64_t n = view_.length;
     const auto wanted = static_cast<uint64_t>(std::max(2 * k_, std::min(kAtOnce, n / 2)));

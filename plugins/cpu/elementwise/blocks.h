@@ -5,8 +5,8 @@
 namespace crescent::cpu {
 
 inline constexpr size_t kMaxRegisters = Elementwise::kMaxRegisters;
-/// Bytes that all steps of a block touch together; the first-level cache has room for the next
-/// block beside them.
+/// The number of bytes that all steps of a program read and write for one block; the first-level
+/// cache then has room for the next block, too.
 inline constexpr size_t kBlockMemory = 8 << 10;
 inline constexpr int64_t kSmallestBlock = 64, kLargestBlock = 2048;
 

@@ -5,7 +5,8 @@ namespace crescent::cpu {
 Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first)
     : first_(first) {
   const int missing = result.rank() - input.rank();
-  std::array<int64_t, Shape::kMaxRank> size{}, stride{};  // innermost axis first, merged axes
+  // of the merged axes, from the innermost one
+  std::array<int64_t, Shape::kMaxRank> size{}, stride{};
   int rank = 0;
   int64_t step = 1;
   for (int axis = result.rank() - 1; axis >= 0; --axis) {
@@ -54,7 +55,7 @@ void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
     n -= run;
     offset -= at[inner] * stride_[inner];
     at[inner] = 0;
-    for (size_t i = inner; i-- > 0;) {  // the next run begins
+    for (size_t i = inner; i-- > 0;) {  // moves to the beginning of the next run
       offset += stride_[i];
       if (++at[i] < size_[i]) break;
       offset -= at[i] * stride_[i];

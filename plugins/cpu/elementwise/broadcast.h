@@ -1,5 +1,4 @@
-// Broadcast: how an input that is smaller than the result is read in the order of the result's
-// elements.
+// Broadcast: maps elements of a result to elements of an input with a smaller shape.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,8 +9,8 @@
 
 namespace crescent::cpu {
 
-/// Maps elements of a row-major result to elements of the broadcast input. Adjacent axes along
-/// which both have matching strides are merged, so most broadcasts have one or two axes.
+/// Maps elements of a row-major result to elements of the broadcast input. Adjacent axes with
+/// matching strides in both are merged, so most broadcasts have one or two axes.
 class Broadcast {
  public:
   Broadcast() = default;
@@ -25,11 +24,13 @@ class Broadcast {
   bool is_identity() const {
     return first_ == 0 && (rank_ == 0 || (rank_ == 1 && stride_[0] == 1));
   }
-  /// p where element i of the result is element i mod p of the input; 0 for other broadcasts.
+  /// The number p for which element i of the result is element i mod p of the input; 0 if there is
+  /// no such p.
   int64_t period() const { return rank_ == 2 && stride_[0] == 0 && stride_[1] == 1 ? size_[1] : 0; }
 
-  /// The length of the runs (aligned to multiples of it in the result) along which the offset in
-  /// the input is constant or increases by one per element; 1 where there are no such runs.
+  /// The length of a run: a range of the result, beginning at a multiple of this length, along
+  /// which the offset in the input is constant or increases by one per element; 1 if there are no
+  /// such ranges.
   int64_t run() const {
     const size_t inner = std::max(rank_ - 1, 0);
     return rank_ == 0 || stride_[inner] > 1 ? 1 : size_[inner];

@@ -1,4 +1,4 @@
-// Compiles an elementwise op: its steps become registers, blocks and loops.
+// Compiles an elementwise op: assigns registers, the length of blocks and a loop for each step.
 #include <algorithm>
 
 #include "elementwise/blocks.h"
@@ -7,9 +7,9 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLongestPeriod = 512;
-// Shortest runs that are read in place.
+// The shortest runs (Broadcast::run) of an input that is read in place, without a copy to a block.
 constexpr int64_t kShortestRow = 256, kShortestColumn = 128;
-// Fewest operations per part of a thread, in additions.
+// Fewest operations per task of a parallel loop, counted in additions.
 constexpr int64_t kPartCost = 16384;
 constexpr int64_t kMaxParts = 128;
 
@@ -22,13 +22,14 @@ bool contains(const std::vector<int>& list, int x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
-/// Matches the steps from `first` on with the steps of `chain`, and returns the register that
-/// corresponds to each register of the chain; empty if the steps differ. `next` is the register
-/// that the first of the steps writes.
+/// Matches the steps from `first` on with the steps of `chain`. Returns, for each register of the
+/// chain, the corresponding register of the program; empty if the steps differ. `next` is the
+/// register that step `first` writes.
 std::vector<int> match_registers(const Chain& chain, const std::vector<FusedStep>& steps,
                                  size_t first, int next) {
   if (first + chain.steps.size() > steps.size()) return {};
-  const int made = next;  // the first register that the chain writes, after its inputs
+  // the register that the first step of the chain writes; lower ones are its inputs
+  const int made = next;
   std::vector<int> names(chain.scalar.size(), -1);
   for (const FusedStep& wanted : chain.steps) {
     FusedStep step = steps[first++];
@@ -55,7 +56,7 @@ bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t 
   return false;
 }
 
-/// Per register: whether a select reads it.
+/// For each register, whether a select step reads it.
 std::vector<bool> read_by_selects(const std::vector<FusedStep>& steps, size_t registers) {
   std::vector<bool> read(registers);
   for (const FusedStep& step : steps) {
@@ -65,7 +66,7 @@ std::vector<bool> read_by_selects(const std::vector<FusedStep>& steps, size_t re
   return read;
 }
 
-/// True when the step has a loop for bfloat16 as it is stored.
+/// Whether there is a loop for the step that reads and writes bfloat16 directly.
 bool works_on_bfloat16(const FusedStep& step) {
   if (step.kind == FusedStep::Kind::unary)
     return unary_loop(step.unary, DType::bfloat16) != nullptr;
@@ -151,8 +152,8 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
   }
 }
 
-/// Finds the registers that hold half-width floats without conversion: those that only casts and
-/// steps with half-width loops read and write.
+/// Finds the registers that hold half-width floats without conversion to float32: only casts and
+/// steps with half-width loops read and write them.
 std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
                                            const std::vector<int>& outputs) const {
   using Kind = FusedStep::Kind;
@@ -181,7 +182,8 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
       for (size_t i = 0; i < args_of(step.kind); ++i)
         touched.push_back(static_cast<size_t>(step.args[i]));
       std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r]; });
-      // A cell is read as a float32 scalar; only a select needs it broadcast to a block.
+      // Loops read a cell (a scalar register) as a float32 number; only a select needs the cell
+      // broadcast to a block.
       const auto fits = [&](size_t r) {
         return stored[r] || (cell[r] && step.kind != Kind::select);
       };
@@ -220,8 +222,8 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
   return true;
 }
 
-/// Adds the steps from `first` on as one step, if they are the steps of `chain`, its results are
-/// outputs, and nothing else reads its intermediate registers.
+/// Adds the steps from `first` on as one step, if they are the steps of `chain`, all results of the
+/// chain are outputs, and no other step reads its intermediate registers.
 bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                             const std::vector<int>& outputs) {
   const std::vector<int> names =
@@ -262,7 +264,8 @@ void Elementwise::each_result(const Step& step, F&& f) const {
   for (int r : chain_calls_[step.chain_call].outputs) f(r);
 }
 
-/// Adds a scatter, whose register is filled before the steps of a block run, like a loaded one.
+/// Adds a scatter step. Its register is filled before the other steps of a block run, as if it were
+/// an input that is loaded.
 bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   const TensorSpec &indices = request.inputs[step.args[0]], &updates = request.inputs[step.args[1]];
   const int64_t rows = request.outputs[0].shape[0];
@@ -286,8 +289,9 @@ bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   return true;
 }
 
-/// Adds a step. A half-width result that is an output and read by later steps is rounded for these
-/// too: a guard against a value has to test the value that was stored.
+/// Adds a step. If a half-width result is an output and is also read by later steps, these steps
+/// get the rounded value: a comparison that guards against a value must see the value that is
+/// stored.
 bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   using Kind = FusedStep::Kind;
   Step s;
@@ -330,8 +334,8 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
 
 /// Chooses the loop of a binary step and marks the registers that must be broadcast to a block.
 /// Loops take a cell as a scalar if the other operand is an array or a column, and a column as a
-/// scalar if the other operand is an array; other columns are broadcast, and so are scalars for
-/// which there is no loop.
+/// scalar if the other operand is an array; other columns are broadcast, and so are all scalars if
+/// there is no loop for them.
 BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
   Register &a = registers_[step.args[0]], &b = registers_[step.args[1]];
   const BinaryLoops loops = binary_loops(step.binary, dtype);
@@ -347,8 +351,8 @@ BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cel
   return beside_one ? beside_one : loops.arrays;
 }
 
-/// Makes an output the memory of its register where possible; other outputs are copied, converted
-/// or filled after each block.
+/// Lets the register of an output use the memory of the output if possible; other outputs are
+/// copied, converted or filled after each block.
 void Elementwise::add_results(const std::vector<int>& outputs, const Request& request) {
   written_at_.assign(outputs.size(), -1);
   for (size_t o = 0; o < outputs.size(); ++o) {
@@ -392,24 +396,25 @@ void Elementwise::assign_slots() {
     if (loaded && r.last_read >= 0) ends[r.last_read].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
-    if (steps_[s].chain_call >= 0) {  // the results of a chain go to memory
+    if (steps_[s].chain_call >= 0) {  // the results of a chain are outputs and need no block
       free.insert(free.end(), ends[s].begin(), ends[s].end());
       continue;
     }
     Register& r = registers_[steps_[s].result];
-    // Before the arguments are freed, because arrays of a loop must not overlap partially.
+    // Takes a block for the result before the blocks of the arguments are freed: the arrays that a
+    // loop gets must not overlap partially.
     if (r.source == Source::block) take(r);
     free.insert(free.end(), ends[s].begin(), ends[s].end());
     if (r.source != Source::block) continue;
     if (r.last_read < 0)
-      free.push_back(r.slot);  // its value is never read
+      free.push_back(r.slot);  // no step reads the value
     else
       ends[r.last_read].push_back(r.slot);
   }
 }
 
-/// The common period of all inputs of the chain that are not streams, if the chain can run row by
-/// row with that row length; else 0.
+/// The row length with which the chain can run row by row: the common period of those inputs that
+/// the chain repeats in each row; 0 if the chain has no such form or an input does not fit.
 int64_t Elementwise::columns_of(const ChainCall& call) const {
   int64_t columns = 0;
   for (size_t i = 0; i < call.inputs.size() && call.chain->rows; ++i) {
@@ -422,15 +427,15 @@ int64_t Elementwise::columns_of(const ChainCall& call) const {
   return columns;
 }
 
-/// The number of elements to which a periodic register is repeated, so that blocks may begin
-/// anywhere in the period.
+/// The number of elements to which a periodic input is repeated in scratch memory, so that a block
+/// may begin anywhere in the period.
 int64_t Elementwise::written_out(const Register& r) const {
   const int64_t period = r.broadcast.period();
   return period + (has_rows_ ? period : std::min(block_, size_));
 }
 
-/// Sets the block length, the work of a part and the offsets in scratch of periodic inputs and
-/// scatters.
+/// Sets the block length, the number of elements per task, and the offsets of periodic inputs and
+/// scatters in scratch memory.
 void Elementwise::lay_out() {
   size_t arrays = 0, periodic = 0;
   for (size_t i = 0; i < registers_.size(); ++i) {
@@ -457,7 +462,7 @@ void Elementwise::lay_out() {
   if (has_rows_) chain_calls_[0].columns = columns_of(chain_calls_[0]);
   if (slots == 0 && (periodic == 0 || has_rows_)) {
     block_ = 8 * kLargestBlock;
-  } else if (slots == 0) {  // periodic inputs have to stay in the cache
+  } else if (slots == 0) {  // the repeated periodic inputs must stay in the cache
     block_ = std::min<int64_t>(
         4 * kBlockMemory / (arrays + periodic) / kSmallestBlock * kSmallestBlock, kLargestBlock);
   } else {

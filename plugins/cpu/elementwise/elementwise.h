@@ -1,5 +1,5 @@
-// Elementwise programs: steps over registers, run on blocks of elements that fit the first-level
-// cache. A single unary, binary, select or cast op is a program of one step.
+// Elementwise programs: a sequence of steps over registers, executed on blocks of elements that fit
+// the first-level cache. A single unary, binary, select or cast op is a program with one step.
 #pragma once
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace crescent::cpu {
 /// The steps of an elementwise op; empty for any other op.
 std::vector<FusedStep> steps_of(const Op& op, DType result);
 
-/// An input that is in memory only for the range that is computed, at an address of its own.
+/// An input of which only the range that is computed is in memory, at the address `memory`.
 struct InputRange {
   int input = -1;
   const std::byte* memory = nullptr;
@@ -21,9 +21,9 @@ struct InputRange {
 
 class Elementwise final : public Kernel {
  public:
-  /// Returns null when a step has no loop for its dtype.
+  /// Makes the kernel; returns null if a step has no loop for its dtype.
   static std::unique_ptr<Kernel> make(const Request& request) { return make(request, {}); }
-  /// An input that is a slice of a larger array; the array is the argument in its place.
+  /// An input that is a slice of a larger array; the kernel gets the whole array as the argument.
   struct Window {
     int input;
     Shape whole;
@@ -43,7 +43,7 @@ class Elementwise final : public Kernel {
   bool may_share(int input, int output) const override;
 
   static constexpr size_t kMaxRegisters = 192;
-  /// The scalars that a run computes before its blocks, one per register.
+  /// The values of all cells: registers with a scalar that is computed once, before the blocks.
   struct Cells {
     static constexpr size_t kBytes = 64;
     std::byte* at(size_t reg) { return memory + reg * kBytes; }
@@ -52,76 +52,79 @@ class Elementwise final : public Kernel {
   };
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(written_at_.size()); }
-  int cost() const { return cost_; }  ///< per element, in units of an addition
-  /// The number of parts that a run is split into.
+  int cost() const { return cost_; }  ///< the cost per element, in units of an addition
+  /// The number of tasks into which the elements are divided.
   int64_t parts() const { return size_ <= grain_ ? 1 : pieces(size_, grain_); }
   /// True when any range of elements can be computed separately.
   bool can_be_cut() const { return scatters_.empty(); }
   /// True when any range can be computed separately with `input` given as an InputRange.
   bool can_be_epilogue(int input) const;
-  /// Begins a run by ranges, which any threads may then compute with run_range().
+  /// Prepares a computation by ranges: afterwards any threads may call run_range().
   void begin(const Arguments& a, Cells& cells) const;
   void run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end,
                  InputRange range = {}) const;
 
  private:
   enum class Source : uint8_t {
-    memory,    ///< an argument, read or written in place
-    block,     ///< a block of the worker
+    memory,    ///< memory of an argument, which is read or written in place
+    block,     ///< a block in the memory of the thread
     cell,      ///< a scalar for all elements, computed before the blocks
-    periodic,  ///< a periodic input, repeated in scratch to more than a block
-    row,       ///< an input of long rows, read in place; no block crosses the end of a row
+    periodic,  ///< a periodic input, repeated in scratch memory until it is longer than a block
+    row,       ///< an input that is read in place in long rows; no block crosses the end of a row
     column,    ///< an input of which each element applies to one or more whole blocks
-    whole,     ///< an input that only scatters read
+    whole,     ///< an input that only scatter steps read
   };
   struct Register {
-    DType dtype{};  ///< dtype in the arguments
+    DType dtype{};  ///< the dtype in memory of arguments
     Source source = Source::block;
-    int input = -1, output = -1;  ///< index of the argument, -1 for none
-    int slot = -1;                ///< index of the worker's block
-    bool spread = false;          ///< a cell or column that a step reads as a block
-    bool scattered = false;       ///< filled by a scatter
+    int input = -1, output = -1;  ///< the index of the argument, -1 if the register is none
+    int slot = -1;                ///< the index of the block in the thread's memory
+    bool spread = false;          ///< whether a step needs the cell or column broadcast to a block
+    bool scattered = false;       ///< whether a scatter step fills the register
     bool read_by_scatter = false;
     Broadcast broadcast;
-    size_t periodic_offset = 0;  ///< offset in scratch
-    int last_read = -1;          ///< the last step that reads it
-    /// Whether loops use half-width values without conversion; of a cell: where it is broadcast.
+    size_t periodic_offset = 0;  ///< offset in scratch memory of a periodic input
+    int last_read = -1;          ///< index of the last step that reads the register
+    /// Whether loops use the half-width values without conversion to float32; for a cell this
+    /// applies only to the block to which it is broadcast.
     bool stored = false;
-    bool selected = false;  ///< whether a select reads it, which needs a cell to be broadcast
+    bool selected = false;  ///< whether a select step reads the register; a cell must then be
+                            ///< broadcast
     bool is_cell() const { return source == Source::cell; }
     bool is_column() const { return source == Source::column; }
     DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
     size_t bytes() const { return size_of(form()); }
     bool is_half() const { return form() != dtype; }
-    /// True for a cell that steps read as a float32 scalar; false for a cell that is broadcast in
-    /// half width.
+    /// Whether the register is a cell that steps read as a float32 number; false if it is broadcast
+    /// in half width.
     bool is_number() const { return is_cell() && !(stored && selected); }
   };
   struct ChainCall {
     const Chain* chain;
     std::vector<int> inputs, outputs;
-    int64_t columns = 0;  ///< row length where it runs row by row, else 0
+    int64_t columns = 0;  ///< the row length if the chain runs row by row, else 0
   };
   struct Step {
-    UnaryLoop unary = nullptr, round = nullptr;  ///< round: to half width and back to float32
+    UnaryLoop unary = nullptr, round = nullptr;  ///< `round` rounds to half width and converts back
+                                                 ///< to float32
     UnaryLoop widen = nullptr;
     BinaryLoop binary = nullptr;
     SelectLoop select = nullptr;
     std::array<int, 3> args{};
     int result = 0;
-    int chain_call = -1;  ///< index in chain_calls_ of several steps as one, -1 for none
+    int chain_call = -1;  ///< index in chain_calls_ if the step is a chain, else -1
   };
-  struct Scatter {              ///< fills a register with sums of rows of updates
-    int reg, indices, updates;  ///< a register and two inputs
+  struct Scatter {              ///< fills a register with sums of rows of the updates
+    int reg, indices, updates;  ///< indices of the register and of two inputs
     int64_t width;              ///< elements per row
     RowLists lists;
-    size_t offset;  ///< offset of the lists in scratch
+    size_t offset;  ///< offset of the lists in scratch memory
     BinaryLoop add;
-    UnaryLoop round, widen;  ///< for half-width rows
+    UnaryLoop round, widen;  ///< loops for half-width rows
   };
-  struct Result {  ///< an output whose register is not the output's own memory
+  struct Result {  ///< an output that is copied from a register with other memory
     int reg, output;
-    UnaryLoop convert;  ///< null: a copy
+    UnaryLoop convert;  ///< null if the values are copied without conversion
   };
   struct Block;
 
@@ -158,24 +161,26 @@ class Elementwise final : public Kernel {
   void execute(const Step& step, std::byte* const* registers, size_t n) const;
 
   int64_t size_ = 0, block_ = 0, grain_ = 0;
-  bool has_rows_ = false;  ///< the program is one chain that runs row by row
+  bool has_rows_ = false;  ///< whether the program is a single chain that runs row by row
   std::vector<Register> registers_;
   std::vector<Step> cell_steps_, steps_;
   std::vector<ChainCall> chain_calls_;
   std::vector<Scatter> scatters_;
   std::vector<int> to_load_,
-      to_spread_;  ///< registers that are broadcast to a block: before each block; once per range
-  struct Stream {  ///< a register in memory
+      to_spread_;  ///< registers that are loaded into a block before each block is computed, and
+                   ///< cells that are broadcast to a block once per range
+  struct Stream {  ///< a register with Source::memory
     int reg;
-    size_t bytes;  ///< per element
+    size_t bytes;  ///< bytes per element
   };
   std::vector<Stream> streams_;
-  std::vector<int> to_fetch_;  ///< inputs that are read element by element
+  std::vector<int> to_fetch_;  ///< inputs that are prefetched because every element is read
   std::vector<int> periodic_;  ///< registers with Source::periodic
   std::vector<int> pointed_;   ///< registers with Source::row or Source::column
-  std::vector<int64_t> cuts_;  ///< block ends: no block crosses a multiple of one of these
+  std::vector<int64_t> cuts_;  ///< no block crosses a multiple of one of these numbers of elements
   std::vector<Result> results_;
-  std::vector<int> written_at_;  ///< per output that is written directly: the step that writes it
+  std::vector<int> written_at_;  ///< for each output that a step writes directly, the index of that
+                                 ///< step
   int inputs_ = 0, slots_ = 0, cost_ = 0;
   size_t slot_bytes_ = 0, scratch_bytes_ = 0;
 };

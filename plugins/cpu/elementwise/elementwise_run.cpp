@@ -1,5 +1,5 @@
-// Runs an elementwise program: computes the cells first, then takes block after block through the
-// steps.
+// Runs an elementwise program: computes the cells (scalar registers) first, then all steps for one
+// block after another.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +20,7 @@ struct Elementwise::Block {
 };
 
 /// Runs a chain over n elements. Periodic inputs are read from the offset that corresponds to the
-/// first element, so that the range may begin within a row.
+/// first element, so that the elements may begin within a row.
 void Elementwise::execute(const ChainCall& call, std::byte* const* registers, int64_t n) const {
   const void* inputs[kMaxChainInputs];
   void* outputs[kMaxChainInputs];
@@ -81,8 +81,8 @@ void Elementwise::write_periodic(const Arguments& a) const {
   }
 }
 
-/// Sets the registers' addresses for a range whose first block begins at `begin` and whose blocks
-/// have at most `n` elements.
+/// Sets the addresses of all registers for a range whose first block begins at element `begin` and
+/// whose blocks have at most `n` elements.
 void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n,
                         InputRange range, Block& block) const {
   const size_t slot =
@@ -120,7 +120,7 @@ int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
   return n;
 }
 
-/// Points row and column registers to their elements for the block that begins at `begin`.
+/// Sets the addresses of row and column registers for the block that begins at element `begin`.
 void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
   for (int i : pointed_) {
     const Register& r = registers_[i];
@@ -158,7 +158,8 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
   }
 }
 
-/// Computes elements [begin, begin + n) of a scatter, whose rows are sums of updates.
+/// Computes elements [begin, begin + n) of a scatter step: each row is the sum of the updates with
+/// its index.
 void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                            std::byte* to) const {
   const auto* lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);
@@ -180,8 +181,8 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
   s.widen(half, to, n);
 }
 
-/// Prefetches the inputs of the next block, which begins at `begin`: steps that alternate between
-/// arrays read in an order that the hardware prefetcher does not follow.
+/// Prefetches the inputs of the next block, which begins at element `begin`: the hardware
+/// prefetcher does not follow steps that alternate between several arrays.
 void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const {
   if (steps_.size() < 2) return;
   for (int i : to_fetch_) {

@@ -12,8 +12,9 @@ std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int inpu
   return epilogue;
 }
 
-/// True for the epilogue's own inputs where its kernel may share them. The product's inputs are
-/// read until its end, so outputs cannot overwrite them.
+/// Whether an output may use the memory of an input: only of an input of the epilogue itself, if
+/// its kernel allows that. The inputs of the product are read until its end, so no output may
+/// overwrite them.
 bool Epilogue::may_share(int input, int output) const {
   const int own = input - before_;
   return own >= 0 && output < kernel_->outputs() &&

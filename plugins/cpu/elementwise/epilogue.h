@@ -1,6 +1,7 @@
-// Epilogues: an elementwise kernel that alone reads the result of a product runs within it, on rows
-// of the result as soon as they are computed, while they are in the cache; the whole result never
-// goes to memory. In this way an optimizer updates a weight where its gradient is computed.
+// Epilogues: if only one elementwise kernel reads the result of a matrix product, it runs within
+// the product, on rows of the result as soon as they are computed and while they are in the cache;
+// the whole result is never written to memory. In this way an optimizer updates a weight where its
+// gradient is computed.
 #pragma once
 #include <optional>
 
@@ -10,9 +11,10 @@ namespace crescent::cpu {
 
 class Epilogue {
  public:
-  /// Makes an epilogue of `next`, whose input `input` is the product's result, if it can run range
-  /// by range; else returns null and leaves `next` alone. Its other inputs follow the `before`
-  /// inputs of the product in the arguments, and the outputs are its own.
+  /// Makes an epilogue of the kernel `next`, whose input `input` is the product's result. Returns
+  /// null and leaves `next` unchanged if the kernel cannot run range by range. In the arguments,
+  /// the other inputs of the epilogue follow the `before` inputs of the product; the outputs are
+  /// those of the epilogue.
   static std::unique_ptr<Epilogue> make(std::unique_ptr<Kernel>& next, int input, int before);
 
   size_t scratch_bytes() const { return kernel_->scratch_bytes(); }
@@ -30,11 +32,13 @@ class Epilogue {
 /// One run of an epilogue.
 class Epilogue::Invocation {
  public:
-  /// `both`: arguments of the product and the epilogue; `scratch`: memory for the epilogue.
+  /// `both` are the arguments of the product and the epilogue; `scratch` is memory for the
+  /// epilogue.
   Invocation(const Epilogue& epilogue, const Arguments& both, std::byte* scratch);
   Invocation(const Invocation&) = delete;
   Invocation& operator=(const Invocation&) = delete;
-  /// Runs on elements [begin, end) of the result, which are at `part`, on any thread.
+  /// Computes elements [begin, end) of the epilogue; `part` is the address of these elements of the
+  /// product's result. Any thread may call this.
   void operator()(int64_t begin, int64_t end, const void* part) const;
 
  private:
@@ -44,10 +48,10 @@ class Epilogue::Invocation {
   Elementwise::Cells cells_;
 };
 
-/// A product that can have an epilogue.
+/// The base of matrix-product kernels that can have an epilogue.
 class EpilogueHost : public Kernel {
  public:
-  /// True when the product can give its result in rows at little cost and has no epilogue yet.
+  /// Whether the product can pass on its result in rows at little cost and has no epilogue yet.
   bool can_host_epilogue() const final { return !epilogue_ && has_rows(); }
   bool fuse_epilogue(std::unique_ptr<Kernel>& next, int input) final;
   bool may_share(int input, int output) const final {
@@ -71,7 +75,7 @@ class EpilogueHost : public Kernel {
   virtual double own_flops() const = 0;
 
   bool has_epilogue() const { return epilogue_ != nullptr; }
-  /// Begins a run of the epilogue, if there is one.
+  /// Prepares the epilogue, if there is one, for a run of the product.
   using MaybeEpilogue = std::optional<Epilogue::Invocation>;
   void begin(const Arguments& a, MaybeEpilogue& invocation) const {
     if (epilogue_) invocation.emplace(*epilogue_, a, a.scratch + own_scratch());

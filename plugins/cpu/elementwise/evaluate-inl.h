@@ -13,7 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Does not compile for a kind that has no line here.
+/// Computes an operation on a vector. It does not compile for a kind without a line in this
+/// function.
 template <UnaryKind kind, class D, class V>
 HWY_INLINE auto evaluate(D d, V x) {
   using K = UnaryKind;
@@ -70,7 +71,7 @@ HWY_INLINE auto evaluate(D d, V x) {
   if constexpr (kind == K::floor) return hn::Floor(x);
   if constexpr (kind == K::ceil) return hn::Ceil(x);
   if constexpr (kind == K::round) return hn::Round(x);
-  // Isnan() as a select of a chain uses it.
+  // As the condition of a select in a chain, isnan gives a vector of all or no bits.
   if constexpr (kind == K::isnan) return hn::VecFromMask(d, hn::IsNaN(x));
 }
 
@@ -89,9 +90,11 @@ HWY_INLINE V evaluate(V a, V b) {
   if constexpr (kind == K::multiply) return hn::Mul(a, b);
   if constexpr (kind == K::divide) return hn::Div(a, b);
   if constexpr (kind == K::maximum)
-    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);  // NaN takes precedence
+    // a NaN in either operand gives NaN
+    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
   if constexpr (kind == K::minimum) return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
-  const hn::DFromV<V> d;  // comparisons as a select of a chain uses them
+  // as the condition of a select in a chain, comparisons give a vector of all or no bits
+  const hn::DFromV<V> d;
   if constexpr (kind == K::greater) return hn::VecFromMask(d, hn::Gt(a, b));
   if constexpr (kind == K::less) return hn::VecFromMask(d, hn::Lt(a, b));
   if constexpr (kind == K::less_equal) return hn::VecFromMask(d, hn::Le(a, b));

@@ -38,7 +38,7 @@ void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
   std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
 }
 
-/// A loop on bfloat16; scalars are float32.
+/// A loop on bfloat16 arrays; an operand that is a scalar is float32.
 template <K kind, bool first_scalar, bool second_scalar>
 void half_loop(const void* a, const void* b, void* y, size_t n) {
   const hn::ScalableTag<float> d;
@@ -60,7 +60,7 @@ void plain_loop(const void* pa, const void* pb, void* py, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = static_cast<Y>(evaluate_one<kind, T>(a[i], b[i]));
 }
 
-/// True when all lanes of a and b are in the range of the vector form of `kind`.
+/// Whether all lanes of a and b are in the range in which the vector form of `kind` is valid.
 template <K kind, class D, class V>
 HWY_INLINE bool has_vector_form(D d, V a, V b) {
   if constexpr (kind == K::mod)
@@ -94,9 +94,9 @@ void mixed_loop(const void* pa, const void* pb, void* py, size_t n) {
   std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
 }
 
-/// floor_divide and mod of integers, with the results of integer_quotient and remainder in
-/// scalars.h. There is no vector instruction for integer division, and quotients of int32 are never
-/// rounded to an integer in float64.
+/// The loop of floor_divide and mod of integers, with the results of integer_quotient and remainder
+/// in scalars.h. There is no vector instruction for integer division, so the loop divides in
+/// float64, where quotients of int32 are never rounded to an integer.
 template <K kind>
 void whole_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const int32_t*>(pa), *b = static_cast<const int32_t*>(pb);
@@ -125,8 +125,8 @@ void whole_loop(const void* pa, const void* pb, void* py, size_t n) {
   if (i < n) plain_loop<kind, int32_t>(a + i, b + i, y + i, n - i);
 }
 
-/// Powers of float32, from logarithms in float64 where these exist for all lanes: not for negative
-/// bases, for 0 to a power <= 0, or for values that are not finite.
+/// Powers of float32, computed from logarithms in float64 if these exist for all lanes: not for
+/// negative bases, for 0 to a power <= 0, or for values that are not finite.
 template <bool second_scalar>
 void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const float*>(pa), *b = static_cast<const float*>(pb);

@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-// The storage type of each dtype, in the order of DType. Conversions are plain integer code that
-// the compiler vectorises.
+// The types in which dtypes are stored, in the order of DType. Conversions are plain integer code,
+// which the compiler vectorises.
 struct BFloat16 {
   uint16_t bits;
 };
@@ -42,7 +42,8 @@ HWY_INLINE float widen(Float16 x) {
   const uint32_t magnitude = static_cast<uint32_t>(x.bits & 0x7fffu) << 13;
   const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
   const uint32_t special =
-      magnitude >= 0x0f800000u ? 0x7f800000u : 0u;  // infinity and NaN keep their exponent
+      // the exponent of infinity and NaN stays the largest one
+      magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
   return std::bit_cast<float>(std::bit_cast<uint32_t>(scaled) | special | sign);
 }
 
@@ -50,7 +51,8 @@ HWY_INLINE Float16 narrow_float16(float x) {
   const uint32_t bits = std::bit_cast<uint32_t>(x), sign = (bits >> 16) & 0x8000u,
                  magnitude = bits & 0x7fffffffu;
   const uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1)) >> 13;
-  const float half = std::bit_cast<float>(magnitude) + 0.5f;  // the sum rounds a subnormal result
+  // adding 0.5 rounds a result that is subnormal in half precision
+  const float half = std::bit_cast<float>(magnitude) + 0.5f;
   const uint32_t tiny = std::bit_cast<uint32_t>(half) - 0x3f000000u;
   uint32_t result = magnitude < 0x38800000u ? tiny : normal;
   result = magnitude >= 0x477ff000u ? 0x7c00u : result;  // 65520 and more become infinity
@@ -87,7 +89,8 @@ void cast(const void* x, void* y, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = convert<To>(value(in[i]));
 }
 
-/// The number of common dtypes, which come first; the other ones are rare.
+/// The number of common dtypes, which come first in DType. The other ones are rare and have no fast
+/// loops.
 constexpr size_t kCommon = 8;
 constexpr bool is_rare(DType dtype) { return static_cast<size_t>(dtype) >= kCommon; }
 

@@ -1,7 +1,7 @@
-// Chains: sequences of steps compiled as one loop, so that each array is loaded and stored once.
-// The results are bit-identical to those of the single steps. The table has the chains that run
-// over all weights or all pixels in every training step, and chains for which single steps would be
-// slower than memory.
+// Chains: sequences of steps that are compiled as one loop, so that each array is loaded and stored
+// once. The results are bit-identical to those of the single steps. The table contains the chains
+// that run over all weights or all pixels in every training step, and chains whose single steps
+// would be slower than memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "elementwise/loops_chain.cpp"
 #include <hwy/foreach_target.h>
@@ -52,7 +52,7 @@ struct AdamChain {
   static constexpr std::array<int, 3> kOutputs = {10, 14, 19};
 };
 
-/// AdamChain on w - w rate decay in place of w.
+/// AdamChain with w - w rate decay in place of w.
 struct AdamWChain {
   static constexpr bool kHasRows = false;
   static constexpr int kW = 0, kOwnRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
@@ -108,7 +108,7 @@ struct RmsPropChain {
   static constexpr std::array<int, 2> kOutputs = {9, 14};
 };
 
-/// A chain of one array and `scalars` scalars, which follow it as inputs.
+/// The base of chains of one array x and `scalars` scalar inputs.
 template <size_t scalars>
 struct FunctionChain {
   static constexpr bool kHasRows = false;
@@ -121,7 +121,7 @@ struct FunctionChain {
   static constexpr std::array<bool, kInputs> kStreams = {true};
 };
 
-/// x, or a scalar where x is NaN.
+/// x, or the scalar where x is NaN.
 struct NanChain : FunctionChain<1> {
   static constexpr std::array kSteps = {chain_test(UnaryKind::isnan, kX),
                                         chain_select(2, kFirst, kX)};
@@ -235,7 +235,7 @@ struct GeluChain : FunctionChain<3> {
   static constexpr std::array<int, 1> kOutputs = {9};
 };
 
-/// Whether another array is added to a normalized array, and as which operand.
+/// Whether another array is added to the normalized array, and as which operand of the addition.
 enum class Addend { none, left, right };
 
 /// relu((x - mean) rstd gamma + beta + addend); relu and addend are optional.

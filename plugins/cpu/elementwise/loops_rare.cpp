@@ -1,4 +1,4 @@
-// Loops for rare dtypes: small signed integers, complex numbers, strings.
+// Loops for dtypes that are rarely used: small signed integers, complex numbers, strings.
 #include <array>
 #include <utility>
 

@@ -44,7 +44,8 @@ void float_loop(const void* x, void* y, size_t n) {
     for (; i + lanes <= n; i += lanes)
       hn::StoreU(evaluate<kind>(d, hn::LoadU(d, in + i)), d, out + i);
     if (i == n) return;
-    HWY_ALIGN T rest[hn::MaxLanes(d)];  // padded to a vector: one call is compiled
+    // padded to a whole vector, so that the loop above needs no second version
+    HWY_ALIGN T rest[hn::MaxLanes(d)];
     std::memset(rest, 0, sizeof rest);
     std::memcpy(rest, in + i, (n - i) * sizeof(T));
     float_loop<kind, T>(rest, rest, lanes);
@@ -73,7 +74,7 @@ UnaryLoop find_half(UnaryKind kind) {
   }
 }
 
-/// Loops on integers and bool.
+/// The loop of a unary operation on integers or booleans.
 template <K kind, class T>
 void integer_loop(const void* x, void* y, size_t n) {
   const T* in = static_cast<const T*>(x);

@@ -10,7 +10,7 @@
 
 namespace crescent::cpu {
 
-/// The types of arguments that a kind takes, as in the rows of elementwise_ops.h.
+/// The types of arguments that an operation takes, as listed in elementwise_ops.h.
 enum class UnaryDomain : uint8_t { floating, numbers, boolean, test };
 #define CRESCENT_DOMAIN(name, domain) UnaryDomain::domain,
 inline constexpr UnaryDomain kUnaryDomains[] = {CRESCENT_UNARY_OPS(CRESCENT_DOMAIN)};

@@ -1,5 +1,5 @@
-// Joins two steps: the gradient of a weight is a product a'b and the gradient of its bias is the
-// sum of the rows of b, which the product reads anyway, so that one step makes both.
+// Joins two steps of a schedule: the gradient of a weight is a product a'b, and the gradient of its
+// bias is the sum of the rows of b. The product reads b anyway, so one step computes both.
 #include <algorithm>
 
 #include "executor/readers.h"
@@ -8,7 +8,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// The columns that remain where `step` sums over all other axes; 0 when it does something else.
+/// The number of columns that remain if `step` sums over all other axes; 0 if it does something
+/// else.
 int64_t summed_columns(const Schedule& schedule, const Step& step) {
   const auto* sum = dynamic_cast<const Reduce*>(step.op.get());
   if (!sum || sum->kind != ReduceKind::sum || sum->axes.empty() ||
@@ -33,7 +34,7 @@ class ColumnSums {
 
  private:
   Step& step(size_t s) { return schedule_.steps[s]; }
-  /// The steps that may be products a'b with `value` as b.
+  /// The indices of the steps that may be products a'b in which b is `value`.
   std::vector<size_t>& products_of(int value) { return products_[schedule_.root(value)]; }
 
   void join(size_t sum) {
@@ -57,7 +58,8 @@ class ColumnSums {
 
   Schedule& schedule_;
   const Readers readers_;
-  std::vector<std::vector<size_t>> products_;  ///< per root: the steps that read it as b
+  std::vector<std::vector<size_t>> products_;  ///< for each root value, the products that read it
+                                               ///< as b
 };
 
 }  // namespace

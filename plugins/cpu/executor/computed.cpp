@@ -1,4 +1,4 @@
-// Kernels without loops of their own: copies, and host calls, whose ops compute on tensors.
+// Kernels without loops of their own: copies, and host calls, which call C++ functions on tensors.
 #include <cstring>
 
 #include "crescent/device/lowering.h"
@@ -7,8 +7,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Copies its input, or does nothing where input and result share memory, as after a check that
-/// computes nothing.
+/// Copies its input to its output. It does nothing if both share memory, for example after a check
+/// of indices, whose output is its input.
 class Copy final : public Kernel {
  public:
   explicit Copy(size_t bytes) : bytes_(bytes) {}
@@ -40,7 +40,8 @@ Tensor borrow(const std::byte* memory, const TensorSpec& spec) {
   return Tensor::on(std::make_shared<BorrowedStorage>(memory, bytes), 0, spec);
 }
 
-/// Runs a host call on tensors around its arguments; the one kernel whose run() allocates.
+/// Executes a host call on tensors that refer to the memory of its arguments. This is the only
+/// kernel whose run() allocates memory.
 class HostCallKernel final : public Kernel {
  public:
   explicit HostCallKernel(const Request& request)

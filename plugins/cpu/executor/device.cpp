@@ -26,11 +26,13 @@ int granted_cores() {
   return quota > 0 && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
 }
 
-/// What each of the processes that a launcher started on this machine has of that many cores.
+/// The share of `cores` cores that each process gets if a launcher started several processes on
+/// this machine.
 int part_of(int cores) { return std::max(cores / processes_launched_here(), 1); }
 
-/// The cores that the affinity mask and the quota let this process use. A launcher gives each of
-/// its processes cores of its own, by the mask; where it does not, they are divided.
+/// The number of cores that the affinity mask and the quota let this process use. If a launcher
+/// started several processes and did not give them different cores by the mask, the cores are
+/// divided evenly.
 int available_cores() {
   cpu_set_t set;
   const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

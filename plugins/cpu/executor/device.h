@@ -1,4 +1,4 @@
-// The cpu device: it owns the threads and the switches, and compiles programs.
+// The cpu device: it owns the threads and the settings, and compiles programs.
 #pragma once
 #include "crescent/program/device.h"
 #include "kernel/kernel.h"
@@ -12,7 +12,7 @@ class CpuDevice final : public Device {
   static void describe(Schema<CpuDevice>& s);
   CpuDevice();
 
-  /// True when there is a kernel for the op; always true for a scan, whose body is lowered as well.
+  /// Whether there is a kernel for the op; true for every scan, whose body is lowered as well.
   bool supports(const Op& op, std::span<const TensorSpec> inputs,
                 std::span<const TensorSpec> outputs) const override;
   Capabilities capabilities() const override { return {true, true, true, true, true}; }

@@ -1,5 +1,5 @@
-// Joins two steps: an elementwise step becomes the epilogue of the product whose result it alone
-// reads, where the product supports that.
+// Joins two steps of a schedule: an elementwise step becomes the epilogue of a matrix product if it
+// is the only reader of the product's result and the product supports epilogues.
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
@@ -10,8 +10,9 @@
 namespace crescent::cpu {
 namespace {
 
-/// The list of steps during fusion. A fused step stays in the list without a kernel, and steps are
-/// identified by their original position, so that a fusion only moves the steps around it.
+/// Fuses steps of a schedule. A fused step stays in the list without a kernel, and steps are
+/// identified by their original position, so that a fusion only changes the positions of the steps
+/// around it.
 class EpilogueFusion {
  public:
   explicit EpilogueFusion(Schedule& schedule)
@@ -64,11 +65,11 @@ class EpilogueFusion {
     return true;
   }
 
-  /// Collects in moves_ the steps between product and reader on which the reader depends, and which
+  /// Collects in moves_ the steps between product and reader on which the reader depends; they
   /// would have to run before the product. Only steps with small results may move, such as the
   /// scalars that an optimizer computes; returns false if any other step would have to move.
   bool find_moves(size_t product, size_t reader) {
-    constexpr size_t kMaxMovedBytes = 64;  // bytes
+    constexpr size_t kMaxMovedBytes = 64;  // size of the result of a step that may move
     moves_.clear();
     std::vector<int> needed = step(reader).inputs;
     while (!needed.empty()) {
@@ -90,8 +91,8 @@ class EpilogueFusion {
     return std::find(moves_.begin(), moves_.end(), s) != moves_.end();
   }
 
-  /// The last step between product and reader that reads an old value which the reader overwrites;
-  /// `product` itself when there is none.
+  /// The last step between product and reader that reads a variable's old value which the reader
+  /// overwrites; `product` if there is none.
   size_t last_reader_of_replaced(size_t product, size_t reader) {
     size_t last = product;
     for (int output : step(reader).outputs) {
@@ -105,8 +106,8 @@ class EpilogueFusion {
     return last;
   }
 
-  /// True if running the product later increases no memory use: its inputs, which then live longer,
-  /// must be no larger than its result, which no longer exists.
+  /// Whether running the product later needs no more memory: its inputs, which are then kept
+  /// longer, must be no larger than its result, which is no longer stored.
   bool can_run_later(size_t product) {
     size_t kept = 0;
     for (int value : step(product).inputs) kept += schedule_.bytes(value);
@@ -128,7 +129,7 @@ class EpilogueFusion {
     return true;
   }
 
-  /// Places the steps of moves_ first, then the other ones, and the joined step behind `last`.
+  /// Moves the steps in moves_ before the product, and the product behind the step `last`.
   void reorder(size_t product, size_t last) {
     if (last == product && moves_.empty()) return;
     const size_t end = std::max(last, moves_.empty() ? product : moves_.back()) + 1;
@@ -148,15 +149,22 @@ class EpilogueFusion {
   }
 
   Schedule& schedule_;
-  const Readers readers_;      ///< by first positions
-  std::vector<int> producer_;  ///< per root: first position of its producer, -1 for none
-  std::vector<bool> is_kept_;  ///< per root: whether it is an output or a variable
-  std::unordered_multimap<size_t, size_t> replaces_;  ///< variables: new root -> old root
-  std::vector<size_t> at_;                            ///< per position: first position of the step
-  std::vector<size_t> place_;                         ///< per original position: current position
-  /// Per original position: that of the step it was fused with, or its own.
+  const Readers readers_;      ///< the readers of each value, by original position
+  std::vector<int> producer_;  ///< for each root value, the original position of the step that
+                               ///< computes it; -1 if there is none
+  std::vector<bool> is_kept_;  ///< for each root value, whether it is an output or the new value of
+                               ///< a variable
+  std::unordered_multimap<size_t, size_t> replaces_;  ///< for each variable: root of the new value
+                                                      ///< -> root of the old value
+  std::vector<size_t> at_;                            ///< for each position, the original position
+                                                      ///< of its step
+  std::vector<size_t> place_;                         ///< for each original position, the present
+                                                      ///< position of the step
+  /// For each original position, the original position of the step with which its step was fused;
+  /// the same position if it was not fused.
   std::vector<size_t> within_;
-  std::vector<size_t> moves_;  ///< positions, ascending, of steps that move before the joined one
+  std::vector<size_t> moves_;  ///< positions, in ascending order, of the steps to move before the
+                               ///< product
 };
 
 }  // namespace

@@ -6,12 +6,12 @@
 namespace crescent::cpu {
 namespace {
 
-/// The memory of a tensor; fails for tensors that are still in a file.
+/// The address of a tensor's values; fails if they are still in a file.
 std::byte* memory_of(const Tensor& t) {
   return static_cast<std::byte*>(const_cast<void*>(t.raw()));
 }
 
-/// Whether the output is the memory of an input, which a check of values leaves as it is.
+/// Whether an output shares its memory with an input, as the output of a check of values does.
 bool is_input(const Tensor& output, std::span<const Tensor> inputs) {
   return std::any_of(inputs.begin(), inputs.end(),
                      [&](const Tensor& input) { return input.storage() == output.storage(); });

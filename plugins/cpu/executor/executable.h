@@ -1,5 +1,5 @@
-// CpuExecutable: the executable that core runs, a plan whose frames are bound to the tensors of one
-// run each. Any number of threads may run it at once.
+// CpuExecutable: a compiled program that the core library runs. It holds a plan, and for each run a
+// frame that binds the plan to the tensors of the run. Several threads may run it at once.
 #pragma once
 #include <mutex>
 
@@ -28,7 +28,8 @@ class CpuExecutable final : public Executable {
 
   Arenas& arenas_;
   Arenas::User user_;
-  mutable std::mutex observing_;  // held by observed runs and while observation is switched
+  // locked during runs that are observed, and while the settings of observation change
+  mutable std::mutex observing_;
   Plan plan_;
   ObjectPool<Plan::Frame> frames_;
 };

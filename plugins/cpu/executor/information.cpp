@@ -1,4 +1,4 @@
-// Facts about the machine and the libraries for `crescent info`.
+// Facts about the machine and the libraries, which `crescent info` prints.
 #include <hwy/targets.h>
 
 #include <fstream>

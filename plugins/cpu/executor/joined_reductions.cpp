@@ -1,5 +1,5 @@
-// Joins steps: where only reductions read the result of an elementwise step, they compute it block
-// by block, and it never goes to memory.
+// Joins steps of a schedule: if only reductions read the result of an elementwise step, they
+// compute it block by block as they need it, and it is never written to memory.
 #include <algorithm>
 
 #include "executor/readers.h"
@@ -9,7 +9,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Elementwise steps and the reductions that read their results.
+/// Finds elementwise steps whose results only reductions read, and joins them with these
+/// reductions.
 class Reductions {
  public:
   explicit Reductions(Schedule& schedule)
@@ -30,15 +31,15 @@ class Reductions {
  private:
   struct Reader {
     size_t step;
-    int output;  ///< output of the elementwise step
+    int output;  ///< index among the outputs of the elementwise step
   };
 
   Step& step(size_t s) { return schedule_.steps[s]; }
   ReduceKernel* reduction(size_t s) { return dynamic_cast<ReduceKernel*>(step(s).kernel.get()); }
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
 
-  /// Joins the elementwise step and its readers into one step at its position, if they can be
-  /// joined.
+  /// Joins the elementwise step `producer` and the reductions that read it into one step at the
+  /// position of the producer, if possible.
   void join(size_t producer) {
     if (!dynamic_cast<Elementwise*>(step(producer).kernel.get()) || !find_readers(producer)) return;
     auto* first = reduction(readers_[0].step);
@@ -56,9 +57,9 @@ class Reductions {
     for (const Reader& r : readers_) step(r.step) = Step{};
   }
 
-  /// Fills readers_ in the order of the program; false when another step reads a result, when a
-  /// result is an output or a variable, or when a reduction's result may share memory with a
-  /// variable.
+  /// Collects the reductions that read the step's results in readers_, in the order of the program.
+  /// Returns false if another step reads a result, if a result is an output or a variable, or if a
+  /// reduction's result may share memory with a variable.
   bool find_readers(size_t producer) {
     readers_.clear();
     const std::vector<int>& made = step(producer).outputs;
@@ -77,8 +78,10 @@ class Reductions {
 
   Schedule& schedule_;
   const Readers readers_of_;
-  std::vector<bool> is_new_value_, is_kept_;  ///< per root; kept: also outputs
-  std::vector<Reader> readers_;               ///< readers of the step at hand
+  std::vector<bool> is_new_value_, is_kept_;  ///< for each root value: whether it is the new value
+                                              ///< of a variable; is_kept_ is also true for outputs
+  std::vector<Reader> readers_;               ///< the readers of the step that find_readers() was
+                                              ///< called for
 };
 
 }  // namespace

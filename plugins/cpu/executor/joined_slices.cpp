@@ -1,5 +1,5 @@
-// Joins steps: elementwise steps read a slice directly from the array that it is cut from, row by
-// row, so that the slice is not copied.
+// Joins steps of a schedule: elementwise steps read a slice row by row directly from the array from
+// which it is cut, so that the slice is never copied.
 #include <algorithm>
 
 #include "elementwise/elementwise.h"
@@ -26,7 +26,7 @@ class Slices {
   const TensorSpec& spec(int value) const { return schedule_.values[value]; }
   size_t& producer(int value) { return producer_[value]; }
 
-  /// Finds the slices that only elementwise steps read.
+  /// Finds the slices that are read by elementwise steps only.
   void find_slices() {
     for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size(); ++s) {
       for (int value : step(s).inputs) {
@@ -44,8 +44,8 @@ class Slices {
     return kernel && step.op && kernel->can_be_cut();
   }
 
-  /// True for a slice that is worth fusing: the array then stays in memory until the slice is read,
-  /// so it must be a program input or at most twice as large as the slice.
+  /// Whether fusing a slice is worth it. Since the array then stays in memory until the slice is
+  /// read, it must be an input of the program or at most twice as large as the slice.
   bool is_worth_it(const Step& step) const {
     auto* slice = dynamic_cast<const Slice*>(step.op.get());
     if (!slice || std::any_of(slice->stride.begin(), slice->stride.end(),
@@ -57,7 +57,8 @@ class Slices {
                        [&](int v) { return schedule_.root(v) == whole; });
   }
 
-  /// The window of the array that `slice` selects, as the elementwise input `input`.
+  /// The window that makes input `input` of an elementwise step read the slice directly from the
+  /// array.
   Elementwise::Window window(int input, const Step& slice) const {
     const auto& op = static_cast<const Slice&>(*slice.op);
     const Shape& whole = spec(slice.inputs[0]).shape;
@@ -102,7 +103,7 @@ class Slices {
 
   Schedule& schedule_;
   const Options& options_;
-  std::vector<size_t> producer_;  ///< per value: the slice step that makes it
+  std::vector<size_t> producer_;  ///< for each value, the slice step that computes it
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ bool may_fail(const Step& step) {
 
 bool overlap(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
-/// Blocks with assigned offsets, indexed by lifetime: short-lived blocks by intervals of steps,
-/// since most blocks of a long program are never alive together.
+/// Blocks with assigned offsets. Short-lived blocks are listed by intervals of steps, which makes
+/// the search fast, since most blocks of a long program are never in use at the same time.
 class PlacedBlocks {
  public:
   explicit PlacedBlocks(const std::vector<Block>& blocks) {
@@ -45,7 +45,7 @@ class PlacedBlocks {
       short_[s].push_back(&block);
   }
 
-  /// The lowest offset at which `block` fits among the blocks that are alive with it.
+  /// The lowest offset at which `block` fits between the blocks that are in use at the same time.
   size_t find_gap(const Block& block) {
     neighbours_.clear();
     if (!is_short(block)) {
@@ -75,15 +75,17 @@ class PlacedBlocks {
   static void add_sorted(Blocks& to, const Block& block) {
     to.insert(std::upper_bound(to.begin(), to.end(), &block, is_below), &block);
   }
-  /// A block in two intervals is found twice, which does no harm.
+  /// Adds the blocks of `among` that are in use at the same time as `block`. A block in two
+  /// intervals is added twice, which does not change the result.
   void find_neighbours(const Block& block, const Blocks& among) {
     for (const Block* other : among)
       if (overlap(block, *other)) neighbours_.push_back(other);
   }
 
   bool some_are_long_ = false;
-  Blocks all_, long_;          ///< sorted by offset; all_ is complete only where some are long
-  std::vector<Blocks> short_;  ///< per interval of steps
+  Blocks all_, long_;          ///< sorted by offset; all_ contains all blocks only if some blocks
+                               ///< are long-lived
+  std::vector<Blocks> short_;  ///< short-lived blocks for each interval of steps
   Blocks neighbours_;
 };
 
@@ -130,8 +132,8 @@ void MemoryPlan::place_callers_values() {
     put(schedule_.variables[i].value, Location::Kind::variable, i);
 }
 
-/// Adds copies for outputs and new variable values that lie in the memory of an input, a variable
-/// or a constant, or that would need two final locations.
+/// Adds copies for outputs and new values of variables that share memory with an input, a variable
+/// or a constant, or that would have to be stored in two places.
 void MemoryPlan::add_result_copies() {
   std::vector<bool> taken(schedule_.values.size());
   auto own = [&](int& value) {
@@ -164,7 +166,8 @@ void MemoryPlan::find_lives() {
   }
 }
 
-/// True when all reads of `old_value` are over when `step` writes `result` in its place.
+/// Whether all reads of a variable's old value are over when `step` writes `result` to the same
+/// memory.
 bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result) const {
   int old_root = schedule_.root(old_value);
   int when = made_[schedule_.root(result)];
@@ -180,8 +183,9 @@ bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result)
   return true;
 }
 
-/// Places new values of variables in the variables' memory. A result that is made before the last
-/// step that may fail is copied after that step instead: a run that fails changes no variable.
+/// Lets steps write new values of variables directly to the variables' memory. A value that is
+/// computed before the last step that may fail is copied there after that step instead, because a
+/// run that fails must not change a variable.
 void MemoryPlan::place_variable_results() {
   std::vector<size_t> late;
   for (size_t i = 0; i < schedule_.variables.size(); ++i) {
@@ -208,7 +212,7 @@ void MemoryPlan::place_outputs() {
   }
 }
 
-/// Puts prepacked values that later steps read in the prepack cache.
+/// Assigns locations in the prepack cache to prepacked values that later steps read.
 void MemoryPlan::cache_prepacked() {
   const int end = static_cast<int>(schedule_.prepack_steps);
   for (size_t s = 0; s < schedule_.prepack_steps; ++s) {
@@ -220,7 +224,7 @@ void MemoryPlan::cache_prepacked() {
   }
 }
 
-/// Lets the output of a step take over the arena memory of an input that dies in this step.
+/// Lets the output of a step reuse the arena memory of an input if no later step reads that input.
 void MemoryPlan::share_in_place() {
   auto in_arena = [&](size_t root) { return locations[root].kind == Location::Kind::none; };
   shares_with_.resize(schedule_.values.size());

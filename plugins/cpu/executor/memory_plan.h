@@ -26,8 +26,10 @@ struct MemoryPlan {
   /// Appends copies to the schedule where a result cannot be written to its final location.
   explicit MemoryPlan(Schedule& schedule);
 
-  std::vector<Location> locations;  ///< per value; only those of roots are used
-  std::vector<size_t> scratch;      ///< per step: offset of its scratch in the arena
+  std::vector<Location> locations;  ///< for each value, the place of its memory; only entries of
+                                    ///< root values are used
+  std::vector<size_t> scratch;      ///< for each step, the offset of its scratch memory in the
+                                    ///< arena
   std::vector<int> prepacked;       ///< values in the prepack cache
   size_t arena_bytes = 0;
 
@@ -44,10 +46,13 @@ struct MemoryPlan {
   Location& location(int value) { return locations[schedule_.root(value)]; }
 
   Schedule& schedule_;
-  int last_failure_ = -1;         ///< last step that may fail
-  std::vector<int> made_;         ///< per root: the step that makes it, -1 for none
-  std::vector<int> last_use_;     ///< per root: the last step that reads or makes it
-  std::vector<int> shares_with_;  ///< per root: the root whose memory it reuses, or itself
+  int last_failure_ = -1;         ///< index of the last step that may fail
+  std::vector<int> made_;         ///< for each root value, the index of the step that computes it;
+                                  ///< -1 if there is none
+  std::vector<int> last_use_;     ///< for each root value, the index of the last step that reads or
+                                  ///< computes it
+  std::vector<int> shares_with_;  ///< for each root value, the root value whose memory it reuses,
+                                  ///< or the value itself
 };
 
 }  // namespace crescent::cpu

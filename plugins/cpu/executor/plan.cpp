@@ -21,7 +21,7 @@ Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCa
   for (const auto& [value, result] : schedule.variables) writes_.push_back(result >= 0);
 }
 
-/// Turns the locations of the memory plan into pointers.
+/// Converts the locations in the memory plan to pointers.
 void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
   inputs_ = schedule.inputs.size(), outputs_ = schedule.outputs.size();
   for (const Program::Constant& c : schedule.constants)
@@ -69,7 +69,7 @@ void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
 
 namespace {
 
-/// A shape as "128x784", with its dtype unless that is float32.
+/// A shape as text such as "128x784", preceded by the dtype unless that is float32.
 std::string shape_text(const TensorSpec& spec) {
   std::string text = spec.dtype == DType::float32 ? "" : concat(spec.dtype, " ");
   if (spec.shape.rank() == 0) return text + "scalar";
@@ -77,7 +77,7 @@ std::string shape_text(const TensorSpec& spec) {
   return text;
 }
 
-/// The distinct shapes of `values`, each listed once.
+/// The shapes of `values` as text; a shape that occurs several times is listed once.
 std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs) {
   std::vector<std::string> texts;
   for (int value : values) {
@@ -88,7 +88,7 @@ std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs
   return crescent::join(texts);
 }
 
-/// True for ops that read only as many elements of their first input as their result has.
+/// Whether an op reads only as many elements of its first input as its result has.
 bool picks(const Op& op) {
   return op.name() == "gather" || op.name() == "take_along" || op.name() == "slice";
 }
@@ -148,7 +148,8 @@ void Plan::place(Frame& frame, std::byte* arena) const {
   if (arena != frame.arena_) move_to(frame, arena);
 }
 
-/// Runs the prepack stage if it is out of date; the caller holds an ExecutionScope.
+/// Runs the prepack stage if a variable that it reads has changed; the caller holds an
+/// ExecutionScope.
 void Plan::update_prepacked(Frame& frame) {
   const std::vector<Contents>& contents = frame.memory_.contents;
   if (prepack_stage_->is_valid(frame.prepacked_, contents)) return;
@@ -222,7 +223,8 @@ double Plan::flops() const {
 }
 
 size_t Plan::bytes() const {
-  // Approximate bytes of a kernel, its step and its profile row, by measurement.
+  // The approximate bytes that a kernel, its step and its profile row take; the number was
+  // measured.
   constexpr size_t kStep = 5120;
   return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Argument);
 }
@@ -243,7 +245,8 @@ ProfileRow Plan::row_of(size_t i) const {
 
 namespace {
 
-/// Appends the rows of the instructions within an instruction, each with its share of the time.
+/// Appends the profile rows of the instructions inside an instruction, each with its share of the
+/// whole time.
 void add_shares(const ProfileRow& whole, std::vector<ProfileRow> within,
                 std::vector<ProfileRow>& rows) {
   double seconds = 0;

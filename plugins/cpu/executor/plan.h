@@ -1,8 +1,8 @@
-// Plan: a compiled program on raw memory, as a flat list of kernels, which several threads may run
-// at once, each in a frame of its own. Arguments of kernels point into an arena, which may be
-// another one in each run, and to constants, prepacked values and the caller's tensors. run()
-// allocates nothing. The prepack stage, which prepares weights, runs only when a variable that it
-// reads has changed.
+// Plan: a compiled program on raw memory, as a flat list of kernels. Several threads may run it at
+// once, each with its own frame. Arguments of kernels point into an arena, which may be a different
+// one in each run, to constants, to prepacked values and to the caller's tensors. run() allocates
+// nothing. The prepack stage, which converts weights to the layouts that kernels prefer, runs only
+// if a variable that it reads has changed.
 #pragma once
 #include <atomic>
 #include <optional>
@@ -22,59 +22,63 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Memory of the caller, in the order of the program's inputs, variables and outputs.
+  /// Pointers to memory of the caller, in the order of the program's inputs, variables and outputs.
   struct Memory {
     std::vector<std::byte*> inputs, variables, outputs;
-    std::vector<Contents> contents;  ///< contents of the variables
+    std::vector<Contents> contents;  ///< identifiers of the contents of the variables
   };
-  /// What a run of a plan works with, besides an arena.
+  /// The state of one run of a plan: the pointers that its kernels get. Intermediate values are in
+  /// an arena instead.
   class Frame {
    public:
     explicit Frame(const Plan& plan);
-    /// The caller fills this before run().
+    /// The memory for the next run, which the caller sets before run().
     Memory& memory() { return memory_; }
 
    private:
     friend class Plan;
     Memory memory_;
     std::vector<std::byte*> arguments_;
-    std::byte* arena_ = nullptr;  ///< arena of the current or the previous run
+    std::byte* arena_ = nullptr;  ///< the arena that arguments_ point into
     PrepackStage::State prepacked_;
-    bool is_observed_ = false;  ///< in the current run
+    bool is_observed_ = false;  ///< whether the present run is timed or watched
   };
-  /// Runs the program; `arena` has arena_bytes() bytes for intermediate values, contents undefined.
+  /// Runs the program. `arena` points to arena_bytes() bytes for intermediate values, with any
+  /// contents.
   void run(Frame& frame, std::byte* arena, bool is_observed = false);
-  /// Runs only the prepack stage, if it is out of date, for plans that share its results.
+  /// Runs only the prepack stage, if it is out of date; used before several plans that share its
+  /// results run.
   void prepare(Frame& frame, std::byte* arena);
   /// Whether the program writes variable `i`.
   bool writes(size_t i) const { return writes_[i]; }
 
   double flops() const;  ///< floating-point operations per run
   size_t arena_bytes() const { return arena_bytes_; }
-  /// The approximate memory that the plan itself takes.
+  /// The approximate bytes of memory that the plan takes, without arenas.
   size_t bytes() const;
-  /// Whether runs are timed or reported to a watcher. While the split of calls is timed or a
-  /// watcher is set, only one run at a time is observed.
+  /// Whether runs are timed or reported to a watcher. While a watcher is set, or the division of
+  /// calls among threads is timed, only one run at a time is observed.
   bool is_observed() const { return observed_.load(std::memory_order_relaxed); }
-  /// Starts timing each call from zero, or stops; with `of_parts` also how its work is split. No
-  /// observed run may be in progress.
+  /// Starts timing each call, from zero, or stops; with `of_parts` the division of each call among
+  /// threads is timed, too. No observed run may be in progress.
   void profile(bool on, bool of_parts = true);
   std::vector<ProfileRow> rows() const;
-  /// Reports to `watcher` as Executable::watch() says.
+  /// Calls `watcher` after each instruction, as described at Executable::watch().
   void watch(Executable::Watcher watcher);
 
  private:
   struct Call {
     Kernel* kernel;
-    size_t inputs, outputs;  ///< indices of its first arguments
-    size_t scratch;          ///< offset in the arena
+    size_t inputs, outputs;  ///< indices of the first input and the first output of the call among
+                             ///< the arguments
+    size_t scratch;          ///< the offset of scratch memory in the arena
   };
-  /// An argument in memory of the caller or in the arena.
+  /// An argument of a kernel that points to memory of the caller or into the arena.
   struct Argument {
     size_t argument;
     size_t position;  ///< index of the input, variable or output, or offset in the arena
   };
-  /// The time of a call since profiling began, counted on any thread.
+  /// The number and total time of executions of a call since profiling began, on all threads.
   struct Tally {
     std::atomic<uint64_t> calls{0};
     std::atomic<double> seconds{0};
@@ -84,10 +88,11 @@ class Plan {
   void move_to(Frame& frame, std::byte* arena) const;
   void update_prepacked(Frame& frame);
   void describe(const Schedule& schedule, const std::vector<std::string>& scopes);
-  /// Runs calls [first, last); errors name the instruction.
+  /// Runs calls [first, last). If a kernel throws, the error names the instruction.
   void run_calls(const Frame& frame, size_t first, size_t last);
   void run_timed(const Frame& frame, size_t i);
-  void run_observed(const Frame& frame, size_t i);  ///< timed, reported to the watcher, or both
+  void run_observed(const Frame& frame, size_t i);  ///< runs call i and measures its time, reports
+                                                    ///< it to the watcher, or both
   void tell(const Frame& frame, size_t i) const;
   ProfileRow row_of(size_t i) const;
   void run(const Frame& frame, const Call& call) const {
@@ -98,7 +103,7 @@ class Plan {
 
   Pool& pool_;
   PrepackCache& values_;
-  size_t inputs_ = 0, outputs_ = 0;  ///< numbers of inputs and outputs
+  size_t inputs_ = 0, outputs_ = 0;  ///< numbers of inputs and outputs of the program
   std::vector<Tensor> constants_;
   size_t arena_bytes_ = 0;
   std::vector<std::unique_ptr<Kernel>> kernels_;
@@ -106,14 +111,17 @@ class Plan {
   std::vector<std::byte*> arguments_;
   std::vector<Argument> input_arguments_, variable_arguments_, output_arguments_, arena_arguments_;
   std::vector<Call> calls_;
-  std::vector<bool> writes_;  ///< per variable: whether the program writes it
+  std::vector<bool> writes_;  ///< for each variable, whether the program writes it
   std::optional<PrepackStage> prepack_stage_;
-  std::atomic<bool> profiling_{false}, observed_{false};  ///< observed_: profiled or watched
+  std::atomic<bool> profiling_{false}, observed_{false};  ///< observed_ is true while the plan is
+                                                          ///< profiled or watched
   Executable::Watcher watcher_;
-  std::vector<std::vector<int>> results_;  ///< per call: the values that it makes
-  std::vector<ProfileRow> profile_;        ///< per call: what it is
-  std::vector<Tally> tallies_;             ///< per call
-  std::vector<WorkTrace> traces_;          ///< per call, while the split of its work is profiled
+  std::vector<std::vector<int>> results_;  ///< for each call, the indices of the values that it
+                                           ///< computes
+  std::vector<ProfileRow> profile_;        ///< for each call, its description in profiles
+  std::vector<Tally> tallies_;             ///< for each call
+  std::vector<WorkTrace> traces_;          ///< for each call, its division among threads, if that
+                                           ///< is profiled
 };
 
 }  // namespace crescent::cpu

@@ -6,13 +6,14 @@
 namespace crescent::cpu {
 namespace {
 
-/// A form (identifier of a layout) that equals no other form.
+/// A form (the text that identifies a layout) that differs from all other forms.
 std::string unique_form() {
   static std::atomic<uint64_t> count{0};
   return concat("form ", ++count);
 }
 
-/// The prepacked value, found by its key, of each value that a prepack stage reads or makes.
+/// Finds the prepacked value in the cache, by its key, for each value that a prepack stage reads or
+/// computes.
 class PrepackedByKey {
  public:
   PrepackedByKey(const Schedule& schedule, const Program& source, const Options& options,
@@ -64,7 +65,7 @@ class PrepackedByKey {
   const Schedule& schedule_;
   const Options& options_;
   PrepackCache& values_;
-  std::unordered_map<int, PrepackedValuePtr> known_;  ///< by root
+  std::unordered_map<int, PrepackedValuePtr> known_;  ///< by root value
 };
 
 }  // namespace
@@ -74,7 +75,7 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
     : values_(values) {
   if (schedule.prepack_steps == 0) return;
   const PrepackedByKey prepacked(schedule, source, options, values);
-  std::unordered_map<int, size_t> cached_as, producer_of, variable_of;  // by root
+  std::unordered_map<int, size_t> cached_as, producer_of, variable_of;  // by root value
   for (size_t v = 0; v < schedule.variables.size(); ++v)
     variable_of.emplace(schedule.root(schedule.variables[v].value), v);
   for (int value : plan.prepacked) {
@@ -139,8 +140,8 @@ std::vector<Contents> chosen(const std::vector<Contents>& contents,
 
 }  // namespace
 
-/// Marks the steps that make stale values, the earlier steps that those depend on, and all steps
-/// that only check.
+/// Marks the steps that must run: those that compute values that are out of date, the earlier steps
+/// on which these depend, and all steps that only check values.
 void PrepackStage::find_needed(const std::vector<Contents>& contents, std::byte** arguments,
                                PrepackCache::Update& update) {
   for (CachedValue& cached : cached_)

@@ -1,6 +1,6 @@
-// The prepack stage of a plan: its first steps, which make prepacked values. They run when a
-// variable that they read has changed, and then only those whose results no other program has made
-// in the meantime.
+// The prepack stage of a plan: its first steps, which compute prepacked values. They run if a
+// variable that they read has changed, but a step is skipped if another program has computed its
+// results in the meantime.
 #pragma once
 #include <vector>
 
@@ -14,30 +14,32 @@ class PrepackStage {
   PrepackStage(const Schedule& schedule, const MemoryPlan& plan, const Program& source,
                const Options& options, PrepackCache& values);
 
-  /// The prepacked values that the arguments of one frame point to.
+  /// The state of the prepacked values to which the arguments of one frame point.
   struct State {
     bool was_made = false;
-    std::vector<uint64_t> versions;  ///< of the values, at the last make()
-    std::vector<Contents> contents;  ///< of the variables that the steps read, at the last make()
+    std::vector<uint64_t> versions;  ///< versions of the values after the last make()
+    std::vector<Contents> contents;  ///< contents, at the last make(), of the variables that the
+                                     ///< steps read
   };
 
   size_t steps() const { return steps_.size(); }
-  /// Registers the argument with index `argument` in the frame as a pointer to prepacked value
-  /// `index` of the memory plan; make() sets the pointer.
+  /// Registers an argument of the frame that shall point to prepacked value `index` of the memory
+  /// plan; make() sets the pointer.
   void add_argument(size_t index, size_t argument) {
     cached_[index_[index]].arguments.push_back(argument);
   }
   State new_state() const {
     return {false, std::vector<uint64_t>(cached_.size()), std::vector<Contents>(reads_.size())};
   }
-  /// True when all prepacked values, whichever program made them, belong to these contents of the
-  /// program's variables.
+  /// Whether all prepacked values, no matter which program computed them, were made from these
+  /// contents of the program's variables.
   bool is_valid(const State& state, const std::vector<Contents>& contents) const;
-  /// Makes the values that are out of date and sets the pointers to all values; run(s) runs step s.
+  /// Computes the values that are out of date and sets the pointers to all values; `run(s)` must
+  /// execute step s.
   template <class F>
   void make(State& state, const std::vector<Contents>& contents, std::byte** arguments, F&& run) {
     PrepackCache::Update update(values_);
-    state.was_made = false;  // until every step has succeeded
+    state.was_made = false;  // stays false if a step fails
     find_needed(contents, arguments, update);
     for (size_t s = 0; s < steps_.size(); ++s) {
       if (steps_[s].is_needed) run(s);
@@ -49,15 +51,16 @@ class PrepackStage {
   struct CachedValue {
     PrepackedValuePtr value;
     size_t bytes;
-    std::vector<size_t> variables;  ///< indices of the variables that it depends on
-    std::vector<size_t> arguments;  ///< arguments that read or write it
-    bool is_stale = true;           ///< during make()
+    std::vector<size_t> variables;  ///< indices of the variables on which the value depends
+    std::vector<size_t> arguments;  ///< indices of the arguments that point to the value
+    bool is_stale = true;           ///< used by make(): whether the value is out of date
   };
-  /// A step of the plan that makes prepacked values, or what those are made of.
+  /// A step that computes prepacked values, or values from which these are computed.
   struct Step {
     std::vector<size_t> cached;           ///< indices in cached_ of its outputs
-    std::vector<size_t> producers;        ///< producers of its inputs that are not cached
-    bool has_results, is_needed = false;  ///< is_needed: during make()
+    std::vector<size_t> producers;        ///< indices of the steps that compute those inputs that
+                                          ///< are not in the cache
+    bool has_results, is_needed = false;  ///< is_needed is used by make()
   };
   void add_cached(const Program& source, PrepackedValuePtr value, size_t bytes);
   void find_needed(const std::vector<Contents>& contents, std::byte** arguments,
@@ -66,7 +69,7 @@ class PrepackStage {
 
   PrepackCache& values_;
   std::vector<CachedValue> cached_;
-  std::vector<size_t> index_;  ///< per prepacked value of the plan: index in cached_
+  std::vector<size_t> index_;  ///< for each prepacked value of the plan, its index in cached_
   std::vector<Step> steps_;
   std::vector<size_t> reads_;  ///< the variables that the steps read
 };

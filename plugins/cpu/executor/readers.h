@@ -6,7 +6,8 @@
 
 namespace crescent::cpu {
 
-/// The steps that read each value, in order and once per input, as they are at construction.
+/// For each value the steps that read it, in order, once for each input that it is. Later changes
+/// of the schedule are not taken into account.
 class Readers {
  public:
   explicit Readers(const Schedule& schedule)
@@ -19,10 +20,10 @@ class Readers {
 
  private:
   const Schedule& schedule_;
-  std::vector<std::vector<size_t>> readers_;  ///< per root: its readers
+  std::vector<std::vector<size_t>> readers_;  ///< for each root value, its readers
 };
 
-/// Erases the steps without a kernel, which others have joined.
+/// Erases the steps without a kernel, which were joined with other steps.
 inline void drop_joined(Schedule& schedule) {
   std::erase_if(schedule.steps, [](const Step& step) { return !step.kernel; });
 }

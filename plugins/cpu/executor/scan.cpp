@@ -1,9 +1,10 @@
-// Scan: the body is a plan of its own that runs once per time step. The inputs and outputs of a
-// step are read and written in place, in the sequences; states alternate between two buffers, or go
-// directly into the kept states. Values that are the same for all steps are prepared once per run.
-// Where rows of the batch are independent, parts of the batch go through time separately, without
-// barriers: each has a plan for its number of rows. The split depends on shapes alone. Runs at the
-// same time have plans of their own, because what is prepared once per run belongs to that run.
+// Scan: the body is compiled to a separate plan, which runs once per time step. The inputs and
+// outputs of a step are read and written in place, in the sequences; states alternate between two
+// buffers, or go directly into the array of kept states. Values that are the same for all steps are
+// prepared once per run. If the rows of the batch are independent, the batch is split into parts
+// that go through time separately, without waiting for each other: each thread has a plan for the
+// number of rows of a part. The split depends on shapes only. Runs at the same time use different
+// plans, because the values that are prepared once per run belong to that run.
 #include <cstring>
 #include <utility>
 
@@ -19,8 +20,8 @@ size_t bytes_of_value(const Program& program, int value) {
 }
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// The number of rows per part: about 16 parts, unless products of so few rows are inefficient;
-/// bfloat16 products may use tiles of 32 rows.
+/// The number of rows per part: about 16 parts, but not fewer rows than matrix products need to be
+/// efficient; for bfloat16 these are 32, the rows of two AMX tiles.
 int64_t rows_of_part(const Program& body, int64_t batch) {
   constexpr int64_t kParts = 16, kMinimum = 8, kTile = 32, kMaximum = 2;
   const bool is_half = std::any_of(body.values.begin(), body.values.end(),
@@ -29,7 +30,7 @@ int64_t rows_of_part(const Program& body, int64_t batch) {
   return std::clamp(pieces(batch, kParts), least, kMaximum * least);
 }
 
-/// The state of a scan that only one run at a time may use: plans, frames and buffers.
+/// The plans, frames and buffers for one run of a scan at a time.
 class ScanLoop {
  public:
   ScanLoop(const Scan& scan, const Request& request, Pool& pool)
@@ -57,7 +58,7 @@ class ScanLoop {
     ++runs_;
     for (const auto& plan : plans_) begin(a, *plan);
     if (rest_) begin(a, *rest_);
-    // Skipped if there are no steps: no check may fail then.
+    // Without steps the body is not run at all, so its checks must not run either.
     if (steps_ > 0) plans_[0]->plan.prepare(plans_[0]->frame, arena(a, 0));
     if (parts_ == 1) return run_part(a, *plans_[0], 0);
     a.threads.parallel(
@@ -85,10 +86,11 @@ class ScanLoop {
     Plan plan;
     Plan::Frame frame{plan};
   };
-  /// Makes plans for parts of the batch if a split is possible and worth it; returns whether it
-  /// did.
+  /// Makes plans for parts of the batch if it can be split and splitting makes the scan faster;
+  /// returns whether it did.
   bool cut(const Program& body) {
-    constexpr double kMinPartFlops = 60e3;  // fewest operations per part of a thread
+    // fewest operations per part, for which a thread is worth using
+    constexpr double kMinPartFlops = 60e3;
     const std::optional<ByRows> found = by_rows(body, stepped_);
     const int64_t rows = found ? rows_of_part(body, found->batch) : 0;
     if (!found || rows >= found->batch) return false;
@@ -124,8 +126,8 @@ class ScanLoop {
   }
 
   bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
-  /// Replaces the inputs of the body that all steps and parts share by variables, which kernels can
-  /// prepare.
+  /// Replaces those inputs of the body that all steps and parts share by variables, because kernels
+  /// can prepare variables (Kernel::prepare).
   Program prepared(Program body) {
     const std::vector<int> inputs = std::exchange(body.inputs, {});
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -154,8 +156,8 @@ class ScanLoop {
   std::byte* arena(const Arguments& a, int64_t part) const {
     return a.scratch + 2 * state_bytes_ + static_cast<size_t>(part) * arena_bytes();
   }
-  /// Byte offset of the first row of `part` in an array of `bytes` bytes with one row per batch
-  /// entry.
+  /// The byte offset of the first row of `part` in an array of `bytes` bytes with one row per
+  /// sample of the batch.
   size_t first_row(size_t bytes, int64_t part) const {
     return bytes / static_cast<size_t>(batch_) * static_cast<size_t>(part * rows_);
   }
@@ -182,9 +184,9 @@ class ScanLoop {
     }
   }
 
-  /// Index in the sequences of step i, counted in the order of running.
+  /// The time index in the sequences of the step that runs as number i.
   size_t step(int64_t i) const { return static_cast<size_t>(reverse_ ? steps_ - 1 - i : i); }
-  /// Where state s of `part` is stored before step i.
+  /// The address of state s of `part` before step i.
   std::byte* state(const Arguments& a, size_t s, int64_t i, int64_t part) const {
     const size_t first = first_row(in_bytes_[s], part);
     if (i == steps_) return a.outputs[s] + first;
@@ -200,20 +202,23 @@ class ScanLoop {
   }
 
   Options options_;
-  Pool alone_{1};                           // for plans of parts, each of which runs on one thread
+  // for the plans of parts, each of which runs on one thread only
+  Pool alone_{1};
   PrepackCache values_;                     // the prepacked values of the plans
-  size_t states_, stepped_, step_outputs_;  ///< stepped_: states and sequences
+  size_t states_, stepped_, step_outputs_;  ///< numbers of states, of states and sequences
+                                            ///< together, and of outputs per step
   bool reverse_, keep_;
-  std::vector<bool> by_rows_;  ///< per input of the body: whether split by rows
-  /// Per input of the body: the variable that replaces it, if any.
+  std::vector<bool> by_rows_;  ///< for each input of the body, whether it is split by rows of the
+                               ///< batch
+  /// For each input of the body that all steps and parts share, the variable that replaces it.
   std::vector<Variable> same_;
-  std::vector<size_t> in_bytes_, out_bytes_;  ///< bytes of the body's inputs and outputs
+  std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes in bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
-  Program part_;  ///< the body for rows_ rows
+  Program part_;  ///< the body for a part with rows_ rows
   std::vector<std::unique_ptr<PlanWithFrame>>
-      plans_;                            ///< one, or one per thread where the batch is split
-  std::unique_ptr<PlanWithFrame> rest_;  ///< for the last part, if it has fewer rows
+      plans_;                            ///< one plan, or one per thread if the batch is split
+  std::unique_ptr<PlanWithFrame> rest_;  ///< the plan for the last part, if it has fewer rows
   uint64_t runs_ = 0;
 };
 

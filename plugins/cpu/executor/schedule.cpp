@@ -7,13 +7,13 @@
 namespace crescent::cpu {
 namespace {
 
-/// True when the result has the same bytes as the input, in the same order.
+/// Whether the result of an op has the same bytes as its first input, in the same order, so that
+/// both can share memory.
 bool is_alias(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   return op.name() == Reshape::kName || (op.name() == CheckIndices::kName && in[0] == out[0]);
 }
 
-/// True when the step reads nothing that changes between runs and has no effect outside the
-/// program.
+/// Whether the step gives equal results for equal inputs and has no effect outside the program.
 bool is_repeatable(const Step& step) { return !step.op || step.op->effect() <= Effect::check; }
 
 }  // namespace
@@ -81,9 +81,10 @@ void Schedule::add(const Program::Instruction& instruction, const Options& optio
       {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});
 }
 
-/// Moves the steps whose inputs are all stable to the front. Constants and variables that are only
-/// read are stable, and so are results of such steps, unless they take much more memory than the
-/// inputs. Each stable input of the other steps is prepared where its kernel wants that.
+/// Moves the steps whose inputs are all stable to the front. Stable are constants, variables that
+/// the program only reads, and results of such steps unless they take much more memory than the
+/// inputs. For other steps, each stable input is prepared if the kernel asks for it
+/// (Kernel::prepare).
 void Schedule::separate_prepack_steps() {
   std::vector<bool> is_stable(values.size()), is_result(values.size());
   auto mark = [&](std::vector<bool>& set, int value) { set[root(value)] = true; };

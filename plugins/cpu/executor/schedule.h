@@ -1,4 +1,5 @@
-// Schedule: a lowered program as steps that each have a kernel; reshapes become aliases of memory.
+// Schedule: a lowered program as a list of steps, each with a kernel. A reshape is no step: its
+// result shares the memory of its input.
 #pragma once
 #include <memory>
 #include <vector>
@@ -10,32 +11,34 @@ namespace crescent::cpu {
 
 struct Step {
   std::unique_ptr<Kernel> kernel;
-  OpPtr op;                          ///< null for a copy or a kernel's prepare()
-  std::vector<int> inputs, outputs;  ///< values
+  OpPtr op;                          ///< null if the step is a copy, or a kernel that
+                                     ///< Kernel::prepare() returned
+  std::vector<int> inputs, outputs;  ///< indices of values
   int scope = 0;
-  std::string form{};  ///< the form of a prepared value, else empty
+  std::string form{};  ///< for a prepared value, the text that identifies its layout; else empty
 };
 
-/// A program whose every step has a kernel. Values that share memory have one root. The first
-/// steps, the prepack steps, depend only on constants and on variables that the program does not
-/// write; they run again only when one of these variables has changed.
+/// A program whose every step has a kernel. If several values share memory, one of them is their
+/// root, by whose index the memory is identified. The first steps, the prepack steps, depend only
+/// on constants and on variables that the program does not write; they run again only if one of
+/// these variables has changed.
 struct Schedule {
   Schedule(const Program& program, const Options& options, Pool& pool);
 
   TensorSpecs values;
-  std::vector<int> inputs, outputs;  ///< values
+  std::vector<int> inputs, outputs;  ///< indices of values
   std::vector<Program::Constant> constants;
   struct Binding {
     int value, result;
   };  ///< result is -1 for a variable that is only read
   std::vector<Binding> variables;
   std::vector<Step> steps;
-  size_t prepack_steps = 0;  ///< how many of the first steps are prepack steps
+  size_t prepack_steps = 0;  ///< the number of prepack steps, which come first
 
   int root(int value) const { return alias_[value]; }
   size_t bytes(int value) const;
   int add_value(const TensorSpec& spec);
-  /// Appends a step that copies `value`; returns the copy.
+  /// Appends a step that copies `value`; returns the index of the copy.
   int add_copy(int value);
 
  private:
@@ -43,19 +46,22 @@ struct Schedule {
   TensorSpecs specs(const std::vector<int>& list) const;
   void separate_prepack_steps();
 
-  std::vector<int> alias_;  ///< per value: the root whose memory it shares; a root's is itself
+  std::vector<int> alias_;  ///< for each value, the root value whose memory it shares, perhaps
+                            ///< itself
 };
 
-/// Makes elementwise steps epilogues of the products whose results they alone read.
+/// Joins an elementwise step with the matrix product whose result only this step reads; it becomes
+/// the product's epilogue.
 void fuse_epilogues(Schedule& schedule);
-/// Makes products a'b also sum the columns of b.
+/// Makes matrix products a'b also compute the sums of the columns of b, if a step computes these
+/// sums.
 void join_column_sums(Schedule& schedule);
-/// Makes elementwise steps read slices directly from the arrays that these are cut from.
+/// Makes elementwise steps read slices directly from the arrays from which these are cut.
 void join_slices(Schedule& schedule, const Options& options);
-/// Makes elementwise steps run within the reductions that alone read their results.
+/// Makes elementwise steps run within the reductions if only reductions read their results.
 void join_reductions(Schedule& schedule);
 
-/// Makes the kernel of a scan, which compiles its body to a plan of its own.
+/// Makes the kernel of a scan, which compiles the scan's body to a separate plan.
 std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);
 std::unique_ptr<Kernel> make_copy(size_t bytes);
 

@@ -1,5 +1,6 @@
-// The kernel of Sliced: its body is a plan of its own, with a frame for each worker. Slices go to a
-// fixed number of lanes, each of which accumulates its sums; the lanes are added in a fixed order.
+// The kernel of the op Sliced: its body is a separate plan, with a frame for each thread. Slices
+// are divided among a fixed number of lanes. Each lane adds up its sums, and the sums of the lanes
+// are added in a fixed order.
 #include "executor/sliced_kernel.h"
 
 #include <algorithm>
@@ -63,16 +64,17 @@ class SlicedKernel final : public Composed {
   }
 
  private:
-  using Frames = std::vector<Plan::Frame>;  ///< one per worker
+  using Frames = std::vector<Plan::Frame>;  ///< one frame per thread
   struct Output {
     SliceRole part;
-    size_t bytes;           ///< size of the output of one slice
-    size_t offset, stride;  ///< of copies in scratch, one per lane or per slice
-    size_t own;             ///< offset in the worker's memory, for outputs by rows and for sums
+    size_t bytes;           ///< size in bytes of the output of one slice
+    size_t offset, stride;  ///< of the copies of the output in scratch memory, one per lane or per
+                            ///< slice
+    size_t own;             ///< the offset in the thread's memory, for outputs by rows and for sums
   };
 
   size_t bytes(int value) const { return static_cast<size_t>(bytes_of(op_.body->values[value])); }
-  /// Makes a frame for each worker; adds frames if there are more threads than in any run before.
+  /// Makes a frame for each thread; adds frames if there are more threads than in any earlier run.
   void make_frames(Frames& frames, int threads) const {
     const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
     while (frames.size() < most) frames.emplace_back(*plan_);
@@ -92,7 +94,8 @@ class SlicedKernel final : public Composed {
       hand_out(a, slice, lane, slice == first, memory + arena);
     }
   }
-  /// Sets the arguments of a slice; `own` is the worker's memory for results.
+  /// Sets the addresses of inputs and outputs for a slice; `own` is the thread's memory for
+  /// results.
   void place(const Arguments& a, int64_t slice, std::byte* own, Plan::Memory& memory) const {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool is_cut = op_.cut.inputs[i] == SliceRole::rows;
@@ -135,7 +138,8 @@ class SlicedKernel final : public Composed {
     return reinterpret_cast<const float*>(copy(a, o, lane));
   }
 
-  /// Combines means, and the variances behind them, of slices with equal numbers of rows.
+  /// Combines the means of slices with equal numbers of rows, and the variances, which are the next
+  /// output.
   void combine(const Arguments& a, size_t i) const {
     const Output &mean = outputs_[i], &variance = outputs_[i + 1];
     const int64_t channels = static_cast<int64_t>(mean.bytes / sizeof(float)),
@@ -158,11 +162,11 @@ class SlicedKernel final : public Composed {
   Sliced op_;
   Options options_;
   int64_t lanes_;
-  Pool alone_{1};        // for the plan, each run of which is on one thread
-  PrepackCache values_;  // of the body, which reads no variables
+  Pool alone_{1};        // for the plan, each run of which uses one thread
+  PrepackCache values_;  // for the plan of the body, which reads no variables
   std::unique_ptr<Plan> plan_;
-  mutable ObjectPool<Frames> frames_;  ///< one set of frames per concurrent run
-  std::vector<size_t> inputs_;         ///< bytes of each input
+  mutable ObjectPool<Frames> frames_;  ///< one set of frames for each run at the same time
+  std::vector<size_t> inputs_;         ///< size in bytes of each input
   std::vector<Output> outputs_;
   size_t own_bytes_ = 0, scratch_bytes_ = 0;
 };

@@ -14,9 +14,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 
-/// Calls f(n, load, store, fetch) for all columns, n vectors at a time: load(row, v) reads vector v
-/// < n of a row, store(x, row, v) writes it, fetch(row, v) prefetches it. Values that all rows
-/// share stay in registers, and rows are read in the order of memory.
+/// Calls f(n, load, store, fetch) for all columns, n vectors of columns at a time: load(row, v)
+/// reads vector v < n of a row, store(x, row, v) writes it, fetch(row, v) prefetches it. In this
+/// way values that all rows share stay in registers, and rows are read in the order of memory.
 template <class D, class F>
 HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -41,10 +41,10 @@ HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
   });
 }
 
-/// Calls f(first, last, n, load, store) like for_columns(), for rows [first, last) at a time. If
-/// rows are narrow, a single call gets all of them. Wide rows get a call each, which loads the
-/// values that all rows share again: the hardware prefetcher follows sequential reads twice as fast
-/// as software prefetches do.
+/// Calls f(first, last, n, load, store), with the same functions as for_columns(), for rows [first,
+/// last) at a time. Narrow rows are all passed in a single call. Each wide row gets a separate
+/// call, which loads the values that all rows share again: the hardware prefetcher follows
+/// sequential reads twice as fast as software prefetches do.
 template <class D, class F>
 HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
   const bool is_wide = columns > 4 * static_cast<int64_t>(hn::Lanes(d));
@@ -56,9 +56,9 @@ HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
   }
 }
 
-/// The distance, in elements, of the row whose columns for_columns() prefetches: a row of a few
-/// cache lines ends before the hardware prefetcher detects the next one. The same holds for wide
-/// rows, of which only some vectors are read at a time.
+/// The distance, in elements, from the current row to the row that for_columns() prefetches.
+/// Software prefetches are needed because a row of a few cache lines ends before the hardware
+/// prefetcher detects the next one, and because of wide rows only some vectors are read at a time.
 template <class T>
 HWY_INLINE int64_t further(int64_t columns) {
   constexpr int64_t kAhead = 4096 / sizeof(T), kRead = 256 / sizeof(T);

@@ -1,5 +1,5 @@
-// Composed: a kernel that consists of instructions of its own, which profiles list instead of the
-// kernel.
+// Composed: a kernel that executes several instructions, such as a scan. Profiles list these
+// instructions instead of the kernel.
 #pragma once
 #include <vector>
 
@@ -10,10 +10,11 @@ namespace crescent::cpu {
 
 class Composed : public Kernel {
  public:
-  /// Starts timing each instruction from zero, or stops.
+  /// Starts timing each instruction, from zero, or stops.
   virtual void profile(bool on) = 0;
-  /// The instructions with their totals since profiling began. Where several threads run them,
-  /// `seconds` is the sum over all threads: only the share of an instruction is meaningful.
+  /// The instructions with their total times since profiling began. If several threads execute
+  /// them, `seconds` is the sum over all threads, so only the shares of the instructions are
+  /// meaningful.
   virtual std::vector<ProfileRow> rows() const = 0;
 };
 

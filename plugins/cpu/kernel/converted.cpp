@@ -7,7 +7,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// The wider dtype in which values of `dtype` are computed where they have no kernel of their own.
+/// The wider dtype in which values of `dtype` are computed if there is no kernel for `dtype`.
 DType wide(DType dtype) {
   switch (dtype) {
     case DType::bfloat16:
@@ -29,7 +29,8 @@ bool has_small_integers(const Request& r) {
          std::any_of(r.outputs.begin(), r.outputs.end(), is_small);
 }
 
-/// True for products of int8, whose own kernel gives int32 faster than a conversion to int32 does.
+/// Whether the request is a matrix product of int8, for which a special kernel with int32 results
+/// is faster than converting the operands to int32.
 bool is_product_of_bytes(const Request& r) {
   return base_of(r.op).name() == Matmul::kName && r.inputs[0].dtype == DType::int8 &&
          r.inputs[1].dtype == DType::int8;
@@ -68,7 +69,7 @@ class Converted final : public Kernel {
     addresses_ = scratch_;
     scratch_ += aligned((inputs_.size() + outputs_.size()) * sizeof(std::byte*));
   }
-  /// True if there is a loop that casts each narrow operand.
+  /// Whether there is a kernel that casts each narrow operand.
   bool complete() const {
     auto ready = [](const Port& p) { return p.cast || !p.narrow; };
     return std::all_of(inputs_.begin(), inputs_.end(), ready) &&
@@ -99,7 +100,7 @@ class Converted final : public Kernel {
  private:
   struct Port {
     bool narrow = false;
-    size_t offset = 0;  ///< offset of the widened values in scratch
+    size_t offset = 0;  ///< offset of the widened values in scratch memory
     std::unique_ptr<Kernel> cast;
   };
 
@@ -120,7 +121,7 @@ class Converted final : public Kernel {
   size_t inner_scratch_ = 0, scratch_ = 0;
   DType wide_{};
   std::vector<Port> inputs_, outputs_;
-  size_t addresses_ = 0;  ///< offset in scratch of the inner kernel's arguments
+  size_t addresses_ = 0;  ///< offset in scratch memory of the list of the inner kernel's arguments
 };
 
 template <class F>

@@ -1,6 +1,6 @@
-// Kernel: code that a factory prepares once for an op and its specs, and that then runs any number
-// of times on raw memory. The factory makes every decision and every allocation; run() neither
-// checks nor allocates.
+// Kernel: code that a factory prepares once for an op and the dtypes and shapes of its arguments,
+// and that then runs any number of times on raw memory. The factory makes all decisions and
+// allocations; run() neither checks nor allocates.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -16,8 +16,10 @@ namespace crescent::cpu {
 
 /// Options of the device that factories read.
 struct Options {
-  bool onednn = true;  ///< false: only OpenBLAS and own loops (environment CRESCENT_ONEDNN=0)
-  bool deterministic = false;  ///< fixes tiles and reduction orders even where that is slower
+  bool onednn = true;  ///< false: oneDNN is not used, only OpenBLAS and own loops (environment
+                       ///< variable CRESCENT_ONEDNN=0)
+  bool deterministic = false;  ///< whether tiles and the order of sums are fixed even if that is
+                               ///< slower
 };
 
 /// A request for a kernel as plugins' factories get it, plus the options of the device.
@@ -40,30 +42,33 @@ class Kernel {
   virtual std::string name() const = 0;  ///< shown in profiles: "onednn brg:avx512_core", "highway"
   virtual size_t scratch_bytes() const { return 0; }
   virtual double flops() const { return 0; }  ///< floating-point operations per run
-  /// True when run() may throw although the op declares no failure, as code of other plugins may.
+  /// Whether run() may throw although the op is declared not to fail, as kernels of other plugins
+  /// may.
   virtual bool may_fail() const { return false; }
-  /// True when output 0 may share memory with `input`, as in elementwise kernels.
+  /// Whether output 0 may share memory with input `input`, as elementwise kernels allow.
   virtual bool in_place(int /*input*/) const { return false; }
-  /// The same for any output: `output` may share memory with `input`.
+  /// Whether output `output` may share memory with input `input`.
   virtual bool may_share(int input, int output) const { return output == 0 && in_place(input); }
-  /// Returns a kernel that brings an input which seldom changes (a weight in inference) into the
-  /// layout that this kernel is fastest on. The executor calls prepare() once, before the first
-  /// run, and runs that kernel after each change of the input only; run() then gets its result in
-  /// place of the input. A null kernel in the result means that run() takes the input as it is.
+  /// Returns a kernel that converts an input which seldom changes (a weight in inference) to the
+  /// layout with which this kernel is fastest. The executor calls prepare() once, before the first
+  /// run, and runs the returned kernel only after the input has changed; run() then gets the
+  /// converted input. If the kernel in the result is null, run() takes the input unconverted.
   virtual Prepared prepare(int input);
-  /// True when this kernel can run the only reader of its only result as an epilogue.
+  /// Whether this kernel can execute another kernel as an epilogue, if that is the only reader of
+  /// its only result.
   virtual bool can_host_epilogue() const { return false; }
-  /// Takes over the kernel `next`, which reads the result as its input `input`, as an epilogue, and
-  /// gives true on success. The other inputs of `next` then follow this kernel's own inputs, and
-  /// the outputs are those of `next`.
+  /// Makes `next`, which reads the result of this kernel as input `input`, its epilogue; returns
+  /// true on success. Then the other inputs of `next` follow this kernel's own inputs, and the
+  /// outputs are those of `next`.
   virtual bool fuse_epilogue(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
-  /// Makes a product a'b with `columns` columns also write the column sums of b, its input 1, to
-  /// output `output`; returns false when this kernel is no such product.
+  /// Makes a matrix product a'b, where b has `columns` columns, also write the column sums of b,
+  /// its input 1, to output `output`. Returns false if this kernel is not such a product.
   virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
 };
 
-/// A kernel of one input and the spec of its result. Equal forms give equal results for equal
-/// inputs, so programs can share prepared values.
+/// A kernel with one input, and the dtype and shape of its result. `form` identifies the
+/// conversion: equal forms give equal results for equal inputs, so that programs can share prepared
+/// values.
 struct Prepared {
   std::unique_ptr<Kernel> kernel;
   TensorSpec spec;
@@ -71,20 +76,22 @@ struct Prepared {
 };
 inline Prepared Kernel::prepare(int /*input*/) { return {}; }
 
-/// Makes the kernel, or returns null for a request that it cannot serve; then another factory,
-/// decompose() or compute() is tried.
+/// A function that makes a kernel, or returns null for a request that it does not support; then
+/// another factory is tried, or the op is decomposed or computed on tensors.
 using KernelFactory = std::unique_ptr<Kernel> (*)(const Request&);
 
-/// A factory and the name of the op that it serves. Each family of kernels has one table of rows,
-/// the best factory of an op first; kernels.cpp joins the tables.
+/// A factory and the name of the op for which it makes kernels. Each family of kernels has a table
+/// of such entries, in which the best factory for an op comes first; kernels.cpp joins the tables.
 struct KernelRow {
   const char* op;
   KernelFactory make;
 };
-std::span<const KernelRow> elementwise_kernels();  // unary binary select cast stop_gradient fused
+// for the ops unary, binary, select, cast, stop_gradient, fused
+std::span<const KernelRow> elementwise_kernels();
 std::span<const KernelRow>
-shape_kernels();  // reshape broadcast_to transpose concat slice pad reverse gather scatter_add
-                  // take_along one_hot fill iota
+// for the ops reshape, broadcast_to, transpose, concat, slice, pad, reverse, gather, scatter_add
+shape_kernels();
+// take_along one_hot fill iota
 std::span<const KernelRow> reduction_kernels();      // reduce arg_reduce cumulative top_k
 std::span<const KernelRow> random_kernels();         // random
 std::span<const KernelRow> softmax_kernels();        // softmax softmax_cross_entropy(+backward)
@@ -98,12 +105,12 @@ std::span<const KernelRow> linalg_kernels();         // qr svd
 std::span<const KernelRow> collective_kernels();     // all_reduce
 std::span<const KernelRow> host_kernels();           // host_call
 
-/// Returns the kernel of the first factory of any family that serves the request, or else another
-/// plugin's kernel; null when there is none.
+/// Makes a kernel by the first factory of any family that supports the request, or else gets a
+/// kernel from another plugin; null if there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 
-/// Whether the request has a kernel. A kernel that is made to find out stays in this thread's
-/// kernel cache for the program that is compiled next.
+/// Whether there is a kernel for the request. To find out, the kernel is made; it stays in this
+/// thread's kernel cache for the program that is compiled next.
 bool has_kernel(const Request& request);
 /// Takes the kernel of the request from the kernel cache, or makes a new one.
 std::unique_ptr<Kernel> cached_or_new_kernel(const Request& request);

@@ -1,4 +1,5 @@
-// The kernel cache hands kernels from supports() to compile(), so that none is made twice.
+// The kernel cache: a kernel that supports() made stays in it until compile() needs the kernel, so
+// that no kernel is made twice.
 #include <algorithm>
 #include <unordered_map>
 
@@ -8,7 +9,8 @@ namespace crescent::cpu {
 namespace {
 
 struct CachedKernel {
-  size_t hash;  ///< of the op, because another op may have been allocated at its address since
+  size_t hash;  ///< hash of the op, needed since another op may have been allocated at the same
+                ///< address
   TensorSpecs inputs, outputs;
   bool deterministic;
   std::unique_ptr<Kernel> kernel;
@@ -27,8 +29,7 @@ thread_local std::unordered_multimap<const Op*, CachedKernel> kernel_cache;
 bool has_kernel(const Request& r) {
   std::unique_ptr<Kernel> kernel = make_kernel(r);
   if (!kernel) return false;
-  constexpr size_t kMaxKernels =
-      4096;  // limits the kernels of ops that were queried but never compiled
+  constexpr size_t kMaxKernels = 4096;  // a limit, because ops may be queried but never compiled
   if (kernel_cache.size() >= kMaxKernels) kernel_cache.clear();
   kernel_cache.emplace(&r.op, CachedKernel{r.op.hash(),
                                            {r.inputs.begin(), r.inputs.end()},

@@ -1,7 +1,7 @@
-// Loops over arrays: one function per operation, kind and dtype, with the instruction set chosen
-// once at run time. Arrays of one loop have the same length and either are identical or do not
-// overlap. Registers hold half-width floats as float32; operations that are bound by memory also
-// have loops on bfloat16 as it is stored.
+// Loops over arrays: one function per operation, kind and dtype; the instruction set is chosen once
+// at run time. The arrays that a loop gets have the same length, and any two are either identical
+// or do not overlap. Half-width floats are computed as float32; for operations whose speed memory
+// limits there are also loops that read and write bfloat16 directly.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -15,45 +15,47 @@ using BinaryLoop = void (*)(const void* a, const void* b, void* y, size_t n);
 using SelectLoop = void (*)(const void* condition, const void* a, const void* b, void* y, size_t n);
 
 /// The loops of a binary operation on two arrays, and on an array and a scalar, which is float32 if
-/// the array is bfloat16. Where the loop for a scalar is null, callers broadcast the scalar to an
+/// the array is bfloat16. If the loop for a scalar is null, callers broadcast the scalar to an
 /// array.
 struct BinaryLoops {
   BinaryLoop arrays = nullptr, first_scalar = nullptr, second_scalar = nullptr;
 };
 
-// Null if the operation is not defined for the dtype.
+// The loop of an operation; null if the operation is not defined for the dtype.
 UnaryLoop unary_loop(UnaryKind kind, DType dtype);
 BinaryLoops binary_loops(BinaryKind kind, DType dtype);
-/// The same for rare dtypes, compiled for the baseline instruction set only.
+/// The loop of an operation for a rare dtype, compiled for the baseline instruction set only.
 UnaryLoop rare_unary_loop(UnaryKind kind, DType dtype);
 BinaryLoops rare_binary_loops(BinaryKind kind, DType dtype);
 UnaryLoop rare_cast_loop(DType from, DType to);
-/// The loop for elements of `bytes` bytes.
+/// The loop of select for elements of `bytes` bytes.
 SelectLoop select_loop(size_t bytes);
-/// The loop that casts between any two numeric dtypes. Constants can also be cast to strings and
+/// The loop that casts one numeric dtype to another. Constants can also be cast to strings and
 /// complex numbers.
 UnaryLoop cast_loop(DType from, DType to);
-/// y[i] = x[0].
+/// The loop that sets all elements of y to x[0].
 UnaryLoop fill_loop(size_t bytes);
 
 /// Copies with non-temporal stores, which neither read the destination nor evict cached data.
 void stream(const float* from, float* to, size_t count);
 
-/// A sequence of steps on float32 compiled as one loop. Registers are numbered as in Fused: inputs,
-/// then results.
+/// A sequence of steps on float32 that is compiled as one loop. Registers are numbered as in the op
+/// Fused: first the inputs, then the results of the steps.
 struct Chain {
   std::span<const FusedStep> steps;
-  std::span<const bool> scalar;  ///< per input: whether it is a scalar
+  std::span<const bool> scalar;  ///< for each input, whether it is a scalar
   std::span<const int> outputs;  ///< registers that are written to memory
   void (*loop)(const void* const* inputs, void* const* outputs, size_t n);
-  std::span<const bool> streams;  ///< per input: whether it is an array as long as the outputs
-  /// The loop over the rows of a matrix. Every row reads the inputs that are not streams from their
-  /// beginning, so these stay in registers. Null where the chain has no such loop.
+  std::span<const bool> streams;  ///< for each input, whether it is an array as long as the outputs
+  /// The loop over the rows of a matrix. The inputs that are not streams have the length of a row
+  /// and are the same for each row, so their values stay in registers. Null if the chain has no
+  /// such loop.
   void (*rows)(const void* const* inputs, void* const* outputs, int64_t rows, int64_t columns);
 };
 std::span<const Chain> chains();
 
-/// The dtype that registers and accumulators use: float32 for half-width floats, else itself.
+/// The dtype in which values of `dtype` are computed and summed: float32 for half-width floats,
+/// `dtype` itself for others.
 inline DType computed_as(DType dtype) {
   return dtype == DType::bfloat16 || dtype == DType::float16 ? DType::float32 : dtype;
 }

@@ -1,6 +1,6 @@
-// Functions of vectors, included once per SIMD target (Highway). They follow IEEE at 0, infinity
-// and NaN, where Highway's polynomials promise nothing; errors are at most 4 units in the last
-// place.
+// Mathematical functions on vectors, included once per SIMD target (Highway). They follow IEEE 754
+// at 0, infinity and NaN, for which Highway's functions give no guarantees; errors are at most 4
+// units in the last place.
 #include <cmath>
 
 #include "kernel/vector-inl.h"
@@ -41,15 +41,15 @@ HWY_INLINE V exponential(D d, V x) {
 }
 
 /// e^x for x <= 0, as a softmax needs it after subtracting the maximum, in a third of the
-/// instructions of `exponential`. Results below the normal range are 0. The polynomial has a
+/// instructions of `exponential`. Results that would be subnormal are 0. The polynomial has a
 /// relative error of 2e-9 in [-log(2)/2, log(2)/2] and is 1 at 0.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return exponential(d, x);
   } else {
-    // Adding a number this large leaves the rounded exponent in the lowest bits, biased as the
-    // exponent field of a float is.
+    // Adding a number this large rounds the exponent to an integer, which is then in the lowest
+    // bits, with the bias of a float's exponent field.
     const V whole = constant(d, 12582912 + 127);
     const V power = hn::MulAdd(x, constant(d, 1.4426950408889634), whole),
             n = hn::Sub(power, whole);
@@ -70,7 +70,7 @@ HWY_INLINE V exponential_minus_1(D d, V x) {
   return keep_nan(x, hn::IfThenElse(hn::Gt(x, limit), constant(d, INFINITY), y));
 }
 
-/// Replaces `y` by the logarithm's results for x outside (0, infinity).
+/// Replaces y, the logarithm of x, by the correct result for x outside of (0, infinity).
 template <class D, class V>
 HWY_INLINE V logarithm_edges(D d, V x, V y) {
   const V infinity = constant(d, INFINITY);
@@ -89,14 +89,14 @@ HWY_INLINE V logarithm_of_1_plus(D d, V x) {
   return logarithm_edges(d, hn::Add(x, constant(d, 1)), hn::Log1p(d, x));
 }
 
-/// log(1 + e^x) without overflow.
+/// log(1 + e^x), computed without overflow.
 template <class D, class V>
 HWY_INLINE V softplus(D d, V x) {
   const V tail = hn::Log1p(d, hn::Exp(d, hn::Neg(hn::Abs(x))));
   return keep_nan(x, hn::Add(hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Zero(d)), tail));
 }
 
-/// Applies the scalar function f to every lane, for functions without a polynomial here.
+/// Applies the scalar function f to each lane; for functions that are not implemented on vectors.
 template <class D, class V, class F>
 HWY_INLINE V by_lane(D d, V x, F&& f) {
   HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(d)];
@@ -178,7 +178,8 @@ HWY_INLINE V binary_logarithm(D d, V x) {
 /// 2^x for float64 with |x| <= 1000, to 2e-10.
 template <class D, class V>
 HWY_INLINE V power_of_2(D d, V x) {
-  // Adding a number this large leaves the rounded exponent in the lowest bits, with its bias.
+  // Adding a number this large rounds the exponent to an integer, which is then in the lowest bits,
+  // with the bias of a double's exponent field.
   const V whole = constant(d, 0x1.8p52 + 1023), shifted = hn::Add(x, whole);
   const V r = hn::Sub(x, hn::Sub(shifted, whole));
   const V y = horner(d, r, 1.3215486790144307e-6, 1.5252733804059838e-5, 1.5403530393381608e-4,
@@ -188,8 +189,9 @@ HWY_INLINE V power_of_2(D d, V x) {
   return hn::Mul(y, hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(bits, shifted))));
 }
 
-/// erf(x) from fits of erf(x)/x - 1 over x^2 and of the fourth root of erfc(x) over [1.25, 3.92],
-/// weighted for the error of the result: at most 1.6 units in the last place.
+/// erf(x), from a polynomial for erf(x)/x - 1 in x^2 and a polynomial for the fourth root of
+/// erfc(x) in [1.25, 3.92], both fitted so that the error of the result is small: at most 1.6 units
+/// in the last place.
 template <class D, class V>
 HWY_INLINE V error_function(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {

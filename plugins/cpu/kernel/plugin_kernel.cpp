@@ -7,7 +7,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Runs a kernel of another plugin and adds the op and the plugin to any error that it throws.
+/// Calls f, which uses a kernel of another plugin; to an error that it throws, adds the names of
+/// the op and the plugin.
 template <class F>
 auto blaming(const CpuKernel& kernel, F f) -> decltype(f()) {
   const auto who = [&] {
@@ -50,7 +51,7 @@ class PluginKernelAdapter final : public Kernel {
 
  private:
   std::shared_ptr<CpuKernel> kernel_;
-  mutable std::mutex mutex_;  // CpuKernel: one thread at a time runs an instance
+  mutable std::mutex mutex_;  // a CpuKernel may only be run by one thread at a time
   size_t scratch_bytes_ = 0;
   double flops_ = 0;
   std::string name_;

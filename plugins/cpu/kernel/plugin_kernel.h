@@ -4,7 +4,8 @@
 
 namespace crescent::cpu {
 
-/// The kernel registered for the op's name; null if there is none or it refuses the request.
+/// The kernel that a plugin registered for the op's name; null if there is none or it does not
+/// support the request.
 std::unique_ptr<Kernel> make_plugin_kernel(const Request& request);
 
 }  // namespace crescent::cpu

@@ -1,5 +1,5 @@
-// PostOps: the post-ops of products and convolutions in the one order that kernels support: sums
-// with a bias and another array, or a mask, then an activation, then moments.
+// PostOps: the operations after a matrix product or convolution in the only order that kernels
+// support: adding a bias and another array, or applying a mask; then an activation; then moments.
 #pragma once
 #include "crescent/device/lowered_ops.h"
 
@@ -16,11 +16,11 @@ struct PostOps {
   Combine combine = Combine::none;
   ActivationKind activation = ActivationKind::none;
   Mixed mixed = Mixed::no;
-  bool is_known = true;  ///< false for post-ops in an order that no kernel supports
+  bool is_known = true;  ///< false if the order of the post-ops is one that no kernel supports
 };
 
-/// The op that `op` adds post-ops to, or `op` itself when it adds none. Rows of kernels go by the
-/// name of this op.
+/// The op to which `op` adds post-ops, or `op` itself if it adds none. Tables of kernels contain
+/// the name of this op.
 const Op& base_of(const Op& op);
 
 }  // namespace crescent::cpu

@@ -7,7 +7,7 @@
 
 namespace crescent::cpu {
 
-/// Makes a K<float> or K<double>; returns null for other dtypes.
+/// Makes a kernel K<float> or K<double>; returns null for other dtypes.
 template <template <class> class K>
 std::unique_ptr<Kernel> make_typed(const Request& r, DType dtype) {
   switch (dtype) {
@@ -19,7 +19,8 @@ std::unique_ptr<Kernel> make_typed(const Request& r, DType dtype) {
       return nullptr;
   }
 }
-/// Also makes a K<BFloat16>, which reads and writes bfloat16 directly.
+/// Makes a kernel K<float>, K<double> or K<BFloat16>, which reads and writes bfloat16 directly;
+/// returns null for other dtypes.
 template <template <class> class K>
 std::unique_ptr<Kernel> make_typed_or_half(const Request& r, DType dtype) {
   if (dtype == DType::bfloat16) return std::make_unique<K<BFloat16>>(r);

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// y, or NaN where x is NaN, which Highway's exponentials do not preserve.
+/// Returns y, but NaN where x is NaN, because Highway's exponential functions do not preserve NaN.
 template <class V>
 HWY_INLINE V keep_nan(V x, V y) {
   return hn::IfThenElse(hn::Eq(x, x), y, x);
@@ -27,7 +27,8 @@ HWY_INLINE V keep_nan(V x, V y) {
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, hn::TFromD<D>{1});
-  const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));  // cannot overflow: the exponent is <= 0
+  // cannot overflow, because the argument of exp is <= 0
+  const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));
   const V y = hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
   return keep_nan(x, y);
 }
@@ -44,7 +45,7 @@ HWY_INLINE V activate(D d, V x, ActivationKind activation) {
     case ActivationKind::none:
       return x;
     case ActivationKind::relu:
-      return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);  // relu that propagates NaN
+      return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);  // relu with NaN for NaN
     case ActivationKind::sigmoid:
       return sigmoid(d, x);
     case ActivationKind::tanh:
@@ -53,8 +54,8 @@ HWY_INLINE V activate(D d, V x, ActivationKind activation) {
   return x;
 }
 
-/// Loads and stores of a full vector; bfloat16 is widened on load and rounded to nearest even on
-/// store, bytes become whole numbers.
+/// Loads and stores full vectors. bfloat16 is converted to float32 on load and rounded to nearest
+/// even on store; bytes are converted to and from floats.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
   return hn::LoadU(d, from);
@@ -76,7 +77,7 @@ HWY_INLINE void store(hn::Vec<D> x, D, BFloat16* to) {
   const hn::RebindToSigned<D> integers;
   const auto b = hn::BitCast(bits, x), high = hn::ShiftRight<16>(b);
   const auto rounded = hn::ShiftRight<16>(b + hn::Set(bits, 0x7fff) + (high & hn::Set(bits, 1)));
-  const auto quiet = high | hn::Set(bits, 0x40);  // NaN stays NaN
+  const auto quiet = high | hn::Set(bits, 0x40);  // sets a bit so that a rounded NaN remains NaN
   const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, rounded);
   hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, kept)), half, &to->bits);
 }
@@ -100,8 +101,8 @@ HWY_INLINE void store(hn::Vec<D> x, D, uint8_t* to) {
     hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, x)), bytes, to);
 }
 
-/// Loads `count` <= Lanes values and sets the other lanes to zero, without touching memory beyond
-/// them. Elements of another type go through a buffer.
+/// Loads `count` <= Lanes values and sets the other lanes to zero, without reading memory behind
+/// the values. Elements of another type than the vector's are first copied to a buffer.
 template <class D, class T>
 requires(!std::is_same_v<T, hn::TFromD<D>>) HWY_INLINE hn::Vec<D> load_part(D d, const T* from,
                                                                             int64_t count) {
@@ -137,17 +138,17 @@ HWY_INLINE void store_part(hn::Vec<D> x, D d, hn::TFromD<D>* to, int64_t count) 
 #endif
 }
 
-/// Prefetches the elements that a loop over memory reads next; without it a core spends half of the
-/// time waiting for memory.
+/// Prefetches the elements that a loop over memory will read soon; without this a core waits for
+/// memory half of the time.
 template <class T>
 HWY_INLINE void fetch_ahead(const T* p) {
   constexpr int64_t kAhead = 4096 / sizeof(T);
   __builtin_prefetch(p + kAhead);
 }
 
-/// Calls f(load, store) over [0, count): full vectors first, then the remainder through load_part
-/// and store_part. Both take pointers to the first element of an array of d's type, bfloat16 or
-/// bytes.
+/// Calls f(load, store) for the elements [0, count): for full vectors first, then for the remaining
+/// elements with load_part and store_part. Both load and store take a pointer to the first element
+/// of an array of d's type, bfloat16 or bytes.
 template <class D, class F>
 HWY_INLINE void for_vectors(D d, int64_t count, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

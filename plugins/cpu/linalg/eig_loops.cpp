@@ -28,8 +28,8 @@ class ComplexMatrix {
   std::vector<Number> values_;
 };
 
-/// A complex Givens rotation: it acts on rows p and q of `a` so that a(q, column) becomes 0, and
-/// its inverse on the columns of `a` and `basis`.
+/// A complex Givens rotation. It is applied to rows p and q of `a`, which makes a(q, column) zero;
+/// its inverse is applied to the columns p and q of `a` and `basis`.
 struct Rotation {
   Number c, s;
   static Rotation clearing(const Number& x, const Number& y) {
@@ -117,7 +117,7 @@ void make_triangular(ComplexMatrix& a, ComplexMatrix& basis) {
   }
 }
 
-/// Computes eigenvector k, column k of `vectors`, in the basis in which `a` is triangular.
+/// Computes eigenvector k as column k of `vectors`, in the basis in which `a` is triangular.
 void find_eigenvector(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
   constexpr double kTiny = 1e-300;
   double norm = 0;
@@ -144,7 +144,7 @@ void normalize(std::vector<Number>& vector) {
   for (Number& x : vector) x *= scale;
 }
 
-/// a (n, n) -> eigenvalues (n), eigenvectors as columns.
+/// Computes the eigenvalues (n) of a (n, n) and its eigenvectors, as columns.
 void find_eigenpairs(ComplexMatrix& a, std::complex<float>* values, std::complex<float>* columns) {
   const int64_t n = a.size();
   ComplexMatrix basis = ComplexMatrix::identity(n), vectors(n);
@@ -162,7 +162,8 @@ void find_eigenpairs(ComplexMatrix& a, std::complex<float>* values, std::complex
   }
 }
 
-/// (pairs of float64) -> eigenvalues, eigenvectors. Matrices that are not finite have none.
+/// The kernel of Eig: (a as pairs of float64) -> eigenvalues, eigenvectors. It fails for a matrix
+/// that is not finite.
 class EigKernel final : public Kernel {
  public:
   explicit EigKernel(const Request& r)

@@ -1,6 +1,7 @@
-// Kernels by LAPACK for ops of linalg_op_types.h: systems of equations and eigenvalues of matrices
-// in float64, and of large ones in float32. Small matrices are left to the loops of the plugin
-// `linalg`, which run on all threads. Fortran sees a row-major matrix as its transpose.
+// Kernels that call LAPACK for ops of linalg_op_types.h: systems of equations and eigenvalues of
+// matrices in float64, and of large matrices in float32. Small matrices are computed by the loops
+// of the plugin `linalg` instead, which use all threads. LAPACK expects columns in memory, so it
+// sees a row-major matrix as its transpose.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,10 +26,11 @@ void dpotrf_(const char*, const int*, double*, const int*, int*, size_t);
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kSmall = 24;  ///< most rows for which own loops are faster
+constexpr int64_t kSmall = 24;  ///< the largest number of rows for which the loops of the plugin
+                                ///< `linalg` are faster
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// to (columns, rows) = from (rows, columns) transposed.
+/// Transposes `from` (rows, columns) to `to` (columns, rows).
 template <class T>
 void transpose(const T* from, int64_t rows, int64_t columns, T* to) {
   constexpr int64_t kTile = 16;
@@ -38,8 +40,8 @@ void transpose(const T* from, int64_t rows, int64_t columns, T* to) {
         to[j * rows + i] = from[i * columns + j];
 }
 
-/// The base of kernels over a batch of (n, n) matrices, with the number of values per matrix of
-/// each operand.
+/// The base of kernels over a batch of (n, n) matrices; it stores the number of values per matrix
+/// of each operand.
 class BatchKernel : public Kernel {
  public:
   explicit BatchKernel(const Request& r)
@@ -96,7 +98,8 @@ constexpr auto getrf = for_type<T>(sgetrf_, dgetrf_);
 template <class T>
 constexpr auto trsm = for_type<T>(strsm_, dtrsm_);
 
-/// (a, b (n, columns)) -> x = a^-1 b. For Fortran this is x' a' = b', with a' = p l u.
+/// The kernel of Solve: (a, b (n, columns)) -> x = a^-1 b. LAPACK sees the transposes and solves x'
+/// a' = b', with a' = p l u.
 template <class T>
 class SolveKernel final : public BatchKernel {
  public:
@@ -172,7 +175,8 @@ class LuKernel final : public BatchKernel {
   }
 };
 
-/// Makes a K; returns null for other dtypes and for fewer than `least` rows.
+/// Makes a kernel of class K; returns null for other dtypes, and for matrices with fewer than
+/// `least` rows.
 template <class K>
 std::unique_ptr<Kernel> make_batch(const Request& r, int64_t least, DType dtype = DType::float64) {
   for (const TensorSpec& in : r.inputs)

@@ -1,4 +1,4 @@
-// Singular value decompositions by LAPACK, of single matrices and of batches. Fortran sees a
+// Singular value decompositions by LAPACK, of single matrices and of batches. LAPACK sees a
 // row-major matrix as its transpose, so u and v are exchanged instead of transposing anything.
 #include <algorithm>
 #include <cstring>
@@ -62,7 +62,7 @@ class SvdKernel final : public Kernel {
     int* integers = reinterpret_cast<int*>(work + work_);
     int info = 0;
     gesdd<T>("S", &n_, &m_, matrix, &n_, s, vt, &n_, u, &k_, work, &work_, integers, &info, 1);
-    if (info == 0) return;  // otherwise an input is NaN, or the iteration did not converge
+    if (info == 0) return;  // otherwise the matrix contains NaN, or the iteration did not converge
     for (auto [values, count] : {std::pair(u, int64_t{m_} * k_), std::pair(s, int64_t{k_}),
                                  std::pair(vt, int64_t{k_} * n_)})
       std::fill_n(values, count, std::numeric_limits<T>::quiet_NaN());
@@ -79,7 +79,8 @@ std::unique_ptr<Kernel> make_svd(const Request& r) {
   return make_typed<SvdKernel>(r, r.inputs[0].dtype);
 }
 
-/// Leaves batches of small matrices to the plugin of the op, which decomposes eight at once.
+/// Returns null for batches of small matrices, which the plugin of the op decomposes eight at a
+/// time.
 std::unique_ptr<Kernel> make_batched_svd(const Request& r) {
   constexpr int64_t kSmall = 32, kSeveral = 4;
   const Shape& shape = r.inputs[0].shape;

@@ -1,7 +1,7 @@
-// QR by blocked Householder reflections: I - V T V' equals as many reflections as V has columns, so
-// nearly all of the work is matrix products. Blocks are composed recursively from halves (Elmroth
-// and Gustavson), the smallest ones column by column. Signs are those of LAPACK. The work is split
-// by shapes alone, so the bits are the same for any number of threads.
+// QR by blocked Householder reflections: I - V T V' is the product of as many reflections as V has
+// columns, so nearly all of the work is matrix products. Blocks are composed recursively from
+// halves (Elmroth and Gustavson), the smallest ones column by column. Signs are those of LAPACK.
+// The work is divided by shapes only, so results are identical for any number of threads.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLeaf = 8, kBlock = 128;  // columns of the smallest and the largest block
-constexpr int64_t kChunk = 256;             // columns per part of a reflection
+constexpr int64_t kChunk = 256;             // columns that a task applies reflections to
 
 template <class T>
 struct Matrix {
@@ -27,7 +27,7 @@ struct Matrix {
 
 enum class Transposed { neither, first };
 
-/// Computes c = a b, or c += a b where `add`.
+/// Computes c = a b, or c += a b if `add`; `which` says what is transposed.
 template <class T>
 void multiply(Transposed which, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
               Matrix<T> c, bool add = false) {
@@ -54,7 +54,7 @@ template <class T>
 T length(const T* x, int64_t count) {
   T largest = 0;
   for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[i]));
-  if (!(largest > 0)) return std::accumulate(x, x + count, T{0});  // all zeros, or NaN
+  if (!(largest > 0)) return std::accumulate(x, x + count, T{0});  // all elements are zero or NaN
   const T scale =
       std::clamp(largest, std::numeric_limits<T>::min() * 4, std::numeric_limits<T>::max() / 4);
   T sum = 0;
@@ -108,20 +108,20 @@ class QrKernel final : public Kernel {
 
  private:
   struct Workspace {
-    Matrix<T> matrix, v, t;  ///< t: -T of each block, one below the other
+    Matrix<T> matrix, v, t;  ///< t contains the matrix -T of each block, one below the other
     Matrix<T> wide[2], small[2];
-    T* columns;  ///< columns of the smallest block, contiguous
+    T* columns;  ///< the columns of a smallest block, each contiguous
     CpuThreads& threads;
   };
 
-  /// The part of -T, of the block that contains `column`, from the diagonal element of that column
-  /// on.
+  /// The lower right part of the matrix -T of the block that contains `column`, from the diagonal
+  /// element of that column on.
   Matrix<T> t_at(const Workspace& w, int64_t column) const {
     return {w.t.at(column, column % block_), block_};
   }
 
-  /// Applies the reflections to columns [first, last) of `target`: += V (-T) V' target, or with T'
-  /// in reverse order.
+  /// Applies the reflections of a block to columns [first, last) of `target`: adds V (-T) V'
+  /// target, or, for the reflections in reverse order, the same with T'.
   void reflect_columns(const Workspace& w, int64_t j, int64_t width, Matrix<T> target,
                        int64_t first, int64_t last, Transposed t) const {
     const int64_t rows = m_ - j, count = last - first;
@@ -140,7 +140,8 @@ class QrKernel final : public Kernel {
     });
   }
 
-  /// Factors `width` columns from j on: they become R, and their reflections are stored in V and T.
+  /// Factors `width` columns from j on: they are replaced by R, and their reflections are stored in
+  /// V and T.
   void factor(const Workspace& w, int64_t j, int64_t width) const {
     if (width <= kLeaf) return factor_leaf(w, j, width);
     const int64_t left = pieces(width / 2, kLeaf) * kLeaf, right = width - left, next = j + left;
@@ -174,8 +175,8 @@ class QrKernel final : public Kernel {
       for (int64_t i = 0; i < width; ++i) *w.v.at(j + r, j + i) = column(i)[r];
   }
 
-  /// Turns x into the vector v of a reflection, with v[0] = 1, such that x - tau v v'x is (beta, 0,
-  /// ...); gives tau.
+  /// Replaces x by the vector v of a reflection, with v[0] = 1, such that x - tau v v'x is (beta,
+  /// 0, ...); returns tau.
   static T reflection(T* x, int64_t count, T& beta) {
     const T alpha = std::exchange(x[0], T{1}), rest = length(x + 1, count - 1);
     beta = alpha;
@@ -186,7 +187,7 @@ class QrKernel final : public Kernel {
     return (beta - alpha) / beta;
   }
 
-  /// Adds column i of -T: -tau on the diagonal, and above it the products with the columns before.
+  /// Adds column i of -T: -tau on the diagonal, and above it the products with the earlier columns.
   template <class Overlap>
   static void add_to_t(Matrix<T> t, int64_t i, T tau, Overlap overlap) {
     T overlaps[kLeaf];
@@ -204,8 +205,8 @@ class QrKernel final : public Kernel {
       for (int64_t j = 0; j < n_; ++j) r[i * n_ + j] = j < i ? T{0} : *w.matrix.at(i, j);
   }
 
-  /// Applies the reflections to the identity, the last block first, because a block does not change
-  /// columns before its own.
+  /// Applies the reflections to the identity matrix, the last block first, since a block does not
+  /// change the columns before its own.
   void write_q(const Workspace& w, Matrix<T> q) const {
     std::fill_n(q.first, m_ * k_, T{0});
     for (int64_t i = 0; i < k_; ++i) *q.at(i, i) = 1;

@@ -1,12 +1,13 @@
-// Macros for functions that are compiled for AVX-512 and AMX tiles, whatever the other code is
-// compiled for.
+// Macros for functions that are compiled for AVX-512 and AMX tiles, independent of the target of
+// the other code.
 #pragma once
 #include <immintrin.h>
 
 #include <algorithm>
 #include <cstdint>
 
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns about its own immintrin.h
+// GCC 12 gives this warning in its own header immintrin.h
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #define CRESCENT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 #define CRESCENT_INLINE CRESCENT_AVX512 inline __attribute__((always_inline))

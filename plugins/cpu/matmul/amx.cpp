@@ -24,7 +24,7 @@ bool processor_has_tiles() {
   return tiles && bw && vl && dq && __get_cpuid_count(7, 1, &a1, &b, &c, &d) && (a1 >> 5 & 1);
 }
 
-/// Asks Linux for the permission to use the tile registers, which processes do not have by default.
+/// Asks Linux for permission to use the tile registers, which a process does not have by default.
 bool system_permits() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -100,7 +100,7 @@ CRESCENT_AVX512 void add_rows_to(const float* x, int64_t ld, int64_t rows, int64
   }
 }
 
-/// Loads or zeroes the sums, tiles 0 to 3; tiles 4 to 7 hold the operands.
+/// Sets tiles 0 to 3, which hold the sums, to c or to zero; tiles 4 to 7 are for the operands.
 CRESCENT_AMX_INLINE void begin_sums(const float* c, int64_t second, int64_t third, int64_t row,
                                     bool add) {
   if (add) {
@@ -122,7 +122,8 @@ CRESCENT_AMX_INLINE void end_sums(float* c, int64_t second, int64_t third, int64
   _tile_stored(3, c + third + second, row);
 }
 
-/// Calls step(offset in a, offset in b) for all steps of all runs.
+/// Calls step(offset in a, offset in b) for all steps of all runs; a run is a sequence of steps at
+/// equal distances.
 template <class F>
 CRESCENT_AMX_INLINE void each_step(const LeftStrips& a, int64_t steps, int64_t runs, F&& step) {
   int64_t right = 0;
@@ -132,7 +133,7 @@ CRESCENT_AMX_INLINE void each_step(const LeftStrips& a, int64_t steps, int64_t r
   }
 }
 
-/// Stores the sums of a block row by row.
+/// Writes the sums of a block to the result, row by row.
 class BlockWriter {
  public:
   CRESCENT_INLINE explicit BlockWriter(const Result& result) : r_(result) {
@@ -156,7 +157,8 @@ class BlockWriter {
     const int64_t own = row_ * kBlock + kHalf * kLines, at = row_ * r_.ld + kHalf * kLines;
     __m512 x = _mm512_load_ps(r_.sums + own);
     if (r_.total) x = _mm512_add_ps(x, _mm512_load_ps(r_.total + own));
-    zeros_[kHalf] = _mm512_fmadd_ps(x, zero, zeros_[kHalf]);  // NaN once x was not finite
+    // becomes NaN as soon as an x is not finite
+    zeros_[kHalf] = _mm512_fmadd_ps(x, zero, zeros_[kHalf]);
     if (r_.combine != Combine::none) {
       const __m512 other = _mm512_maskz_loadu_ps(masks_[kHalf], r_.other + at);
       if (r_.combine == Combine::add)
@@ -165,7 +167,8 @@ class BlockWriter {
         x = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(other, zero, _CMP_GT_OQ), x);
     }
     if (r_.bias) x = _mm512_add_ps(x, bias_[kHalf]);
-    if (r_.relu) x = _mm512_max_ps(zero, x);  // the second operand, x, where it is NaN
+    // if x is NaN, the instruction returns its second operand, x
+    if (r_.relu) x = _mm512_max_ps(zero, x);
     _mm512_mask_storeu_ps(r_.c + at, masks_[kHalf], x);
   }
 
@@ -175,7 +178,8 @@ class BlockWriter {
   __m512 bias_[2], zeros_[2] = {};
 };
 
-/// Prefetches the rows of c to which a block will be stored, and of the array it is combined with.
+/// Prefetches the rows of c to which a block will be stored, and the rows of the array with which
+/// they are combined.
 class ResultPrefetcher {
  public:
   CRESCENT_INLINE explicit ResultPrefetcher(const Result& result)
@@ -194,13 +198,15 @@ class ResultPrefetcher {
   int64_t ld_, left_;
 };
 
-/// Computes the six significant products of the parts of split values, four tiles each.
+/// Computes the six products of parts of split values that matter in float32, four tiles of sums
+/// each.
 CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                         const Result& result, const Result& earlier) {
   constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines,
                     kRow = 2 * kLines * sizeof(float);
   constexpr int64_t kPairs = 6;
-  const int64_t rows = pieces(kBlock, kPairs * steps);  // rows per multiplication
+  // number of rows of `earlier` to store per multiplication
+  const int64_t rows = pieces(kBlock, kPairs * steps);
   BlockWriter writer(earlier);
   ResultPrefetcher fetching(result);
   begin_sums(result.sums, kSecond, kThird, kRow, false);

@@ -24,7 +24,7 @@ inline constexpr int64_t kTileValues = kLines * kDepth;
 /// AVX-512 is not disabled in Highway.
 bool available();
 
-/// Configures the tiles of the calling thread while alive.
+/// Configures the tile registers of the calling thread during the lifetime of this object.
 class Tiles {
  public:
   Tiles();
@@ -33,7 +33,7 @@ class Tiles {
   Tiles& operator=(const Tiles&) = delete;
 };
 
-/// How values of operands are packed.
+/// The form in which values of operands are packed.
 enum class Form {
   rounded /* one bfloat16 value */,
   split /* the three that make up a float32 value */
@@ -46,14 +46,14 @@ inline int64_t strip_values(int64_t depth, Form form = Form::rounded) {
   return steps(depth) * kTileValues * parts(form);
 }
 
-/// The memory order of a matrix of lines (rows of a or columns of b), each of which has its values
-/// along k.
+/// The memory layout of a matrix of lines; a line is a row of a or a column of b and contains
+/// values along k.
 enum class LineOrder { lines_in_rows, lines_in_columns };
 
 /// Packs lines into strips that are `stride` values apart; incomplete tiles are filled with zeros.
 /// T is uint16_t (bfloat16, never split) or float; ld is the number of values between rows of
-/// memory. A left tile has a row per line; a right tile has a row of 32 values per pair along k, so
-/// that a strip can be read from any pair on.
+/// memory. A tile of the left operand has a row per line. A tile of the right operand has a row of
+/// 32 values for each pair along k, so that a strip can be read from any pair on.
 template <class T>
 void pack_left(const T* from, int64_t ld, LineOrder order, int64_t lines, int64_t depth,
                uint16_t* to, int64_t stride, Form form = Form::rounded);
@@ -61,22 +61,24 @@ template <class T>
 void pack_right(const T* from, int64_t ld, LineOrder order, int64_t lines, int64_t depth,
                 uint16_t* to, int64_t stride, Form form = Form::rounded);
 
-/// Joins a strip that pack_right() has split into float32 values (depth, lines), whose rows are
-/// `ld` apart. NaN may become infinity, as may values within a 512th of the largest finite number.
+/// Converts a strip that pack_right() has split back to float32 values (depth, lines), whose rows
+/// are `ld` apart. NaN may become infinity, and so may values within a 512th of the largest finite
+/// number.
 void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, int64_t ld);
 
-/// The beginnings of strips of a, and the distances in values to the next row of a tile, the next
-/// step and the next run of steps.
+/// Pointers to the beginnings of strips of a, and the distances in values to the next row of a
+/// tile, to the next step, and to the next run of steps.
 struct LeftStrips {
   const uint16_t* strips[4];
   int64_t row = kDepth, step = kTileValues, run = 0;
 };
-/// The beginnings of strips of b; their steps are contiguous.
+/// Pointers to the beginnings of strips of b, whose steps are contiguous.
 struct RightStrips {
   const uint16_t* strips[4];
 };
 
-/// The numbers of strips of a and of b that are multiplied together, which make four tiles of sums.
+/// The numbers of strips of a and of b that are multiplied at the same time; all of them give four
+/// tiles of sums.
 enum class Block { square /* 2 x 2 */, tall /* 4 x 1 */, wide /* 1 x 4 */ };
 inline constexpr int64_t left_strips(Block block) {
   return block == Block::square ? 2 : block == Block::tall ? 4 : 1;
@@ -84,14 +86,14 @@ inline constexpr int64_t left_strips(Block block) {
 inline constexpr int64_t right_strips(Block block) { return 4 / left_strips(block); }
 inline constexpr int64_t kBlockValues = 4 * kLines * kLines;
 
-/// Computes c (lines of a, lines of b) = a b, or c += a b where `add`, over `runs` runs of `steps`
-/// steps. The calling thread needs Tiles.
+/// Computes c (lines of a, lines of b) = a b, or c += a b if `add`, over `runs` runs of `steps`
+/// steps. The calling thread needs an object of class Tiles.
 void multiply(Block block, const LeftStrips& a, const RightStrips& b, int64_t steps, int64_t runs,
               float* c, bool add);
 
 /// The destination of the sums of a square block: c (rows, columns) = relu(combine(sums + total,
-/// other) + bias), where everything except sums and c is optional. Rows of c and `other` are `ld`
-/// apart; `total` has the layout of the sums, `bias` has 32 values.
+/// other) + bias), where all except sums and c is optional. Rows of c and `other` are `ld` apart;
+/// `total` has the layout of the sums, `bias` has 32 values.
 struct Result {
   float* sums = nullptr;
   int64_t rows = 0, columns = 0;
@@ -104,22 +106,22 @@ struct Result {
   bool relu = false;
 };
 
-/// Multiplies a square block of split values into the sums of `result`, whose other memory is
-/// prefetched. Between the multiplications it stores the sums of `earlier`, if that has rows; false
-/// when one of those is not finite.
+/// Multiplies a square block of split values and leaves the sums in `result.sums`; the memory to
+/// which they will be written is prefetched. Between the multiplications the sums of `earlier`, if
+/// it has rows, are written to their destination; returns false if one of those is not finite.
 bool multiply_split(const LeftStrips& a, const RightStrips& b, int64_t steps, const Result& result,
                     const Result& earlier);
-/// Stores the sums of `result`; false when one of them is not finite.
+/// Writes the sums of `result` to their destination; returns false if one of them is not finite.
 bool store(const Result& result);
 
-/// sums (columns) += column sums of x (rows, columns), whose rows are `ld` apart.
+/// Adds the column sums of x (rows, columns), whose rows are `ld` apart, to sums (columns).
 void add_rows(const float* x, int64_t ld, int64_t rows, int64_t columns, float* sums);
 
 /// True when no value is infinite or NaN.
 bool all_finite(const uint16_t* values, int64_t count);
 
-/// to (rows, columns) = from + bias, then relu where `relu`; bias may be null. Values are rounded
-/// where T is uint16_t (bfloat16), and NaN stays NaN. Rows of `from` are `width` apart.
+/// Writes to (rows, columns) = from + bias, with relu if `relu`; bias may be null. Values are
+/// rounded if T is uint16_t (bfloat16), and NaN remains NaN. Rows of `from` are `width` apart.
 template <class T>
 void store(const float* from, int64_t width, int64_t rows, int64_t columns, const float* bias,
            bool relu, T* to, int64_t ld);

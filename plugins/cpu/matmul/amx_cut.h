@@ -1,4 +1,4 @@
-// AmxCut: how a product on AMX tiles is split into parts.
+// AmxCut: the division of a matrix product on AMX tiles into parts.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -13,8 +13,8 @@ namespace crescent::cpu {
 /// enough.
 constexpr int64_t longest_stretch(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
 
-/// The piece size, a multiple of `step` that is at most `piece` rounded up, for which pieces exceed
-/// `whole` least.
+/// The piece size with which pieces exceed `whole` least: a multiple of `step`, at most `piece`
+/// rounded up to such a multiple.
 inline int64_t even(int64_t whole, int64_t piece, int64_t step) {
   int64_t best = 0, missing = std::numeric_limits<int64_t>::max();
   for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
@@ -25,10 +25,10 @@ inline int64_t even(int64_t whole, int64_t piece, int64_t step) {
   return best;
 }
 
-/// The split of a product, by its shape alone, into blocks of the result and, for long sums,
-/// partial sums. More column blocks read the packed strips of a more often, more row blocks those
-/// of b, and partial sums have to be stored and added. Many threads get more blocks of the same
-/// sums, so results are bit-identical.
+/// The division of a matrix product into blocks of the result and, for long sums, into partial
+/// sums; it depends on shapes only. With more column blocks the packed strips of a are read more
+/// often, with more row blocks those of b, and partial sums must be stored and added. For many
+/// threads there are more blocks but the same sums, so results are bit-identical.
 struct AmxCut {
   enum class For { few_threads, many_threads };
 
@@ -36,7 +36,7 @@ struct AmxCut {
       : whom(whom), rows(p.m), columns(p.n), depth(p.k) {
     halve(p, packs_left, form, For::few_threads);
     if (whom == For::many_threads) halve(p, packs_left, form, For::many_threads);
-    constexpr int64_t kLargest = 512;  // lines per block
+    constexpr int64_t kLargest = 512;  // largest number of lines per block
     rows = even(p.m, std::min(rows, kLargest), amx::kBlock),
     columns = even(p.n, std::min(columns, kLargest), amx::kBlock);
     depth = even(p.k, depth, amx::kDepth);
@@ -44,7 +44,7 @@ struct AmxCut {
     if (whom == For::many_threads) share_evenly(p);
   }
 
-  /// Makes every block span whole rows.
+  /// Makes each block consist of whole rows of the result.
   void take_whole_rows(const MatmulPlan& p) {
     constexpr int64_t kLargest = 512, kMaxSums = 256 << 10;  // rows per block; values per block
     rows = p.m, columns = p.n;
@@ -55,15 +55,15 @@ struct AmxCut {
   }
 
   For whom;
-  int64_t rows, columns, depth;  ///< size of a part that is not at an edge
+  int64_t rows, columns, depth;  ///< the size of a part, except at the edges
   int64_t row_blocks, column_blocks, sums;
 
  private:
-  /// Numbers of parts at which few and many threads have enough work.
+  /// The number of parts that is enough for few threads, and for many threads.
   static constexpr int64_t kFew = 8, kEnough = 16;
 
-  /// Halves the dimension that is cheapest to split until there are enough parts. Sums are split
-  /// only for few threads.
+  /// Halves the parts along the dimension in which this costs least, until there are enough parts.
+  /// Sums are only split for few threads.
   void halve(const MatmulPlan& p, bool packs_left, amx::Form form, For parts_for) {
     const int64_t packing = amx::parts(form), shortest = longest_stretch(form);
     while (may_be_cut(p, parts_for)) {
@@ -83,7 +83,7 @@ struct AmxCut {
     }
   }
 
-  /// Doubles the blocks of rows where some threads would have two parts and others one.
+  /// Doubles the number of row blocks if otherwise some threads would get two parts and others one.
   void share_evenly(const MatmulPlan& p) {
     const int64_t parts = p.count() * row_blocks * column_blocks * sums;
     if (parts <= kEnough || parts >= 2 * kEnough || row_blocks == 1 || rows < 2 * amx::kBlock)
@@ -91,10 +91,10 @@ struct AmxCut {
     rows = even(p.m, rows / 2, amx::kBlock), row_blocks = pieces(p.m, rows);
   }
 
-  /// True while parts are too few and large enough to be halved.
+  /// Whether there are too few parts and these are large enough to be halved.
   bool may_be_cut(const MatmulPlan& p, For parts_for) const {
     const int64_t enough = parts_for == For::many_threads ? kEnough : kFew;
-    constexpr double kMinWork = 1e6;  // multiplications per part
+    constexpr double kMinWork = 1e6;  // fewest multiplications per part
     const double work =
         static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
     return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth) < enough &&

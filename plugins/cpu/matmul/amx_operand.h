@@ -1,4 +1,4 @@
-// Operand: a matrix of a product on tiles, and how its parts are packed.
+// Operand: a matrix of a product on AMX tiles, and functions that pack parts of it.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace crescent::cpu {
 
-/// Calls f(values) with `memory` as a pointer to the C++ type of `dtype`.
+/// Calls f(values), where `values` is `memory` as a pointer to the C++ type of `dtype`.
 template <class Byte, class F>
 void as_values(DType dtype, Byte* memory, F&& f) {
   using Half = std::conditional_t<std::is_const_v<Byte>, const uint16_t, uint16_t>;
@@ -20,27 +20,28 @@ void as_values(DType dtype, Byte* memory, F&& f) {
                           : f(reinterpret_cast<Half*>(memory));
 }
 
-/// the last one is used again for strips that a block lacks.
+/// Packed strips of a block. If the block has fewer strips than a multiplication needs, the last
+/// one is used several times.
 struct Strips {
   const uint16_t* first;
   int64_t stride, count;
   const uint16_t* operator[](int64_t i) const { return first + std::min(i, count - 1) * stride; }
 };
 
-/// One operand of a product; its lines are rows of a or columns of b.
+/// An operand of a matrix product; its lines are the rows of a or the columns of b.
 struct Operand {
   DType dtype;
   amx::Form form;
-  bool is_left, in_rows;  ///< in_rows: a line is contiguous in memory
+  bool is_left, in_rows;  ///< in_rows: whether a line is contiguous in memory
   int64_t lines, depth;
-  std::span<const int64_t> items;  ///< offset of the matrix of each product
+  std::span<const int64_t> items;  ///< the offset of the matrix of each product of a batch
 
   int64_t ld() const { return in_rows ? depth : lines; }
   int64_t values() const {
     return pieces(lines, amx::kLines) * strip(depth);
   }  ///< values of one packed matrix
   int64_t strip(int64_t deep) const { return amx::strip_values(deep, form); }
-  /// The offset in a strip of value k, which has to be the first of a step.
+  /// The offset of value k in a strip; k must be the first value of a step.
   int64_t offset(int64_t k) const { return k * amx::kLines * amx::parts(form); }
 
   /// Packs values [k, k + deep) of `count` lines into strips that are `stride` values apart.
@@ -54,7 +55,8 @@ struct Operand {
     });
   }
 
-  /// The number of parts in which the whole operand is packed, reading memory front to back.
+  /// The number of parts in which the whole operand is packed; within a part memory is read in
+  /// order.
   int64_t packing_parts() const { return static_cast<int64_t>(items.size()) * parts_of_item(); }
   void pack_part(const std::byte* memory, int64_t part, uint16_t* to) const {
     const int64_t item = part / parts_of_item(), at = part % parts_of_item() * amx::kBlock,
@@ -66,8 +68,8 @@ struct Operand {
     pack(memory, item, 0, lines, at, std::min(amx::kBlock, depth - at), to + offset(at), stride);
   }
 
-  /// Returns the strips of `count` lines from `line` on with values [k, k + deep): those in `all`
-  /// if the whole operand is packed there; otherwise it packs them into `own`.
+  /// Returns the strips of `count` lines from `line` on with values [k, k + deep): from `all` if
+  /// the whole operand is packed there, otherwise they are packed into `own`.
   Strips strips(const std::byte* memory, const uint16_t* all, uint16_t* own, int64_t item,
                 int64_t line, int64_t count, int64_t k, int64_t deep) const {
     const int64_t stride = strip(all ? depth : deep), strips = pieces(count, amx::kLines);

@@ -15,21 +15,23 @@ namespace crescent::cpu::amx {
 
 namespace {
 
-/// Packed values: one vector, or one for each of the three parts of split values.
+/// A vector of packed values, or three vectors for the parts of split values.
 template <Form form>
 struct Forms {
   __m512i part[parts(form)];
 };
 
-/// Rounds to 16 bits. A NaN whose bits are all ones becomes 0, but then remains in the second part.
+/// Rounds to 16 bits. A NaN whose bits are all ones becomes 0, but the second part is then still
+/// NaN.
 CRESCENT_INLINE __m512 upper_half(__m512 x) {
   const __m512i rounded = _mm512_add_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x8000));
   return _mm512_castsi512_ps(
       _mm512_and_si512(rounded, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
 }
 
-/// Splits values into three parts, interleaving `low` and `high` by `order`: the values rounded to
-/// 16 bits, the remainder rounded to 16 bits, and the remainder of that, which is exact.
+/// Splits the values of two vectors into three parts, in which the values of `low` and `high` are
+/// interleaved by `order`: the values rounded to 16 bits, the remainder rounded to 16 bits, and the
+/// remainder of that, which is exact.
 CRESCENT_INLINE Forms<Form::split> split(__m512 low, __m512 high, __m512i order) {
   Forms<Form::split> result;
   for (int p = 0; p < 3; ++p) {
@@ -72,8 +74,8 @@ CRESCENT_INLINE __m256i load16(const uint16_t* from, int64_t count) {
   return _mm256_maskz_loadu_epi16(static_cast<__mmask16>(first(count)), from);
 }
 
-/// The rows of the tiles of one step; each belongs to a line (left operand) or to a pair of values
-/// along k (right operand).
+/// The rows of the tiles of one step. A row belongs to a line in the left operand, and to a pair of
+/// values along k in the right operand.
 template <Form form>
 struct alignas(64) Rows {
   __m512i tile[parts(form)][16];
@@ -88,7 +90,7 @@ CRESCENT_INLINE void put_zeros(int64_t row, __m512i* tiles) {
   for (int p = 0; p < parts(form); ++p) tiles[16 * p + row] = _mm512_setzero_si512();
 }
 
-/// Reads tiles whose row i has the pairs of line i.
+/// Reads tiles in which row i contains the pairs of line i.
 template <Form form, class T>
 CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_t depth,
                                 __m512i* tiles) {
@@ -96,7 +98,7 @@ CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_
   for (int64_t i = lines; i < 16; ++i) put_zeros<form>(i, tiles);
 }
 
-/// 16 pairs of a value from `low` and a value from `high`, or zero where `high` is null.
+/// 16 pairs of a value from `low` and a value from `high`, or zero if `high` is null.
 template <Form form>
 CRESCENT_INLINE Forms<form> pairs(const uint16_t* low, const uint16_t* high, int64_t count) {
   const __m256i upper = high ? load16(high, count) : _mm256_setzero_si256();
@@ -116,7 +118,7 @@ CRESCENT_INLINE Forms<form> pairs(const float* low, const float* high, int64_t c
                                   reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(upper, lower)))}};
 }
 
-/// Reads tiles whose row p has pair p of every line.
+/// Reads tiles in which row p contains pair p of every line.
 template <Form form, class T>
 CRESCENT_INLINE void read_pairs(const T* from, int64_t ld, int64_t lines, int64_t depth,
                                 __m512i* tiles) {
@@ -131,7 +133,7 @@ CRESCENT_INLINE void read_pairs(const T* from, int64_t ld, int64_t lines, int64_
   }
 }
 
-/// Transposes 16 x 16 pairs, from rows of lines to rows of pairs or back.
+/// Transposes 16 x 16 pairs, from a row per line to a row per pair or the other way.
 CRESCENT_INLINE void transpose(const __m512i* rows, __m512i* to) {
   __m512i r[16], t[16];
 #pragma GCC unroll 16
@@ -178,13 +180,15 @@ CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t dept
     Rows<form> read_first;
     __m512i* rows = in_rows == rows_are_lines ? tiles : read_first.tile[0];
     if (count == kLines && deep == kDepth)
-      read<in_rows, form>(corner, ld, kLines, kDepth, rows);  // constants: no masks
+      // with constant sizes the compiler needs no masks
+      read<in_rows, form>(corner, ld, kLines, kDepth, rows);
     else
       read<in_rows, form>(corner, ld, count, deep, rows);
     if constexpr (in_rows != rows_are_lines) {
       for (int p = 0; p < parts(form); ++p) transpose(read_first.tile[p], tiles + 16 * p);
     }
-    if constexpr (!in_rows) {  // prefetches the next step: its rows are too many for the hardware
+    // Prefetches the next step, which has more rows than the hardware prefetcher can follow.
+    if constexpr (!in_rows) {
       for (int64_t i = 0; i < kDepth; ++i) __builtin_prefetch(corner + (kDepth + i) * ld);
     }
   };

@@ -45,7 +45,8 @@ std::mutex& blas_mutex() {
 
 constexpr char letter(bool transpose) { return transpose ? 'T' : 'N'; }
 
-// Fortran sees the transposes of row-major matrices, so the call computes c' = b' a'.
+// OpenBLAS expects columns in memory and sees row-major matrices as their transposes, so the call
+// computes c' = b' a'.
 template <class T, auto routine>
 void openblas(const Product<T>& p) {
   const char ta = letter(p.transpose_a), tb = letter(p.transpose_b);

@@ -1,5 +1,5 @@
-// Products of matrices on the calling thread alone. Kernels split the work over the pool by shapes,
-// so that equal operands give equal bits.
+// Matrix products on the calling thread alone. Kernels divide a product among threads by shapes
+// only, so that equal operands give identical results.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace crescent::cpu {
 
-/// c (m,n) = op(a) op(b) + beta c, row-major; op(a) is (m,k), op(b) is (k,n). With beta 0, c is
-/// overwritten without being read.
+/// The arguments of c (m,n) = op(a) op(b) + beta c, all row-major; op(a) is (m,k), op(b) is (k,n).
+/// With beta 0, c is overwritten without being read.
 template <class T>
 struct Product {
   bool transpose_a = false, transpose_b = false;
@@ -21,15 +21,16 @@ struct Product {
   T beta = 0;
   T* c = nullptr;
   int64_t ldc = 0;
-  // The fields below are only for packed_gemm().
-  bool is_packed = false;   ///< b is the output of pack_panels()
+  // The following fields are only used by packed_gemm().
+  bool is_packed = false;   ///< whether b is the output of pack_panels()
   const T* bias = nullptr;  ///< n elements that are added to each row
   Combine combine = Combine::none;
-  const T* other = nullptr;  ///< array that c is combined with; rows `ldc` apart
-  bool relu = false;         ///< whether c = relu(sum)
-  T* column_sums = nullptr;  ///< if not null, gets the sums of the columns of b
+  const T* other = nullptr;  ///< the array with which c is combined; its rows are `ldc` apart
+  bool relu = false;         ///< whether c is the relu of the sum
+  T* column_sums = nullptr;  ///< if not null, receives the sums of the columns of b
   const T *next_a = nullptr,
-          *next_b = nullptr;  ///< operands of the next product, of the same kind, to prefetch
+          *next_b = nullptr;  ///< the operands of the next product, which are prefetched; its shape
+                              ///< must be the same
 };
 
 template <class T>
@@ -42,7 +43,8 @@ inline constexpr bool kOnednnMultiplies = true;
 inline constexpr bool kOnednnMultiplies = false;
 #endif
 
-/// The product of a library: oneDNN for float32 unless it is switched off, else OpenBLAS.
+/// The matrix product of a library: of oneDNN for float32 unless oneDNN is turned off, else of
+/// OpenBLAS.
 template <class T>
 Gemm<T> gemm(const Options& options);
 template <>
@@ -50,7 +52,8 @@ Gemm<float> gemm<float>(const Options& options);
 template <>
 Gemm<double> gemm<double>(const Options& options);
 
-/// Own loops for products that are too small for a library or have few columns; beta has to be 0.
+/// Crescent's own loops for products that are too small for a library or have few columns; beta
+/// must be 0.
 template <class T>
 void direct_gemm(const Product<T>& p);
 template <>
@@ -58,8 +61,8 @@ void direct_gemm<float>(const Product<float>& p);
 template <>
 void direct_gemm<double>(const Product<double>& p);
 
-/// An own product on packed panels, as fast as the libraries and faster where one dimension is
-/// small. beta is 0 or 1.
+/// Crescent's own matrix product on packed panels, as fast as the libraries and faster if one
+/// dimension is small. beta must be 0 or 1.
 template <class T>
 void packed_gemm(const Product<T>& p);
 template <>
@@ -67,7 +70,8 @@ void packed_gemm<float>(const Product<float>& p);
 template <>
 void packed_gemm<double>(const Product<double>& p);
 
-/// Packs the b of a product into k panel_columns(n) elements, as packed_gemm() reads it.
+/// Packs the b of a product into k * panel_columns(n) elements, in the order in which packed_gemm()
+/// reads it.
 template <class T>
 void pack_panels(const Product<T>& p, T* packed);
 template <>
@@ -85,13 +89,14 @@ const char* gemm_name(const Options& options) {
 /// True when a dimension or stride fits the 32-bit integers of Fortran.
 inline bool fits_blas(int64_t dim) { return dim >= 0 && dim < INT32_MAX; }
 
-/// The OpenBLAS that is loaded; the first use sets it to one thread.
+/// Facts about the loaded OpenBLAS library, which the first call restricts to one thread.
 struct BlasLibrary {
-  std::string path;      ///< of the shared library
+  std::string path;      ///< the path of the shared library
   std::string core;      ///< chosen kernels: "SkylakeX"
-  std::string build;     ///< its own description: version and parallel model
+  std::string build;     ///< the text with which the library describes its version and parallel
+                         ///< model
   const char* parallel;  ///< "serial", "pthread", "openmp"
-  bool genuine;          ///< false: sgemm comes from another library (the slow reference BLAS)
+  bool genuine;          ///< false if sgemm is from another library, the slow reference BLAS
 };
 const BlasLibrary& blas_library();
 

@@ -7,7 +7,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// The element offset of each matrix of an operand whose leading axes broadcast to `leading`.
+/// The offset, in elements, of each matrix of an operand whose leading axes are broadcast to
+/// `leading`.
 std::vector<int64_t> offsets(const Shape& operand, const Shape& leading) {
   const int axes = leading.rank(), own = operand.rank() - 2;
   std::vector<int64_t> strides(axes, 0);
@@ -50,7 +51,8 @@ class IntegerMatmul final : public Kernel {
     const int64_t step_k = plan_.transpose_b ? 1 : plan_.n,
                   step_n = plan_.transpose_b ? plan_.k : 1;
     for (int64_t j = 0; j < plan_.n; ++j) {
-      uint64_t sum = bias ? static_cast<uint64_t>(bias[j]) : 0;  // unsigned, because overflow wraps
+      // unsigned, because unsigned integers wrap around on overflow
+      uint64_t sum = bias ? static_cast<uint64_t>(bias[j]) : 0;
       for (int64_t q = 0; q < plan_.k; ++q) {
         sum += static_cast<uint64_t>(a[q * step_a]) *
                static_cast<uint64_t>(b[q * step_k + j * step_n]);
@@ -70,12 +72,14 @@ bool is_float_activation(ActivationKind e) {
   return e == ActivationKind::sigmoid || e == ActivationKind::tanh;
 }
 
-/// Wraps a factory that does not support mixed precision.
+/// Makes a kernel with `make`, which does not support mixed precision; null for requests with mixed
+/// precision.
 template <KernelFactory make>
 std::unique_ptr<Kernel> unmixed(const Request& r) {
   return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
 }
-/// Wraps a factory that supports neither mixed precision nor other arrays.
+/// Makes a kernel with `make`, which supports neither mixed precision nor combining with another
+/// array; null for requests with one of these.
 template <KernelFactory make>
 std::unique_ptr<Kernel> plain(const Request& r) {
   return PostOps(r.op).combine == Combine::none ? unmixed<make>(r) : nullptr;
@@ -101,8 +105,10 @@ MatmulPlan::MatmulPlan(const Request& r) {
 
 MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom), m(p.m), n(p.n) {
   constexpr int64_t kTile = 128, kLongTile = 512;  // most columns and rows of a tile
-  constexpr int64_t kFew = 8, kEnough = 16;        // halving stops at these numbers of parts
-  constexpr double kMinWork = 400e3;               // multiplications per part: a few microseconds
+  // numbers of parts at which parts are no longer halved
+  constexpr int64_t kFew = 8, kEnough = 16;
+  // fewest multiplications per part, some microseconds
+  constexpr double kMinWork = 400e3;
   rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
   auto parts = [&] {
     return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth);
@@ -114,17 +120,18 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
     while (length >= 2 * least && parts() < most_parts && work() > kMinWork)
       length = (length + 1) / 2;
   };
-  // Partial sums are stored and added, and each tile copies (and transposes, if needed) its part of
-  // b: short sums and few rows cost a tenth, and only smaller numbers of parts use them.
+  // Splitting has costs: partial sums must be stored and added, and each tile copies (and
+  // transposes, if needed) its part of b. Short sums and few rows cost a tenth of the time, so
+  // these splits stop at smaller numbers of parts.
   if (split_sums) halve(depth, 512, kFew);
   halve(columns, 64, kEnough);
   halve(rows, 128, kEnough);
   halve(rows, 64, kFew);
   if (whom == For::many_threads) halve(columns, 32, kEnough);
   if (whom != For::few_threads) halve(rows, 32, kEnough);
-  // An even share for each thread.
+  // gives all threads equal numbers of tiles
   if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;
-  // Tiles of equal size.
+  // makes the tiles equally large
   rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));
   columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
@@ -132,7 +139,8 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
 
 void MatmulCut::take_whole_rows() {
   constexpr int64_t kFewTiles = 8, kEnoughTiles = 16;
-  const int64_t least = whom == For::few_threads ? 128 : 32;  // rows per tile of tall matrices
+  // fewest rows per tile of a matrix with many rows
+  const int64_t least = whom == For::few_threads ? 128 : 32;
   const int64_t tiles = std::max(row_tiles, m >= kEnoughTiles * least ? kEnoughTiles : kFewTiles);
   rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;

@@ -1,5 +1,5 @@
-// What the matmul kernels share: the products of a request, and what happens to a result before it
-// is stored.
+// Classes that all matmul kernels use: the matrix products of a request, and the operations on a
+// result before it is stored.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace crescent::cpu {
 
-/// A matmul as `count()` products of (m,k) and (k,n) matrices. Where one b serves all a, the
-/// leading axes of a are folded into m.
+/// A matmul as `count()` products of (m,k) and (k,n) matrices. If all matrices a are multiplied by
+/// the same b, their leading axes are merged with m.
 struct MatmulPlan {
   explicit MatmulPlan(const Request& request);
 
@@ -19,13 +19,14 @@ struct MatmulPlan {
   ActivationKind activation;
   int64_t m, n, k;
   std::vector<int64_t> a,
-      b;  ///< element offsets of the matrices of each product; product i of c is at i m n
+      b;  ///< offsets in elements of the matrices of each product; that of product i in c is i * m
+          ///< * n
 
-  /// True for a gradient a'b whose b is row-major and has `columns` columns.
+  /// Whether this is a gradient a'b whose b is row-major and has `columns` columns.
   bool has_rows_of_b(int64_t columns) const {
     return transpose_a && !transpose_b && count() == 1 && n == columns;
   }
-  int other() const { return bias ? 3 : 2; }  ///< index of the input that c is combined with
+  int other() const { return bias ? 3 : 2; }  ///< index of the input with which c is combined
   int64_t count() const { return static_cast<int64_t>(a.size()); }
   int64_t lda() const { return transpose_a ? m : k; }
   int64_t ldb() const { return transpose_b ? k : n; }
@@ -35,31 +36,34 @@ struct MatmulPlan {
   }
 };
 
-/// The tiles of the result and the partial sums by which products are computed. Long sums over few
-/// tiles (weight gradients) are split into partial sums by the shape alone, so the bits do not
-/// depend on the number of threads. The number of tiles changes no bits: many threads get more
-/// tiles, although shared operands are then read or copied more often.
+/// The division of matrix products into tiles of the result and partial sums. If there are few
+/// tiles with long sums (gradients of weights), these are split into partial sums by the shape
+/// only, so that results do not depend on the number of threads. The number of tiles does not
+/// change any result: for many threads there are more tiles, although shared operands are then read
+/// or copied more often.
 struct MatmulCut {
   struct Tile {
-    int64_t item, i, j, rows, columns;  ///< product, first row and column, size
+    int64_t item, i, j, rows, columns;  ///< the index of the product, the first row and column, and
+                                        ///< the size of the tile
   };
 
   enum class For { few_threads, many_threads, many_threads_same_columns };
 
   MatmulCut(const MatmulPlan& plan, bool split_sums, For whom = For::few_threads);
 
-  int64_t tiles() const { return row_tiles * column_tiles; }  ///< per product
+  int64_t tiles() const { return row_tiles * column_tiles; }  ///< number of tiles per product
   Tile tile(int64_t number) const;
-  /// Makes every tile span whole rows.
+  /// Makes each tile consist of whole rows of the result.
   void take_whole_rows();
 
   For whom;
   int64_t m, n;
-  int64_t rows, columns, depth;  ///< size of a tile not at an edge; depth: of a partial sum
+  int64_t rows, columns, depth;  ///< size of a tile, except at the edges, and number of terms of a
+                                 ///< partial sum
   int64_t row_tiles, column_tiles, sums;
 };
 
-/// Combines c (rows, columns) with x, whose rows are `ldx` apart.
+/// Combines c (rows, columns) with x, whose rows are `ldx` apart, as `how` says.
 void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c,
              int64_t ldc);
 void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t columns, double* c,
@@ -67,12 +71,12 @@ void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t co
 void combine(Combine how, const BFloat16* x, int64_t ldx, int64_t rows, int64_t columns, float* c,
              int64_t ldc);
 
-/// c (rows, columns) = activation(c + bias); bias may be null.
+/// Replaces c (rows, columns) by activation(c + bias); bias may be null.
 template <class T>
 void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias,
             ActivationKind activation);
 
-/// True for activations that cost almost nothing on values that are about to be stored.
+/// Whether an activation costs almost nothing if it is applied just before a value is stored.
 inline bool is_simple(ActivationKind activation) {
   return activation == ActivationKind::none || activation == ActivationKind::relu;
 }
@@ -81,11 +85,11 @@ inline bool is_simple(ActivationKind activation) {
 template <class T>
 void accumulate(T* sum, const T* part, int64_t count);
 
-/// The sums of the columns of b, which a product can compute as well. Partial sums are in scratch
-/// memory, a single sum is in the output.
+/// The sums of the columns of b, which a matrix product can compute in addition. Partial sums are
+/// in scratch memory; if there is only one, it is in the output.
 class ColumnSums {
  public:
-  /// Requests the sums as output `output`.
+  /// Makes the product compute the sums as output `output`.
   void want(int output) { output_ = output; }
   bool are_wanted() const { return output_ >= 0; }
   int64_t scratch_values(const MatmulPlan& p, int64_t sums) const {
@@ -95,7 +99,7 @@ class ColumnSums {
   T* of(const Arguments& a, const MatmulPlan& p, int64_t sums, int64_t sum, T* scratch) const {
     return sums == 1 ? a.out<T>(output_) : scratch + sum * p.n;
   }
-  /// Adds the partial sums.
+  /// Adds the partial sums to the output.
   template <class T>
   void end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const {
     if (!are_wanted() || sums == 1) return;
@@ -108,11 +112,14 @@ class ColumnSums {
   int output_ = -1;
 };
 
-std::unique_ptr<Kernel> make_direct_matmul(const Request& request);  // few operations
-std::unique_ptr<Kernel> make_row_matmul(const Request& request);     // a single row
-std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);   // float32, float64
-std::unique_ptr<Kernel> make_amx_matmul(const Request& request);     // bfloat16 and split float32
-std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);  // bfloat16
+// for products with few operations
+std::unique_ptr<Kernel> make_direct_matmul(const Request& request);
+// for products in which a has a single row or b a single column
+std::unique_ptr<Kernel> make_row_matmul(const Request& request);
+std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);  // for float32 and float64
+// for bfloat16, and for float32 by splitting values into bfloat16 parts
+std::unique_ptr<Kernel> make_amx_matmul(const Request& request);
+std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);  // for bfloat16
 std::unique_ptr<Kernel> make_integer_matmul(const Request& request);
 
 }  // namespace crescent::cpu

@@ -1,6 +1,7 @@
-// Products of bfloat16, and of split float32, on AMX tiles. Operands that only one part of the work
-// reads are packed by that part, some values along k at a time, into its own cache; operands that
-// several parts read are packed once beforehand.
+// Matrix products of bfloat16, and of float32 values that are split into bfloat16 parts, on AMX
+// tiles. An operand that only one part of the work reads is packed within that part, some values
+// along k at a time, so that it stays in the core's cache; an operand that several parts read is
+// packed as a whole beforehand.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -20,16 +21,16 @@ namespace {
 
 using amx::kBlock;
 
-constexpr double kFlopsPerRegion = 4e6;  ///< fewest operations per part of a thread
+constexpr double kFlopsPerRegion = 4e6;  ///< fewest operations for which a further thread is used
 
 amx::Form form_of(const Request& r) {
   const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
   return half ? amx::Form::rounded : amx::Form::split;
 }
 
-/// Whether split values on tiles are faster than float32 in vectors. By measurement they are
-/// multiplied 2.2 times as fast in full tiles, splitting a value costs as much as 30
-/// multiplications in vectors, and each product has a fixed overhead.
+/// Whether a float32 product is faster with split values on tiles than with vector instructions.
+/// According to measurements, full tiles are 2.2 times as fast, splitting a value costs as much as
+/// 30 multiplications with vectors, and each product has a fixed overhead.
 bool pays_to_split(const MatmulPlan& p) {
   auto whole = [](int64_t lines, int64_t step) {
     return static_cast<double>(pieces(lines, step) * step);
@@ -41,7 +42,7 @@ bool pays_to_split(const MatmulPlan& p) {
   return all + 300e3 / static_cast<double>(p.count()) < m * n * k;
 }
 
-/// Packs b for AmxMatmul once for all runs.
+/// Packs b for AmxMatmul once, for all runs until b changes.
 class PackRight final : public Kernel {
  public:
   explicit PackRight(const Operand& b) : b_(b), items_(b.items.begin(), b.items.end()) {
@@ -110,8 +111,8 @@ class AmxMatmul final : public EpilogueHost {
   }
 
  protected:
-  /// True when the epilogue can get whole rows. All of b is then packed, which has to be less than
-  /// the result.
+  /// Whether the epilogue can get whole rows. For this all of b is packed, so b must be smaller
+  /// than the result.
   bool has_rows() const override {
     const AmxCut& cut = few_.cut;
     return sum_count() > 1 ||
@@ -135,12 +136,13 @@ class AmxMatmul final : public EpilogueHost {
  private:
   bool is_split() const { return form_ == amx::Form::split; }
 
-  /// The split of the work, and which operands several parts read.
+  /// The division of the work into parts, and whether several parts read the same a or b.
   struct Partition {
     AmxCut cut;
     bool shares_a = false, shares_b = false;
   };
-  /// The partition for many threads also serves profiles, which estimate times on many cores.
+  /// Chooses the partition by the number of threads. Profiles always use the partition for many
+  /// threads, because they estimate times on many cores.
   const Partition& partition_for(const CpuThreads& threads) const {
     constexpr int kMaxFewThreads = 8;
     return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_ : few_;
@@ -155,7 +157,7 @@ class AmxMatmul final : public EpilogueHost {
     const AmxCut& cut = partition.cut;
     const int64_t blocks = cut.row_blocks * cut.column_blocks, all = plan_.count() * blocks;
     const int64_t sum = number / all, block = number % all,
-                  item = block / blocks;  // sums outermost, as in TiledMatmul
+                  item = block / blocks;  // partial sums are the outermost index, as in TiledMatmul
     const int64_t i = block / cut.column_blocks % cut.row_blocks * cut.rows,
                   j = block % cut.column_blocks * cut.columns;
     const int64_t k = sum * cut.depth;
@@ -177,7 +179,7 @@ class AmxMatmul final : public EpilogueHost {
   }
 
   int64_t partials() const { return sum_count() > 1 ? sum_count() : 0; }
-  /// The size of a partial sum, in whole cache lines.
+  /// The number of values of a partial sum of all products, rounded up to whole cache lines.
   int64_t size() const {
     return pieces(plan_.count() * plan_.m * plan_.n, amx::kLines) * amx::kLines;
   }
@@ -185,15 +187,16 @@ class AmxMatmul final : public EpilogueHost {
     return reinterpret_cast<float*>(args.scratch) + sum * size();
   }
 
-  /// True when a can be read in place: it has the layout of tiles, and its rows do not map to the
-  /// same sets of the first-level cache.
+  /// Whether a can be read without packing: it has the layout of tiles, and its rows do not compete
+  /// for the same sets of the first-level cache.
   static bool is_left(const MatmulPlan& p, DType a) {
-    constexpr int64_t kFarthest = 512;  // values between rows
+    constexpr int64_t kFarthest = 512;  // largest number of values between rows
     return a == DType::bfloat16 && !p.transpose_a && p.m % kBlock == 0 && p.k % amx::kDepth == 0 &&
            p.k <= kFarthest;
   }
 
-  /// The size of a where several parts read it, packed in scratch memory behind the partial sums.
+  /// The number of values of the packed a, which is in scratch memory behind the partial sums; 0 if
+  /// no parts share a.
   int64_t packed_a() const {
     return few_.shares_a || many_.shares_a ? plan_.count() * a_.values() : 0;
   }
@@ -208,7 +211,7 @@ class AmxMatmul final : public EpilogueHost {
     return reinterpret_cast<uint16_t*>(column_scratch(args) + column_values());
   }
   uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
-  /// All of b if it is packed, else null.
+  /// The packed b if b is packed as a whole, else null.
   const uint16_t* whole_b(const Arguments& args, const Partition& partition) const {
     return is_packed_ ? args.in<uint16_t>(1) : partition.shares_b ? shared_b(args) : nullptr;
   }
@@ -222,22 +225,28 @@ class AmxMatmul final : public EpilogueHost {
     });
   }
 
-  /// A block of split values and the destination of its sums.
+  /// A block of the result of split values, and the destination of its sums.
   struct Block {
-    amx::Result result{};                         ///< without rows before an activation
-    int64_t i = 0, j = 0, rows = 0, columns = 0;  ///< position, size; 0 if incomplete
+    amx::Result result{};                         ///< has no rows if an activation must be applied
+                                                  ///< before storing
+    int64_t i = 0, j = 0, rows = 0, columns = 0;  ///< position and size of the block; rows is 0
+                                                  ///< while its sums are incomplete
     const float *bias = nullptr, *other = nullptr;
   };
 
-  /// The order of a part's blocks and the thread's memory for them. Each block of one operand in
-  /// turn is packed and multiplied with all blocks of the other operand.
+  /// The order in which a part's blocks are computed, and the thread's memory for them. Each block
+  /// of one operand is packed and multiplied by all blocks of the other operand in turn.
   struct Workspace {
-    int64_t row_blocks, column_blocks, stretch;  ///< stretch: values of k packed at a time
+    int64_t row_blocks, column_blocks, stretch;  ///< numbers of blocks, and the number of values
+                                                 ///< along k that are packed at a time
     bool at_once, passes_on,
-        in_rows;  ///< whether one stretch is enough; the epilogue reads rows; blocks go by rows
+        in_rows;  ///< whether all of k is packed at once, whether the epilogue reads rows of the
+                  ///< result, and whether blocks are computed row by row
     float *sums, *totals,
-        *bias;       ///< sums of two blocks; of all blocks if there are several stretches; bias
-    std::byte* row;  ///< a row of blocks for the epilogue, else null
+        *bias;       ///< the sums of two blocks, the sums of all blocks if k is packed in several
+                     ///< pieces, and the bias
+    std::byte* row;  ///< memory for a row of blocks, which the epilogue reads; null without
+                     ///< epilogue
     uint16_t *own_a, *own_b;
   };
   Workspace workspace(const PartialTile& p, bool has_epilogue) const {
@@ -276,8 +285,8 @@ class AmxMatmul final : public EpilogueHost {
     flush(args, p, earlier);
   }
 
-  /// Adds the products of values [k, k + deep) to all sums of the part, and finishes the sums after
-  /// the last stretch. `earlier` is a block of split values that is stored while the next one is
+  /// Adds the products of values [k, k + deep) to all sums of the part; after the last values the
+  /// sums are finished. `earlier` is a block of split values that is stored while the next one is
   /// multiplied.
   void add_stretch(const Arguments& args, const MaybeEpilogue& epilogue, const PartialTile& p,
                    const Workspace& w, int64_t k, int64_t deep, Block& earlier) const {
@@ -315,7 +324,7 @@ class AmxMatmul final : public EpilogueHost {
     }
   }
 
-  /// Multiplies block `number` of the part, at (i, j).
+  /// Multiplies the strips of block `number` of the part, which is at (i, j).
   void multiply(const Arguments& args, const PartialTile& p, const Workspace& w, int64_t i,
                 int64_t j, const amx::LeftStrips& a, const amx::RightStrips& b, int64_t number,
                 bool is_first, bool is_last, int64_t deep, Block& earlier) const {
@@ -344,7 +353,7 @@ class AmxMatmul final : public EpilogueHost {
                   sums);
   }
 
-  /// The destination of the block at (i, j) of the part, whose sums are complete.
+  /// The block at (i, j) of the part, whose sums are complete, with their destination.
   Block block(const Arguments& args, const PartialTile& p, int64_t i, int64_t j, float* sums,
               const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
@@ -363,8 +372,8 @@ class AmxMatmul final : public EpilogueHost {
             rows,
             columns};
   }
-  /// Finishes a block after amx::multiply_split() or amx::store() has stored its sums: recomputes
-  /// those that are not finite, and applies activations other than relu.
+  /// Finishes a block after amx::multiply_split() or amx::store() has stored its sums: computes
+  /// sums that are not finite again, and applies activations other than relu.
   void end(const Arguments& args, const PartialTile& p, Block block, bool is_finite) const {
     amx::Result& r = block.result;
     if (block.rows == 0) return;
@@ -407,7 +416,8 @@ class AmxMatmul final : public EpilogueHost {
                   ld);
   }
 
-  /// Recomputes the sums of a block by float32 products, which handle infinity.
+  /// Computes the sums of a block again by float32 products, which handle infinity and NaN
+  /// correctly.
   void compute_in_full(const Arguments& args, const PartialTile& p, int64_t i, int64_t j,
                        int64_t rows, int64_t columns, float* sums) const {
     constexpr int64_t kDeep = 4 * amx::kDepth;
@@ -478,7 +488,7 @@ class AmxMatmul final : public EpilogueHost {
   MatmulPlan plan_;
   amx::Form form_;
   bool packs_left_;
-  Partition few_, many_;  ///< for few and for many threads, with the same sums
+  Partition few_, many_;  ///< the partitions for few and for many threads, which give the same sums
   Operand a_, b_;
   DType c_;
   bool is_packed_ = false;

@@ -1,4 +1,4 @@
-// Products that are too small to be split or packed, with bias and activation.
+// Matrix products that are too small to be divided or packed, with bias and activation.
 #include <algorithm>
 
 #include "kernel/typed.h"
@@ -16,7 +16,7 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Element (i,q) of op(a) is at offset i row_a + q step_a.
+// Element (i,q) of op(a) is at offset i * row_a + q * step_a.
 template <class T>
 HWY_INLINE int64_t row_a(const Product<T>& p) {
   return p.transpose_a ? 1 : p.lda;
@@ -26,11 +26,12 @@ HWY_INLINE int64_t step_a(const Product<T>& p) {
   return p.transpose_a ? p.lda : 1;
 }
 
-// The depth of one partial sum: a product adds its terms one by one, and sums of sums keep digits.
+// The number of terms that are added one by one to a partial sum; adding partial sums then loses
+// fewer digits than one long sum.
 constexpr int64_t kStretch = 256;
 
-// Computes rows i.. and columns j.. of c, one stretch of the depth after the other, in
-// kRows x kVectors registers; the last vector may be partial.
+// Computes kRows rows from i on and kVectors vectors of columns from j on of c, with all sums in
+// registers, one stretch of the depth after the other; the last vector may be partial.
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
 HWY_INLINE void stretch(D d, const Product<T>& p, const T* a, const T* b, int64_t depth,
                         int64_t rest, hn::Vec<D> (&sum)[kRows][kVectors]) {
@@ -81,7 +82,8 @@ HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t re
 
 template <int kRows, class D, class T>
 HWY_INLINE void rows(D d, const Product<T>& p, int64_t i) {
-  constexpr int kWide = 8 / kRows > 4 ? 8 : 8 / kRows;  // few rows: more columns at a time
+  // the fewer rows there are, the more columns are computed at a time
+  constexpr int kWide = 8 / kRows > 4 ? 8 : 8 / kRows;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t j = 0;
   for (; j + kWide * lanes <= p.n; j += kWide * lanes) block<kRows, kWide>(d, p, i, j);
@@ -152,7 +154,8 @@ void direct_gemm<double>(const Product<double>& p) {
 
 namespace {
 
-constexpr double kMaxDirectFlops = 60e3;  ///< smaller products: one call, no threads
+constexpr double kMaxDirectFlops = 60e3;  ///< products with fewer operations are computed in one
+                                          ///< call, without threads
 
 template <class T>
 class SmallMatmul final : public Kernel {

@@ -1,5 +1,5 @@
-// Combines a tile of a product with other arrays, bias, activation and partial sums while it is in
-// the cache.
+// Combines a tile of a matrix product with other arrays, bias, activation and partial sums while it
+// is in the cache.
 #include "matmul/matmul.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,4 +1,5 @@
-// Half-width products by oneDNN's matmul on the fixed tiles of MatmulCut; oneDNN sums in float32.
+// Half-width matrix products by oneDNN on the fixed tiles of MatmulCut; oneDNN computes the sums in
+// float32.
 #include "matmul/matmul.h"
 #include "matmul/onednn.h"
 
@@ -28,7 +29,7 @@ class HalfMatmul final : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  private:
-  /// Adds the primitive for tiles of this size, at the index that which() gives.
+  /// Adds the primitive for tiles of this size; its index is which(rows, columns).
   void add(int64_t rows, int64_t columns) {
     const auto type = onednn::type_of(dtype_);
     auto strides = [](bool transposed, int64_t ld) {

@@ -1,8 +1,9 @@
-// An own matrix product. A panel is a block of b, a few columns wide, that is copied so that it
-// fits the first-level cache; tiles of c stay in registers while they go down a panel. a is read in
-// place, transposed or not. The next operands are prefetched evenly during the computation: rows of
-// a are too short for the hardware prefetcher, which cost up to a third; stores to rows of c
-// outside of the cache delay the loads behind them, which cost up to a quarter.
+// Crescent's own matrix product. A panel is a block of b, a few columns wide, that is copied so
+// that it fits the first-level cache; the sums of a tile of c stay in registers while all rows of
+// the panel are read. a is read in place, transposed or not. The next operands are prefetched
+// evenly during the computation: rows of a are too short for the hardware prefetcher, which cost up
+// to a third of the time; stores to rows of c outside of the cache delay the loads that follow,
+// which cost up to a quarter.
 #include <algorithm>
 
 #include "matmul/blas.h"
@@ -18,8 +19,8 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The registers of a tile, kRows x kVectors; a row of the panel and an element of a need registers
-// beside them.
+// The sums of a tile take kRows x kVectors registers; further registers are needed for a row of the
+// panel and an element of a.
 constexpr int kRows = 6;
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kVectors = 4;
@@ -28,15 +29,15 @@ constexpr int kVectors = 2;
 #endif
 constexpr int64_t kDepth = 128;  // rows per panel
 
-/// Rows of b as a tile reads them: in a panel, or in b itself.
+/// Rows of b that a tile reads: in a panel, or in b itself.
 template <class T>
 struct Panel {
   const T* first;
-  int64_t step;  // distance between rows
+  int64_t step;  // distance between rows, in elements
   int64_t depth, columns;
 };
 
-/// A block of rows in memory that are `step` apart.
+/// A block of rows in memory; the rows are `step` elements apart.
 template <class T>
 struct Block {
   const T* first = nullptr;
@@ -46,8 +47,9 @@ struct Block {
 template <class T>
 constexpr int64_t kLine = 64 / sizeof(T);  // elements per cache line
 
-/// Prefetches the blocks that will be read next evenly while tiles are computed: a core has some 16
-/// outstanding cache lines at a time, and prefetches beyond these delay the loads it needs now.
+/// Prefetches the blocks that will be read next, evenly while tiles are computed: a core can wait
+/// for some 16 cache lines at a time, and further prefetches would delay the loads that it needs
+/// now.
 template <class T>
 class Prefetcher {
  public:
@@ -56,7 +58,7 @@ class Prefetcher {
     blocks_[count_++] = block;
     pieces_ += block.rows * pieces(block.columns, kPiece);
   }
-  /// Spreads all prefetches over `turns` turns.
+  /// Distributes all prefetches evenly over `turns` calls of turn().
   void begin(int64_t turns) {
     pace_ = pieces(pieces_, std::max<int64_t>(1, turns));
     if (count_ > 0) open(blocks_[0]);
@@ -84,23 +86,23 @@ class Prefetcher {
 
   Block<T> blocks_[2];
   int count_ = 0;
-  int64_t pieces_ = 0, pace_ = 0;  // pieces left; pieces per turn
+  int64_t pieces_ = 0, pace_ = 0;  // number of pieces left, and number of pieces per call of turn()
   const T *row_ = nullptr, *at_ = nullptr;
   int64_t step_ = 0, rows_ = 0, left_ = 0,
-          width_ = 0;  // of the current block; width_, left_: in pieces of a row
+          width_ = 0;  // of the current block; width_ and left_ count pieces of a row
 };
 
-/// The operations on the sums of a tile before they are stored. Addends come last, because small
-/// products added one by one to a large addend would be lost to rounding.
+/// The operations on the sums of a tile before they are stored. Addends are added last, since small
+/// products that are added one by one to a large addend would be lost by rounding.
 template <class T>
 struct TilePostOps {
-  const T* bias;    // a row
-  const T* addend;  // rows as far apart as those of c
-  const T* mask;    // likewise; keeps sums where it is positive
+  const T* bias;    // a row that is added to each row
+  const T* addend;  // an array with rows as far apart as those of c
+  const T* mask;    // an array with the same layout; sums are set to 0 where it is not positive
   bool relu;
 };
 
-/// Prefetches the rows of an array that a tile of c is combined with.
+/// Prefetches the rows of an array with which a tile of c is combined.
 template <int kR, int kV, class T>
 HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 #pragma GCC unroll 16
@@ -110,10 +112,11 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
   }
 }
 
-// Computes kR rows of c = ends(a b) and meanwhile prefetches the rows of c, and at `prefetcher` the
-// next rows of a, or where a is transposed the blocks of `later`. Element (i,q) of a is at i row +
-// q step. It is a function of its own with few pointers, all in registers: anything that GCC spills
-// or keeps in vector registers displaces multiplications or waits for stores of earlier tiles.
+// Computes kR rows of c = ends(a b), and prefetches meanwhile: the rows of c, and at `prefetcher`
+// the next rows of a or, if a is transposed, the blocks of `later`. Element (i,q) of a is at i *
+// row + q * step. This is a separate function with few pointers, all in registers, because anything
+// that GCC spills to memory or keeps in vector registers displaces multiplications or waits for
+// stores of earlier tiles.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
                        const Panel<T>& b, const TilePostOps<T>& ends, T* c, int64_t ldc,
@@ -127,8 +130,8 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
       for (int v = 0; v < kV; ++v) f(r, v);
     }
   };
-  // Conditions that are the same for all sums are tested once: a branch per sum took a fifth of the
-  // time of the multiplications.
+  // Conditions that are the same for all sums are tested once, because a branch for each sum took a
+  // fifth of the time of the multiplications.
   auto each_place = [&](auto&& f) HWY_ATTR {
     auto load = [d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
     auto store = [d](hn::Vec<D> x, T* to) HWY_ATTR { hn::StoreU(x, d, to); };
@@ -190,7 +193,8 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
                  HWY_ATTR { store(sum[r][v], c + r * ldc + v * lanes); });
 }
 
-/// Computes all rows of c: as many at a time as fit the registers, the last ones in even numbers.
+/// Computes all rows of c, as many at a time as the registers can hold; the last rows in smaller
+/// even numbers.
 template <int kV, class T>
 void rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> ends, T* c,
           Prefetcher<T>& later) {
@@ -206,7 +210,8 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> end
     if (ends.mask) ends.mask += kR * p.ldc;
     i += kR;
   };
-  constexpr int kTall = std::min(2, kVectors / kV) * kRows;  // narrow tiles can have more rows
+  // tiles with few columns can have more rows
+  constexpr int kTall = std::min(2, kVectors / kV) * kRows;
   later.begin(std::max<int64_t>(1, p.m / kTall) * (p.transpose_a ? pieces(b.depth, kLine<T>) : 1));
   if constexpr (kTall > kRows) {
     while (p.m - i >= kTall) go(std::integral_constant<int, kTall>());
@@ -244,7 +249,7 @@ HWY_INLINE void pack(const T* b, int64_t ldb, int64_t depth, int64_t columns, T*
   }
 }
 
-/// Transposes 4 elements of each of a vector's number of rows into 4 vectors.
+/// Transposes 4 elements of each of as many rows as a vector has lanes, into 4 vectors.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void turn(D d, const T* from, int64_t step, T* to, int64_t width) {
   for (int64_t q = 0; q < 4; ++q) {
@@ -253,7 +258,7 @@ HWY_INLINE void turn(D d, const T* from, int64_t step, T* to, int64_t width) {
   }
 }
 #if HWY_TARGET != HWY_SCALAR
-/// 128-bit block g of the result is the beginning of row first + 4 g.
+/// A vector whose 128-bit block g is the beginning of row first + 4 g.
 template <class D>
 HWY_INLINE hn::Vec<D> every_fourth_row(D d, const float* first, int64_t step) {
   auto rows = hn::LoadDup128(d, first + (static_cast<int64_t>(hn::Lanes(d)) - 4) * step);
@@ -296,8 +301,7 @@ HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t 
   }
 }
 
-/// The columns of b that one panel holds: their number, and the width with the padding of the last
-/// vector.
+/// The columns of b in one panel: their number, and the number with padding to whole vectors.
 template <class T>
 struct Columns {
   Columns(const Product<T>& p, int64_t first) : first(first) {
@@ -308,7 +312,7 @@ struct Columns {
   int64_t first, count, vectors, width;
 };
 
-/// The block of b, as it is stored, from which the panel at row q is packed.
+/// The block of b, in its memory layout, from which the panel that begins at row q is packed.
 template <class T>
 Block<T> block(const Product<T>& p, const Columns<T>& columns, int64_t q) {
   const int64_t depth = std::min(kDepth, p.k - q), j = columns.first;
@@ -326,8 +330,9 @@ void pack_block(const Product<T>& p, const Columns<T>& columns, int64_t q, T* pa
     pack(b.first, b.step, b.rows, columns.count, panel, columns.width);
 }
 
-/// The panels of a product in order: by columns of b first; where a is transposed, by rows of a
-/// first, which are long.
+/// The order of the panels of a product: for each group of columns of b, all ranges of rows; if a
+/// is transposed, for each range of rows, all groups of columns, because the rows of a are then
+/// long.
 template <class T>
 class PanelSequence {
  public:
@@ -338,15 +343,15 @@ class PanelSequence {
   explicit PanelSequence(const Product<T>& p)
       : p_(p),
         wide_(pieces(p.n, width())),
-        deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}  // at least one, also where k is 0
+        deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}  // at least one panel, even if k is 0
   int64_t count() const { return wide_ * deep_; }
   PanelStart operator[](int64_t number) const {
     const auto [column, row] = p_.transpose_a ? std::pair(number % wide_, number / wide_)
                                               : std::pair(number / deep_, number % deep_);
     return {Columns<T>(p_, column * width()), row * kDepth};
   }
-  /// Prefetches what is read after panel `number`: a block of b and, where a is transposed, a share
-  /// of the next rows of a.
+  /// The prefetches for the memory that is read after panel `number`: a block of b and, if a is
+  /// transposed, a share of the next rows of a.
   Prefetcher<T> after(int64_t number) const {
     Prefetcher<T> prefetcher;
     if (number + 1 < count()) {
@@ -379,7 +384,7 @@ class PanelSequence {
   int64_t wide_, deep_;
 };
 
-/// sums += the rows of a panel.
+/// Adds the rows of a panel to `sums`.
 template <class T>
 void add_rows(const Panel<T>& b, T* sums) {
   const hn::ScalableTag<T> d;
@@ -388,7 +393,7 @@ void add_rows(const Panel<T>& b, T* sums) {
     const int64_t count = std::min(lanes, b.columns - j);
     auto row = [&](int64_t q) HWY_ATTR { return load_part(d, b.first + q * b.step + j, count); };
     auto s0 = load_part(d, sums + j, count), s1 = hn::Zero(d), s2 = s1,
-         s3 = s1;  // independent sums
+         s3 = s1;  // four independent sums
     int64_t q = 0;
     for (; q + 4 <= b.depth; q += 4) {
       s0 = hn::Add(s0, row(q)), s1 = hn::Add(s1, row(q + 1)), s2 = hn::Add(s2, row(q + 2)),
@@ -401,9 +406,10 @@ void add_rows(const Panel<T>& b, T* sums) {
 
 template <class T>
 void product(const Product<T>& p) {
-  constexpr int64_t kFewRows = 2 * kRows;  // too few to repay a copy of b
+  // number of rows up to which a copy of b takes more time than it saves
+  constexpr int64_t kFewRows = 2 * kRows;
   constexpr int64_t kMaxCachedElements =
-      (256 << 10) / sizeof(T);  // elements of b that stay in the cache
+      (256 << 10) / sizeof(T);  // number of elements of b that stay in the cache
   const bool looks_ahead = p.m > kFewRows || p.n * p.k > kMaxCachedElements;
   HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
   const PanelSequence<T> panels(p);

@@ -1,6 +1,6 @@
-// A row times a matrix, as in the prediction of a single sample, or a matrix times a column. Both
-// are bound by reading the matrix once; a matrix that seldom changes is packed in the order in
-// which it is read. In mixed precision it is read as bfloat16 and summed in float32.
+// The product of a row and a matrix, as in the prediction of a single sample, or of a matrix and a
+// column. Reading the matrix once takes most of the time; a matrix that seldom changes is packed in
+// the order in which it is read. In mixed precision it is read as bfloat16, and sums are float32.
 #include <algorithm>
 #include <bit>
 #include <type_traits>
@@ -22,7 +22,7 @@
 #define CRESCENT_CPU_MATMUL_ROW_ONCE
 namespace crescent::cpu {
 
-/// A float32 in memory that is rounded to bfloat16 when it is loaded.
+/// A float32 value in memory that is rounded to bfloat16 when it is loaded.
 struct Rounded {
   float value;
 };
@@ -51,8 +51,9 @@ HWY_INLINE hn::Vec<D> load_part(D d, const Rounded* from, int64_t count) {
 
 namespace {
 
-// out (columns) = a (depth) b, where rows of b are `step` apart. Eight independent sums hide the
-// latency of additions: kV vectors of columns by 8 / kV rows. The last vector may be partial.
+// Computes out (columns) = a (depth) b, where the rows of b are `step` apart. Eight independent
+// sums, for kV vectors of columns and 8 / kV rows, hide the latency of additions. The last vector
+// may be partial.
 template <int kV, class D, class B, class T = hn::TFromD<D>>
 HWY_INLINE void columns(D d, const T* a, int64_t depth, const B* b, int64_t step, T* out,
                         int64_t rest) {
@@ -142,12 +143,12 @@ void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t co
     HWY_DYNAMIC_DISPATCH(row_double)(a, depth, b, step, count, out);
 }
 
-/// The split of the matrix into blocks of columns, and of each block into ranges of rows, which are
-/// the parts of the product.
+/// The division of the matrix into blocks of columns, and of each block into ranges of rows; each
+/// range is a part of the work.
 struct RowCut {
   explicit RowCut(const MatmulPlan& p) : n(p.n), k(p.k), blocks((n + kColumns - 1) / kColumns) {
     const int64_t most = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
-    // A transposed matrix with fewer columns is stored as few long rows.
+    // A transposed matrix with fewer columns is treated as few long rows.
     constexpr int64_t kMinColumns = 16;
     // A power of two splits evenly among 2, 4, ... threads.
     if (!p.transpose_b || n < kMinColumns)
@@ -156,12 +157,13 @@ struct RowCut {
   int64_t first_k(int64_t part) const { return k * part / k_parts; }
   int64_t width(int64_t block) const { return std::min(kColumns, n - block * kColumns); }
 
-  static constexpr int64_t kColumns = 128, kPart = 32768;  // elements of b: about 2 us
+  // columns per block, and elements of b per part, which take some 2 us
+  static constexpr int64_t kColumns = 128, kPart = 32768;
   int64_t n, k, blocks, k_parts = 1;
 };
 
-/// out = the product of range `k_part` of the row x with that range of rows of a block of b (k,n),
-/// which is packed into blocks or not.
+/// Computes the product of range `k_part` of the row x and these rows of a block of columns of b
+/// (k,n). `is_packed` tells whether b is packed into blocks.
 template <class T, class B>
 void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, int64_t block,
                     int64_t k_part, T* out) {
@@ -198,7 +200,7 @@ class PackBlocks final : public Kernel {
   bool transposed_;
 };
 
-/// Turns a product with a column into a product with a row: the transposed column times the
+/// Converts a product with a column to a product with a row: the transposed column times the
 /// transposed matrix.
 MatmulPlan as_row(MatmulPlan plan) {
   if (plan.m != 1) {
@@ -268,7 +270,7 @@ class RowMatmul final : public Kernel {
   MatmulPlan plan_;
   RowCut cut_;
   DType dtype_;
-  int matrix_;  ///< which input is the matrix
+  int matrix_;  ///< index of the input that is the matrix
   bool is_packed_ = false;
 };
 

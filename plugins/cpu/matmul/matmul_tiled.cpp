@@ -1,4 +1,4 @@
-// Products by own loops, on fixed tiles of the result and fixed partial sums.
+// Matrix products by Crescent's own loops, on fixed tiles of the result and fixed partial sums.
 #include <algorithm>
 
 #include "elementwise/epilogue.h"
@@ -11,7 +11,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// True where loops without panels are faster: for few columns and for small products.
+/// Whether loops without panels are faster, as for few columns and for small products.
 bool prefers_direct(const MatmulPlan& p) {
   constexpr int64_t kFewColumns = 16;
   constexpr double kFewFlops = 30e3;
@@ -19,12 +19,12 @@ bool prefers_direct(const MatmulPlan& p) {
          p.flops() / static_cast<double>(p.count()) <= kFewFlops;
 }
 
-/// The offset in b of the part that a tile reads, from row q on.
+/// The offset in b, from row q on, of the columns that a tile reads.
 int64_t offset_of_right(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
   return p.transpose_b ? t.j * p.ldb() + q : q * p.ldb() + t.j;
 }
 
-/// The offset of that part in packed panels.
+/// The offset in the packed b, from row q on, of the panels that a tile reads.
 int64_t packed_offset(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
   return t.j * p.k + q * panel_columns(t.columns);
 }
@@ -76,8 +76,8 @@ class TiledMatmul final : public EpilogueHost {
     MaybeEpilogue epilogue;
     begin(a, epilogue);
     const MatmulCut& cut = cut_for(a.threads);
-    // Partial sums are the outermost loop: a thread then mostly multiplies operands that it has
-    // just computed.
+    // Partial sums are the outermost index: a thread then mostly multiplies operands that were just
+    // computed and are still in its cache.
     const int64_t parts = plan_.count() * cut.tiles() * sums();
     a.threads.parallel(parts, [&](int64_t number, int) {
       compute(a, epilogue, part(cut, number), part(cut, std::min(number + 1, parts - 1)));
@@ -94,8 +94,8 @@ class TiledMatmul final : public EpilogueHost {
   }
 
  protected:
-  /// True when the epilogue can get whole rows. A tile of whole rows reads all of b, which has to
-  /// be small beside the result and not packed for other tiles.
+  /// Whether the epilogue can get whole rows. A tile of whole rows reads all of b, so b must be
+  /// small in comparison to the result and not packed for other tiles.
   bool has_rows() const override {
     const bool pays = few_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
     return sums() > 1 || (pays && plan_.count() * few_.tiles() > 1);
@@ -119,14 +119,16 @@ class TiledMatmul final : public EpilogueHost {
   double own_flops() const override { return plan_.flops(); }
 
  private:
-  /// The cut for many threads also serves profiles, which estimate times on many cores.
+  /// Chooses the cut by the number of threads. Profiles always use the cut for many threads,
+  /// because they estimate times on many cores.
   const MatmulCut& cut_for(const CpuThreads& threads) const {
     constexpr int kMaxFewThreads = 8;
     return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_ : few_;
   }
   int64_t sums() const { return few_.sums; }
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
-  /// The number of partial sums in the output: the first one, unless an epilogue reads the sum.
+  /// The number of partial sums that are stored in the output: one, or none if an epilogue reads
+  /// the sum.
   int64_t in_output() const { return has_epilogue() ? 0 : 1; }
   T* result(const Arguments& a, int64_t sum) const {
     return sum < in_output() ? a.out<T>(0)
@@ -137,7 +139,7 @@ class TiledMatmul final : public EpilogueHost {
     return reinterpret_cast<T*>(a.scratch) + (sums() - in_output()) * size();
   }
 
-  /// A tile of partial sum `sum`, whose terms begin at q.
+  /// A tile of partial sum `sum`, whose first term is number q.
   struct PartialTile {
     MatmulCut::Tile tile;
     int64_t sum, q;
@@ -157,7 +159,8 @@ class TiledMatmul final : public EpilogueHost {
                                     : plan_.b[t.item] + offset_of_right(plan_, t, q));
   }
 
-  /// `later`: the part that the thread will probably compute next, whose operands are prefetched.
+  /// Computes a part. `later` is the part that the thread will probably compute next, whose
+  /// operands are prefetched.
   void compute(const Arguments& a, const MaybeEpilogue& epilogue, const PartialTile& part,
                const PartialTile& later) const {
     const auto& [t, sum, q] = part;
@@ -177,8 +180,8 @@ class TiledMatmul final : public EpilogueHost {
   }
 
   /// Computes the rows of p from column j on, which begin at element `at` of the output, with all
-  /// post-ops. packed_gemm() adds the bias before it combines, so it cannot be used for a bias with
-  /// a mask, and has no activation except relu.
+  /// post-ops. packed_gemm() adds the bias before it combines c with another array, so it cannot be
+  /// used for a bias together with a mask; its only activation is relu.
   void multiply(const Arguments& a, Product<T>& p, int64_t at, int64_t j) const {
     const T* bias = plan_.bias ? a.in<T>(2) + j : nullptr;
     const T* other = plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.other()) + at;
@@ -203,7 +206,7 @@ class TiledMatmul final : public EpilogueHost {
   }
 
   MatmulPlan plan_;
-  MatmulCut few_, many_;  ///< for few and for many threads, with the same sums
+  MatmulCut few_, many_;  ///< the cuts for few and for many threads, which give the same sums
   DType dtype_;
   bool direct_, is_packed_ = false;
   ColumnSums column_sums_;
@@ -214,7 +217,7 @@ class TiledMatmul final : public EpilogueHost {
 
 std::unique_ptr<Kernel> make_tiled_matmul(const Request& r) {
   MatmulPlan plan(r);
-  if (plan.flops() == 0) return nullptr;  // direct loops handle empty products
+  if (plan.flops() == 0) return nullptr;  // empty products are left to the direct kernel
   return make_typed<TiledMatmul>(r, r.outputs[0].dtype);
 }
 

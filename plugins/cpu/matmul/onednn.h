@@ -1,5 +1,5 @@
-// How kernels use oneDNN: primitives are made once, for a slice of the work, and run on one thread
-// of the pool.
+// Helper classes for kernels that use oneDNN: a primitive is made once for a slice of the work and
+// runs on one thread of the pool.
 #pragma once
 #include <omp.h>
 
@@ -16,8 +16,8 @@
 
 namespace crescent::cpu::onednn {
 
-/// Restricts oneDNN to the calling thread while alive. (Debian's is an OpenMP build, whose setting
-/// is per thread.)
+/// Restricts oneDNN to the calling thread during the lifetime of this object. (Debian's oneDNN uses
+/// OpenMP, whose number of threads is set per thread.)
 class SingleThread {
  public:
   SingleThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -31,10 +31,11 @@ class SingleThread {
 
 dnnl::engine& engine();
 
-/// The oneDNN type of float32 and bfloat16; undef for other dtypes.
+/// The oneDNN type for float32 and bfloat16; undef for other dtypes.
 dnnl::memory::data_type type_of(DType dtype);
 
-/// Turns an error of oneDNN into one that names the operation, such as "convolution" or "matmul".
+/// Throws an error for a failure of oneDNN that names the operation, such as "convolution" or
+/// "matmul".
 [[noreturn]] void fail_as(const char* what, dnnl_status_t status);
 template <class F>
 auto checked(const char* what, F&& f) -> decltype(f()) {
@@ -45,7 +46,7 @@ auto checked(const char* what, F&& f) -> decltype(f()) {
   }
 }
 
-/// The kernel that make() gives; null where oneDNN has no implementation or only a slow one.
+/// Returns the kernel that make() returns; null if oneDNN has no implementation or only a slow one.
 template <class F>
 std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
   SingleThread alone;
@@ -70,12 +71,13 @@ dnnl::primitive_attr attributes(ActivationKind activation = ActivationKind::none
 /// diverges.
 void apply_relu(DType dtype, std::byte* values, int64_t count);
 
-/// True for oneDNN's slow reference code, which own kernels beat.
+/// Whether an implementation is oneDNN's slow reference code; Crescent's own kernels are faster.
 bool is_reference(const char* implementation);
 
 using Arguments = std::vector<std::pair<int, dnnl::memory::desc>>;
 
-/// Primitives, which several threads may run at once, and which run on the workers of a pool.
+/// The oneDNN primitives of a kernel. Several threads may run them at once, each on the workers of
+/// a pool.
 class Primitives {
   struct Task {
     std::vector<dnnl::memory> memory;
@@ -83,12 +85,12 @@ class Primitives {
   };
   struct Worker {
     dnnl::stream stream;
-    std::vector<Task> tasks;  ///< one per recipe
+    std::vector<Task> tasks;  ///< one for each primitive
   };
   using Workers = std::vector<Worker>;
 
  public:
-  /// Adds a primitive and gives its number for run(), which takes addresses in the order of
+  /// Adds a primitive and returns its index for run(), which takes addresses in the order of
   /// `arguments`.
   template <class Desc, class Primitive = dnnl::primitive>
   int add(const Primitive& primitive, const Desc& desc, Arguments arguments) {
@@ -97,12 +99,12 @@ class Primitives {
     return static_cast<int>(recipes_.size()) - 1;
   }
 
-  /// The primitives for a region of one thread, in which each worker has memory objects and scratch
-  /// memory of its own.
+  /// The primitives for one parallel region, in which each worker has separate memory objects and
+  /// scratch memory.
   class Region {
    public:
-    /// For at most `workers` workers; allocates only when there are more of them or more regions at
-    /// once than ever before.
+    /// Makes memory for at most `workers` workers; allocates only if there are more workers, or
+    /// more regions at the same time, than ever before.
     Region(const Primitives& primitives, int workers);
     int workers() const { return count_; }
     void run(int worker, int which, std::initializer_list<const void*> addresses) const;
@@ -121,7 +123,7 @@ class Primitives {
   static Task make_task(const Recipe& recipe);
 
   std::vector<Recipe> recipes_;
-  mutable ObjectPool<Workers> workers_;  ///< for each region at once
+  mutable ObjectPool<Workers> workers_;  ///< one set for each region at the same time
 };
 
 }  // namespace crescent::cpu::onednn

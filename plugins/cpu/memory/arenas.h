@@ -25,7 +25,7 @@ class Arenas {
   using Arena = ElasticMemory<TensorBlock>;
 
  public:
-  /// Registers a user of the arenas. Their memory is freed with the last user.
+  /// A registered user of the arenas; their memory is freed when the last user is destroyed.
   class User {
    public:
     explicit User(Arenas& arenas) : arenas_(arenas) { ++arenas_.users_; }
@@ -39,7 +39,7 @@ class Arenas {
     Arenas& arenas_;
   };
 
-  /// Lends `bytes` of memory, contents undefined, for the lease's lifetime.
+  /// Lends `bytes` bytes of memory, with any contents, during the lifetime of this object.
   class Lease {
    public:
     Lease(Arenas& arenas, size_t bytes) {
@@ -50,7 +50,7 @@ class Arenas {
     std::byte* memory() const { return memory_; }
 
    private:
-    std::optional<ObjectPool<Arena>::Lease> arena_;  ///< none for 0 bytes
+    std::optional<ObjectPool<Arena>::Lease> arena_;  ///< no value if `bytes` is 0
     std::byte* memory_ = nullptr;
   };
 

@@ -1,5 +1,5 @@
-// ObjectPool: objects that are lent to one user at a time, such as what a run of a shared plan
-// works with. There are never more of them than there were users at once.
+// ObjectPool: objects that are lent to one user at a time, such as the frames of a plan. The pool
+// makes a new object only if all existing ones are in use.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -17,8 +17,8 @@ class ObjectPool {
   ObjectPool(const ObjectPool&) = delete;
   ObjectPool& operator=(const ObjectPool&) = delete;
 
-  /// Lends an object for the lease's lifetime; if none is idle, make() creates one (a
-  /// std::unique_ptr).
+  /// Lends an object during the lifetime of this lease. If all objects are in use, make() creates
+  /// one (a std::unique_ptr).
   class Lease {
    public:
     template <class Make>
@@ -59,7 +59,7 @@ class ObjectPool {
     idle_.pop_back();
     return object;
   }
-  /// Reserves a place for every object, so that returning one allocates nothing.
+  /// Reserves room in idle_ for every object, so that returning an object allocates nothing.
   T* added(std::unique_ptr<T> object) {
     const std::lock_guard lock(mutex_);
     idle_.reserve(++made_);
@@ -74,7 +74,7 @@ class ObjectPool {
 
   std::atomic<T*> latest_{nullptr};  ///< the object returned last, usually the only one
   std::mutex mutex_;
-  std::vector<std::unique_ptr<T>> idle_;  ///< the others that are not on lease
+  std::vector<std::unique_ptr<T>> idle_;  ///< the other objects that are not on lease
   size_t made_ = 0;
 };
 

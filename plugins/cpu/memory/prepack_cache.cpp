@@ -52,8 +52,9 @@ PrepackedValuePtr PrepackCache::find(PrepackKey key) {
   return value;
 }
 
-/// Reuses the value's memory where no other run can be reading it: runs that begin now see version
-/// 0. Otherwise allocates, and retires the old memory.
+/// Reuses the value's memory if no other program is running, since another one may be reading it; a
+/// program that starts now sees version 0 and does not read it. Otherwise allocates new memory, and
+/// keeps the old memory in retired_.
 std::byte* PrepackCache::Update::begin(PrepackedValue& value, size_t bytes) {
   value.version_.store(0);
   const bool alone = values_.running_.load() == 1;

@@ -1,7 +1,7 @@
 // The prepack cache: values that programs compute from constants and from variables that they only
-// read, such as a weight in the layout that a kernel is fastest on. A value exists once, however
-// many programs use it; it is made again when a variable that it depends on has changed, and is
-// freed with the last program that uses it.
+// read, such as a weight in the layout with which a kernel is fastest. A value exists once, no
+// matter how many programs use it; it is computed again when a variable on which it depends has
+// changed, and is freed with the last program that uses it.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -22,10 +22,11 @@ using PrepackedValuePtr = std::shared_ptr<PrepackedValue>;
 struct PrepackKey {
   OpPtr op;                             ///< null for variables, constants and prepared values
   std::string form;                     ///< of the kernel; else "variable" or "constant"
-  int output = 0;                       ///< index of the op's output
-  TensorSpecs specs;                    ///< specs of the inputs, then of the value
-  std::vector<PrepackedValuePtr> from;  ///< inputs
-  const void* variable = nullptr;       ///< identity of a variable, else null
+  int output = 0;                       ///< index of the value among the op's outputs
+  TensorSpecs specs;                    ///< dtypes and shapes of the inputs, then of the value
+  std::vector<PrepackedValuePtr> from;  ///< the values from which it is computed
+  const void* variable = nullptr;       ///< the identity of the variable if the value is one, else
+                                        ///< null
   Contents constant;                    ///< contents of a constant
 
   size_t hash() const;
@@ -36,9 +37,10 @@ class PrepackedValue {
  public:
   explicit PrepackedValue(PrepackKey key);
   const PrepackKey& key() const { return key_; }
-  /// Variables that it depends on, in an order that follows from the key.
+  /// The variables on which the value depends, in an order that follows from the key.
   const std::vector<const void*>& variables() const { return variables_; }
-  /// Changes whenever the bytes or their address change; 0 while the value is being made.
+  /// A number that changes whenever the bytes or their address change; 0 while the value is being
+  /// computed.
   uint64_t version() const { return version_.load(); }
 
  private:
@@ -46,19 +48,20 @@ class PrepackedValue {
   PrepackKey key_;
   std::vector<const void*> variables_;
   std::atomic<uint64_t> version_{0};
-  // Guarded by the mutex of PrepackCache:
+  // The mutex of PrepackCache protects these members.
   std::shared_ptr<Storage> memory_;
-  std::vector<Contents> made_of_;  ///< contents of the variables when it was made
+  std::vector<Contents> made_of_;  ///< contents of the variables when the value was computed
 };
 
 /// The prepacked values of one device.
 class PrepackCache {
  public:
-  /// Finds or adds the value of `key`; the cache itself holds only weak pointers to values.
+  /// Finds or adds the value with this key. The cache itself only has weak pointers to values.
   PrepackedValuePtr find(PrepackKey key);
   UniformConstants& constants() { return constants_; }
 
-  /// Marks a running program: values that it found valid do not change while this is alive.
+  /// Marks a program as running: values that it has found valid do not change during the lifetime
+  /// of this object.
   class ExecutionScope {
    public:
     explicit ExecutionScope(PrepackCache& values) : values_(values) { ++values_.running_; }
@@ -72,22 +75,24 @@ class PrepackCache {
     PrepackCache& values_;
   };
 
-  /// Excludes other updates while alive; its thread holds an ExecutionScope.
+  /// Excludes other updates during its lifetime; the thread must also hold an ExecutionScope.
   class Update {
    public:
     explicit Update(PrepackCache& values) : values_(values), lock_(values.mutex_) {}
-    /// True when `value` was made from these contents of its variables.
+    /// Whether `value` was computed from these contents of its variables.
     bool is_made(const PrepackedValue& value, const std::vector<Contents>& of) const {
       return value.version() > 0 && value.made_of_ == of;
     }
     std::byte* memory(const PrepackedValue& value) const { return value.memory_->host(); }
-    /// Returns the memory into which the caller then writes the value; end() marks it valid.
+    /// Returns the memory to which the caller must write the value; end() then marks the value as
+    /// valid.
     std::byte* begin(PrepackedValue& value, size_t bytes);
     void end(PrepackedValue& value, std::vector<Contents> of);
 
    private:
     PrepackCache& values_;
-    std::lock_guard<std::recursive_mutex> lock_;  // recursive: making a value may run a program
+    // recursive, because computing a value may run a program
+    std::lock_guard<std::recursive_mutex> lock_;
   };
 
  private:
@@ -98,10 +103,12 @@ class PrepackCache {
   std::recursive_mutex mutex_;
   std::unordered_multimap<size_t, std::weak_ptr<PrepackedValue>> values_;  ///< by hash of the key
   static constexpr size_t kMinCleanupSize = 256;
-  size_t cleanup_size_ = kMinCleanupSize;  ///< number of values at which expired ones are removed
+  size_t cleanup_size_ = kMinCleanupSize;  ///< number of values above which expired pointers are
+                                           ///< removed
   std::atomic<int> running_{0};
   std::atomic<bool> has_retired_{false};
-  std::vector<std::shared_ptr<Storage>> retired_;  ///< replaced memory that a run may still read
+  std::vector<std::shared_ptr<Storage>> retired_;  ///< replaced memory that a running program may
+                                                   ///< still read
   uint64_t versions_ = 0;
 };
 

@@ -30,8 +30,8 @@ Tensor UniformConstants::shared(const Tensor& constant) {
     if (memory && memory->bytes() >= bytes) return Tensor::on(memory, 0, constant.spec());
     largest = std::max(largest, memory ? memory->bytes() : 0);
   }
-  // A new entry is 1.5 times as large as the largest one, so that it rarely has to grow and all
-  // smaller ones together take less than twice its memory.
+  // A new entry has 1.5 times the size of the largest one, so that it rarely has to grow, and so
+  // that all smaller entries together take less than twice its memory.
   const auto memory = filled(wanted, std::max(bytes, (largest + largest / 2) / size * size));
   wanted.memory = memory;
   entries_.push_back(wanted);

@@ -18,7 +18,7 @@ class UniformConstants {
  private:
   struct Entry {
     std::array<std::byte, 8> number;
-    size_t size;  ///< bytes of the number
+    size_t size;  ///< size of the number in bytes
     std::weak_ptr<Storage> memory;
   };
   static std::shared_ptr<Storage> filled(const Entry& entry, size_t bytes);

@@ -1,4 +1,4 @@
-// The gradient of batch normalization as three ops, the first and last of which can be computed
+// The gradient of batch normalization as three ops. The first and the last one can be computed
 // slice by slice along the batch (tiling/).
 #pragma once
 #include "crescent/program/op_types.h"
@@ -12,11 +12,11 @@ struct BatchNormSums final : OpOf<BatchNormSums> {
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[2], in[2]}; }
 };
 
-/// (both sums, gamma, variance) -> dgamma, scale, slope, offset, per channel.
+/// (sum of dy, sum of dy (x - mean), gamma, variance) -> dgamma, scale, slope, offset, per channel.
 struct BatchNormFactors final : OpOf<BatchNormFactors> {
   static constexpr const char* kName = "batch_norm_factors";
   double epsilon = 1e-3;
-  int64_t rows = 0;  ///< rows that the sums are over
+  int64_t rows = 0;  ///< number of rows over which the sums were computed
   auto fields() const { return std::tie(epsilon, rows); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {in[0], in[0], in[0], in[0]};

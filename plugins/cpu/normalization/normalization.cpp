@@ -1,5 +1,5 @@
-// Batch and layer normalization over fixed blocks of rows, which are combined in a fixed order in
-// float64.
+// Batch and layer normalization. Statistics of fixed blocks of rows are combined in a fixed order
+// in float64.
 #include "normalization/normalization.h"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kBlockValues = 1 << 14;  ///< values of x per block, of which the cache holds two
+constexpr int64_t kBlockValues = 1 << 14;  ///< values of x per block; two blocks fit the cache
 
-/// The rows of a tensor over its last axis, in blocks that depend on the shape alone.
+/// A tensor as rows along its last axis, divided into blocks of rows that depend on the shape only.
 struct Blocks {
   int64_t rows, columns, block, count;
 
@@ -30,7 +30,7 @@ struct Blocks {
     return {size(i), columns, x + i * block * columns};
   }
   int64_t offset(int64_t i) const { return i * block * columns; }
-  /// Runs f(column) for all columns.
+  /// Calls f(column) for all columns, in parallel.
   template <class F>
   void each_column(CpuThreads& threads, F&& f) const {
     threads.blocks(columns, 1 + 20000 / (count + 1), [&](int64_t begin, int64_t end) {
@@ -39,7 +39,7 @@ struct Blocks {
   }
 };
 
-/// The base of the batch-norm and layer-norm kernels.
+/// The base of the kernels of batch and layer normalization.
 template <class T, class O>
 class Normalization : public Kernel {
  public:
@@ -51,7 +51,7 @@ class Normalization : public Kernel {
         loops_(normalization_loops<T>()) {}
 
   std::string name() const override { return "highway"; }
-  /// Scratch memory for two values per column and block, and three values per column.
+  /// The bytes of scratch memory for two values per column and block, and three values per column.
   size_t scratch_bytes() const override {
     return (2 * blocks_.values() + 3 * blocks_.columns) * sizeof(S);
   }
@@ -127,7 +127,7 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
   }
 };
 
-/// dx = gamma rstd (dy - dbeta/n - (x - mean) rstd dgamma/n).
+/// Computes dx = gamma rstd (dy - dbeta/n - (x - mean) rstd dgamma/n) for n rows.
 template <class T>
 class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward> {
  public:
@@ -160,7 +160,7 @@ class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward>
   }
 };
 
-/// One pass of BatchNormBackwardKernel as a separate op, for slices of the batch.
+/// The base of kernels that compute one pass of BatchNormBackwardKernel, for slices of the batch.
 class BatchNormPart : public Kernel {
  public:
   explicit BatchNormPart(const Request& r)

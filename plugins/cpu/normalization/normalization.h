@@ -12,29 +12,31 @@ struct RowBlock {
   const T* x;
 };
 
-/// The loops for the best instruction set of the machine. x, y and their gradients have type T,
-/// statistics and parameters type S.
+/// The loops, compiled for the best instruction set of the machine. x, y and their gradients have
+/// type T; statistics and parameters have type S.
 template <class T, class S = Computed<T>>
 struct NormalizationLoops {
-  /// Per column: the mean and the sum of squared deviations from it. Reads the block twice, so it
-  /// should fit the cache.
+  /// Computes the mean of each column and the sum of squared deviations from it. The block is read
+  /// twice, so it should fit the cache.
   void (*moments)(const RowBlock<T>& block, S* mean, S* deviation);
-  /// y = (x - mean) scale + shift, all per column.
+  /// Computes y = (x - mean) scale + shift, where mean, scale and shift have a value per column.
   void (*normalize)(const RowBlock<T>& block, const S* mean, const S* scale, const S* shift, T* y);
-  /// Per column: sums of dy and of dy (x - mean).
+  /// Computes the sums of dy and of dy (x - mean) of each column.
   void (*products)(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, S* product);
-  /// dx = scale dy - (x - mean) slope - offset, all per column.
+  /// Computes dx = scale dy - (x - mean) slope - offset, where mean, scale, slope and offset have a
+  /// value per column.
   void (*gradient)(const RowBlock<T>& block, const T* dy, const S* mean, const S* scale,
                    const S* slope, const S* offset, T* dx);
-  /// Layer norm: y, and per row the mean and the reciprocal standard deviation.
+  /// Layer normalization: computes y, and for each row the mean and the reciprocal standard
+  /// deviation.
   void (*row_forward)(const RowBlock<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
                       S* mean, S* rstd);
-  /// Layer norm: dx, and the contributions of these rows to dgamma and dbeta.
+  /// Layer normalization: computes dx, and the sums over these rows for dgamma and dbeta.
   void (*row_gradient)(const RowBlock<T>& block, const S* gamma, const S* mean, const S* rstd,
                        const T* dy, T* dx, S* dgamma, S* dbeta);
 };
 
-/// Combines the moments of blocks of rows (a row of `columns` values per block) into mean and
+/// Combines the moments of blocks of rows (a row of `columns` values per block) to the mean and the
 /// variance of one column. rows(i) is the number of rows of block i.
 template <class S, class F>
 void combine_moments(const S* means, const S* deviations, int64_t blocks, int64_t columns,

@@ -8,7 +8,8 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kChannels = 64;  ///< channels of an image per part of the gradient
+constexpr int64_t kChannels = 64;  ///< number of channels of an image that one task computes in the
+                                   ///< gradient
 
 template <class T>
 class PoolForward final : public Kernel {
@@ -99,7 +100,8 @@ PoolPlan::PoolPlan(const Request& r, bool backward) {
 std::vector<int64_t> PoolPlan::window_offsets() const {
   std::vector<int64_t> offsets;
   const auto& [d, h, w] = axes;
-  if (d.window > d.in || h.window > h.in || w.window > w.in) return offsets;  // none fits
+  // no window fits into the image
+  if (d.window > d.in || h.window > h.in || w.window > w.in) return offsets;
   for (int64_t z = 0; z < d.window; ++z) {
     for (int64_t y = 0; y < h.window; ++y) {
       for (int64_t x = 0; x < w.window; ++x)

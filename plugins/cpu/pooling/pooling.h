@@ -1,4 +1,4 @@
-// Pooling over windows of one image, with channels last.
+// Pooling over the windows of images, with channels last.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@ struct PoolPlan {
   struct Axis {
     int64_t in = 1, out = 1, window = 1, stride = 1, before = 0;
 
-    /// The range [first, last) of inputs of window `i` that are inside of the image; empty where
-    /// the window has only padding.
+    /// The range [first, last) of those inputs of window `i` that are inside of the image; empty if
+    /// the window consists of padding only.
     int64_t first(int64_t i) const { return std::max<int64_t>(i * stride - before, 0); }
     int64_t last(int64_t i) const {
       return std::max(first(i), std::min(i * stride - before + window, in));
@@ -24,8 +24,9 @@ struct PoolPlan {
   PoolPlan(const Request& request, bool backward);
 
   bool max, argmax_indices;
-  std::array<Axis, 3> axes;    ///< missing axes come first, with size 1
-  std::vector<int64_t> whole;  ///< pixel offsets of a window that is inside, relative to its first
+  std::array<Axis, 3> axes;    ///< with leading axes of size 1 if there are fewer than three
+  std::vector<int64_t> whole;  ///< the offsets, in pixels, of the pixels of a window that is
+                               ///< entirely inside of the image, relative to its first pixel
   int64_t batch, channels;
 
   int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * channels; }
@@ -36,13 +37,14 @@ struct PoolPlan {
   std::vector<int64_t> window_offsets() const;
 };
 
-/// The loops for the best instruction set of the machine.
+/// The loops, compiled for the best instruction set of the machine.
 template <class T>
 struct PoolLoops {
-  /// Computes output rows [first, last) of one image; argmax_indices may be null.
+  /// Computes output rows [first, last) of one image. For max pooling argmax_indices receive the
+  /// index of each maximum in its window; they may be null.
   void (*rows)(const PoolPlan& plan, const T* x, T* y, uint8_t* argmax_indices, int64_t first,
                int64_t last);
-  /// Overwrites channels [first, last) of dx of one image. Max pooling reads either x or
+  /// Computes channels [first, last) of dx of one image. Max pooling reads either x or
   /// argmax_indices, average pooling neither.
   void (*gradient)(const PoolPlan& plan, const T* x, const uint8_t* argmax_indices, const T* dy,
                    T* dx, int64_t first, int64_t last);

@@ -15,7 +15,7 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The input pixels of the windows of one output row, one window at a time.
+/// The input pixels of the windows of one output row; the object moves from window to window.
 class Window {
  public:
   Window(const PoolPlan& p, int64_t row) : plan_(p) {
@@ -55,7 +55,8 @@ class Window {
   bool rows_whole_, whole_ = false;
 };
 
-/// True where x replaces the maximum `best`: where it is greater, or NaN (which then stays).
+/// True in lanes where x replaces the maximum `best`: x is greater, or x is NaN and thereby the
+/// result becomes NaN.
 template <class V>
 HWY_INLINE auto exceeds(V x, V best) {
   return hn::Or(hn::Gt(x, best), hn::IsNaN(x));
@@ -101,14 +102,14 @@ HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y)
   });
 }
 
-/// Adds the gradient to dx, or stores it where windows do not overlap.
+/// Adds the gradient to dx if windows overlap, else stores it.
 template <bool kOverlap, class Load, class Store, class V, class T>
 HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
   store(kOverlap ? hn::Add(load(dx), gradient) : gradient, dx);
 }
 
-/// Adds dy to dx at the maxima: at argmax_indices, or at the first maximum of each window if these
-/// are null.
+/// Adds dy to dx at the maxima of the windows: at argmax_indices or, if these are null, at the
+/// first maximum of each window.
 template <bool kOverlap, class T>
 HWY_INLINE void max_gradient(const Window& w, const T* x, const uint8_t* argmax_indices,
                              const T* dy, T* dx, int64_t channels) {

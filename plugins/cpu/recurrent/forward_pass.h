@@ -1,8 +1,9 @@
-// The forward pass over whole sequences. Every part of the batch goes through time separately,
-// without barriers, in chunks of steps whose data stay in its core's cache: first the gates'
-// products with the inputs, then the steps. A batch that is too small for parts is split by units
-// instead, with a barrier after every step. Sums are split by shapes alone, so the bits do not
-// depend on the number of threads.
+// The forward pass over whole sequences. The batch is divided into parts, and each part goes
+// through time separately, without waiting for others, in chunks of steps whose data stay in its
+// core's cache: first the products of the inputs with the gates' weights, then the steps. If the
+// batch is too small for parts, the units are divided among the threads instead, with a barrier
+// after every step. Sums are divided by shapes only, so results do not depend on the number of
+// threads.
 #pragma once
 #include "matmul/matmul.h"
 #include "recurrent/sequence.h"
@@ -11,15 +12,16 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kInputSteps = 12;      ///< steps whose input products are computed at once
-constexpr int64_t kPackedAlone = 16384;  ///< fewer values are packed on one thread
+constexpr int64_t kInputSteps = 12;      ///< number of steps whose input products are computed
+                                         ///< together
+constexpr int64_t kPackedAlone = 16384;  ///< weights with fewer values are packed by one thread
 
-/// The number of parts of a batch. Parts may have half of kPartRows samples, which costs nothing
-/// here.
+/// The number of parts of a batch. Parts may have as few as half of kPartRows samples, which is no
+/// slower in the forward pass.
 inline int64_t forward_parts(int64_t batch) {
   return std::max(few_parts(batch), std::min(batch / (kPartRows / 2), kManyParts));
 }
-/// Packs weights (rows, gates u) into panels.
+/// Packs weights (rows, gates * units) into panels.
 template <class T>
 class PackPanels final : public Kernel {
  public:
@@ -44,8 +46,8 @@ class PackPanels final : public Kernel {
   RecurrentLoops<T> loops_;
 };
 
-/// A forward pass with inputs x, h0, ..., then kernel, recurrent weights and bias, and optional
-/// dropout factors of states; output 1 is the last h.
+/// The kernel of a forward pass. Its inputs are x, the initial states, then kernel, recurrent
+/// weights and bias, and optional dropout factors of states; output 1 is the last h.
 template <class T>
 class RecurrentForward : public Recurrent<T> {
  public:
@@ -127,7 +129,7 @@ class RecurrentForward : public Recurrent<T> {
   }
 
  private:
-  /// The samples and the panels of units that a thread computes.
+  /// The samples [first, last) and the panels of units that one thread computes.
   struct Share {
     int64_t first, last, first_panel, last_panel;
     T* x_parts;
@@ -136,7 +138,7 @@ class RecurrentForward : public Recurrent<T> {
     Loops loops;
     Results results;
     const T *x, *kernel, *recurrent, *bias, *factors;
-    T* dropped;  ///< states times factors, for even and for odd steps
+    T* dropped;  ///< products of the states and the dropout factors, for even and for odd steps
   };
   static void multiply(const T* x, const T* factors, int64_t count, T* y) {
     for (int64_t i = 0; i < count; ++i) y[i] = x[i] * factors[i];
@@ -144,8 +146,8 @@ class RecurrentForward : public Recurrent<T> {
   T* dropped(const Invocation& run, int64_t t) const {
     return run.dropped + t % 2 * this->batch_ * this->units_;
   }
-  /// Multiplies the states that the thread has just computed by the dropout factors, for the next
-  /// step.
+  /// Multiplies the states that the thread has just computed by the dropout factors; the next step
+  /// reads the products.
   void drop(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t first = share.first_panel * this->loops_.lanes,
                   last = std::min(share.last_panel * this->loops_.lanes, this->units_);

@@ -1,7 +1,7 @@
-// The gradient over whole sequences. Every part of the batch goes back through time separately, in
-// chunks of steps: first the steps, then the gradient of the inputs and a contribution to the
-// gradients of the weights. Sums are split by shapes alone, so the bits do not depend on the number
-// of threads.
+// The gradient over whole sequences. The batch is divided into parts, and each part goes back
+// through time separately, in chunks of steps: first the steps, then the gradient of the inputs and
+// the contribution to the gradients of the weights. Sums are divided by shapes only, so results do
+// not depend on the number of threads.
 #pragma once
 #include "matmul/matmul.h"
 #include "recurrent/sequence.h"
@@ -9,22 +9,24 @@
 
 namespace crescent::cpu {
 
-/// Samples times steps whose gradients are kept for the gradients of the weights.
+/// The number of rows (a sample at a step) whose gradients are kept until they are added to the
+/// gradients of the weights.
 constexpr int64_t kGradientRows = 96;
 
-/// The number of parts of a batch. Parts of half of kPartRows samples make the products of a step a
-/// tenth slower, because they have so few rows; they are used only if they give many parts.
+/// The number of parts of a batch. With parts of half of kPartRows samples the products of a step
+/// are a tenth slower, because they have few rows; such parts are only used if there are many.
 inline int64_t gradient_parts(int64_t batch) {
   const int64_t few = few_parts(batch);
   return batch < kManyParts * kPartRows / 2 ? few : std::max(few, kManyParts);
 }
-/// The base of the LSTM and GRU gradients. Consecutive parts form a group, which accumulates
-/// gradients of weights into the same sums; the sums of all groups are added at the end.
+/// The base of the LSTM and GRU gradients. Consecutive parts form a group, which adds up gradients
+/// of weights; the sums of all groups are added at the end.
 template <class T>
 class RecurrentGradient : public Recurrent<T> {
  public:
   /// `biases`: number of values of the bias. `is_shared`: whether the products with x and with h
-  /// have the same gradient. `factors`: index of the input with dropout factors, which is optional.
+  /// have the same gradient. `factors`: index of the input with dropout factors, which may be
+  /// missing.
   RecurrentGradient(const Request& r, int64_t gates, int64_t biases, bool is_shared, int factors)
       : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
         factors_(static_cast<int>(r.inputs.size()) > factors ? factors : -1),
@@ -58,14 +60,15 @@ class RecurrentGradient : public Recurrent<T> {
   /// The data of one step for one sample.
   struct SampleStep {
     int64_t sample, step;
-    T* dh;                 ///< gradient of h; the step leaves the direct gradient of h_before
+    T* dh;                 ///< the gradient of h; after the step the direct part of the gradient of
+                           ///< h_before
     T *dx_part, *dh_part;  ///< gradients of the products with x and with h
     T* dbias;
-    const T* h_before;  ///< after dropout
+    const T* h_before;  ///< the previous state, after dropout
   };
 
-  /// Runs row(SampleStep) for all samples and steps, from the last step to the first. `add`: row()
-  /// leaves a direct gradient of the previous state in dh.
+  /// Calls row(SampleStep) for all samples and steps, from the last step to the first. `add` says
+  /// whether row() leaves the direct part of the gradient of the previous state in dh.
   template <class F>
   void run_back(const Arguments& a, const Tensors& p, bool add, F&& row) const {
     const int64_t blocks = (this->width_ + kDepth - 1) / kDepth;
@@ -87,12 +90,13 @@ class RecurrentGradient : public Recurrent<T> {
   }
 
  private:
-  static constexpr int64_t kSums = int64_t{32} << 20;  // most values of all groups together
-  /// The distance between rows, which is not a power of two, because such rows would map to the
-  /// same cache sets.
+  // largest number of values of the sums of all groups together
+  static constexpr int64_t kSums = int64_t{32} << 20;
+  /// The distance between rows in values. It is not a power of two, because such rows would compete
+  /// for the same cache sets.
   int64_t row_stride(int64_t width) const { return this->padded(width) + this->loops_.lanes; }
 
-  /// Multiplies a row of states, or of their gradient, by the sample's factors.
+  /// Multiplies a row of states, or of their gradient, by the dropout factors of the sample.
   void scale(const Tensors& p, int64_t sample, T* row) const {
     for (int64_t u = 0; p.factors && u < this->units_; ++u)
       row[u] *= p.factors[sample * this->units_ + u];
@@ -174,10 +178,12 @@ class RecurrentGradient : public Recurrent<T> {
   int factors_;
   int64_t biases_, chunk_;
   int64_t inputs_, sums_,
-      groups_;  ///< rows of both weights; values of a group's sums (weights, bias)
+      groups_;  ///< the number of rows of kernel and recurrent weights together, the number of
+                ///< values of a group's sums (weights and bias), and the number of groups
   int64_t dz_stride_,
-      x_stride_;   ///< strides of a chunk's rows: of gradients of products; of x with h_before
-  Layout<T> own_;  ///< in thread scratch
+      x_stride_;   ///< distances between rows in values: of gradients of products, and of x
+                   ///< together with h_before
+  Layout<T> own_;  ///< the layout of the thread's scratch memory
   size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_at_ = 0;
   size_t dh_ = 0, x_rows_ = 0, dx_rows_ = 0, dx_part_ = 0, dh_part_ = 0;
 };

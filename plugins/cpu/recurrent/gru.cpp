@@ -1,4 +1,4 @@
-// GRU with reset_after = true: what its steps read and write.
+// The kernels of GRU with reset_after = true: their inputs and outputs in each step.
 #include "recurrent/forward_pass.h"
 #include "recurrent/gradient_pass.h"
 

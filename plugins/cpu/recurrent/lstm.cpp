@@ -1,4 +1,4 @@
-// LSTM: what its steps read and write.
+// The kernels of LSTM: their inputs and outputs in each step.
 #include "recurrent/forward_pass.h"
 #include "recurrent/gradient_pass.h"
 
@@ -29,7 +29,7 @@ class LstmGradient final : public RecurrentGradient<T> {
 
   void run(const Arguments& a) const override {
     const int64_t units = this->units_;
-    T* dc = a.out<T>(2);  // dc of the current step
+    T* dc = a.out<T>(2);  // the gradient of the cell at the current step
     std::copy_n(a.in<T>(10), this->batch_ * units, dc);
     const T *c0 = a.in<T>(2), *gates = a.in<T>(6), *cells = a.in<T>(7), *dhs = a.in<T>(8);
     this->run_back(

@@ -1,5 +1,5 @@
-// Kernels for the gates of an LSTM step, which serve ops of plugins/layers/recurrent/lstm_gates.h
-// by name.
+// Kernels for the gates of an LSTM step. The ops are defined in
+// plugins/layers/recurrent/lstm_gates.h; the kernels are found by the names of the ops.
 #include <algorithm>
 
 #include "recurrent/recurrent.h"
@@ -9,7 +9,7 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kPartValues = 1 << 12;  ///< values of the state per part
+constexpr int64_t kPartValues = 1 << 12;  ///< number of values of the state that a task computes
 
 template <class T>
 class LstmGatesKernel : public Kernel {
@@ -21,7 +21,7 @@ class LstmGatesKernel : public Kernel {
   std::string name() const override { return "highway"; }
 
  protected:
-  /// Runs f(first row, rows) for all parts.
+  /// Calls f(first row, number of rows) for all parts of the batch.
   template <class F>
   void each_part(CpuThreads& threads, F&& f) const {
     const int64_t grain = std::max<int64_t>(1, kPartValues / std::max<int64_t>(units_, 1));
@@ -32,7 +32,7 @@ class LstmGatesKernel : public Kernel {
   RecurrentLoops<T> loops_;
 };
 
-// inputs: products with x and h, previous c; outputs: gates, c, h
+// inputs: products with x and with h, previous c; outputs: gates, c, h
 template <class T>
 class Forward final : public LstmGatesKernel<T> {
  public:
@@ -50,8 +50,8 @@ class Forward final : public LstmGatesKernel<T> {
   }
 };
 
-// inputs: gates, c, previous c, dc, dh, optionally another dh; outputs: gradients of the gates, of
-// the previous c
+// inputs: gates, c, previous c, dc, dh, and optionally a second dh to add; outputs: gradients of
+// the gates and of the previous c
 template <class T>
 class Gradient final : public LstmGatesKernel<T> {
  public:
@@ -62,7 +62,7 @@ class Gradient final : public LstmGatesKernel<T> {
     const int64_t units = this->units_;
     this->each_part(a.threads, [&](int64_t first, int64_t rows) {
       T* none = reinterpret_cast<T*>(thread_scratch(5 * static_cast<size_t>(units) * sizeof(T)));
-      T* unused = none + units;  // sums for a bias, which are not used
+      T* unused = none + units;  // memory for the gradient of a bias, which nobody reads
       std::fill_n(none, 5 * units, T{0});
       const int64_t begin = first * units, end = begin + rows * units;
       if (a.in<T>(3) != a.out<T>(1))

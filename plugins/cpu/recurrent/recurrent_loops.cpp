@@ -13,17 +13,17 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The rows of a tile of four vectors that fits the registers.
+/// The number of rows of a tile with four vectors of columns whose sums fit the registers.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
 constexpr int kMaxRows = 2;
 #else
 constexpr int kMaxRows = 6;
 #endif
-constexpr int64_t kWide = 4;  // vectors per wide panel of columns
+constexpr int64_t kWide = 4;  // number of vectors of columns per wide panel
 
-/// Operands of c (rows, columns of a panel) = from + a b. a is (rows, depth), or (depth, rows) if
-/// it is read transposed. Rows of `from` are `ldf` apart (0: the same row for all); null means
-/// zeros.
+/// The arguments of the product c (rows, columns of a panel) = from + a b. a is (rows, depth), or
+/// (depth, rows) if it is read transposed. Rows of `from` are `ldf` apart (0: all rows are the same
+/// one); null means zeros.
 template <class T>
 struct Operands {
   int64_t rows, depth;
@@ -37,7 +37,7 @@ struct Operands {
   int64_t ldc;
 };
 
-/// Computes kRows rows of the product in registers. Where these are few, several partial sums per
+/// Computes kRows rows of the product in registers. If these are few, several partial sums per
 /// element hide the latency of additions.
 template <int kRows, int kVectors, bool kTransposed, class D, class T>
 HWY_INLINE void tile(D d, const Operands<T>& p) {
@@ -113,13 +113,14 @@ void pack(int64_t rows, int64_t units, int64_t gates, const T* weights, int64_t 
   const int64_t first = panel * lanes, count = std::min(lanes, units - first);
   packed += first * gates * rows;
   for (int64_t row = 0; row < rows * gates; ++row, packed += lanes) {
-    std::copy_n(weights + row * units + first, count, packed);  // a row of (rows, gates, u)
+    // copies a row of the weights, seen as (rows, gates, units)
+    std::copy_n(weights + row * units + first, count, packed);
     std::fill_n(packed + count, lanes - count, T{0});
   }
 }
 
-/// Calls f(first column, vectors) for the panels of `columns`: wide ones first, then single
-/// vectors.
+/// Calls f(first column, number of vectors) for the panels of `columns` columns: wide panels first,
+/// then panels of a single vector.
 template <class T, class F>
 void each_panel(int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
@@ -194,9 +195,9 @@ void input(const RecurrentInput<T>& p) {
   }
 }
 
-/// Computes z (samples, kGates lanes) = from(panel) + h_before . weights for each panel of units,
-/// then calls row(panel, sample, z). Several panels are computed at once, so that the rows' long
-/// dependency chains overlap.
+/// Computes z (samples, kGates * lanes) = from(panel) + h_before . weights for each panel of units,
+/// then calls row(panel, sample, z). Several panels are computed at once, so that the long
+/// dependency chains of their rows overlap.
 template <int kGates, class T, class From, class F>
 HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&& row) {
   const hn::ScalableTag<T> d;
@@ -217,8 +218,8 @@ HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&
   }
 }
 
-/// a / b up to one unit in the last place, for b of moderate size: a division occupies the
-/// multipliers of AVX-512 for 16 cycles.
+/// a / b with an error of at most one unit in the last place, for b of moderate size. It is used
+/// because a division instruction occupies the multipliers of AVX-512 for 16 cycles.
 template <class D, class V>
 HWY_INLINE V quotient(D d, V a, V b) {
 #if HWY_TARGET <= HWY_AVX3
@@ -259,8 +260,8 @@ HWY_INLINE V gate_sigmoid(D d, V x) {
   return hn::MulAdd(half, gate_tanh(d, hn::Mul(half, x)), half);
 }
 
-/// Prefetches the rows that the next step writes, since rows of different samples are too far apart
-/// for the hardware prefetcher.
+/// Prefetches the rows that the next step writes: rows of different samples are too far apart for
+/// the hardware prefetcher.
 template <class T>
 HWY_INLINE void fetch(std::initializer_list<const T*> written) {
   for (const T* row : written) __builtin_prefetch(row, 1, 2);
@@ -313,7 +314,7 @@ void lstm_gates(int64_t rows, int64_t units, const T* x_part, const T* h_part, c
   }
 }
 
-/// Prefetches the row that the previous step reads, which lies directly before `row`.
+/// Prefetches the row before `row`, which the next call, for the previous time step, reads.
 template <class T>
 HWY_INLINE void fetch_before(const T* row, int64_t count) {
   for (const T* p = row - count; p < row; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);

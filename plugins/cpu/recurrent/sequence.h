@@ -10,11 +10,13 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kThreadProducts = 16384;  ///< fewest multiplications per step of a thread
+constexpr int64_t kThreadProducts = 16384;  ///< fewest multiplications per time step for which a
+                                            ///< further thread is used
 
 inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/// The number of parts of a batch, of kPartRows samples each; a smaller batch has two.
+/// The number of parts of a batch: parts have kPartRows samples, but a batch of at least 8 samples
+/// has at least two.
 inline int64_t few_parts(int64_t batch) {
   return std::max(pieces(batch, kPartRows), std::clamp<int64_t>(batch / 4, 1, 2));
 }
@@ -24,7 +26,7 @@ constexpr int64_t kManyParts = 16;
 template <class T>
 class Layout {
  public:
-  /// Appends `count` values and gives their offset.
+  /// Appends an array of `count` values; returns its offset.
   size_t reserve(int64_t count) {
     const size_t at = values_;
     values_ += static_cast<size_t>(round_up(count, 64 / sizeof(T)));
@@ -36,8 +38,8 @@ class Layout {
   size_t values_ = 0;
 };
 
-/// The sizes of a request whose input 0 is x (batch, steps, features) and whose h0 is (batch,
-/// units).
+/// The base of kernels over sequences: the sizes of a request whose input 0 is x (batch, steps,
+/// features) and whose h0 is (batch, units).
 template <class T>
 class Recurrent : public Kernel {
  public:
@@ -70,7 +72,7 @@ class Recurrent : public Kernel {
 
   int64_t batch_, steps_, features_, units_, gates_, width_, parts_;
   RecurrentLoops<T> loops_;
-  Layout<T> shared_;  ///< the kernel's scratch memory
+  Layout<T> shared_;  ///< the layout of the kernel's scratch memory, which all threads use
 };
 
 template <template <class> class K>

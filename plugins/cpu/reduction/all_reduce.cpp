@@ -1,4 +1,4 @@
-// Sums and extremes over processes, which the communicator computes in the memory of the result. A
+// Sums and extremes over processes. The communicator computes them in the memory of the result. A
 // mean is a sum divided by the number of processes at the time of the run.
 #include <cstring>
 
@@ -43,7 +43,8 @@ class AllReduceKernel final : public Kernel {
 
 bool is_wide(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-/// Rejects means of half-width floats, which the next row of the table computes in float32.
+/// Returns null for means of half-width floats; the next entry of the kernel table computes these
+/// in float32.
 std::unique_ptr<Kernel> make_all_reduce(const Request& r) {
   const bool is_mean = static_cast<const AllReduce&>(r.op).kind == ReduceKind::mean;
   if (is_mean && !is_wide(r.inputs[0].dtype)) return nullptr;

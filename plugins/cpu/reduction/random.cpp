@@ -29,10 +29,12 @@ namespace crescent::cpu {
 struct Draw {
   RandomKind kind;
   double a, b;
-  double low, top;  ///< limits of uniform and truncated values, exact in the result's dtype
+  double low, top;  ///< the smallest and largest result of a uniform or truncated draw, exact in
+                    ///< the result's dtype
   int64_t seed = 0, counter = 0;
 };
-/// Writes elements [begin, end) of a draw; `to` is the address of element `begin`, a multiple of 4.
+/// Writes elements [begin, end) of a draw; `to` is the address of element `begin`, which is a
+/// multiple of 4.
 using RandomLoop = void (*)(const Draw& draw, int64_t begin, int64_t end, void* to);
 
 }  // namespace crescent::cpu
@@ -42,10 +44,10 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-constexpr int64_t kWords = 1024;  // words per batch
+constexpr int64_t kWords = 1024;  // number of words that are computed at a time
 
-/// Fills words[0..kWords) from the philox blocks beginning with `block`, many blocks side by side
-/// so that the compiler vectorizes them.
+/// Fills words[0..kWords) from the philox blocks that begin with `block`; many blocks are computed
+/// side by side, so that the compiler vectorizes the loop.
 void make_words(const Draw& draw, uint64_t block, uint32_t* words) {
   constexpr int kBlocks = 64;
   const uint64_t counter = static_cast<uint64_t>(draw.counter);
@@ -91,11 +93,12 @@ constexpr T kUlp = sizeof(T) == 4 ? T(0x1p-24) : T(0x1p-53);
 template <class T>
 void uniform(const Draw& draw, T* u, int64_t n) {
   const T low = static_cast<T>(draw.a), width = static_cast<T>(draw.b - draw.a);
-  const T top = static_cast<T>(draw.top);  // the exclusive limit must not be reached by rounding
+  // rounding must not give the upper limit, which is exclusive
+  const T top = static_cast<T>(draw.top);
   for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? top : low);
 }
 
-/// Turns u[2k], u[2k+1] into a pair of normal values.
+/// Converts the uniform numbers u[2k] and u[2k+1] to a pair of normal numbers.
 template <class T>
 void normal(const Draw& draw, T* u, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -115,7 +118,8 @@ void normal(const Draw& draw, T* u, int64_t n) {
 }
 
 /// The quantile of the standard normal distribution for p near 1/2, by Acklam's rational function
-/// with an error of 1e-8; where `exact`, a step of Halley's method makes it exact in float64.
+/// with an error of 1e-8. If `exact`, a step of Halley's method reduces the error to the precision
+/// of float64.
 double normal_quantile(double p, bool exact) {
   const double q = p - 0.5, r = q * q;
   const double above =
@@ -193,7 +197,7 @@ namespace {
 
 HWY_EXPORT(find_random);
 
-/// x rounded to the dtype.
+/// Rounds x to the nearest value of the dtype.
 double rounded(double x, DType dtype) {
   switch (dtype) {
     case DType::float32:
@@ -207,7 +211,7 @@ double rounded(double x, DType dtype) {
   }
 }
 
-/// The largest value of the dtype below x, which is a value of the dtype.
+/// The largest value of the dtype that is less than x, which must be a value of the dtype.
 double before(double x, DType dtype) {
   if (dtype == DType::float64) return std::nextafter(x, -INFINITY);
   const auto number = static_cast<float>(x);
@@ -231,7 +235,8 @@ Draw draw_of(const Random& op, DType dtype) {
   return {op.kind, op.a, op.b, op.a, before(rounded(op.b, dtype), dtype)};
 }
 
-/// Draws random numbers; half-width floats are drawn as float32, a batch at a time, and rounded.
+/// The kernel that draws random numbers. Half-width floats are drawn as float32, some at a time,
+/// and rounded.
 class RandomKernel final : public Kernel {
  public:
   RandomKernel(const Random& op, const TensorSpec& out, RandomLoop loop)
@@ -245,7 +250,8 @@ class RandomKernel final : public Kernel {
     draw.seed = a.in<int64_t>(0)[0];
     draw.counter = a.in<int64_t>(0)[1];
     const int64_t grain =
-        draw.kind == RandomKind::truncated_normal ? 1024 : 8192;  // multiples of kWords
+        // elements per task, a multiple of kWords
+        draw.kind == RandomKind::truncated_normal ? 1024 : 8192;
     a.threads.blocks(size_, grain, [&](int64_t begin, int64_t end) {
       std::byte* to = a.outputs[0] + static_cast<size_t>(begin) * bytes_;
       round_ ? draw_rounded(draw, begin, end, to) : loop_(draw, begin, end, to);

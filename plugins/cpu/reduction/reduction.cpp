@@ -13,7 +13,7 @@ ReduceGeometry::ReduceGeometry(const Shape& shape, const std::vector<int>& axes)
     int64_t size;
     bool reduced;
   };
-  std::vector<Merged> merged;  // outermost first, without axes of size 1
+  std::vector<Merged> merged;  // the merged axes, from the outermost one, without axes of size 1
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] == 1) continue;
     const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -55,20 +55,24 @@ int64_t ReduceGeometry::neighbours(int64_t outer) const {
 
 namespace {
 
-constexpr int64_t kChunkElements = 32768;  // least elements per chunk
+constexpr int64_t kChunkElements = 32768;  // fewest elements per chunk
 constexpr int64_t kMaxChunks = 32;
 constexpr int64_t kNeighbourParts = 32;
-constexpr int64_t kMinUnits = 16;  // fewest units for which columns and rows need not be split
-// A kernel with more parts is not fused into a reduction with fewer parts than this.
+// if there are at least this many units, neither columns nor rows are split further
+constexpr int64_t kMinUnits = 16;
+// A reduction with fewer parts than this does not take over an elementwise kernel that has more
+// parts.
 constexpr int64_t kMinFusedParts = 8;
-constexpr int64_t kFoldedWidth = 512;             // up to this width, narrow rows are folded
-constexpr int64_t kTile = 512, kWideTile = 2048;  // columns
-// Elements that the elementwise kernel computes at a time; they fit the first-level cache.
+// several rows narrower than this are treated as one wide row, up to this width
+constexpr int64_t kFoldedWidth = 512;
+constexpr int64_t kTile = 512, kWideTile = 2048;  // numbers of columns per tile
+// The number of elements that the elementwise kernel computes at a time; they fit the first-level
+// cache.
 constexpr int64_t kMaxComputed = 4096;
 
 }  // namespace
 
-/// The state of a thread: accumulators and partial sums of its results, and the current block.
+/// The state of a thread: accumulators and partial sums of results, and the present block.
 class ReduceKernel::Worker {
  public:
   Worker(const ReduceKernel& kernel, const Arguments& a, const Elementwise::Cells& cells)
@@ -83,7 +87,8 @@ class ReduceKernel::Worker {
     return accumulators(kernel_.results_.size() + result);
   }
 
-  /// Computes the block by the elementwise kernel, or finds it in the input.
+  /// Makes the elements of a block available: computes them by the elementwise kernel, or finds
+  /// them in the input.
   void read(const Block& block) {
     begin_ = block.begin, stride_ = block.stride;
     if (!kernel_.before_) return;
@@ -107,10 +112,10 @@ class ReduceKernel::Worker {
            output * static_cast<size_t>(kMaxComputed) * 8;
   }
 
-  /// Computes elements [begin, begin + n) of every output of the elementwise kernel; they begin at
-  /// index `at` of the thread's buffers.
+  /// Computes elements [begin, begin + n) of every output of the elementwise kernel, and stores
+  /// them from index `at` of the thread's buffers on.
   void make(int64_t begin, int64_t n, int64_t at) {
-    std::byte* outputs[kMaxResults];  // addresses of element 0
+    std::byte* outputs[kMaxResults];  // the address at which element 0 of each output would be
     for (size_t o = 0; o < kernel_.made_bytes_.size(); ++o)
       outputs[o] = made(o) + (at - begin) * static_cast<int64_t>(kernel_.made_bytes_[o]);
     kernel_.before_->run_range({a_.inputs, outputs, a_.scratch, a_.threads}, cells_, begin,
@@ -138,9 +143,9 @@ ReduceKernel::ReduceKernel(const Reduce& op, const Request& request, ReduceLoops
   cut();
 }
 
-/// Chooses units and chunks. A unit is one output (along rows) or a tile of adjacent outputs; a
-/// chunk is a range of the elements that a unit reduces. Wide tiles are read faster and are used
-/// where they leave enough parts; they do not change the order of additions.
+/// Divides the work into units and chunks. A unit is one output (along rows) or a tile of adjacent
+/// outputs; a chunk is a range of the elements that a unit reduces. Wide tiles are read faster and
+/// are used if there are enough of them; they do not change the order of additions.
 void ReduceKernel::cut() {
   const ReduceGeometry& g = geometry_;
   split_row_ = g.along_rows() && g.rows() == 1;
@@ -186,7 +191,7 @@ size_t ReduceKernel::partial_bytes() const {
   return chunks_ == 1 ? 0 : static_cast<size_t>(units_ * chunks_ * tile_) * 8;
 }
 
-/// The scratch memory of the joined elementwise kernel comes first.
+/// The bytes of scratch memory; that of the joined elementwise kernel comes first.
 size_t ReduceKernel::scratch_bytes() const {
   return own_scratch() + results_.size() * partial_bytes();
 }
@@ -228,8 +233,8 @@ void ReduceKernel::run(const Arguments& a) const {
 void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells) const {
   const int64_t cost = unit_elements_ * (before_ ? 1 + before_->cost() : 1);
   int64_t grain = std::max<int64_t>(1, kChunkElements / std::max<int64_t>(cost, 1));
-  // Neighbouring units are read together, which pays only for parts of many units where the rows of
-  // a unit are far apart.
+  // Neighbouring units are read together. If the rows of a unit are far apart in memory, this is
+  // only worth it for tasks with many units.
   if (geometry_.rows() > 1 && geometry_.neighbours(0) > 1)
     grain = std::max(grain, units_ / kNeighbourParts);
   a.threads.blocks(units_, grain, [&](int64_t begin, int64_t end) {
@@ -243,7 +248,8 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
       }
       return;
     }
-    for (int64_t first = begin; first < end; first += kTile) {  // converts kTile results at a time
+    // converts kTile results at a time to their dtype
+    for (int64_t first = begin; first < end; first += kTile) {
       const int64_t n = std::min(kTile, end - first);
       reduce_units(worker, first, n, acc);
       for (size_t r = 0; r < results_.size(); ++r)
@@ -252,7 +258,7 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
   });
 }
 
-/// Reduces units of one result each; short contiguous rows are read several at a time.
+/// Reduces units with a single result each; several short contiguous rows are read at a time.
 void ReduceKernel::reduce_units(Worker& worker, int64_t first, int64_t n,
                                 const Accumulators& acc) const {
   const int64_t width = geometry_.width();
@@ -309,7 +315,7 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
     const int64_t most = before_ ? kRowLength : n;
     for (int64_t i = 0; i < n; i += most) f(Block{begin + i, 1, std::min(most, n - i), most});
   };
-  // Several narrow contiguous rows are folded into one wide row.
+  // Treats several narrow contiguous rows as one wide row.
   const auto columns = [&](int64_t begin, int64_t n) {
     const int64_t fold = g.width() == width ? std::min(kFoldedWidth / width, n / kColumnLength) : 1;
     for (int64_t i = 0; i < n;) {

@@ -1,6 +1,6 @@
-// The building blocks of reductions. An accumulator has 8 bytes: a double for floats, an int64 for
-// integers and bool, so that long sums stay precise. The split into parts does not depend on
-// threads.
+// The building blocks of reductions. An accumulator has 8 bytes: it is a double for floats and an
+// int64 for integers and bool, so that long sums stay precise. The division of the work does not
+// depend on the number of threads.
 #pragma once
 #include <array>
 #include <vector>
@@ -10,29 +10,29 @@
 
 namespace crescent::cpu {
 
-/// The loops of one kind and dtype. `acc` points to accumulators.
+/// The loops for one kind of reduction and one dtype. `acc` points to accumulators.
 struct ReduceLoops {
-  void (*start)(void* acc, int64_t n) = nullptr;  ///< sets the neutral element
-  /// acc[i] accumulates row i of `rows` contiguous rows of `width` elements, kRowLength elements at
-  /// a time.
+  void (*start)(void* acc, int64_t n) = nullptr;  ///< sets n accumulators to the neutral element
+  /// Adds row i of `rows` contiguous rows of `width` elements to acc[i], kRowLength elements at a
+  /// time. (To add means to combine by the kind of the reduction.)
   void (*rows)(const void* x, int64_t rows, int64_t width, void* acc) = nullptr;
-  /// partial[j] accumulates x[i * stride + j] over i < rows, for j < width; where `first`, it
-  /// starts anew. Partial results have at most 8 bytes.
+  /// Adds x[i * stride + j], for all i < rows, to partial[j] for j < width; with `first` partial[j]
+  /// begins anew. Partial results have at most 8 bytes.
   void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
                   void* partial) = nullptr;
-  /// acc[j % width] accumulates partial[j] for j < n, where n is a multiple of width.
+  /// Adds partial[j] to acc[j % width] for j < n, where n is a multiple of width.
   void (*add_up)(const void* partial, int64_t n, int64_t width, void* acc) = nullptr;
   void (*merge)(const void* from, void* acc,
-                int64_t n) = nullptr;  ///< acc accumulates other accumulators
+                int64_t n) = nullptr;  ///< adds n other accumulators to acc
 };
-/// The number of elements of a row or column that are summed in their own precision before the sum
-/// goes to the accumulator.
+/// The number of elements of a row or column that are summed in the dtype of the elements before
+/// the sum is added to the accumulator.
 inline constexpr int64_t kRowLength = 2048, kColumnLength = 64;
 ReduceLoops reduce_loops(ReduceKind kind, DType dtype);
 
-/// A dense array seen as outer x rows x width, where the last axis, a row of `width` elements, is
-/// either reduced or kept. Kept and reduced axes may alternate among the outer axes; adjacent axes
-/// of one kind are merged.
+/// A dense array seen as (outer, rows, width). The last axis is a row of `width` elements; it is
+/// either reduced or kept. The other axes may be kept or reduced in any order; adjacent axes that
+/// are both kept or both reduced are merged.
 class ReduceGeometry {
  public:
   ReduceGeometry(const Shape& shape, const std::vector<int>& axes);
@@ -40,14 +40,18 @@ class ReduceGeometry {
 
   bool along_rows() const { return along_rows_; }  ///< whether the last axis is reduced
   int64_t width() const { return width_; }         ///< length of the last axis
-  int64_t outer() const { return outer_; }         ///< combinations of kept axes but the last
+  int64_t outer() const {
+    return outer_;
+  }  ///< number of combinations of indices of the
+     ///< kept axes except the last axis
   int64_t rows() const {
     return rows_;
-  }  ///< rows that are reduced into one output (or row of outputs)
+  }  ///< number of rows that are reduced to one output, or to one row of outputs
   int64_t adjacent() const { return adjacent_; }  ///< number of rows that are contiguous in memory
-  /// The element offset of row `row` of outer index `outer`.
+  /// The offset, in elements, of row `row` for the index `outer`.
   int64_t offset(int64_t outer, int64_t row) const;
-  /// The number of outer indices from `outer` on whose rows are contiguous in memory.
+  /// The number of consecutive outer indices, beginning with `outer`, whose rows are contiguous in
+  /// memory.
   int64_t neighbours(int64_t outer) const;
   int64_t size() const { return outer_ * rows_ * width_; }
   int64_t results() const { return along_rows_ ? outer_ : outer_ * width_; }
@@ -60,12 +64,12 @@ class ReduceGeometry {
   static int64_t offset_in(const std::vector<Axis>& axes, int64_t index);
   bool along_rows_ = false;
   int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_ = 1;
-  std::vector<Axis> kept_, reduced_;  // axes except the last, outermost first
+  std::vector<Axis> kept_, reduced_;  // the axes except the last one, from the outermost one
 };
 
 /// The reduction of an array, or of the outputs of an elementwise kernel, which are computed block
-/// by block and reduced while they are in the cache, and never go to memory. Several reductions
-/// over the same axes can share an elementwise kernel.
+/// by block and reduced while they are in the cache, so that they are never written to memory.
+/// Several reductions over the same axes can share an elementwise kernel.
 class ReduceKernel final : public Kernel {
  public:
   ReduceKernel(const Reduce& op, const Request& request, ReduceLoops loops);
@@ -76,27 +80,29 @@ class ReduceKernel final : public Kernel {
   double flops() const override;
 
   static constexpr size_t kMaxResults = 4;
-  /// Fuses the elementwise kernel `before`, whose output `output` only this reduction reads;
-  /// returns false if it cannot be fused or if that does not pay.
+  /// Takes over the elementwise kernel `before`, whose output `output` only this reduction reads.
+  /// Returns false if this is not possible or would be slower.
   bool take(std::unique_ptr<Kernel>& before, int output);
   bool may_join(const ReduceKernel& other) const { return geometry_ == other.geometry_; }
-  /// After take(): fuses another reduction, which reads output `output` of the same elementwise
-  /// kernel; its result follows the others.
+  /// To be called after take(): adds another reduction, which reads output `output` of the same
+  /// elementwise kernel. Its result becomes the last output.
   void join(const ReduceKernel& other, int output);
 
  private:
-  /// One of the results.
+  /// One result of the kernel.
   struct Result {
     ReduceLoops loops;
     size_t in_bytes, out_bytes;
-    UnaryLoop convert = nullptr, widen = nullptr;  ///< applied to accumulators
+    UnaryLoop convert = nullptr, widen = nullptr;  ///< loops that convert accumulators to the dtype
+                                                   ///< of the result
     double divisor = 1;
-    int made = 0;  ///< output of the elementwise kernel
+    int made = 0;  ///< index of the elementwise kernel's output that is reduced
   };
-  /// Elements that are reduced at once: rows that are `stride` apart.
+  /// Elements that are reduced together: `rows` rows of `width` elements, which are `stride` apart.
   struct Block {
     int64_t begin, rows, width, stride;
-    bool first = true, last = true;  ///< among the blocks that share partial column sums
+    bool first = true, last = true;  ///< whether it is the first, and the last, of the blocks that
+                                     ///< share partial column sums
   };
   class Worker;
 
@@ -108,7 +114,7 @@ class ReduceKernel final : public Kernel {
   int64_t width_of(int64_t unit) const;
   template <class F>
   void each_block(int64_t unit, int64_t chunk, F&& f) const;
-  /// The accumulators of each result.
+  /// The address of the accumulators of each result.
   using Accumulators = std::array<std::byte*, kMaxResults>;
   void run_whole(const Arguments& a, const Elementwise::Cells& cells) const;
   void reduce_units(Worker& worker, int64_t first, int64_t n, const Accumulators& acc) const;
@@ -121,8 +127,8 @@ class ReduceKernel final : public Kernel {
 
   ReduceGeometry geometry_;
   std::vector<Result> results_;
-  std::unique_ptr<Elementwise> before_;  ///< joined elementwise kernel
-  std::vector<size_t> made_bytes_;       ///< per output of before_: bytes per element
+  std::unique_ptr<Elementwise> before_;  ///< the elementwise kernel that was taken over, or null
+  std::vector<size_t> made_bytes_;       ///< bytes per element of each output of before_
   int64_t tile_ = 1, tiles_ = 1, units_ = 1, chunks_ = 1, steps_ = 1, unit_elements_ = 1;
   bool split_row_ = false;  ///< whether a unit is a single row
 };

@@ -31,11 +31,12 @@ constexpr A neutral() {
                                  : top;
 }
 
-/// Combines two values; NaN takes precedence, and integers wrap around.
+/// Combines two values. If one is NaN, the result is NaN; integers wrap around on overflow.
 template <Rule rule, class A>
 HWY_INLINE A combine(A a, A x) {
   if constexpr (rule == Rule::largest || rule == Rule::smallest) {
-    const A extreme = (rule == Rule::largest ? x > a : x < a) ? x : a;  // a single instruction
+    // compiled to a single instruction
+    const A extreme = (rule == Rule::largest ? x > a : x < a) ? x : a;
     return x != x ? x : extreme;
   } else if constexpr (std::is_floating_point_v<A>)
     return rule == Rule::sum ? a + x : a * x;
@@ -44,7 +45,7 @@ HWY_INLINE A combine(A a, A x) {
                                             : static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
 }
 
-/// Sets neutral elements. `any` of nothing is false, `all` of nothing is true.
+/// Sets accumulators to the neutral element: false for `any`, true for `all`.
 template <Rule rule, class T, bool truth>
 void start(void* acc, int64_t n) {
   using A = Accumulator<T>;
@@ -84,7 +85,8 @@ HWY_INLINE double sum_of_lanes([[maybe_unused]] hn::ScalableTag<float> d, V x) {
 #endif
 }
 
-/// The sum of a row in the elements' own precision, in four vectors that each sum few elements.
+/// The sum of a row in the dtype of the elements, in four vectors of sums, so that each sum has few
+/// terms.
 template <class T>
 HWY_INLINE double sum_of_row(const T* x, int64_t n) {
   const hn::ScalableTag<Computed<T>> d;
@@ -109,7 +111,8 @@ HWY_INLINE V extreme(V a, V x) {
   return largest ? hn::Max(a, x) : hn::Min(a, x);
 }
 
-/// The extreme of a row. NaN is tested separately, because vector maxima may lose it.
+/// The largest or smallest element of a row. NaN is tested separately, because maximum instructions
+/// on vectors may lose it.
 template <Rule rule, class T>
 HWY_INLINE double extreme_of_row(const T* x, int64_t n) {
   constexpr bool largest = rule == Rule::largest;
@@ -142,8 +145,8 @@ HWY_INLINE hn::Vec<hn::ScalableTag<double>> doubles(const float* x) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), x));
 }
 
-/// The product of a row in float64, because a product of many numbers may overflow float32 on the
-/// way.
+/// The product of a row in float64, since an intermediate product of many numbers may overflow
+/// float32.
 template <class T>
 HWY_INLINE double multiply_row(const T* x, int64_t n) {
   const hn::ScalableTag<double> d;
@@ -189,7 +192,7 @@ void rows(const void* x, int64_t rows, int64_t width, void* acc) {
   }
 }
 
-/// The type of partial column results: the elements' own precision where it suffices.
+/// The type of partial results of columns: the type of the elements if it is precise enough.
 template <Rule rule, class T>
 using Partial = std::conditional_t<std::is_floating_point_v<Computed<T>> && rule != Rule::product,
                                    Computed<T>, Accumulator<T>>;

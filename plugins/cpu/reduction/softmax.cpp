@@ -9,7 +9,7 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kGrain = 2048;  // fewest elements per part of a thread
+constexpr int64_t kGrain = 2048;  // fewest elements per task
 
 int64_t lines_per_part(int64_t elements) {
   return std::max<int64_t>(1, kGrain / std::max<int64_t>(elements, 1));
@@ -64,7 +64,8 @@ class SoftmaxKernel final : public Kernel {
   SoftmaxLoops loops_;
 };
 
-/// A function that reads a sparse label: of any integer dtype, or a float with an integral value.
+/// A function that reads the label of a row, of any integer dtype, or a float with an integral
+/// value.
 using ReadLabel = int64_t (*)(const std::byte* labels, int64_t row);
 
 template <class Label>
@@ -90,7 +91,7 @@ ReadLabel label_reader(DType dtype) {
   }
 }
 
-/// The rows of logits and their labels, sparse or dense.
+/// The rows of logits and their labels: sparse (an integer per row) or dense (a target per class).
 struct LogitRows {
   LogitRows(bool sparse, const Request& r)
       : sparse(sparse),
@@ -111,7 +112,8 @@ struct LogitRows {
   SoftmaxLoops loops;
 };
 
-/// Sparse: log(sum exp(z)) - z[label]. Dense: sum over labels of t * (log(sum exp(z)) - z).
+/// Computes the cross-entropy of each row of logits z. Sparse: log(sum exp(z)) - z[label]. Dense:
+/// sum over classes of t * (log(sum exp(z)) - z).
 template <class T>
 class CrossEntropyKernel final : public Kernel {
  public:
@@ -142,7 +144,8 @@ class CrossEntropyKernel final : public Kernel {
   LogitRows rows_;
 };
 
-/// (softmax(z) * sum(target) - target) * upstream; the sum is 1 in the sparse form.
+/// Computes (softmax(z) * sum(target) - target) * upstream, the gradient of the logits z; for
+/// sparse labels the sum is 1.
 template <class T>
 class CrossEntropyBackwardKernel final : public Kernel {
  public:

@@ -48,7 +48,8 @@ double exponentials(const T* x, T* y, int64_t n, T top) {
   const auto shift = hn::Set(d, top);
   double total = 0;
   HWY_ALIGN T rest[hn::MaxLanes(d)];
-  for (int64_t i = 0; i < n;) {  // sums at most 64 vectors in T
+  // at most 64 vectors are summed in T before the sum is added in float64
+  for (int64_t i = 0; i < n;) {
     auto sum = hn::Zero(d);
     const int64_t stop = std::min(n - lanes, i + 63 * lanes);
     for (; i <= stop; i += lanes) {

@@ -1,6 +1,6 @@
-// ElasticMemory: scratch memory that callers of different sizes reuse. It grows by at least a half,
-// so that it seldom moves when sizes creep up; pages that are never touched are not taken from the
-// system. It shrinks when callers have wanted far less for some seconds.
+// ElasticMemory: scratch memory that callers with different needs reuse. When it grows, it grows by
+// at least a half, so that it seldom moves if the needs increase slowly; pages that are never
+// written to take no physical memory. It shrinks if for some seconds callers have needed far less.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace crescent::cpu {
 
-/// Block(bytes) allocates 64-byte aligned memory, which begins at data(), and frees it when
-/// destroyed.
+/// `Block` must allocate 64-byte aligned memory in its constructor Block(bytes), return its address
+/// by data(), and free it in its destructor.
 template <class Block>
 class ElasticMemory {
  public:
@@ -19,8 +19,8 @@ class ElasticMemory {
   static constexpr Duration kPatience = std::chrono::seconds(10);
 
   explicit ElasticMemory(Duration patience = kPatience) : patience_(patience) {}
-  /// Returns at least `bytes` bytes, contents undefined, valid until the next call. Allocates only
-  /// when the memory must grow or may shrink.
+  /// Returns the address of at least `bytes` bytes with any contents, valid until the next call.
+  /// Allocates only if the memory must grow or may shrink.
   std::byte* at_least(size_t bytes) {
     most_wanted_ = std::max(most_wanted_, bytes);
     if (bytes > bytes_)
@@ -32,7 +32,7 @@ class ElasticMemory {
   size_t bytes() const { return bytes_; }
 
  private:
-  /// Frees the old memory first, so that both are never held together.
+  /// Replaces the memory; the old memory is freed first, so that both never exist at the same time.
   void take(size_t bytes) {
     memory_ = nullptr, bytes_ = 0;
     block_.reset();
@@ -49,7 +49,8 @@ class ElasticMemory {
   }
 
   std::byte* memory_ = nullptr;
-  size_t bytes_ = 0, most_wanted_ = 0;  ///< most_wanted_: since the last review()
+  size_t bytes_ = 0, most_wanted_ = 0;  ///< the present size, and the largest size that a caller
+                                        ///< has asked for since the last review()
   int uses_ = 0;
   Duration patience_;
   std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();

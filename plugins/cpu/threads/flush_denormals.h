@@ -10,7 +10,7 @@
 
 namespace crescent::cpu {
 
-/// Flushes denormal results of the calling thread to 0 while alive.
+/// During its lifetime, denormal results of the calling thread become 0.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(control()) { set_control(before_ | kFlush); }

@@ -19,10 +19,10 @@ struct alignas(64) Signal {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSpins = 4096;  // about 45 us
+constexpr int kSpins = 4096;  // number of polls, which take some 45 us
 
-/// Spins for a while and then yields the core in a loop, until done(). Returns the time spent
-/// yielding.
+/// Polls done() for a while, then yields the core between polls, until done() is true. Returns the
+/// time spent yielding.
 template <class F>
 Clock::duration wait(F&& done) {
   for (int i = 0; i < kSpins; ++i) {
@@ -95,18 +95,19 @@ class Lockstep {
   const StepBody body_;
   void* const context_;
   Clock::duration lost_{};
-  Clock::time_point end_;  ///< end of the leader's work
-  int64_t first_ = 0;      ///< the first step of the helpers admitted last
-  /// Steps that the leader has done, and number of threads of the next step.
+  Clock::time_point end_;  ///< the time when the leader finished its share
+  int64_t first_ = 0;      ///< the first step in which the helpers that were admitted last take
+                           ///< part
+  /// The number of steps that the leader has done, and the number of threads for the next step.
   Signal order_;
-  Signal arrived_;                  ///< number of helpers so far
-  Signal done_[Pool::kMaxThreads];  ///< steps done by each helper
+  Signal arrived_;                  ///< number of helpers that have arrived
+  Signal done_[Pool::kMaxThreads];  ///< number of steps that each helper has done
 };
 
 void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                void* context) {
-  // When another process takes a helper's core, all threads wait until the helper has it back. Each
-  // such loss makes the next regions run without helpers for a multiple of the time lost.
+  // If another process takes a helper's core, all threads must wait until the helper gets it back.
+  // After such a loss, regions run without helpers for a multiple of the lost time.
   static std::atomic<Clock::duration> alone_until{Clock::duration::zero()};
   constexpr int kTimes = 16;
   constexpr auto kSlight = std::chrono::microseconds(20);
@@ -121,7 +122,7 @@ void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, 
     alone_until.store(Clock::now().time_since_epoch() + kTimes * lost, std::memory_order_relaxed);
 }
 
-/// run_steps() that records the work of the region in a profile.
+/// Runs the region like run_steps() and records its work in a profile.
 void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                void* context, WorkTrace& trace) {
   std::atomic<Clock::rep> work{0};

@@ -1,19 +1,19 @@
-// Lockstep: a region of many short steps, each of which reads what all threads wrote in the step
-// before. It costs one region and a barrier per step, instead of a region per step. Threads join
-// between two steps as they arrive; those that are present do all of the work. When another process
-// disturbs the threads, the next lockstep regions run on one thread for a while.
+// Lockstep: a parallel region of many short steps, each of which reads the results of all threads
+// in the step before. Instead of a region per step, it needs one region and a barrier per step.
+// Threads join between two steps, when they arrive; those that are present do all of the work. If
+// another process disturbs the threads, the next lockstep regions run on one thread for a while.
 #pragma once
 #include "threads/pool.h"
 
 namespace crescent::cpu {
 
-/// Calls body(context, step, first, last) for the ranges of [0, count) in every step, split among
-/// at most `most` threads. Results of a step must not depend on the split.
+/// Calls body(context, step, first, last) for ranges that cover [0, count) in every step; they are
+/// divided among at most `most` threads. Results of a step must not depend on the division.
 using StepBody = void (*)(void* context, int64_t step, int64_t first, int64_t last);
 void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                   void* context);
 
-/// Runs f(step, first, last) as the body of run_lockstep().
+/// Calls f(step, first, last) as the body of run_lockstep().
 template <class F>
 void lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, F&& f) {
   run_lockstep(

@@ -26,8 +26,8 @@ namespace {
 // region closed and does nothing.
 constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOne = 4, kInside = 0xfffc, kRegion = 0x10000;
 
-/// A longer spin gains 3 % in training where every thread has a core, and costs 10 % where threads
-/// share one.
+/// The time for which a thread spins. A longer time makes training 3 % faster if every thread has a
+/// core, and 10 % slower if threads share one.
 constexpr auto kSpin = std::chrono::microseconds(40);
 
 thread_local bool inside_region = false;
@@ -42,7 +42,7 @@ void futex_wake(std::atomic<uint32_t>& word) {
           nullptr, 0);
 }
 
-/// Spins until done() or until kSpin has passed; true when done.
+/// Spins until done() is true or kSpin has passed; returns whether done() is true.
 template <class F>
 bool spin(F&& done) {
   auto end = std::chrono::steady_clock::now() + kSpin;
@@ -57,9 +57,9 @@ bool spin(F&& done) {
 
 }  // namespace
 
-/// The range of parts that one worker begins with; it is the same in every region with the same
-/// number of parts, so that the worker finds its data in its cache. When its parts are done, the
-/// worker takes parts of others.
+/// The range of parts with which a worker begins. It is the same in every region with the same
+/// number of parts, so that the worker finds its data in its cache. After these parts the worker
+/// takes parts of other workers.
 struct alignas(64) Share {
   std::atomic<int64_t> next{0};
   int64_t end = 0;
@@ -75,7 +75,7 @@ struct Pool::State {
   void* context = nullptr;
   std::atomic<bool> failed{false};
   std::exception_ptr error;
-  std::mutex caller;  // held by the caller of a region: one region at a time
+  std::mutex caller;  // locked by the caller of a region, so that only one region runs at a time
   std::vector<std::thread> workers;
 
   void work(int worker) {
@@ -174,7 +174,7 @@ void Pool::start(int threads) {
 
 void Pool::stop() {
   state_->stopping = true;
-  state_->word.fetch_add(kRegion);  // also wakes workers that are about to sleep
+  state_->word.fetch_add(kRegion);  // the change also wakes workers that are just about to sleep
   futex_wake(state_->word);
   for (std::thread& worker : state_->workers) worker.join();
   state_->workers.clear();

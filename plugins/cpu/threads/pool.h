@@ -1,7 +1,8 @@
-// Pool: the worker threads of the cpu device. Workers spin briefly, then sleep on a futex; the
-// caller works too. A region is a function over parts 0..parts-1; nothing is allocated. Regions do
-// not nest: within a region, parallel() runs its parts on the calling thread. While another thread
-// is in a region, the caller runs all of its own parts instead of waiting.
+// Pool: the worker threads of the cpu device. Workers that wait spin for a short time, then sleep
+// on a futex; the calling thread works too. A region calls a function for the parts 0 to parts - 1;
+// nothing is allocated. Regions do not nest: within a region, parallel() runs all parts on the
+// calling thread. If another thread is in a region, the caller runs all of its parts itself instead
+// of waiting.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,7 +19,7 @@ class WorkTrace;
 class Pool final : public CpuThreads {
  public:
   static constexpr int kMaxThreads = 64;
-  explicit Pool(int threads);  ///< including the caller
+  explicit Pool(int threads);  ///< the number of threads includes the calling one
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;

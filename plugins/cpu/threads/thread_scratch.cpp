@@ -8,8 +8,9 @@
 namespace crescent::cpu {
 namespace {
 
-/// Memory that is not from the tensor allocator, whose sequence of allocations stays deterministic:
-/// which thread gets a large part, and so has to allocate, is not.
+/// Memory that does not come from the allocator of tensors. The sequence of that allocator's
+/// allocations is deterministic; which thread gets a large part of the work, and therefore has to
+/// allocate scratch memory, is not.
 class AlignedBlock {
  public:
   explicit AlignedBlock(size_t bytes)

@@ -14,8 +14,7 @@ bool is_single(const TensorSpecs& specs) {
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });
 }
 
-/// The cut of an elementwise op. Inputs that are the same for the whole batch are broadcast to each
-/// slice.
+/// The cut of an elementwise op. Inputs without a batch axis are broadcast to each slice.
 Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
   Cut cut{{}, std::vector<SliceRole>(out.size(), SliceRole::rows)};
@@ -33,9 +32,9 @@ const ConvSpec* convolution_of(const Op& base) {
   return nullptr;
 }
 
-/// Whether the kernel is small compared to the images: every slice reads it, or writes its
-/// gradient. Only pointwise and grouped convolutions qualify: others may use Winograd's algorithm,
-/// which does more work on the kernel.
+/// Whether the kernel is small compared to the images; each slice reads the whole kernel, or writes
+/// a gradient of its size. Only pointwise and grouped convolutions are accepted: others may use
+/// Winograd's algorithm, which does more work on the kernel.
 bool has_light_kernel(const ConvSpec& spec, const TensorSpec& kernel, int64_t images) {
   constexpr int64_t kLight = 64;
   const Shape& shape = kernel.shape;
@@ -90,7 +89,7 @@ std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs
 
 namespace {
 
-/// The op with the batch size of its attributes set by set_rows(), if it is a T; else null.
+/// If the op is a T, a copy of it in whose attributes set_rows() sets the batch size; else null.
 template <class T, class F>
 OpPtr changed(const Op& op, const F& set_rows) {
   auto* known = as<T>(op);

@@ -1,5 +1,6 @@
-// Cut: how an instruction is split along the batch, i.e. which arguments have a part per slice, and
-// how slices combine results that depend on all rows.
+// Cut: the division of an instruction into slices along the batch. It says which arguments are
+// divided into slices, and how results that depend on all rows are combined from those of the
+// slices.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,37 +9,38 @@
 
 namespace crescent::cpu {
 
-/// Arrays of at least this many bytes do not fit the cache of a core.
+/// Arrays with at least this many bytes do not fit the cache of a core.
 constexpr int64_t kLarge = 4 << 20;
 inline int64_t bytes_of(const TensorSpec& spec) {
   return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
 }
 
-/// The op as a T; null when it is another op.
+/// The op as a pointer to T; null if it is another op.
 template <class T>
 const T* as(const Op& op) {
   return op.name() == T::kName ? static_cast<const T*>(&op) : nullptr;
 }
 
 enum class SliceRole : uint8_t {
-  whole,  ///< the same for every slice
-  rows,   ///< the rows of the slice, along axis 0
-  sum,    ///< a result that is summed over the slices
+  whole,  ///< each slice gets the whole array
+  rows,   ///< each slice gets or computes its rows, along axis 0
+  sum,    ///< the results of the slices are summed
   mean,
-  variance,  ///< mean and variance, results in this order, of all rows together
+  variance,  ///< a result that is the mean of all rows, followed by a result that is their variance
 };
 
 struct Cut {
   std::vector<SliceRole> inputs, outputs;
 };
 
-/// The cut of an op; nothing where the op cannot be cut, or where its slices would take longer.
+/// The cut of an op; nullopt if the op cannot be cut or would take longer in slices.
 std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs& out);
 
-/// True when every element of the results is computed independently; false for scatters.
+/// Whether every element of the results is computed independently of the others; false for
+/// scatters.
 bool is_elementwise(const Op& op);
 
-/// The op for a batch of `rows` rows.
+/// A copy of the op for a batch of `rows` rows.
 OpPtr with_rows(const OpPtr& op, int64_t rows);
 
 }  // namespace crescent::cpu

@@ -14,8 +14,8 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-/// The operands x, mean, rstd, gamma and beta of (x - mean) rstd gamma + beta, with relu or
-/// without; nothing for another chain.
+/// The operands x, mean, rstd, gamma and beta of the chain (x - mean) rstd gamma + beta, and
+/// whether a relu follows.
 struct Normalization {
   std::vector<int> values;
   bool relu;
@@ -69,7 +69,7 @@ class JoinedDepthwise {
   bool is_result(int value) const {
     return std::count(program_.outputs.begin(), program_.outputs.end(), value) > 0;
   }
-  /// True when exactly the instructions `those` read the value and it is no output.
+  /// Whether exactly these instructions read the value, and it is not an output of the program.
   bool is_read_by(int value, const std::set<const Instruction*>& those) const {
     const auto all = readers(value);
     return !is_result(value) && all.size() == those.size() &&
@@ -81,7 +81,7 @@ class JoinedDepthwise {
     }
     return nullptr;
   }
-  /// The normalization per channel that computes this value; nothing when another op computes it.
+  /// The normalization per channel that computes this value; nullopt if another op computes it.
   std::optional<Normalization> normalization(int value) {
     const Instruction* made = producer(value);
     auto found = made ? normalization_of(*made) : std::nullopt;
@@ -111,8 +111,8 @@ class JoinedDepthwise {
     return true;
   }
 
-  /// Joins the gradients of a convolution and the normalizations around it into the instruction
-  /// `at`, which computes the sums and comes last.
+  /// Joins the gradients of a convolution and of the normalizations before and after it into the
+  /// last of their instructions, `at`, which computes the sums.
   bool join_gradients(size_t at) {
     Instruction& sums = program_.code[at];
     if (!sums.op || !as<BatchNormSums>(*sums.op)) return false;

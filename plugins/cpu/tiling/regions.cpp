@@ -23,22 +23,26 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-constexpr int64_t kSlice = 3 << 19;         ///< bytes of all arrays of a slice, which fit the cache
-constexpr int64_t kLargestSlice = 4 << 20;  ///< bytes of a slice of one image, which cannot be cut
+constexpr int64_t kSlice = 3 << 19;         ///< bytes of all arrays of a slice together, so that
+                                            ///< they fit the cache
+constexpr int64_t kLargestSlice = 4 << 20;  ///< largest number of bytes of a slice of one image,
+                                            ///< which cannot be divided further
 
 struct Region {
   size_t first, last;              ///< instructions [first, last) of the program
-  int64_t rows, slices;            ///< rows of a slice; number of slices
-  std::vector<Instruction> again;  ///< recomputed instructions
+  int64_t rows, slices;            ///< the number of rows of a slice, and the number of slices
+  std::vector<Instruction> again;  ///< instructions from other regions that this region computes
+                                   ///< again
 };
 
-/// The instruction numbers of a region, and of the light instructions that move before or after it.
+/// The indices of the instructions of a region, and of the light instructions that are moved before
+/// or behind it.
 struct Order {
   int64_t batch = 0;
   std::vector<size_t> before, inside, after;
-  /// Values computed inside; values computed by the instructions that move after it.
+  /// Values that the region computes, and values that the instructions behind it compute.
   std::set<int> made, later;
-  std::map<int, SliceRole> read;  ///< values from outside that are read inside
+  std::map<int, SliceRole> read;  ///< values from outside of the region that it reads
 };
 
 class Regions {
@@ -70,7 +74,7 @@ class Regions {
   }
   int producer(int value) const { return producer_[value]; }
 
-  /// Calls f(value, part) for every argument.
+  /// Calls f(value, role) for every argument of an instruction.
   template <class F>
   static void each(const Instruction& i, const Cut& cut, F&& f) {
     for (size_t k = 0; k < i.inputs.size(); ++k) f(i.inputs[k], cut.inputs[k]);
@@ -90,7 +94,7 @@ class Regions {
     return cuts_[i]->outputs[at];
   }
 
-  /// True when instruction i can join a region with the batch of `order`.
+  /// Whether instruction i can be added to a region with the batch of `order`.
   bool fits(const Order& order, size_t i) const {
     const Instruction& next = program_.code[i];
     if (!cuts_[i] || batch_of(i) != order.batch) return false;
@@ -113,8 +117,7 @@ class Regions {
     for (size_t k = 0; k < next.inputs.size(); ++k)
       order.read.emplace(next.inputs[k], cuts_[i]->inputs[k]);
   }
-  /// True for an instruction that is cheap enough to run before or after a region instead of
-  /// within.
+  /// Whether an instruction is cheap enough to run before or after a region instead of inside.
   bool is_light(const Instruction& i) const {
     constexpr int64_t kLight = 64 << 10;
     return i.op->effect() == Effect::none &&
@@ -122,8 +125,8 @@ class Regions {
                        [&](int value) { return bytes_of(spec(value)) <= kLight; });
   }
 
-  /// Collects a region that begins with instruction `first` and the light instructions beside it;
-  /// true when the region is worth slicing.
+  /// Collects a region that begins with instruction `first`, and the light instructions between its
+  /// instructions. Returns whether the region is worth slicing.
   bool gather(size_t first, Order& order) const {
     if (!cuts_[first] || batch_of(first) < 2) return false;
     order.batch = batch_of(first);
@@ -145,7 +148,7 @@ class Regions {
   }
 
   void find() {
-    std::vector<size_t> sequence;  // old numbers of instructions
+    std::vector<size_t> sequence;  // the original indices of the instructions in their new order
     auto append = [&](const std::vector<size_t>& part) {
       sequence.insert(sequence.end(), part.begin(), part.end());
     };
@@ -175,8 +178,8 @@ class Regions {
     program_.code = std::move(code), cuts_ = std::move(cuts);
   }
 
-  /// Whether slicing the region pays: it works on images, not only on weights, and it computes and
-  /// reads a large value, or reads one twice.
+  /// Whether slicing the region makes it faster: it works on images, not only on weights, and it
+  /// computes a large value that it also reads, or reads a large value twice.
   bool is_worth_it(const Order& order) const {
     std::map<int, int> uses;
     for (size_t i : order.inside) {
@@ -192,8 +195,8 @@ class Regions {
     return gains && has_images && rows_of_slice(order.inside, order.batch) > 0;
   }
 
-  /// The largest number of images that fits the cache and divides the batch; 0 when one image is
-  /// too large.
+  /// The largest number of images per slice that fits the cache and divides the batch; 0 if one
+  /// image is too large.
   int64_t rows_of_slice(const std::vector<size_t>& inside, int64_t batch) const {
     std::set<int> values;
     for (size_t i : inside) {
@@ -208,7 +211,8 @@ class Regions {
     return image * rows <= kLargestSlice ? rows : 0;
   }
 
-  /// Calls f(instruction, cut) for all instructions of a region, the recomputed ones first.
+  /// Calls f(instruction, cut) for all instructions of a region, beginning with those that it
+  /// computes again.
   template <class F>
   void each_instruction(const Region& region, F&& f) const {
     for (const Instruction& i : region.again) f(i, *cuts_[producer(i.outputs[0])]);
@@ -219,7 +223,7 @@ class Regions {
     return producer(value) >= 0 && at >= region.first && at < region.last;
   }
 
-  /// Marks elementwise results from outside for recomputation in the region, if the region already
+  /// Finds elementwise results from outside that the region shall compute again, because it already
   /// reads their inputs by rows.
   void make_again(Region& region) {
     std::set<int> read;
@@ -242,7 +246,7 @@ class Regions {
     }
   }
 
-  /// Marks the values that are read outside of the instruction or region that makes them.
+  /// Marks the values that are read outside of the instruction or region that computes them.
   void count_readers() {
     needed_.assign(program_.values.size(), false);
     auto need = [&](int value) { needed_[value] = true; };
@@ -329,10 +333,11 @@ class Regions {
   }
 
   Program program_;
-  std::vector<std::optional<Cut>> cuts_;  ///< per instruction: its cut, if it has one
-  std::vector<int> producer_;             ///< per value: its producer, or -1
+  std::vector<std::optional<Cut>> cuts_;  ///< for each instruction its cut, if it can be cut
+  std::vector<int> producer_;             ///< for each value, the index of the instruction that
+                                          ///< computes it, or -1
   std::vector<Region> regions_;
-  std::vector<bool> needed_;  ///< per value: whether it is read outside of its region
+  std::vector<bool> needed_;  ///< for each value, whether it is read outside of its region
 };
 
 bool is_large_convolution(const Program& program, const Instruction& i) {

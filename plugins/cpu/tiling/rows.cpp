@@ -9,8 +9,8 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-/// Propagates SliceRole::rows from the inputs that are known to have it. The first reader of
-/// another input determines its role.
+/// Finds the role of every value in a program, beginning with inputs that are known to be divided
+/// by rows. The first instruction that reads another input determines the role of that input.
 class RowPropagation {
  public:
   RowPropagation(const Program& program, int64_t batch)
@@ -38,8 +38,8 @@ class RowPropagation {
   bool has_batch(int value) const { return shape(value).rank() > 0 && shape(value)[0] == batch_; }
   bool is_rows(int value) { return part(value) == SliceRole::rows; }
 
-  /// Assigns the role `wanted` to a value that has none yet; true when the value then has this
-  /// role.
+  /// Gives a value the role `wanted` if it has none yet; returns whether the value has this role
+  /// afterwards.
   bool become(int value, SliceRole wanted) {
     std::optional<SliceRole>& is = part(value);
     if (!is && (wanted == SliceRole::whole || has_batch(value))) is = wanted;
@@ -54,7 +54,7 @@ class RowPropagation {
 
   bool follow(const Instruction& i) {
     const Op& op = *i.op;
-    // Its result fits either role.
+    // the result of a Fill may have either role
     if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;
     if (std::none_of(i.inputs.begin(), i.inputs.end(), [&](int v) { return is_rows(v); }))
       return all_become(i.inputs, SliceRole::whole) && all_become(i.outputs, SliceRole::whole);
@@ -91,7 +91,8 @@ class RowPropagation {
     return all_become(i.outputs, SliceRole::rows);
   }
 
-  /// True if axis 0 stays the first axis and the op moves no elements along it.
+  /// Whether axis 0 of the input is also axis 0 of the result, and the op moves no elements along
+  /// it.
   bool leaves_rows(const Op& op, const Instruction& i) const {
     const int rank = shape(i.inputs[0]).rank();
     if (auto* reduce = dynamic_cast<const Reduce*>(&op))
@@ -108,7 +109,7 @@ class RowPropagation {
 
   const Program& program_;
   int64_t batch_;
-  std::vector<std::optional<SliceRole>> parts_;  ///< per value, once it is known
+  std::vector<std::optional<SliceRole>> parts_;  ///< for each value its role, if it is known
 };
 
 }  // namespace

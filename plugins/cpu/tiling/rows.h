@@ -8,20 +8,20 @@
 
 namespace crescent::cpu {
 
-/// Which inputs of such a program are split by rows and which are the same for all rows; all
-/// results are split by rows.
+/// A program with independent rows: which inputs are divided by rows, and which are the same for
+/// all rows. All results are divided by rows.
 struct ByRows {
   const Program& program;
   int64_t batch;
-  std::vector<SliceRole> parts;  ///< per value: its role
+  std::vector<SliceRole> parts;  ///< for each value its role
 
   SliceRole input(size_t i) const { return parts[program.inputs[i]]; }
-  /// The program for a batch of `rows` rows.
+  /// A copy of the program for a batch of `rows` rows.
   Program of(int64_t rows) const;
 };
 
-/// nullopt if rows depend on one another. The first `given` inputs, if any, are known to be split
-/// by rows.
+/// Finds the roles of the inputs; nullopt if rows depend on one another. The first `given` inputs
+/// are known to be divided by rows.
 std::optional<ByRows> by_rows(const Program& program, size_t given);
 
 }  // namespace crescent::cpu

@@ -1,6 +1,6 @@
-// Sliced: a region of a program that goes through the batch slice by slice, so that results of a
+// Sliced: an op that runs a region of a program slice by slice along the batch. The results of a
 // slice are read while they are in the cache of the core that computed them, and results that only
-// the region reads never go to memory.
+// the region reads are never written to memory.
 #pragma once
 #include <memory>
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace crescent::cpu {
 
-/// An op from the inputs of its body to the body's outputs, each with its role in `cut`. The body
-/// computes one slice.
+/// The body computes one slice. The inputs and outputs of the op are those of the body, each with
+/// its role in `cut`.
 struct Sliced final : Op {
   std::shared_ptr<const Program> body;
   Cut cut;
-  /// Rows: number of rows of a slice over which moments are computed.
+  /// The number of slices, and the number of rows of a slice over which it computes moments.
   int64_t slices = 0, rows = 0;
-  std::string what;  ///< labels of its ops
+  std::string what;  ///< the names of the ops in the body, for profiles
 
   std::string_view name() const override { return "sliced"; }
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
@@ -27,7 +27,8 @@ struct Sliced final : Op {
   std::string label() const override { return what; }
 };
 
-/// The program with its profitable regions as Sliced ops; nothing when it has none.
+/// A copy of the program in which regions that are faster in slices are Sliced ops; nullopt if
+/// there are none.
 std::optional<Program> by_slices(const Program& program);
 
 }  // namespace crescent::cpu

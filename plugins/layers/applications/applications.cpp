@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// x * gamma, with a factor for each channel (ConvNeXt).
+/// Multiplies x by gamma, a factor for each channel (used by ConvNeXt).
 class LayerScale final : public UnaryLayer {
  public:
   static void describe(Schema<LayerScale>& s) {
@@ -27,7 +27,7 @@ class LayerScale final : public UnaryLayer {
   Variable gamma_;
 };
 
-/// In training, drops whole samples and scales the others up (ConvNeXt).
+/// In training, sets whole samples to zero at random and scales the others up (used by ConvNeXt).
 class StochasticDepth final : public UnaryLayer {
  public:
   static void describe(Schema<StochasticDepth>& s) {
@@ -58,7 +58,7 @@ class StochasticDepth final : public UnaryLayer {
   std::optional<SeedGenerator> random_;
 };
 
-/// a + scale * b (InceptionResNetV2).
+/// Computes a + scale * b (used by InceptionResNetV2).
 class CustomScaleLayer final : public Layer {
  public:
   static void describe(Schema<CustomScaleLayer>& s) {

@@ -6,7 +6,7 @@ namespace {
 /// Swaps the axes of steps and heads: (b,t,h,d) <-> (b,h,t,d).
 Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
-/// The mask (1, rows, columns) whose elements are compare(row, column).
+/// The mask (1, rows, columns) with the elements compare(row, column).
 template <class F>
 Tensor grid(int64_t rows, int64_t columns, F&& compare) {
   if (rows < 0 || columns < 0) return Tensor::abstract({DType::boolean, {1, rows, columns}});

@@ -1,12 +1,12 @@
-// The common part of attention layers: dropout of the weights, masks, and the fused op.
+// The base of attention layers: dropout of the weights, masks, and the fused op.
 #pragma once
 #include "crescent/layer/layer.h"
 
 namespace crescent {
 
-/// The mask (1, t, s) by which step i attends to steps up to i.
+/// The mask (1, t, s) with which query step i attends only to key steps up to i.
 Tensor causal_mask(int64_t t, int64_t s);
-/// The mask (1, t, s) by which step i attends to steps less than `width` away.
+/// The mask (1, t, s) with which query step i attends only to key steps less than `width` away.
 Tensor window_mask(int64_t t, int64_t s, int64_t width);
 /// The conjunction of two masks, either of which may be null.
 Tensor conjunction(const Tensor& a, const Tensor& b);
@@ -14,7 +14,7 @@ Tensor conjunction(const Tensor& a, const Tensor& b);
 class AttentionLayer : public Layer {
  public:
   void configured() override;
-  /// The mask of the query.
+  /// Returns the mask of the query as the mask of the output.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override;
 
@@ -39,7 +39,7 @@ class AttentionLayer : public Layer {
   /// to (b,h,t,s).
   Attended attend(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                   double scale, const Call& call, bool wants_weights) const;
-  /// Computes the weighted sum of values for scores (b,h,t,s).
+  /// Computes the weighted sum of values, with weights from the scores (b,h,t,s).
   Attended mix(const Tensor& scores, const Tensor& value, const Tensor& mask,
                const Call& call) const;
   double dropout() const { return dropout_; }

@@ -1,5 +1,5 @@
-// Attention of several heads with projections (Vaswani et al. 2017), and with fewer heads for keys
-// than for queries (Ainslie et al. 2023).
+// Multi-head attention with projections (Vaswani et al. 2017), also with fewer heads for keys than
+// for queries (Ainslie et al. 2023).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,8 +10,8 @@
 namespace crescent {
 namespace {
 
-/// A projection by EinsumDense, which replaces the last `bound` axes of an input with `rank` axes
-/// by `out` other axes.
+/// A projection by EinsumDense. It replaces the last `bound` axes of an input of rank `rank` by
+/// `out` other axes.
 struct Projection {
   Projection(int rank, int bound, int out) {
     std::string letters(rank + out, 'a');
@@ -24,7 +24,7 @@ struct Projection {
   std::string equation, bias_axes;
 };
 
-/// The common part of layers with heads: options, the call, the projections and their masks.
+/// The base of attention layers with heads: options, the call, the projections and their masks.
 class HeadedAttention : public AttentionLayer {
  public:
   void configured() override {
@@ -50,7 +50,7 @@ class HeadedAttention : public AttentionLayer {
     output_->build_for({context});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
-    Tensors bare;  // the inputs without their masks, which apply to scores and not to projections
+    Tensors bare;  // the inputs without masks; their masks apply to scores, not to projections
     for (const Tensor& input : inputs) bare.push_back(input.with_mask({}));
     const bool wants_weights = call.flag("return_attention_scores");
     if (flash() && wants_weights)
@@ -110,7 +110,7 @@ class HeadedAttention : public AttentionLayer {
     for (const Shape& shape : {query, value, key})
       if (shape.rank() != 3) fail("expected inputs of shape (batch, steps, features), got ", shape);
   }
-  /// The axis of steps, to which masks belong; fails if there are several.
+  /// The axis of time steps, to which masks apply; fails if there are several such axes.
   virtual int step_axis() const { return 1; }
   struct AttentionResult {
     Tensor context, weights;
@@ -121,7 +121,8 @@ class HeadedAttention : public AttentionLayer {
     return attend_projected(projected(inputs), mask, call, wants_weights);
   }
 
-  /// Applies the activity regularizer of the projections to the outputs of the layer too.
+  /// Applies the activity regularizer, which the projections have, to the outputs of the layer,
+  /// too.
   void penalize_outputs() { set_activity_regularizer(penalty_.shared()); }
 
   struct Projected {
@@ -130,7 +131,7 @@ class HeadedAttention : public AttentionLayer {
   Projected projected(const Tensors& inputs) const {
     return {(*query_)(inputs[0]), (*key_)(inputs.back()), (*value_)(inputs[1])};
   }
-  /// Computes attention; a mask (batch, t, s) applies to all heads.
+  /// Computes attention of projected inputs; a mask (batch, t, s) applies to all heads.
   AttentionResult attend_projected(const Projected& p, const Tensor& mask, const Call& call,
                                    bool wants_weights) const {
     const Tensor of_heads = mask && mask.rank() == 3 ? ops::expand_dims(mask, 1) : mask;
@@ -176,7 +177,8 @@ class HeadedAttention : public AttentionLayer {
     const Tensor given = call.tensor(argument);
     return given ? ops::cast(given, DType::boolean) : call.mask(input);
   }
-  /// The mask (batch, t, s) of scores, true where attention is allowed; null: everywhere.
+  /// The mask (batch, t, s) of scores, true where attention is allowed; null if it is allowed
+  /// everywhere.
   Tensor mask_of_scores(const Tensors& inputs, const Call& call) const {
     Tensor mask;
     if (const Tensor own = mask_of("query_mask", 0, call)) mask = ops::expand_dims(own, -1);
@@ -303,8 +305,8 @@ class MultiHeadAttention final : public HeadedAttention {
       if (std::find(axes_.begin(), axes_.end(), axis) == axes_.end()) others_.push_back(axis);
   }
 
-  // The functions below reshape projected tensors (batch, middle axes..., heads, width) to (batch
-  // and others, axes, heads, width) for the fused op.
+  // The functions below reshape projected tensors (batch, other axes..., attention axes..., heads,
+  // width) to (batch * other axes, attention axes, heads, width) for the fused op.
 
   std::vector<int> order() const {
     std::vector<int> order{0};
@@ -346,8 +348,8 @@ class MultiHeadAttention final : public HeadedAttention {
         .concat(sizes(query, axes_))
         .concat(sizes(key, axes_));
   }
-  /// Reshapes a mask, which as in Keras has the shape of the scores, or lacks axes before those of
-  /// query and key.
+  /// Reshapes a mask. As in Keras the mask has the shape of the scores, perhaps without axes before
+  /// those of query and key.
   Tensor gathered_mask(Tensor mask, const Shape& scores) const {
     if (!mask) return mask;
     const int square = 2 * static_cast<int>(axes_.size());
@@ -391,7 +393,7 @@ class GroupedQueryAttention final : public HeadedAttention {
     if (query_heads_ % key_heads_ != 0)
       fail("`num_query_heads` must be divisible by `num_key_value_heads`, got ", query_heads_,
            " and ", key_heads_);
-    penalize_outputs();  // as in Keras, whose MultiHeadAttention does not do so
+    penalize_outputs();  // as in Keras this layer does so, while MultiHeadAttention does not
   }
 
  protected:

@@ -6,7 +6,8 @@
 namespace crescent {
 namespace {
 
-/// The base of these layers: inputs [query, value] or [query, value, key], with a mask for each.
+/// The base of attention layers for sequences: inputs are [query, value] or [query, value, key],
+/// each with a mask.
 class SequenceAttention : public AttentionLayer {
  public:
   InputCount input_count() const final {
@@ -52,7 +53,7 @@ class SequenceAttention : public AttentionLayer {
                        const Tensor& mask, const Call& call, bool wants_weights) const = 0;
 };
 
-/// tanh(query + key) for each pair: (b, t, s, d).
+/// Computes tanh(query + key) for each pair of steps: (b, t, s, d).
 Tensor pairs(const Tensor& query, const Tensor& key) {
   return ops::expand_dims(query, 2) + ops::expand_dims(key, 1);
 }

@@ -1,5 +1,5 @@
-// Affine transformations of images: the pixel (x, y) of the result is the one at (a0 x + a1 y + a2,
-// b0 x + b1 y + b2) of the image.
+// Affine transformations of images: the pixel at (x, y) in the result is the pixel at (a0 x + a1 y
+// + a2, b0 x + b1 y + b2) in the image.
 #include <numbers>
 
 #include "augmentation.h"
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// The coefficients a0, a1, a2, b0, b1, b2 of each image, each (batch, 1, 1).
+/// The coefficients a0, a1, a2, b0, b1, b2 for each image, as tensors (batch, 1, 1).
 using Affine = Tensors;
 
 class AffineAugmentation : public ImageAugmentation {
@@ -24,7 +24,8 @@ class AffineAugmentation : public ImageAugmentation {
     return as_numbers(masks,
                       [&](const Tensor& m) { return transformed(m, drawn.tensors, "nearest"); });
   }
-  /// Moves points by the inverse transformation.
+  /// Moves points by the inverse of the transformation, which maps positions in the result to
+  /// positions in the image.
   Points change_points(const Points& points, const TensorSpec&,
                        const RandomParameters& drawn) const final {
     const auto number = [&](size_t i) { return ops::reshape(drawn[i], {-1, 1}); };
@@ -182,8 +183,8 @@ class RandomZoom final : public AffineAugmentation {
   Range height_, width_;
 };
 
-/// The range of an option, in which a number f means -f to f. Keras writes such a pair to files,
-/// but cannot read it.
+/// The range that an option gives; a number f means the range from -f to f. Keras saves a number as
+/// such a pair, which it cannot read itself; here the pair is read as the number.
 Range slant_of(const char* option, Value& given) {
   if (given.is_list() && given.as_list().size() == 2 && given.as_list()[1].is_number() &&
       given.as_list()[0] == Value(-given.as_list()[1].as_float()))

@@ -29,7 +29,7 @@ BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& given, const 
 
 ImageParts ImageAugmentation::changed(ImageParts parts, const Call& call) {
   const Tensor images = ops::cast(parts.images, working_dtype(compute_dtype()));
-  // while shapes are inferred, nothing can be drawn for an unknown batch
+  // while only shapes are inferred, the batch may be unknown, so no numbers can be drawn
   const bool active = call.training && images.shape().is_known();
   const RandomParameters drawn = active ? draw(images.spec(), *random_) : RandomParameters();
   parts.images =

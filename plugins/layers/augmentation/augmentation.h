@@ -6,7 +6,8 @@
 
 namespace crescent {
 
-/// The random numbers that an augmentation draws for a batch, and those of nested layers.
+/// The random numbers that an augmentation has drawn for a batch, together with those of nested
+/// augmentations.
 struct RandomParameters {
   RandomParameters() = default;
   RandomParameters(std::initializer_list<Tensor> numbers) : tensors(numbers) {}
@@ -35,15 +36,17 @@ class ImageAugmentation : public ImageLayer {
   virtual Tensor change_labels(const Tensor& labels, const RandomParameters& /*drawn*/) const {
     return labels;
   }
-  /// The points in the result for these points in images of this spec.
+  /// The positions in the result of these points in the images.
   virtual Points change_points(const Points& points, const TensorSpec& /*images*/,
                                const RandomParameters& /*drawn*/) const {
     return points;
   }
-  /// Changes boxes in pixels, xyxy; by default to the smallest ones around the changed corners.
+  /// Changes boxes, given as xyxy in pixels; by default to the smallest boxes around their changed
+  /// corners.
   virtual BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
                                      const RandomParameters& drawn) const;
-  /// Changes images, masks and points in inference, without random numbers.
+  /// The functions that change images, masks and points in inference, where no random numbers are
+  /// drawn.
   virtual Tensor inference_images(const Tensor& images) const { return images; }
   virtual Tensor inference_masks(const Tensor& masks) const { return masks; }
   virtual Points inference_points(const Points& points, const TensorSpec& /*images*/) const {
@@ -53,7 +56,7 @@ class ImageAugmentation : public ImageLayer {
  protected:
   ImageParts changed(ImageParts parts, const Call& call) final;
 
-  /// Declares the inputs beside images.
+  /// Declares the inputs that may accompany images: labels, boxes, masks.
   template <class T>
   static void describe_call(Schema<T>& s) {
     s.argument("training", true,

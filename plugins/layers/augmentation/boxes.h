@@ -6,11 +6,11 @@ namespace crescent {
 
 struct Box {
   Tensor inside;  ///< bool (batch, height, width, 1)
-  Tensor share;   ///< fraction of the area, (batch, 1)
+  Tensor share;   ///< the area of the rectangle as a fraction of the image, (batch, 1)
 };
 
-/// A rectangle per image, at a random position, with these fractions (batch, 1) of the width and
-/// the height.
+/// A rectangle for each image at a random position; its width and height are the fractions `wide`
+/// and `high`, (batch, 1), of those of the image.
 inline Box random_box(const TensorSpec& images, const Tensor& wide, const Tensor& high,
                       const SeedGenerator& random) {
   const int64_t batch = images.shape[0];

@@ -5,7 +5,8 @@
 
 namespace crescent {
 
-/// A layer that changes an image with a probability that is drawn from the range `factor`.
+/// The base of layers that change each image with a probability, which is drawn from the range
+/// `factor`.
 class ChanceAugmentation : public ImageAugmentation {
  public:
   void configured() override {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kPair = "two numbers as limits, or one number f for -f to f";
 
-/// A layer that draws a number per image from the range `factor`.
+/// The base of layers that draw a number for each image from the range `factor`.
 class FactorAugmentation : public ImageAugmentation {
  public:
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
@@ -33,7 +33,7 @@ class FactorAugmentation : public ImageAugmentation {
   Range range_;
 };
 
-/// 1 or -1 with equal probability.
+/// Draws 1 or -1 with equal probability for each image.
 Tensor either_sign(const TensorSpec& images, const SeedGenerator& random) {
   const Shape each = per_image_shape(images);
   return ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5), -1.0,
@@ -44,7 +44,7 @@ Tensor grey(const Tensor& images) {
   return operation("image.rgb_to_grayscale", {{"images", boxed(images)}});
 }
 
-/// Applies f to hue, saturation and value.
+/// Converts images to hue, saturation and value, applies f, and converts the result back.
 template <class F>
 Tensor through_hsv(const Tensor& images, F f) {
   const Tensor hsv = operation("image.rgb_to_hsv", {{"images", boxed(images)}});
@@ -216,7 +216,7 @@ class RandomInvert final : public ChanceAugmentation {
   }
 };
 
-/// Applies four layers in turn, each if its factor is given.
+/// Applies four layers one after another; a layer is left out if its factor is not given.
 class RandomColorJitter final : public ImageAugmentation {
  public:
   static void describe(Schema<RandomColorJitter>& s) {

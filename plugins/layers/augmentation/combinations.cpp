@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-/// A layer that chooses among eleven others, or seven of them.
+/// The base of layers that choose at random among eleven other layers, or among seven of these.
 class ChoosingAugmentation : public ImageAugmentation {
  public:
   void configured() override {
@@ -65,8 +65,9 @@ class ChoosingAugmentation : public ImageAugmentation {
   static Tensor draw_numbers(const SeedGenerator& random, const Shape& shape, int64_t count) {
     return ops::floor(random.uniform(shape, 0, static_cast<double>(count)));
   }
-  /// Applies the choice with this index to x; x itself is returned for no choice. While a program
-  /// is recorded the index is unknown, so all results are computed and one is selected.
+  /// Applies the layer with the index `number` to x, or returns x if the index means that no layer
+  /// is chosen. While a program is recorded the index is unknown, so the results of all layers are
+  /// computed and one is selected.
   template <class F>
   Tensor chosen_one(const Tensor& x, const Tensor& number,
                     const std::vector<RandomParameters>& drawn, F f) const {
@@ -166,8 +167,8 @@ class AugMix final : public ChoosingAugmentation {
     describe_seed(s);
     describe_data_format(s);
   }
-  /// Draws the weights of the chains, the weight of the original images, the choices, and for each
-  /// choice the numbers of all layers.
+  /// Draws the weights of the chains, the weight of the original images, the choices of layers, and
+  /// for each choice the random numbers of all layers.
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Tensor alpha = ops::full({}, alpha_, images.dtype);
     const Tensor weights = ops::softmax(random_log_gamma(random, {num_chains_}, alpha));
@@ -188,8 +189,7 @@ class AugMix final : public ChoosingAugmentation {
     const bool floating = is_floating(masks.dtype());
     return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, of_masks);
   }
-  /// Boxes around the changed and the original ones, since the result also shows the original
-  /// images.
+  /// Boxes stay as they are, since the result also shows the original images.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
                              const RandomParameters&) const override {
     return given;

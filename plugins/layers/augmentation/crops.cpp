@@ -43,7 +43,7 @@ class RandomFlip final : public ImageAugmentation {
   std::string mode_ = "horizontal_and_vertical";
 };
 
-/// The rows (axis 1) or columns (axis 2) from `first` on.
+/// Takes `count` rows (axis 1) or columns (axis 2), beginning with `first`.
 Tensor from(const Tensor& images, int axis, const Tensor& first, int64_t count) {
   return ops::gather(images, ops::arange(count) + first, axis);
 }
@@ -98,7 +98,7 @@ class RandomCrop final : public ImageAugmentation {
   }
 
  private:
-  /// A rectangle of images that becomes the result.
+  /// The rectangle of the images that is cut out and becomes the result.
   struct CropWindow {
     int64_t top, left;
     Extent size;
@@ -106,12 +106,12 @@ class RandomCrop final : public ImageAugmentation {
   static CropWindow middle(Extent all, Extent size) {
     return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
   }
-  /// The largest extent inside with the proportions of the result.
+  /// The largest extent with the proportions of the result that fits into the images.
   Extent fitting(Extent all) const {
     return {std::clamp<int64_t>(all.width * height_ / width_, 1, all.height),
             std::clamp<int64_t>(all.height * width_ / height_, 1, all.width)};
   }
-  /// The window for images that are smaller than the result on at least one side.
+  /// The window for images that are smaller than the result in height or width.
   CropWindow window_of_small(Extent all) const {
     CropWindow window = middle(all, fitting(all));
     window.size = {std::min(height_, all.height - window.top),
@@ -132,7 +132,8 @@ class RandomCrop final : public ImageAugmentation {
     return resized(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);
   }
   Tensor resized(const Tensor& images, const std::string& interpolation, bool crop) const {
-    if (images.dim(1) < 0 || images.dim(2) < 0)  // only the shape matters while shapes are inferred
+    // while shapes are inferred only the shape of the result matters
+    if (images.dim(1) < 0 || images.dim(2) < 0)
       return ops::broadcast_to(ops::max(images, {1, 2}, true),
                                {images.dim(0), height_, width_, images.dim(3)});
     if (images.dim(1) == height_ && images.dim(2) == width_) return images;

@@ -42,8 +42,8 @@ class RandomPerspective final : public ChanceAugmentation {
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return as_numbers(masks, [&](const Tensor& m) { return seen(m, drawn, "nearest"); });
   }
-  /// Moves points by the inverse transformation: the result shows at the old corners the pixels at
-  /// the new ones.
+  /// Moves points by the inverse of the transformation: the result shows, at the old corners, the
+  /// pixels from the new corners of the image.
   Points change_points(const Points& points, const TensorSpec&,
                        const RandomParameters& drawn) const override {
     const Tensor map = operation(
@@ -71,8 +71,8 @@ class RandomPerspective final : public ChanceAugmentation {
   std::string interpolation_ = "bilinear";
 };
 
-/// The matrix (size, size) of weights of a Gaussian blur with this deviation and a window of int(6
-/// sigma), made odd, pixels.
+/// The matrix (size, size) of weights of a Gaussian blur with the standard deviation `sigma`; its
+/// window has int(6 sigma) pixels, rounded up to an odd number.
 Tensor blurring(int64_t size, const Tensor& sigma, double largest_sigma) {
   const DType dtype = sigma.dtype();
   const Tensor reach = ops::floor(ops::floor(sigma * 6.0) * 0.5);
@@ -109,7 +109,8 @@ class RandomElasticTransform final : public ChanceAugmentation {
     ChanceAugmentation::configured();
     strength_ = range_within("scale", scale_, {0, 1});
   }
-  /// Draws the images to change, and the source position of each pixel of the result.
+  /// Chooses the images to change, and the position in the image from which each pixel of the
+  /// result is taken.
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     if (never() || strength_.high == 0) return {};
     const Tensor which = chosen(images, random);

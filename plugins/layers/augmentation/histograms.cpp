@@ -18,7 +18,7 @@ Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
   return apply1(add, {flat, ops::ones({numbers.size()}, dtype)});
 }
 
-/// Rounds to integers from 0 to `last`; NaN becomes 0.
+/// Rounds to integers and limits them to the range from 0 to `last`; NaN becomes 0.
 Tensor whole(const Tensor& x, double last) {
   return ops::cast(ops::minimum(ops::where(ops::greater(x, 0), x, 0), last), DType::int32);
 }
@@ -47,8 +47,8 @@ class Equalization final : public ImageAugmentation {
     if (images.size() == 0) return images;
     const double last = double(bins_ - 1);
     const Tensor bytes = rescaled(images, lowest(), highest(), 0, 255);
-    // the index of a bin, of which each channel has its own; Keras computes products in another
-    // order, so its rounding may differ
+    // The index of a bin; each channel has separate bins. Keras computes products in another order,
+    // so its rounding may differ.
     const auto index = [&](const Tensor& bin) {
       return whole(bin, last) + numbers_along(3, channels) * bins_;
     };
@@ -69,8 +69,8 @@ class Equalization final : public ImageAugmentation {
   int64_t bins_ = 256;
 };
 
-/// The positions 0 to length - 1, continued by repeated mirroring in which the last element occurs
-/// twice.
+/// The positions 0 to length - 1, extended to `wanted` positions by mirroring as often as needed;
+/// the last element then occurs twice.
 Tensor mirrored_places(int64_t length, int64_t wanted) {
   std::vector<int32_t> indices;
   for (int64_t i = 0; i < wanted; ++i) {
@@ -80,7 +80,7 @@ Tensor mirrored_places(int64_t length, int64_t wanted) {
   return Tensor::from(indices, {wanted});
 }
 
-/// The interpolation of pixels along an axis between the centres of tiles.
+/// The interpolation of pixels along one axis: between the centres of two neighbouring tiles.
 struct TileInterpolation {
   Tensor tile, next, weight;
 };
@@ -143,7 +143,8 @@ class LocalEqualization final : public ImageAugmentation {
  private:
   static constexpr int64_t kLevels = 256;
 
-  /// The index in levels_of() of (image, tile row, tile column, channel, value).
+  /// The index, in the table levels_of(), of the entry for (image, tile row, tile column, channel,
+  /// value).
   Tensor index(const Tensor& images, const Tensor& row, const Tensor& column) const {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);

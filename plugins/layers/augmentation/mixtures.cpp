@@ -14,7 +14,7 @@ Tensor mixed(const Tensor& x, const Tensor& other, const Tensor& share) {
   return share * x + (1.0 - share) * other;
 }
 
-/// The labels mixed by the weight `share`, (batch, 1).
+/// Mixes the labels with those in another order, with the weights `share` (batch, 1) and 1 - share.
 Tensor mixed_labels(const Tensor& labels, const Tensor& order, const Tensor& share) {
   if (labels.rank() != 2)
     fail("labels are mixed: expected one number a class, (batch, classes), got shape ",
@@ -49,7 +49,7 @@ class MixUp final : public ImageAugmentation {
   Tensor change_labels(const Tensor& labels, const RandomParameters& drawn) const override {
     return mixed_labels(labels, drawn[0], drawn[1]);
   }
-  /// The boxes of both images.
+  /// The result has the boxes of both images.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
                              const RandomParameters& drawn) const override {
     const auto both = [&](const Tensor& x) {

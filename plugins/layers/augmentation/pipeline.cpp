@@ -10,8 +10,8 @@ bool takes(const Layer& layer, const char* argument) {
   return false;
 }
 
-/// A sequence of augmentation layers. Labels are passed only to layers that accept them; boxes and
-/// masks have to be accepted by all layers.
+/// A sequence of augmentation layers. Labels are only passed to layers that accept labels; boxes
+/// and masks must be accepted by all layers.
 class Pipeline final : public Layer {
  public:
   static void describe(Schema<Pipeline>& s) {

@@ -1,4 +1,4 @@
-// Options that are the range of a random number: one number, or two.
+// Options that give the range from which a random number is drawn: one number, or two.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ struct Range {
   }
 };
 
-/// The bounds of an option.
+/// The limits within which the range of an option must be.
 struct Bounds {
   double low = -1, high = 1;
   bool open = false;  ///< whether the lower bound is excluded
@@ -30,8 +30,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// The range of an option, in which a number f means -f to f, cut at the bounds. At least one of
-/// two numbers must be within the bounds.
+/// The range that an option gives; a number f means the range from -f to f, limited to the bounds.
+/// If two numbers are given, at least one must be within the bounds.
 inline Range range_of(const char* option, const Value& given, const Bounds& bounds) {
   if (given.is_number()) {
     const double f = given.as_float();
@@ -46,7 +46,7 @@ inline Range range_of(const char* option, const Value& given, const Bounds& boun
   return {std::min(a, b), std::max(a, b)};
 }
 
-/// The range of an option whose numbers must all be within the bounds.
+/// The range that an option gives; all of its numbers must be within the bounds.
 inline Range range_within(const char* option, const Value& given, const Bounds& bounds) {
   for (const Value& number : given.is_list() ? given.as_list() : List{given})
     if (!number.is_number() || !(number.as_float() <= bounds.high) ||

@@ -1,17 +1,18 @@
-// Random numbers of distributions that are computed from uniform and normal ones, and random
+// Random numbers of other distributions, computed from uniform and normal numbers, and random
 // permutations.
 #pragma once
 #include "crescent/ops/random.h"
 
 namespace crescent {
 
-/// Logarithms of draws from Gamma(alpha, 1), for a scalar alpha > 0, by Marsaglia and Tsang (2000):
-/// the first of several candidates that passes their test is the draw; none passes with a
-/// probability of 1e-10. Logarithms are accurate for small alpha too.
+/// Draws the logarithm of a number from Gamma(alpha, 1), for a scalar alpha > 0, by Marsaglia and
+/// Tsang (2000): of several candidates the first that passes their test is taken; with a
+/// probability of 1e-10 none passes. Logarithms are accurate also for small alpha.
 inline Tensor random_log_gamma(const SeedGenerator& random, const Shape& shape,
                                const Tensor& alpha) {
   const DType dtype = alpha.dtype();
-  // Gamma(alpha) is Gamma(alpha + 1) times u^(1 / alpha) for a uniform number u.
+  // A number from Gamma(alpha) is drawn as a number from Gamma(alpha + 1) times u^(1 / alpha) for a
+  // uniform number u.
   const Tensor d = alpha + 2.0 / 3, c = 1.0 / ops::sqrt(d * 9.0);
   Tensor log_draw = ops::broadcast_to(ops::log(d), shape);
   constexpr int kCandidates = 8;

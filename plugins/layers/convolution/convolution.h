@@ -1,4 +1,4 @@
-// The common part of convolution layers: options, weights, data formats.
+// The base of convolution layers: options, weights, data formats.
 #pragma once
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// The common part of convolutions with any kernels: windows, bias, activation.
+/// The base of convolutions with any number of kernels: windows, bias, activation.
 template <int Axes>
 class WindowedLayer : public SpatialLayer<Axes> {
  public:
@@ -22,7 +22,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
           fail("`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: ",
                "strides=", Value(strides_), " and dilation_rate=", Value(dilation_));
   }
-  /// Adds the kernels for the channels of the input, then the bias.
+  /// Adds the kernels, whose shape depends on the channels of the input, then the bias.
   void build(const Shape& input) override {
     const int axis = this->channels_first() ? 1 : -1;
     const int64_t channels = input[axis];
@@ -67,7 +67,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
             "Distance between the elements of a window.")
         .min(1);
   }
-  /// Declares the options that come after all others.
+  /// Declares the option for masks, which must come after all others.
   template <class T>
   static void describe_mask(Schema<T>& s) {
     if (Axes == 1) WindowedLayer::describe_carry_mask(s);
@@ -83,8 +83,8 @@ class WindowedLayer : public SpatialLayer<Axes> {
   Tensor convolved(const Tensor& x, const Tensor& kernel, int64_t groups = 1) const {
     return ops::conv(x, kernel, strides_, padding_named(padding_), dilation_, groups);
   }
-  /// Convolves each channel with its own kernels (window..., channels, multiplier); outputs are
-  /// ordered by channel.
+  /// Convolves each channel with its own kernels (window..., channels, multiplier). The outputs of
+  /// the first channel come first.
   Tensor convolved_by_channel(const Tensor& x, const Tensor& kernel) const {
     Shape shape(kernel_size_);
     shape.append(1);
@@ -93,7 +93,8 @@ class WindowedLayer : public SpatialLayer<Axes> {
   }
   virtual int64_t out_channels(int64_t channels) const = 0;
   virtual void build_kernels(const Shape& input, int64_t channels) = 0;
-  virtual Tensor product(const Tensor& x) const = 0;  ///< the convolution; x has channels last
+  virtual Tensor product(const Tensor& x) const = 0;  ///< computes the convolution; x and the
+                                                      ///< result have channels last
 
   std::vector<int64_t> kernel_size_, strides_ = std::vector<int64_t>(Axes, 1),
                                      dilation_ = std::vector<int64_t>(Axes, 1);
@@ -104,7 +105,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
   Variable bias_;
 };
 
-/// A convolution with one kernel.
+/// The base of convolutions with a single kernel.
 template <int Axes>
 class BaseConv : public WindowedLayer<Axes> {
  public:

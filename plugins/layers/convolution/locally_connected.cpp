@@ -1,4 +1,4 @@
-// Locally connected layers (Keras 2), which have a kernel for every position.
+// Locally connected layers (Keras 2), which have a separate kernel for every position.
 #include "convolution.h"
 #include "crescent/registry/registration.h"
 
@@ -53,7 +53,7 @@ class LocallyConnected final : public WindowedLayer<Axes> {
   }
 
  protected:
-  /// The windows at all positions times the kernels of the positions.
+  /// Multiplies the window at each position by the kernel of the position.
   Tensor product(const Tensor& x) const override {
     const Tensor operands[] = {windows(x), kernel_};
     const Tensor y = ops::einsum("bpk,pkf->bpf", operands);
@@ -63,8 +63,8 @@ class LocallyConnected final : public WindowedLayer<Axes> {
  private:
   int64_t out_channels(int64_t) const override { return filters_; }
   void build_kernels(const Shape&, int64_t) override {}
-  /// The windows (batch, positions, values of a window); values are ordered by position in the
-  /// window, or with channels first by channel, as in Keras.
+  /// The windows (batch, positions, values of a window). As in Keras, values are ordered by
+  /// position in the window, then channel; with channels first by channel, then position.
   Tensor windows(const Tensor& x) const {
     Tensors taps;
     const Shape window(this->kernel_size_);

@@ -8,12 +8,12 @@
 
 namespace crescent {
 
-/// The letters of an operand, and the number of letters before its "...".
+/// The letters of an operand, each of which is an axis, and the number of letters before its "...".
 struct Letters {
   explicit Letters(const std::string& text);
   bool has(char letter) const { return all.find(letter) != std::string::npos; }
-  /// The axis of a letter in a shape that includes axes for "..."; letters after "..." count from
-  /// the end.
+  /// The index of a letter's axis in a shape that includes the axes of "..."; letters after "..."
+  /// are counted from the end.
   int axis(char letter) const {
     const size_t at = all.find(letter);
     return at < before ? int(at) : int(at) - int(all.size());

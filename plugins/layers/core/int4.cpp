@@ -1,6 +1,7 @@
-// Weights of 4 bits, two per byte along the rows of a matrix, the left one in the low half. A scale
-// belongs to a column, or with a zero point to a block of rows in a column. In tables rows and
-// columns are exchanged; in reverse tables a byte has values of two rows instead.
+// Weights of 4 bits. A byte contains two neighbouring values of a row of the matrix, the left one
+// in the lower half. A scale belongs to a column or, together with a zero point, to a block of rows
+// in a column. In tables of embeddings rows and columns are exchanged; in tables of reversed
+// embeddings a byte contains values of two rows instead.
 #include <algorithm>
 
 #include "crescent/registry/registration.h"
@@ -34,7 +35,7 @@ Tensor unpacked(const Tensor& bytes, int64_t columns) {
   return ops::cast(ops::slice_axis(values, -1, 0, columns), DType::int8);
 }
 
-/// Packs and unpacks the matrix of a layout.
+/// Pack and unpack the matrix of a layout.
 Tensor packed_matrix(const QuantizedLayout& layout, const Tensor& values) {
   return layout.is_reverse ? ops::transpose(packed(ops::transpose(values))) : packed(values);
 }
@@ -136,7 +137,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   const AbsMaxQuantizer* weights() const {
     return dynamic_cast<const AbsMaxQuantizer*>(weights_.get());
   }
-  /// The index of the block (which shares a scale) of each element along the summed axis.
+  /// For each element along the summed axis, the index of its block, which is the set of elements
+  /// that share a scale.
   Tensor group_numbers(const QuantizedLayout& layout) const {
     const Tensor numbers = ops::arange(summed(layout), DType::float32);
     return ops::cast(ops::floor(numbers / static_cast<double>(*block_)), DType::int32);
@@ -145,7 +147,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     for (int axis : layout.summed) x = ops::slice_axis(x, axis, 0, 1);
     return x;
   }
-  /// (values - zero) * scale, with zero and scale of the block along the axis.
+  /// Computes (values - zero) * scale, with the zero point and scale of the block to which each
+  /// element along the axis belongs.
   static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& groups, int axis,
                        DType dtype) {
     const auto spread = [&](const Tensor& x) {
@@ -154,8 +157,9 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return (ops::cast(values, dtype) - spread(parts[2])) * spread(parts[1]);
   }
 
-  /// Quantizes blocks: 15 steps from the smallest to the largest value of a block and zero, which
-  /// has a zero point among 4 bits then.
+  /// Quantizes blocks. The range of a block, from its smallest to its largest value and including
+  /// zero, is divided into 15 steps, so that zero is exactly one of the 16 integers: the zero
+  /// point.
   Tensors encoded_in_blocks(const QuantizedLayout& layout, const Tensor& matrix, int axis) const {
     const Tensor groups = group_numbers(layout);
     Tensors scales, zeros;

@@ -3,7 +3,7 @@
 namespace crescent {
 namespace {
 
-/// A quantizer as configuration; fails for another class of the kind.
+/// Converts a quantizer to a configuration; fails if its class is not a configuration.
 std::shared_ptr<QuantizationConfig> as_config(const std::shared_ptr<Quantizer>& given) {
   auto config = std::dynamic_pointer_cast<QuantizationConfig>(given);
   if (!config)

@@ -5,7 +5,7 @@
 
 namespace crescent {
 
-/// A weight as floats, or as the variables of its quantized form.
+/// A weight, stored as floats or as the variables of its quantized form.
 struct QuantizedWeight {
   std::string name;
   QuantizedLayout layout;
@@ -18,7 +18,7 @@ struct QuantizedWeight {
 class QuantizableLayer : public LoraLayer<UnaryLayer> {
  public:
   void configured() override;
-  /// Quantizes the weights, which are frozen from now on.
+  /// Quantizes the weights, which cannot be trained from then on.
   void quantize(const Value& mode_or_config, const Value& config);
 
  protected:
@@ -36,9 +36,9 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
   bool is_quantized() const { return config_ != nullptr; }
   /// Adds a weight as floats or in quantized form; called by build().
   void add_quantizable(QuantizedWeight& weight, const WeightRules& rules);
-  /// The product of x and a quantized weight by an equation.
+  /// The product of x and a quantized weight according to an einsum equation.
   Tensor product(const std::string& equation, const Tensor& x, const QuantizedWeight& weight) const;
-  /// Rows of a quantized table.
+  /// The rows of a quantized table with these indices.
   Tensor rows(const QuantizedWeight& table, const Tensor& ids) const;
 
   const Variable& adapted() const override;
@@ -51,8 +51,9 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
   Tensor floats(const QuantizedWeight& weight) const;
 
   Ref<Quantizer> given_;
-  std::shared_ptr<QuantizationConfig> config_;  ///< null: weights are floats
-  /// members of the layer; the one with an adapter is first
+  std::shared_ptr<QuantizationConfig> config_;  ///< null if the weights are floats
+  /// the weights that can be quantized, which are members of the layer; the one that can have an
+  /// adapter is first
   std::vector<QuantizedWeight*> quantizable_;
 };
 

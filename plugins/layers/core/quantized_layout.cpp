@@ -21,7 +21,7 @@ Tensor QuantizedLayout::as_scale(const Tensor& of_values) const {
 
 Tensor QuantizedLayout::scale_of_values(const Tensor& scale) const {
   Shape kept_dims, dims;
-  std::vector<int> order;  // the order of the scale's axes in the values
+  std::vector<int> order;  // for each axis of the scale, the axis of the weight
   for (int axis : kept) kept_dims.append(shape[axis]);
   for (int axis = 0; axis < shape.rank(); ++axis) {
     const auto at = std::find(kept.begin(), kept.end(), axis);

@@ -5,29 +5,30 @@
 namespace crescent {
 
 struct QuantizedLayout {
-  Shape shape;              ///< shape of the weight as floats
+  Shape shape;              ///< the shape of the weight as floats
   std::vector<int> summed;  ///< axes whose elements share a scale, sorted
   std::vector<int> kept;    ///< the other axes, in the order of the scale
-  Shape scale_shape;        ///< the dims of kept axes, with 1 for the others
-  /// whether it is the table of a reverse embedding, with the blocks of the forward table; Keras
-  /// stores it by columns
+  Shape scale_shape;        ///< the sizes of the kept axes, with 1 for other axes of the result
+  /// whether the weight is the table of a reversed embedding, with the blocks of the forward table;
+  /// Keras stores it by columns
   bool is_reverse = false;
 
-  /// Whether each row has a scale, as in tables, of which rows are read.
+  /// Whether each row has a scale, as in embedding tables, from which single rows are read.
   bool is_table() const { return shape.rank() == 2 && summed.front() == 1; }
-  /// The shape as a matrix: summed by kept axes; that of a table is unchanged.
+  /// The shape of the weight as a matrix (summed axes, kept axes); a table keeps its shape.
   Shape matrix() const;
-  /// Converts scales with the axes of the weight, of size 1 if summed, to scales in the order of
-  /// the axes of the result, and back.
+  /// Converts scales with the axes of the weight, where summed axes have size 1, to scales in the
+  /// order of the axes of the result, and back.
   Tensor as_scale(const Tensor& of_values) const;
   Tensor scale_of_values(const Tensor& scale) const;
 };
 
-/// A variable of a quantized weight; its name is that of the weight with this suffix, or its own.
+/// A variable of a quantized weight. Its name is `ending` if is_own_name is true, else the name of
+/// the weight followed by `ending`.
 struct QuantizedComponent {
   std::string ending;
   Shape shape;
-  std::optional<DType> dtype{};  ///< nullopt: that of the layer's variables
+  std::optional<DType> dtype{};  ///< nullopt: the dtype of the layer's variables
   bool is_own_name = false;
 };
 using QuantizedComponents = std::vector<QuantizedComponent>;

@@ -17,7 +17,7 @@ std::vector<int> summed_axes(const Equation& e, const Shape& input) {
   return axes;
 }
 
-/// The letters of the input that remain after summing, as text of an equation.
+/// The letters of the input that remain after summing, as a part of an equation.
 std::string kept_letters(const Letters& of, const Letters& wanted) {
   std::string text;
   for (size_t i = 0; i <= of.all.size(); ++i) {
@@ -27,7 +27,8 @@ std::string kept_letters(const Letters& of, const Letters& wanted) {
   return text;
 }
 
-/// Transposes scales of the input, of size 1 along summed axes, to the axes of the result.
+/// Transposes the scales of the input, which have size 1 along summed axes, to the order of the
+/// axes of the result.
 Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vector<int>& summed) {
   Tensor placed = scale;
   for (auto axis = summed.rbegin(); axis != summed.rend(); ++axis)

@@ -8,9 +8,10 @@
 
 namespace crescent {
 
-/// (x, int8 values, scale) -> einsum(equation, x, values) / scale; the axes of the scale are the
-/// last ones of the result. Inputs may be rounded to integers too, with scales along the summed
-/// axes, so sums are exact. The gradient is that of the product of floats.
+/// (x, int8 values, scale) -> einsum(equation, x, values) / scale, where the axes of the scale are
+/// the last axes of the result. The input x may also be rounded to integers, with scales for each
+/// combination of the other axes, so that sums are exact. The gradient is that of the product of
+/// floats.
 struct QuantizedProduct final : OpOf<QuantizedProduct> {
   static constexpr const char* kName = "quantized_product";
   std::string equation;
@@ -23,11 +24,11 @@ struct QuantizedProduct final : OpOf<QuantizedProduct> {
   std::string label() const override { return "quantized product"; }
 };
 
-/// The equations of products along the last axis of x and the first, or the second, axis of the
-/// weight.
+/// The equations of products that sum over the last axis of x and the first axis, or the second
+/// axis, of the weight.
 inline constexpr const char *kLastByFirst = "...a,ab->...b", *kLastBySecond = "...a,ba->...b";
 
-/// `inputs` determines the rounding of x; nullopt: none.
+/// `inputs` says how x is rounded; nullopt: x is not rounded.
 Tensor quantized_product(const std::string& equation, const Tensor& x, const Tensor& values,
                          const Tensor& scale, const std::optional<AbsMax>& inputs);
 

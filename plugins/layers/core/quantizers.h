@@ -1,5 +1,5 @@
-// The kind "quantizer": rounding of numbers to integers, and configurations of quantized weights of
-// layers.
+// The kind "quantizer": classes that round numbers to integers, and configurations of the quantized
+// weights of layers.
 #pragma once
 #include "quantized_layout.h"
 
@@ -16,7 +16,8 @@ struct Quantized {
   Tensor values, scale;
 };
 
-/// Rounding by which the largest magnitude becomes the end of a range of integers.
+/// Rounding to integers from `low` to `high`; the number with the largest magnitude becomes an end
+/// of this range.
 struct AbsMax {
   int64_t low = -127, high = 127;
   double epsilon = 1e-7;
@@ -32,7 +33,7 @@ class AbsMaxQuantizer final : public Quantizer {
   static void describe(Schema<AbsMaxQuantizer>& s);
   void configured() override;
   AbsMax range() const { return {bounds_[0], bounds_[1], epsilon_}; }
-  /// Fails unless its axes are those along which weights of the layout are summed.
+  /// Fails unless the quantizer's axes are those along which weights of the layout are summed.
   void check_axes(const QuantizedLayout& layout) const;
 
  private:
@@ -48,19 +49,19 @@ class QuantizationConfig : public Quantizer {
   virtual std::string mode() const = 0;  ///< "int4"
   /// The text before "_from_" in a dtype policy: "int4/128".
   virtual std::string quantization() const = 0;
-  /// The rounding of inputs; nullopt: they stay floats.
+  /// The rounding of inputs; nullopt if they stay floats.
   virtual std::optional<AbsMax> inputs() const = 0;
-  /// The variables of a quantized weight: integers, a scale, perhaps others.
+  /// The variables that store a quantized weight: integers, a scale, perhaps others.
   virtual QuantizedComponents parts(const QuantizedLayout& layout) const = 0;
-  /// The values of these variables for floats with the shape of the layout.
+  /// The values for these variables that represent `floats`, whose shape is that of the layout.
   virtual Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const = 0;
   /// The weight as int8 with the shape of the layout and a scale of scale_shape, or as floats
   /// without a scale.
   virtual Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const = 0;
-  /// Rows of a table as this dtype.
+  /// The rows of a table with these indices, converted to this dtype.
   virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
                       DType dtype) const = 0;
-  /// The default configuration of a policy such as "int4/128".
+  /// The default configuration for a dtype policy such as "int4/128_from_float32".
   static std::shared_ptr<QuantizationConfig> for_policy(const DTypePolicy& policy);
 };
 

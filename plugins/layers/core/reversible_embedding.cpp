@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-/// Embeds integers as rows of a table; in reverse it gives a score for each row.
+/// Maps integers to the rows of a table. In reverse it maps a vector to a score for each row of the
+/// table.
 class ReversibleEmbedding final : public QuantizableLayer {
  public:
   static void describe(Schema<ReversibleEmbedding>& s) {
@@ -50,7 +51,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
     const Tensor found = rows(table_, ids);
     return adapter() ? found + adapter()->of_rows(ids) : found;
   }
-  /// In reverse the output has the axes of the input, and its mask.
+  /// In reverse the output has as many axes as the input, and the same mask.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override {
     const bool reverse = outputs[0].rank() == inputs[0].rank();
@@ -76,7 +77,8 @@ class ReversibleEmbedding final : public QuantizableLayer {
                                     : scores_of_floats(x, table.values());
     return cap_ ? ops::tanh(y / *cap_) * *cap_ : y;
   }
-  /// Scores of a table of floats. For quantized tables Keras ignores the adapter and reverse_dtype.
+  /// The scores of the rows of a table of floats. For quantized tables Keras ignores the adapter
+  /// and reverse_dtype.
   Tensor scores_of_floats(const Tensor& x, const Variable& table) const {
     const DType dtype = reverse_dtype_.value_or(x.dtype());
     const Tensor vectors = ops::cast(x, dtype);

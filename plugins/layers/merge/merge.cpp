@@ -19,8 +19,8 @@ void expect_one_batch(const std::vector<Shape>& inputs) {
            shapes_text(inputs));
 }
 
-/// The base of elementwise merge layers; axes that an input lacks are inserted after the batch
-/// axis.
+/// The base of elementwise merge layers. If an input has fewer axes than others, axes are inserted
+/// after its batch axis.
 class Merge : public Layer {
  public:
   void configured() override {
@@ -142,7 +142,8 @@ class Concatenate final : public Layer {
   Tensors call(const Tensors& inputs, const Call&) override {
     return {ops::concatenate(inputs, int(axis_))};
   }
-  /// Masks of the result; a missing mask is true everywhere.
+  /// Computes the mask of the result from the concatenated masks; an input without a mask counts as
+  /// unmasked everywhere.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
     if (std::none_of(masks.begin(), masks.end(), [](const Tensor& m) { return bool(m); }))
       return {Tensor()};
@@ -209,7 +210,8 @@ class Dot final : public Layer {
   static Tensor unit(const Tensor& x, int axis) {
     return x * ops::rsqrt(ops::maximum(ops::sum(ops::square(x), {axis}, true), 1e-12));
   }
-  /// x with `axis` moved to the end (or to 1), and all other axes but the batch merged into one.
+  /// Moves `axis` of x to the end (or to index 1), and merges all other axes except the batch into
+  /// one.
   static Tensor as_matrix(const Tensor& x, int axis, bool axis_last) {
     std::vector<int> axes{0};
     if (!axis_last) axes.push_back(axis);

@@ -63,8 +63,8 @@ class BatchNormalization final : public ScaledLayer {
     if (renorm_) build_renorm(shape);
     set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, input[axis])});
   }
-  /// A frozen layer computes as in inference (Keras 3), or with batch_when_frozen as in training,
-  /// but without updating the averages.
+  /// A frozen layer computes as in inference, as in Keras 3; with the option batch_when_frozen it
+  /// computes as in training, but without updating the averages.
   Tensor call(const Tensor& x, const Call& call) override {
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
@@ -79,7 +79,7 @@ class BatchNormalization final : public ScaledLayer {
     if (axis_.size() != 1) fail("axis: expected one integer, got ", Value(axis_));
     return shape.axis(int(axis_[0]));
   }
-  /// A mask as weights of the elements of x with channels as last axis.
+  /// Converts a mask to weights of the elements of x, whose last axis is channels.
   Tensor weights_of(const Tensor& mask, const Tensor& x, int axis) const {
     if (!mask || count_masked_) return {};
     Tensor weights = ops::cast(mask, promote(x.dtype(), DType::float32));
@@ -99,12 +99,13 @@ class BatchNormalization final : public ScaledLayer {
                   ddof_ == 0 ? moments.variance : moments.variance * (count / degrees_of(count)));
     return moments.y;
   }
-  /// The divisor of the variance, at least one: the variance of a single value is 0.
+  /// The divisor of the variance. It is at least one, so that the variance of a single value is 0.
   double degrees_of(double count) const { return std::max(count - ddof_, kMinDegrees); }
   struct Statistics {
     Tensor mean, variance, count;
   };
-  /// The moments over unmasked steps, of all processes if synchronized.
+  /// The mean and variance over all unmasked elements of each channel; with the option synchronized
+  /// over the batches of all processes.
   Statistics moments_of(const Tensor& x, const Tensor& weights) const {
     const Tensor values = wide(x), shares = weights ? weights : ops::ones_like(values);
     ops::Axes axes;
@@ -159,8 +160,9 @@ class BatchNormalization final : public ScaledLayer {
     const Value* given = clipping_ ? clipping_->find(name) : nullptr;
     return given ? given->as_float() : otherwise;
   }
-  /// (x - mean) / deviation * r + d; the corrections r and d, which replace the batch statistics by
-  /// the averages of renorm, are constants for the gradient.
+  /// Computes (x - mean) / deviation * r + d with the statistics of the batch. The corrections r
+  /// and d have the effect that the averages of renorm are used instead; for the gradient they are
+  /// constants.
   Tensor train_renorm(const Statistics& batch, const Tensor& x) {
     constexpr double kNone = 1e30;
     const Tensor deviation = ops::sqrt(batch.variance + epsilon_);

@@ -24,7 +24,9 @@ class GroupNormalization final : public ScaledLayer {
     ScaledLayer::configured();
     if (groups_ == 0) fail("groups: expected -1 or at least 1, got 0");
     set_supports_masking(true);
-    autocast_ = false;  // statistics of values beyond the range of float16 are computed too
+    // inputs are not cast, so that the statistics of values beyond the range of float16 are
+    // computed correctly
+    autocast_ = false;
   }
   void build(const Shape& input) override {
     const int axis = channel_axis(input);
@@ -43,7 +45,8 @@ class GroupNormalization final : public ScaledLayer {
   }
   Tensor call(const Tensor& x, const Call&) override {
     if (!x.shape().slice(1, x.rank()).is_known())
-      return ops::cast(x, compute_dtype());  // only the shape matters while shapes are inferred
+      // while shapes are inferred only the shape of the result matters
+      return ops::cast(x, compute_dtype());
     const int axis = channel_axis(x.shape());
     const Tensor grouped = ops::reshape(wide(x), divided(x.shape(), axis));
     ops::Axes axes;

@@ -24,7 +24,9 @@ class LayerNormalization final : public ScaledLayer {
     if (axis_.empty()) fail("axis: expected at least one integer, got none");
     if (rms_scaling_) scale_ = true, center_ = false;
     set_supports_masking(true);
-    autocast_ = false;  // statistics of values beyond the range of float16 are computed too
+    // inputs are not cast, so that the statistics of values beyond the range of float16 are
+    // computed correctly
+    autocast_ = false;
   }
   void build(const Shape& input) override { build_scale(dims_of(input, axes_in(input, axis_))); }
   Tensor call(const Tensor& x, const Call&) override {

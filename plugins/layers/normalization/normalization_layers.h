@@ -1,4 +1,4 @@
-// Common code of normalization layers, and the files of this plugin; each adds its classes.
+// Code that all normalization layers use.
 #pragma once
 #include <algorithm>
 
@@ -9,7 +9,8 @@ namespace crescent {
 /// Casts to at least float32, in which statistics are computed: squares exceed float16.
 inline Tensor wide(const Tensor& x) { return ops::cast(x, promote(x.dtype(), DType::float32)); }
 
-/// A layer with gamma and beta, which mixed precision does not narrow.
+/// The base of layers with gamma and beta, whose values are not cast to the narrower dtype in mixed
+/// precision.
 class ScaledLayer : public UnaryLayer {
  protected:
   template <class T>
@@ -52,7 +53,7 @@ inline std::vector<int> axes_in(const Shape& shape, const std::vector<int64_t>& 
   return sorted;
 }
 
-/// The dims of some axes, which must be known.
+/// The sizes of some axes, which must be known.
 inline Shape dims_of(const Shape& shape, const std::vector<int>& axes) {
   Shape dims;
   for (int axis : axes) dims.append(shape[axis]);
@@ -62,7 +63,7 @@ inline Shape dims_of(const Shape& shape, const std::vector<int>& axes) {
   return dims;
 }
 
-/// The shape with the dims of x along some axes and 1 along the others.
+/// A shape with the sizes of x along some axes and 1 along the others.
 inline Shape broadcast_along(const Tensor& x, const std::vector<int>& axes) {
   Shape wide;
   for (int i = 0; i < x.rank(); ++i)

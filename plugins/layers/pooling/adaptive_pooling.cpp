@@ -1,5 +1,5 @@
-// Pooling to a given size: element i of m pools the elements from floor(i n / m) to ceil((i + 1) n
-// / m).
+// Pooling to a given size: of n input elements, output element i of m pools those from floor(i n /
+// m) to ceil((i + 1) n / m), exclusive.
 #include <algorithm>
 
 #include "../spatial.h"
@@ -19,7 +19,8 @@ std::vector<Window> windows(int64_t from, int64_t to) {
   return list;
 }
 
-/// The indices of the elements of all windows, padded to the widest by repeating the last element.
+/// The indices of the elements of all windows. Windows are padded to the width of the widest one by
+/// repeating their last element.
 Tensor positions(const std::vector<Window>& list, int64_t width) {
   std::vector<int32_t> all;
   for (const Window& window : list)
@@ -45,7 +46,7 @@ Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
   Shape result = x.shape();
   result.set(axis, to);
-  // only the shape matters while shapes are inferred
+  // while shapes are inferred only the shape of the result matters
   if (from < 0) return ops::broadcast_to(ops::max(x, {axis}, true), result);
   if (from == 0) fail("axis ", axis, " of shape ", x.shape(), " has no elements to pool");
   const std::vector<Window> list = windows(from, to);

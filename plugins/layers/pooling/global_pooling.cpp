@@ -33,7 +33,7 @@ class GlobalPooling final : public SpatialLayer<Axes> {
 
  private:
   static constexpr bool kMasked = Axes == 1 && !Max;
-  /// The mean over unmasked steps; 0 if there is none.
+  /// The mean over the unmasked steps; 0 if all steps are masked.
   Tensor masked_mean(const Tensor& x, const Tensor& mask, int axis) const {
     const Tensor weights = ops::expand_dims(ops::cast(mask, x.dtype()), axis == 1 ? 2 : 1);
     const Tensor count = ops::maximum(ops::sum(weights, {axis}, keepdims_), 1);

@@ -1,4 +1,4 @@
-// The data of adapt(), whole or batch by batch.
+// Passes the data of adapt() to a layer, as a whole or batch by batch.
 #pragma once
 #include <functional>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace crescent {
 
-/// Whether the data is one array: a tensor, or lists without tensors.
+/// Whether the data is one array: a tensor, or nested lists that contain no tensor.
 bool is_array(const Value& data);
 
 /// Calls `learn` with at most `steps` batches: the items of a list of tensors, or the inputs of the

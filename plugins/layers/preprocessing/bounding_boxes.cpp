@@ -1,4 +1,4 @@
-// Limits or pads bounding boxes to the same number for every image.
+// A layer that cuts or pads the list of bounding boxes to the same number for every image.
 #include "../image_layer.h"
 #include "crescent/layer/layer.h"
 #include "crescent/registry/registration.h"

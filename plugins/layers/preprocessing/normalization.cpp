@@ -83,7 +83,8 @@ class Normalization final : public UnaryLayer {
       fail("`mean` and `variance` of shape ", shape, " do not fit the kept axes, which have shape ",
            kept_shape);
   }
-  /// A mean or variance with the axes of the inputs, of size 1 along reduced ones.
+  /// Reshapes a mean or variance to the rank of the inputs, with size 1 along the axes over which
+  /// it was computed.
   Tensor along(const Variable& learned, const Value& given, int rank) const {
     const Tensor values =
         given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
@@ -92,8 +93,8 @@ class Normalization final : public UnaryLayer {
       wide.set(kept_[kept_.size() - size_t(i)], values.dim(-i));
     return ops::cast(ops::reshape(values, wide), compute_dtype());
   }
-  /// The value that the property returns: the learned one, or before build the given one; null if
-  /// there is none.
+  /// The value that the properties mean and variance return: the learned value or, before the layer
+  /// is built, the given one; null if there is none.
   Value seen(const Variable& learned, const Value& given) const {
     return built() ? Codec<Tensor>::encode(along(learned, given, rank_)) : given;
   }
@@ -124,7 +125,7 @@ class Normalization final : public UnaryLayer {
     join(others.empty() ? values : ops::mean(values, others),
          others.empty() ? ops::zeros_like(values) : ops::variance(values, others), count);
   }
-  /// Combines the moments with those of `count` more samples.
+  /// Combines the mean and variance of the samples so far with those of `count` more samples.
   void join(const Tensor& mean, const Tensor& variance, double count) {
     seen_ += count;
     const double share = count / seen_;
@@ -147,7 +148,8 @@ class Normalization final : public UnaryLayer {
   std::vector<int> kept_;
   int rank_ = 0;  ///< rank of the inputs
   Variable mean_, variance_;
-  double seen_ = 0;  ///< the number of samples with these moments
+  double seen_ = 0;  ///< the number of samples from which seen_mean_ and seen_variance_ were
+                     ///< computed
   Tensor seen_mean_, seen_variance_;
 };
 

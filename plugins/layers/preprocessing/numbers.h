@@ -8,14 +8,14 @@
 namespace crescent {
 
 struct Numbers {
-  Shape shape;  ///< without axes for a single number
+  Shape shape;  ///< of the nested lists; without axes for a single number
   std::vector<double> values;
 
   Tensor tensor(DType dtype) const { return ops::cast(Tensor::from(values, shape), dtype); }
 };
 
-/// The numbers in a value, which may be a tensor. Fails for lists of different lengths and for
-/// other items.
+/// Reads the numbers in a value, which may also be a tensor. Fails for lists of different lengths
+/// and for items that are not numbers.
 inline Numbers numbers_in(const Value& value, const char* option) {
   if (value.is_number()) return {{}, {value.as_float()}};
   if (auto boxed = value.object_as<BoxedTensor>())
@@ -34,7 +34,7 @@ inline Numbers numbers_in(const Value& value, const char* option) {
   return all;
 }
 
-/// The value in a configuration.
+/// Converts the numbers to the value in a configuration: a number or nested lists.
 inline Value value_of(const Numbers& numbers) {
   size_t next = 0;
   const auto nested = [&](auto&& self, int axis) -> Value {

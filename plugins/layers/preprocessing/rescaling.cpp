@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// The value with tensors replaced by their numbers.
+/// Replaces a tensor in the value by nested lists of its numbers.
 Value with_numbers(const Value& value, const char* option) {
   const Numbers numbers = numbers_in(value, option);
   if (value.is_number()) return value;

@@ -9,7 +9,8 @@
 namespace crescent {
 namespace {
 
-/// A rectangle of images that becomes the result; it may extend beyond the edges, where padding is.
+/// The rectangle of the images that becomes the result. It may extend beyond the edges of the
+/// images, where padding is used.
 struct CropWindow {
   int64_t top, left;
   Extent size;
@@ -19,8 +20,8 @@ CropWindow middle(Extent all, Extent size) {
   return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
 }
 
-/// The largest extent in the images with the proportions of the target; with `around` the smallest
-/// one that contains the images.
+/// The largest extent within the images that has the proportions of the target; with `around` the
+/// smallest such extent that contains the images.
 Extent of_target_shape(Extent all, Extent target, bool around) {
   const auto scaled = [](int64_t length, int64_t to, int64_t from) {
     return int64_t(double(length) * double(to) / double(from));
@@ -41,7 +42,7 @@ bool whole_numbers(const Tensor& x) {
   return !is_floating(x.dtype()) && x.dtype() != DType::boolean;
 }
 
-/// Rounds to integers and clips to the range of the dtype.
+/// Rounds to integers, limits them to the range of the dtype and casts.
 Tensor as_whole_numbers(const Tensor& x, DType dtype) {
   const Tensor rounded = ops::round(x);
   switch (dtype) {
@@ -56,7 +57,7 @@ Tensor as_whole_numbers(const Tensor& x, DType dtype) {
   }
 }
 
-/// The common part of layers whose results have a given size.
+/// The base of layers whose results have a given height and width.
 class SizedLayer : public ImageLayer {
  protected:
   template <class T>
@@ -89,7 +90,7 @@ class SizedLayer : public ImageLayer {
   }
   /// Whether integer images stay integers; otherwise they become floating point.
   virtual bool keeps_whole_numbers() const = 0;
-  /// The window of images of this extent that becomes the result.
+  /// The rectangle of images with this extent that becomes the result.
   virtual CropWindow window_of(Extent all) const = 0;
   /// Resizes a window of images.
   virtual Tensor resized_window(const Tensor& images, const CropWindow& window,
@@ -102,7 +103,7 @@ class SizedLayer : public ImageLayer {
   Tensor sized(const Tensor& images, bool nearest) const {
     const Extent all = extent_of(images);
     if (all.height >= 0 && all.width >= 0) return resized_window(images, window_of(all), nearest);
-    // only the shape matters while shapes are inferred
+    // while shapes are inferred only the shape of the result matters
     return ops::broadcast_to(ops::max(images, {1, 2}, true),
                              {images.dim(0), height_, width_, images.dim(3)});
   }

@@ -1,4 +1,5 @@
-// RNN layers that make their own cell: their options are those of the cell and of the loop.
+// The base of recurrent layers that make their own cell: their options are those of the cell and
+// those of the loop over time.
 #pragma once
 #include <algorithm>
 
@@ -6,12 +7,13 @@
 
 namespace crescent {
 
-/// A layer whose options are those of its `Cell`, which stores them; Cell::describe declares them.
+/// A layer whose options are stored in its `Cell` and declared by Cell::describe.
 template <class Cell>
 class CellLayer : public BaseRnn {
  public:
-  /// Declares the fields of the cell, which are accessed in the cell that this layer owns, and
-  /// before the constraints, as in Keras, the penalty on the output.
+  /// Declares the options of the cell as options of the layer; their values are read and written in
+  /// the cell that the layer owns. As in Keras, the activity regularizer is declared before the
+  /// constraints.
   template <class T>
   static void describe_cell(Schema<T>& s) {
     const Cell defaults;
@@ -25,7 +27,8 @@ class CellLayer : public BaseRnn {
       s.data().fields.push_back(std::move(field));
     }
   }
-  /// Moves an option of the cell behind those declared so far, its position in the layer of Keras.
+  /// Moves an option of the cell behind the options that were declared so far, since it has this
+  /// position in Keras.
   static void move_last(SchemaBuilder& s, std::string_view name) {
     auto& fields = s.data().fields;
     const auto field = std::find_if(fields.begin(), fields.end(),

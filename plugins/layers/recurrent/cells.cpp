@@ -5,15 +5,15 @@
 namespace crescent {
 namespace {
 
-/// Inverted dropout mask of (batch, width): 0 or 1 / (1 - rate).
+/// A dropout mask (batch, width) whose elements are 0 or 1 / (1 - rate).
 Tensor dropout_mask(const SeedGenerator& random, const Shape& shape, double rate, DType dtype) {
   if (rate >= 1) return ops::zeros(shape, dtype);
   const Tensor kept = ops::greater_equal(random.uniform(shape, 0, 1), rate);
   return ops::cast(kept, dtype) * (1 / (1 - rate));
 }
 
-/// Initializes the bias with ones in the block of the forget gate and by another initializer
-/// elsewhere.
+/// Initializes the forget gate's block of the bias with ones, and the other blocks by another
+/// initializer.
 class ForgetBias final : public Initializer {
  public:
   ForgetBias(std::shared_ptr<Initializer> rest, int64_t units)
@@ -31,7 +31,7 @@ class ForgetBias final : public Initializer {
 
 }  // namespace
 
-// ---- the common part of cells
+// ---- the base of cells
 
 Tensors blocks(const Tensor& x, int64_t units, int count) {
   return ops::split(x, std::vector<int64_t>(count, units), -1);

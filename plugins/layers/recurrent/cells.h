@@ -1,14 +1,14 @@
-// The three standard cells: options, weights and one step. Formulas as in Keras (gate orders i f c
-// o and z r h).
+// The three standard cells: options, weights and one step. The formulas are those of Keras, with
+// the gates in the order i, f, c, o (LSTM) and z, r, h (GRU).
 #pragma once
 #include "rnn.h"
 
 namespace crescent {
 
-/// Splits the last axis into `count` blocks of `units`.
+/// Splits the last axis into `count` blocks of size `units`.
 Tensors blocks(const Tensor& x, int64_t units, int count);
 
-/// The common options and weights of cells; every weight has a block per gate.
+/// The base of the standard cells: their options and weights. Every weight has a block per gate.
 class GatedCell : public RnnCell {
  public:
   void configured() override;
@@ -19,12 +19,13 @@ class GatedCell : public RnnCell {
   void prepare(const Tensor& x, const Call& call) override;
   const Variable& kernel() const { return kernel_; }
   const Variable& recurrent() const { return recurrent_; }
-  /// The bias, or zeros of its shape.
+  /// The bias, or zeros of its shape if the cell has no bias.
   Tensor bias() const;
   bool standard_activation() const { return activation_ && activation_->class_name() == "tanh"; }
-  /// The dropout mask of states in this call; null: none.
+  /// The dropout mask of the states in the present call; null if there is no dropout.
   const Tensor& state_factors() const { return state_mask_; }
-  /// x times the dropout mask of this call; x is one step or (batch, time, features).
+  /// Multiplies x by the dropout mask of inputs in the present call; x is one step or (batch, time,
+  /// features).
   Tensor with_dropout(const Tensor& x) const;
 
  protected:
@@ -56,16 +57,18 @@ class GatedCell : public RnnCell {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &GatedCell::seed_, "Seed of the dropout.");
   }
-  /// `window` is the window of cells whose products are convolutions.
+  /// Adds the weights. `window` is the size of the kernels' windows, for cells whose products are
+  /// convolutions.
   void build_weights(int64_t features, int gates, const Shape& bias, const WeightRules& bias_rules,
                      const Shape& window = {});
-  /// The rules of a bias that is initialized with ones for the forget gate, the second of four.
+  /// Rules for a bias whose second block of four, that of the forget gate, is initialized with
+  /// ones.
   WeightRules forgetting_bias() const;
   Tensor dropped_state(const Tensor& h) const { return state_mask_ ? h * state_mask_ : h; }
 
   int64_t units_ = 1;
   Ref<Activation> activation_ = "tanh";
-  // unit_forget_bias_ is for cells with a forget gate
+  // unit_forget_bias_ is only used by cells with a forget gate
   bool use_bias_ = true, unit_forget_bias_ = true;
   WeightRules kernel_rules_{"glorot_uniform"}, recurrent_rules_{"orthogonal"}, bias_rules_{"zeros"};
   double dropout_ = 0, recurrent_dropout_ = 0;
@@ -81,7 +84,7 @@ class GatedCell : public RnnCell {
   std::optional<SeedGenerator> random_;
   Shape bias_shape_;
   Variable kernel_, recurrent_, bias_;
-  Tensor input_mask_, state_mask_;  // the masks of the current call
+  Tensor input_mask_, state_mask_;  // the dropout masks of the present call
 };
 
 class SimpleRnnCell final : public GatedCell {

@@ -47,7 +47,8 @@ class ConvLstmCell final : public GatedCell {
     dilation_ = per_axis(dilation_, Axes, "dilation_rate");
   }
   size_t state_count() const override { return 2; }
-  /// The shapes of states: (batch, new axes..., filters), or with channels first.
+  /// The shapes of the states: (batch, spatial axes of the output..., filters), or with channels
+  /// first.
   std::vector<Shape> state_shapes(const Shape& x) const override {
     expect_axes(x);
     Shape shape{x[0]};
@@ -61,7 +62,8 @@ class ConvLstmCell final : public GatedCell {
                   Shape(window_));
   }
   Tensor input_part(const Tensor& x) const override { return input_gates(with_dropout(x)); }
-  /// The convolution of the input plus the bias; steps are treated as samples.
+  /// The convolution of the input plus the bias, for all time steps at once, which are treated as
+  /// samples.
   Tensor input_gates(const Tensor& x) const {
     const Shape& shape = x.shape();
     if (shape.rank() == Axes + 2) return gates_of(x);
@@ -106,7 +108,7 @@ class ConvLstmCell final : public GatedCell {
   static void expect_axes(const Shape& x) {
     if (x.rank() != Axes + 2) fail("expected ndim=", Axes + 3, ", found ndim=", x.rank() + 1);
   }
-  /// The number of windows along an axis of this size.
+  /// The number of windows along spatial axis i, if it has this size; -1 if the size is unknown.
   int64_t extent(int64_t size, int i) const {
     if (size < 0) return -1;
     const auto axis = static_cast<size_t>(i);
@@ -149,7 +151,8 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
   }
 
  private:
-  /// Converts (time, batch, space..., filters) to the format of the layer's output.
+  /// Converts states of all steps, (time, batch, space..., filters), to the form of the layer's
+  /// output.
   static Tensor sequence(const ConvLstmCell<Axes>& cell, const Tensor& steps) {
     const Tensor x = ops::swap_axes(steps, 0, 1);
     if (!cell.channels_first()) return x;

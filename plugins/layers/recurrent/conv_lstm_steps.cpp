@@ -10,19 +10,20 @@ Tensor times(const Tensor& x, const Tensor& factors) { return factors ? x * fact
 
 Tensor factors_of(std::span<const Tensor> in) { return in.size() > 4 ? in[4] : Tensor(); }
 
-/// The state before each step: the first one, then all steps but the last.
+/// The states before each step: the first state, followed by the states after all steps but the
+/// last.
 Tensor before_each(const Tensor& first, const Tensor& steps) {
   const Tensor parts[] = {ops::expand_dims(first, 0),
                           ops::slice_axis(steps, 0, 0, steps.dim(0) - 1)};
   return ops::concatenate(parts, 0);
 }
 
-/// Merges steps into the batch axis.
+/// Merges the axis of steps and the batch axis.
 Tensor as_samples(const Tensor& x) {
   return ops::reshape(x, Shape{x.dim(0) * x.dim(1)}.concat(x.shape().slice(2, x.rank())));
 }
 
-/// A convolution of states with padding "same".
+/// A convolution of states whose padding "same" keeps their size.
 Conv same_size(const Shape& state, const Shape& kernel) {
   Conv conv;
   for (int i = 0; i < state.rank() - 2; ++i) {
@@ -60,7 +61,8 @@ Tensors ConvLstmSteps::decompose(std::span<const Tensor> in) const {
 }
 
 Tensors ConvLstmSteps::vjp(const Vjp& v) const {
-  if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);  // for second derivatives
+  // gates or cells have gradients only if second derivatives are computed
+  if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);
   const Tensor &h0 = v.inputs[1], &c0 = v.inputs[2], &recurrent = v.inputs[3], &hs = v.outputs[0],
                &gates = v.outputs[3], &cells = v.outputs[4], &dhs = v.gradients[0];
   const Tensor factors = factors_of(v.inputs);

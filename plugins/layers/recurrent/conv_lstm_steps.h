@@ -6,10 +6,10 @@
 
 namespace crescent {
 
-/// (z (t, b, space..., 4u): the inputs' part of the gates i, f, c, o; h0, c0 (b, space..., u);
-/// recurrent kernel (window..., u, 4u)[, factors of h before each step, of its shape]) -> h of
-/// every step (t, b, space..., u), last h, last c, gates after activation (t, b, space..., 4u),
-/// cells (t, b, space..., u).
+/// The inputs are z (t, b, space..., 4u), the inputs' part of the gates i, f, c, o; h0 and c0 (b,
+/// space..., u); the recurrent kernel (window..., u, 4u); and optionally the dropout factors of h
+/// before each step, with the shape of h. The results are h of every step (t, b, space..., u), last
+/// h, last c, gates after activation (t, b, space..., 4u), and cells (t, b, space..., u).
 struct ConvLstmSteps final : OpOf<ConvLstmSteps> {
   static constexpr const char* kName = "conv_lstm";
   auto fields() const { return std::tie(); }

@@ -1,5 +1,6 @@
-// A layer of the user as a cell: it is called on {x, states..., constants...}, or as cells of Keras
-// on x, the list of states and that of constants, and returns {output, next states...}.
+// Makes a cell of a layer written by the user. The layer is called with {x, states...,
+// constants...} or, like cells of Keras, with x, the list of states and the list of constants; it
+// returns {output, next states...}.
 #include <algorithm>
 
 #include "rnn.h"
@@ -9,21 +10,22 @@ namespace {
 
 constexpr const char* kStateSize = "cell_state_size";  // a property of classes in Lua
 
-/// Whether a second parameter is called like the table of options that call() of Lua may take.
+/// Whether the name of a second parameter suggests that it is the table of options that call() in
+/// Lua may take, and not the states.
 bool is_name_of_options(const std::string& name) {
   constexpr std::string_view kNames[] = {"args", "arguments", "kwargs", "options"};
   return name.starts_with("_") ||
          std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-/// Whether call() has the parameters of Keras, call(inputs, states), by any name.
+/// Whether call() has the parameters of Keras, call(inputs, states), whatever their names.
 bool takes_list_of_states(const Layer& layer) {
   const std::vector<std::string> names = layer.positional_arguments();
   return !names.empty() && !is_name_of_options(names.front());
 }
 
-/// The widths of the states of a layer: its attribute or option state_size, a number or a list, or
-/// units.
+/// The sizes of the states of a layer, from its attribute or option state_size (a number or a
+/// list), or from its option units.
 std::vector<int64_t> state_sizes_of(Layer& layer) {
   const Dict config = layer.get_config();
   const bool takes_states = layer.input_count().max > 1 || takes_list_of_states(layer);
@@ -59,7 +61,7 @@ class LayerCell final : public RnnCell {
     for (int64_t size : sizes_) shapes.push_back({x[0], size});
     return shapes;
   }
-  /// The number of constants is unknown before the call.
+  /// There is no maximum, because the number of constants is unknown before the call.
   InputCount input_count() const override { return {.min = 1 + sizes_.size()}; }
   void build(const std::vector<Shape>&) override {}
   Tensors step(const Tensors& inputs) const override {

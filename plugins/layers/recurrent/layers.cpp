@@ -1,4 +1,5 @@
-// RNN with a given cell, and the three layers that make their own cell from their options.
+// The layer RNN, which gets a cell, and the three layers that make their own cell from their
+// options.
 #include "cell_layer.h"
 #include "crescent/registry/registration.h"
 

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// The i-th of four blocks of the last axis.
+/// Block i of the four blocks of the last axis.
 Tensor gate(const Tensor& x, int i) {
   const int64_t width = x.dim(-1) / 4;
   return ops::slice_axis(x, -1, i * width, (i + 1) * width);

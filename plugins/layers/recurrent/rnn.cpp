@@ -8,13 +8,13 @@ namespace {
 /// Swaps the first two axes: (batch, time, ...) <-> (time, batch, ...).
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
-/// keep ? a : b for each sample; keep is (batch).
+/// Selects, for each sample, a where keep (batch) is true and b elsewhere.
 Tensor choose(Tensor keep, const Tensor& a, const Tensor& b) {
   while (keep.rank() < a.rank()) keep = ops::expand_dims(keep, -1);
   return ops::where(keep, a, b);
 }
 
-/// The shape of a step of (batch, time, ...).
+/// The shape of one step of a sequence (batch, time, ...): (batch, ...).
 Shape step_shape(const Shape& x) { return Shape{x[0]}.concat(x.slice(2, x.rank())); }
 
 }  // namespace
@@ -44,7 +44,8 @@ Tensors RnnCell::whole_step(Tensors inputs) const {
 
 namespace {
 
-/// Fails for a cell with an activity regularizer, whose penalty in a step would not reach the loss.
+/// Fails for a cell with an activity regularizer, since penalties that are computed inside of a
+/// step would not be added to the loss.
 void refuse_penalty(const Layer& cell) {
   const Dict config = cell.get_config();
   const Value* penalty = config.find("activity_regularizer");
@@ -103,8 +104,8 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
     states_.push_back(Variable(Tensor(shape, variable_dtype()), {"state", false}));
 }
 
-/// Builds the cell. The paths of its weights begin with the name of the layer, because cells of
-/// several layers have one name: "forward_lstm_1/lstm_cell/kernel".
+/// Builds the cell. The paths of its weights begin with the name of the layer, since the cells of
+/// several layers may have the same name: "forward_lstm_1/lstm_cell/kernel".
 void BaseRnn::build_cell(const std::vector<Shape>& step) {
   const LayerPtr cell = cell_->as_layer();
   const bool fresh = !cell->built();
@@ -124,7 +125,7 @@ void BaseRnn::set_states(const Tensors& values) {
     states_[i].assign(values.empty() ? Tensor(states_[i].spec()) : values[i]);
 }
 
-/// The given states, those of the last batch, or zeros.
+/// The initial states: those that the call gives, those after the last batch, or zeros.
 Tensors BaseRnn::initial_states(const Tensors& inputs) const {
   const std::vector<Shape> shapes = cell_->state_shapes(step_shape(inputs[0].shape()));
   Tensors states(inputs.begin() + 1, inputs.end());
@@ -161,7 +162,7 @@ Tensor BaseRnn::mask_of(const Tensors& inputs, const Call& call) const {
   return counts ? call.mask() : Tensor();
 }
 
-/// Casts to the dtype in which the cell computes.
+/// Casts tensors to the dtype in which the cell computes.
 Tensors BaseRnn::as_cell_computes(Tensors tensors) const {
   for (Tensor& t : tensors)
     if (is_floating(t.dtype())) t = ops::cast(t, cell_->as_layer()->policy().compute);
@@ -186,8 +187,8 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   return outputs;
 }
 
-/// Runs all steps with a mask by one op. The output is the first state; before the first unmasked
-/// step it is zeros.
+/// Computes all steps of a sequence with a mask by one op. The output is the first state; before
+/// the first unmasked step the output is zeros.
 std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
                                                                 const Tensors& states,
                                                                 const Tensor& mask) const {
@@ -210,7 +211,7 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
 
 namespace {
 
-/// ops::scan unrolled: the program has instructions for every step.
+/// Does the same as ops::scan, but unrolled: the program has instructions for every step.
 ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensors& sequences) {
   std::vector<Tensors> outputs;  // the outputs of each step
   for (int64_t i = 0; i < sequences[0].dim(0); ++i) {
@@ -232,8 +233,8 @@ ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensor
 
 }  // namespace
 
-/// Runs the cell step by step. With a mask, the previous output is another state, which a masked
-/// step repeats.
+/// Runs the cell step by step. With a mask, the previous output is an additional state, which a
+/// masked step repeats as its output.
 BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& states,
                                            const Tensor& mask, const Tensors& constants) const {
   const RnnCell& cell = *cell_;

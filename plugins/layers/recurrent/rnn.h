@@ -1,43 +1,44 @@
-// RNN runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU make their own
-// cell and may compute all steps by one op.
+// RNN: a layer that runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU
+// make their own cell and may compute all steps by one op.
 #pragma once
 #include "crescent/layer/layer.h"
 #include "crescent/program/program.h"
 
 namespace crescent {
 
-/// Zeros of a shape; an abstract tensor for a shape with unknown dims.
+/// Zeros of a shape; an abstract tensor if a size of the shape is unknown.
 Tensor zeros_of(const Shape& shape, DType dtype);
 
-/// One step. Inputs of a call: x (batch, ...), states (batch, ...)...; outputs: output, next
-/// states....
+/// The base of cells, which compute one step. The inputs of a call are x (batch, ...) and the
+/// states (batch, ...); the outputs are the output and the next states.
 class RnnCell : public Layer {
  public:
   virtual size_t state_count() const = 0;
-  /// The shapes of states, including the batch, for the input of a step with this shape.
+  /// The shapes of the states, including the batch axis; x is the shape of the input of a step.
   virtual std::vector<Shape> state_shapes(const Shape& x) const = 0;
   virtual Shape output_shape(const Shape& x) const { return state_shapes(x).front(); }
   InputCount input_count() const override;
-  /// Prepares values that all steps of a call share, such as dropout masks; called before step().
-  /// `like` has the dtype and shape of the input of a step, and may be abstract.
+  /// Prepares values that all steps of a call share, such as dropout masks; it is called before
+  /// step(). `like` has the dtype and shape of the input of a step, and may have no values.
   virtual void prepare(const Tensor& /*like*/, const Call&) {}
   Tensors call(const Tensors& inputs, const Call& call) override;
-  /// The part of a step that depends only on its input; x may have a time axis to compute all steps
-  /// at once.
+  /// The part of a step that depends only on its input; x may have a time axis, so that this part
+  /// is computed for all steps at once.
   virtual Tensor input_part(const Tensor& x) const { return x; }
-  /// Computes a step; the first input is a result of input_part().
+  /// Computes the rest of a step; the first input is a result of input_part(), the others are
+  /// states.
   virtual Tensors step(const Tensors& inputs) const = 0;
   /// Computes a whole step, including input_part().
   Tensors whole_step(Tensors inputs) const;
   /// Whether the cell accepts the argument `constants` of a call.
   virtual bool takes_constants() const { return false; }
-  /// The layer of the user: this cell, or the layer that it wraps.
+  /// The layer that the user made: this cell, or the layer that it wraps.
   virtual LayerPtr as_layer() { return std::static_pointer_cast<Layer>(shared_from_this()); }
-  /// Takes the dtypes of the layer that made the cell.
+  /// Takes over the dtype policy of the layer that made the cell.
   void compute_as(const Layer& layer) { policy_ = layer.policy(); }
 };
 
-/// The options of all RNN layers, and the loop.
+/// The base of all recurrent layers: their options, and the loop over time.
 class BaseRnn : public Layer {
  public:
   void configured() override;
@@ -49,7 +50,7 @@ class BaseRnn : public Layer {
   bool stateful() const override { return stateful_; }
   void reset_states() override;
   Variables states() const override { return states_; }
-  /// Sets the states; empty: zeros.
+  /// Sets the states; an empty list sets them to zeros.
   void set_states(const Tensors& values);
 
  protected:
@@ -84,14 +85,16 @@ class BaseRnn : public Layer {
         .arg("states", "A tensor for each state; zeros when not given.", Value())
         .method("reset_state", &BaseRnn::reset_states, "Sets the states to zero.");
   }
-  /// The result of all steps; `sequence` is (batch, time, width) in the order of computation.
+  /// The result of all steps. `sequence` is (batch, time, width), in the order in which steps are
+  /// computed.
   struct SequenceResult {
     Tensor sequence, last;
     Tensors states;
-    Tensors every_state{};  ///< each (batch, time, size), from fast_run()
+    Tensors every_state{};  ///< states after every step, each (batch, time, size), if fast_run()
+                            ///< computed the result
   };
-  /// Computes all steps by one op, if there is one; x is in the order of computation and the cell
-  /// is prepared.
+  /// Computes all steps by one op; returns nullopt if there is no such op. The steps of x are in
+  /// the order in which they are computed, and the cell has been prepared.
   virtual std::optional<SequenceResult> fast_run(const Tensor& /*x*/,
                                                  const Tensors& /*states*/) const {
     return std::nullopt;
@@ -117,9 +120,10 @@ class BaseRnn : public Layer {
 };
 
 /// Reads a cell from a value: a configuration {class_name, config}, a cell, or a list of cells,
-/// which are stacked. A layer written in Lua is a cell if it has the option state_size or units.
+/// which are stacked. A layer written in Lua can be used as a cell if it has the option state_size
+/// or units.
 std::shared_ptr<RnnCell> cell_from(const Value& value);
-/// A cell that wraps another layer.
+/// Makes a cell that wraps another layer.
 std::shared_ptr<RnnCell> wrap_as_cell(const LayerPtr& layer);
 
 }  // namespace crescent

@@ -18,8 +18,8 @@ Tensor UnmaskedSteps::rows_at(const Tensor& x, const Tensor& indices) const {
 
 Tensor UnmaskedSteps::to_front(const Tensor& x) const { return rows_at(x, order_); }
 
-/// The states after `count` steps, or `before` for 0; count is (batch, n), before (batch, 1,
-/// width).
+/// Selects the states after `count` steps, or `before` where count is 0; count is (batch, n),
+/// before is (batch, 1, width).
 Tensor UnmaskedSteps::chosen(const Tensor& states, const Tensor& count,
                              const Tensor& before) const {
   const Tensor rows = rows_at(states, ops::maximum(count - 1, 0));

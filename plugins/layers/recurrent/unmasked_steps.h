@@ -1,6 +1,6 @@
-// Support of masks for ops over all steps, which have no mask. A masked step does not change
-// states, so the unmasked steps of each sample can be moved to the front; the states after the
-// others are ignored.
+// Makes masks possible with ops that compute all steps and take no mask. Since a masked step does
+// not change states, the unmasked steps of each sample are moved to the front, and the states after
+// the other steps are ignored.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -8,18 +8,19 @@ namespace crescent {
 
 class UnmaskedSteps {
  public:
-  /// The mask is (batch, time) with a known shape.
+  /// `mask` is (batch, time); its shape must be known.
   explicit UnmaskedSteps(const Tensor& mask);
   /// Moves the unmasked steps of each sample of x (batch, time, ...) to the front, in their order.
   Tensor to_front(const Tensor& x) const;
-  /// Converts states (batch, time, width) after moved steps to the states after the original steps;
+  /// Converts states (batch, time, width) after the moved steps to states after the original steps;
   /// `before` (batch, width) is the state before the first unmasked step.
   Tensor after_each(const Tensor& states, const Tensor& before) const;
   /// The state after the last step, (batch, width).
   Tensor after_last(const Tensor& states, const Tensor& before) const;
 
  private:
-  /// Takes rows of (batch * time, ...) at indices (batch, n) of time.
+  /// Selects, for each sample, the elements of x (batch, time, ...) at the time indices `indices`
+  /// (batch, n).
   Tensor rows_at(const Tensor& x, const Tensor& indices) const;
   Tensor chosen(const Tensor& states, const Tensor& count, const Tensor& before) const;
 

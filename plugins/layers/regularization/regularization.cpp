@@ -1,4 +1,4 @@
-// Layers that act in training only.
+// Layers that change their input in training only, such as Dropout.
 #include <cmath>
 
 #include "crescent/plugin.h"
@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// The base of layers with a rate and a seed.
+/// The base of layers with the options rate and seed.
 class RandomLayer : public UnaryLayer {
  public:
   void configured() override {
@@ -24,8 +24,8 @@ class RandomLayer : public UnaryLayer {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &RandomLayer::seed_, "Seed of the random numbers.");
   }
-  /// Whether the layer acts: in training, but not while shapes are inferred, when nothing can be
-  /// drawn for an unknown batch.
+  /// Whether the layer changes x: in training, but not while shapes are inferred, when the batch
+  /// may be unknown and nothing can be drawn.
   bool active(const Tensor& x, const Call& call) const {
     return call.training && rate_ > 0 && x.shape().is_known();
   }
@@ -35,15 +35,15 @@ class RandomLayer : public UnaryLayer {
   std::optional<SeedGenerator> random_;
 };
 
-/// x with a fraction of elements set to zero and the others scaled up; draws have the shape
-/// `noise`, which broadcasts.
+/// Sets a random fraction `rate` of the elements of x to zero and scales the others up. The random
+/// numbers have the shape `noise`, which is broadcast to x.
 Tensor drop(const Tensor& x, const Shape& noise, double rate, const SeedGenerator& random) {
   if (rate >= 1) return ops::zeros_like(x);
   const Tensor kept = ops::greater_equal(random.uniform(noise, 0, 1), rate);
   return ops::where(kept, x * (1 / (1 - rate)), 0);
 }
 
-/// The base of layers whose elements may share draws.
+/// The base of layers with the option noise_shape, by which elements can share random numbers.
 class SharedNoise : public RandomLayer {
  protected:
   template <class T>
@@ -82,7 +82,7 @@ class Dropout final : public SharedNoise {
 };
 
 /// Dropout for self-normalizing activations (selu): dropped elements get the limit of selu at minus
-/// infinity, then all are scaled and shifted so that mean and variance stay the same.
+/// infinity; then all elements are scaled and shifted so that mean and variance stay the same.
 class AlphaDropout final : public SharedNoise {
  public:
   static void describe(Schema<AlphaDropout>& s) {
@@ -103,7 +103,7 @@ class AlphaDropout final : public SharedNoise {
   }
 };
 
-/// Drops whole channels.
+/// Dropout of whole channels.
 template <int Axes>
 class SpatialDropout final : public RandomLayer {
  public:

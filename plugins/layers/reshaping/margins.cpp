@@ -1,4 +1,4 @@
-// Padding and cropping at both ends of every spatial axis.
+// Layers that pad or crop both ends of every spatial axis.
 #include <array>
 
 #include "../spatial.h"
@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// The margin of a spatial axis: the number of elements before and after it.
+/// The margin of a spatial axis: the numbers of elements at its beginning and at its end.
 using Margin = std::array<int64_t, 2>;
 
 int64_t margin_from(const Value& value, const char* option) {
@@ -19,7 +19,7 @@ int64_t margin_from(const Value& value, const char* option) {
   return margin;
 }
 
-/// The margin in a value: an integer for both ends, or a list of two.
+/// The margin that a value gives: an integer for both ends, or a list of two integers.
 Margin margins_from(const Value& value, const char* option) {
   if (!value.is_list()) {
     const int64_t margin = margin_from(value, option);
@@ -30,8 +30,8 @@ Margin margins_from(const Value& value, const char* option) {
   return {margin_from(ends[0], option), margin_from(ends[1], option)};
 }
 
-/// The margins in a value: an integer for all, or an entry per axis; with a single axis just its
-/// entry.
+/// The margins that a value gives: an integer for all axes, or a list with an entry per axis; for a
+/// layer with a single axis, the entry itself.
 template <int Axes>
 std::vector<Margin> margins_of(const Value& value, const char* option) {
   if (Axes == 1 || !value.is_list()) return std::vector<Margin>(Axes, margins_from(value, option));
@@ -43,7 +43,8 @@ std::vector<Margin> margins_of(const Value& value, const char* option) {
   return margins;
 }
 
-/// The margins in configurations of Keras: pairs, and with a single axis just its pair.
+/// The margins as configurations of Keras contain them: a list of pairs; for a layer with a single
+/// axis, the pair itself.
 template <int Axes>
 Value pairs(const std::vector<Margin>& margins) {
   List list;
@@ -56,7 +57,7 @@ constexpr const char* kForms[] = {
     "One integer, {rows, columns}, or {{top, bottom}, {left, right}}.",
     "One integer, one for each axis, or a pair {before, after} for each axis."};
 
-/// The base of layers with margins of the spatial axes, in the order of the axes.
+/// The base of layers with margins; margins_ has one entry per spatial axis.
 template <int Axes>
 class Margins : public SpatialLayer<Axes> {
  protected:
@@ -65,7 +66,7 @@ class Margins : public SpatialLayer<Axes> {
     margins_ = margins_of<Axes>(given_, option);
     given_ = pairs<Axes>(margins_);
   }
-  /// Calls f(axis of the tensor, margin) for each spatial axis.
+  /// Calls f(index of the axis in the tensor, margin) for each spatial axis.
   template <class F>
   void each(F&& f) const {
     for (int i = 0; i < Axes; ++i) f(this->first_spatial_axis() + i, margins_[size_t(i)]);

@@ -8,7 +8,8 @@
 namespace crescent {
 namespace {
 
-/// A size in a new shape; -1 or null: computed from the number of elements. It is saved as -1.
+/// A size in the new shape. -1 or null means that it follows from the number of elements; it is
+/// saved as -1.
 struct NewSize {
   int64_t size;
 };
@@ -24,13 +25,14 @@ struct Codec<NewSize> {
 
 namespace {
 
-/// Broadcasts a mask, which has the shape of x or of its leading axes, to the shape of x.
+/// Broadcasts a mask, whose axes are the leading axes of x, to the shape of x.
 Tensor of_every_element(Tensor mask, const Tensor& x) {
   while (mask.rank() < x.rank()) mask = ops::expand_dims(mask, -1);
   return ops::broadcast_to(mask, x.shape());
 }
 
-/// Flattens axes; as in Keras it drops the mask, since no axis of steps is left.
+/// Flattens all axes except the batch. As in Keras, the mask is dropped, because there is no axis
+/// of time steps any more.
 class Flatten final : public UnaryLayer {
  public:
   static void describe(Schema<Flatten>& s) {
@@ -75,7 +77,8 @@ class ReshapeLayer final : public MaskCarrier {
   }
 
  protected:
-  /// The mask of the output: a step is true if all of its features are; null if no steps are left.
+  /// The mask of the output: a step is unmasked if all of its features are; null if the output has
+  /// no axis of steps.
   Tensor output_mask(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
     if (y.rank() < 3) return {};
     return ops::all(ops::reshape(of_every_element(mask, x), y.shape()), {-1});
@@ -130,7 +133,8 @@ class Permute final : public MaskCarrier {
   }
 
  protected:
-  /// The mask with its axes permuted like those of x, if these are permuted among themselves.
+  /// The mask with its axes permuted like those of x. This is only done if the permutation
+  /// exchanges the mask's axes among themselves.
   Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     std::vector<int> axes{0};
     for (int i = 1; i < mask.rank(); ++i) axes.push_back(int(dims_[size_t(i) - 1]));
@@ -139,7 +143,8 @@ class Permute final : public MaskCarrier {
   }
 
  private:
-  /// Whether the leading axes, which a mask may have, are permuted among themselves.
+  /// Whether the permutation exchanges some leading axes, but not all axes, among themselves, so
+  /// that the axes of a mask can be permuted in the same way.
   bool leading_axes_stay() const {
     int64_t largest = 0;
     for (size_t i = 0; i + 1 < dims_.size(); ++i)

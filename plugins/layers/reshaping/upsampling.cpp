@@ -26,7 +26,7 @@ class UpSampling1D final : public SpatialLayer<1> {
   int64_t size_ = 2;
 };
 
-/// Repeats each row, column, ...; images can also be interpolated.
+/// Repeats each element along every spatial axis; images can also be interpolated.
 template <int Axes>
 class UpSampling final : public SpatialLayer<Axes> {
  public:
@@ -59,7 +59,7 @@ class UpSampling final : public SpatialLayer<Axes> {
   }
   Tensor between(const Tensor& images) const {
     const int64_t rows = images.dim(1), columns = images.dim(2);
-    // only the shape matters while shapes are inferred
+    // while shapes are inferred only the shape of the result matters
     if (rows < 0 || columns < 0) return repeated(images, 1);
     return resampled(images, rows * size_[0], columns * size_[1], interpolation_, false);
   }

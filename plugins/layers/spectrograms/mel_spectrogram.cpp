@@ -9,9 +9,9 @@ namespace {
 
 double mel_of(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
-/// The matrix (frequencies, bins) of triangular filters, each from the centre of the previous one
-/// to the centre of the next; the centres are equidistant on the mel scale. Frequency 0 has no
-/// weight.
+/// The matrix (frequencies, bins) of triangular filters: each begins at the centre of the previous
+/// filter and ends at the centre of the next. The centres are equidistant on the mel scale.
+/// Frequency 0 has no weight.
 Tensor mel_weights(int64_t frequencies, int64_t bins, double sampling_rate, double lowest,
                    double highest) {
   std::vector<double> weights(frequencies * bins, 0);
@@ -28,8 +28,8 @@ Tensor mel_weights(int64_t frequencies, int64_t bins, double sampling_rate, doub
 
 Tensor decibels(const Tensor& power) { return ops::log(power) * (10 / std::log(10.0)); }
 
-/// power^(exponent / 2); for exponents between 0 and 2, whose gradient at 0 is infinite, the
-/// gradient there is set to 0.
+/// Computes power^(exponent / 2). For exponents between 0 and 2 the gradient at 0 would be infinite
+/// and is set to 0.
 Tensor raised(const Tensor& power, double exponent) {
   if (exponent == 2) return power;
   if (exponent <= 0 || exponent > 2) return ops::power(power, exponent / 2);
@@ -84,7 +84,7 @@ class MelSpectrogram final : public UnaryLayer {
   Tensor call(const Tensor& x, const Call&) override {
     const bool wide = compute_dtype() == DType::float64;
     const Tensor samples = ops::cast(x, wide ? DType::float64 : DType::float32);
-    if (x.dim(-1) < 0)  // only the shape matters while shapes are inferred
+    if (x.dim(-1) < 0)  // while shapes are inferred only the shape of the result matters
       return ops::reshape(ops::cast(x, compute_dtype()),
                           x.shape().slice(0, x.rank() - 1).concat({bins_, -1}));
     const Tensors spectrum =

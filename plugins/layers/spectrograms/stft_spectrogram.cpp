@@ -1,5 +1,5 @@
-// Short-time Fourier transforms as convolutions with cosines and sines, whose kernels can be
-// trained.
+// Short-time Fourier transforms, computed as convolutions whose kernels are cosines and sines,
+// which can be trained.
 #include <bit>
 
 #include "crescent/layer/layer.h"
@@ -90,7 +90,7 @@ class StftSpectrogram final : public UnaryLayer {
     const auto next = std::bit_ceil(static_cast<uint64_t>(frame_length_));
     return fft_length_.value_or(static_cast<int64_t>(next)) / 2 + 1;
   }
-  /// The transform (batch, times, channels x frequencies).
+  /// The real or imaginary part of the transform, (batch, times, channels * frequencies).
   Tensor transformed(const Tensor& sound, const Variable& kernel) const {
     const int64_t channels = sound.dim(2);
     const int64_t step = frame_step_.value_or(std::max<int64_t>(frame_length_ / 2, 1));
@@ -98,7 +98,7 @@ class StftSpectrogram final : public UnaryLayer {
     return ops::conv(sound, channels == 1 ? waves : ops::tile(waves, {1, 1, channels}), {step},
                      padding_ == "same" ? ops::Padding::same : ops::Padding::valid, {1}, channels);
   }
-  /// The transforms (batch, times, frequencies) per channel.
+  /// The transform of each channel, (batch, times, frequencies).
   Tensors of_channels(const Tensor& sound) const {
     const Tensor real = mode_ == "imag" ? Tensor() : transformed(sound, real_),
                  imaginary = mode_ == "real" ? Tensor() : transformed(sound, imaginary_);
@@ -123,8 +123,8 @@ class StftSpectrogram final : public UnaryLayer {
     return ops::split(mode_ == "log" ? ops::log(ops::maximum(magnitude, kEpsilon)) : magnitude,
                       sizes, 2);
   }
-  /// The weights of frequencies in a one-sided spectrum: all except the first and the last also
-  /// stand for the negative frequency.
+  /// The weights of frequencies in a one-sided spectrum: every frequency except the first and the
+  /// last also stands for the negative frequency and counts twice.
   Tensor one_sided(DType dtype) const {
     std::vector<double> factors(frequencies(), 2);
     factors.front() = factors.back() = 1;

@@ -6,7 +6,8 @@
 namespace crescent {
 namespace {
 
-/// The configuration {class_name, config} of a layer, in which options can be changed.
+/// The configuration {class_name, config} of a layer that is to be made; its options can be changed
+/// before.
 class Recipe {
  public:
   explicit Recipe(const Layer& layer) : object_(serialize(&layer).as_dict()) {}
@@ -25,8 +26,8 @@ class Recipe {
   Dict object_;
 };
 
-/// Sets the option that masked steps of sequences are zeros, as in Keras 3, since both directions
-/// are merged at each step.
+/// If the layer returns sequences, makes its outputs at masked steps zeros, as in Keras 3, because
+/// the outputs of both directions are merged at each step.
 void zero_masked_steps(Recipe& layer) {
   if (layer.find("zero_output_for_mask"))
     layer.set("zero_output_for_mask", layer.flag("return_sequences"));
@@ -143,7 +144,7 @@ class Bidirectional final : public BaseWrapper {
             Value(back.flag(option)), " for backward layer");
   }
 
-  /// The sequence and the half of the states for one direction.
+  /// The inputs for one direction: the sequence, and its half of the states.
   template <class T>
   static std::vector<T> of_direction(const std::vector<T>& inputs, size_t direction) {
     const size_t states = inputs.size() - 1, half = states / 2;

@@ -7,14 +7,14 @@
 namespace crescent {
 namespace {
 
-/// Scales a vector to length 1, unless it is 0.
+/// Scales a vector to length 1; a zero vector is unchanged.
 Tensor unit(const Tensor& x) {
   const Tensor length = ops::norm(x);
   return x / ops::where(ops::equal(length, 0), 1, length);
 }
 
-/// Divides the kernel of the wrapped layer by its largest singular value, which power iteration on
-/// a stored vector approximates step by step.
+/// Divides the kernel of the wrapped layer by its largest singular value. This value is
+/// approximated by power iteration on a stored vector, some iterations per call.
 class SpectralNormalization final : public BaseWrapper {
  public:
   static void describe(Schema<SpectralNormalization>& s) {
@@ -44,7 +44,8 @@ class SpectralNormalization final : public BaseWrapper {
     if (call.training) normalize();
     return (*layer())(inputs);
   }
-  /// The weights in the order of Keras, where the kernel belongs to the wrapper.
+  /// The weights in the order of Keras, where the kernel of the wrapped layer belongs to the
+  /// wrapper.
   Variables weights_in_keras_order() const override {
     Variables ordered;
     if (built()) ordered = {kernel_, u_};
@@ -65,10 +66,11 @@ class SpectralNormalization final : public BaseWrapper {
       if (weight.name() == "kernel" || weight.name() == "embeddings") return weight;
     fail(layer()->class_name(), " object has no attribute 'kernel' nor 'embeddings'");
   }
-  /// Normalizes the kernel; as in Keras gradients are those for the new kernel.
+  /// Replaces the kernel by the normalized one. As in Keras, gradients are those of the new kernel.
   void normalize() {
     const Tensor kernel = kernel_.value();
-    const DType wide = promote(kernel.dtype(), DType::float32);  // squares exceed float16
+    // at least float32, because squares may exceed the range of float16
+    const DType wide = promote(kernel.dtype(), DType::float32);
     const Tensor matrix =
         ops::cast(ops::stop_gradient(ops::reshape(kernel, {-1, kernel.dim(-1)})), wide);
     const Tensor blank = ops::all(ops::equal(matrix, 0));

@@ -1,5 +1,5 @@
-// TimeDistributed applies a layer to every step of a sequence: the layer gets (batch, time, ...) as
-// (batch * time, ...).
+// TimeDistributed: applies a layer to every step of a sequence, which is passed to the layer as
+// (batch * time, ...) instead of (batch, time, ...).
 #include <algorithm>
 
 #include "crescent/registry/registration.h"
@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// Reshapes x; more than one dim may be unknown only while shapes are inferred.
+/// Reshapes x. More than one size may be unknown only while shapes are inferred.
 Tensor in_shape(const Tensor& x, const Shape& shape) {
   int unknown = 0;
   for (int i = 0; i < shape.rank(); ++i) unknown += shape[i] < 0;
@@ -59,7 +59,8 @@ class TimeDistributed final : public BaseWrapper {
            ", ...), received: mask.shape=", mask.shape());
     return steps_depend(call) && x.dim(1) > 0 ? step_by_step(x, mask) : all_at_once(x, mask);
   }
-  /// The mask that the wrapped layer computes, else true for steps with any unmasked element.
+  /// Returns the mask that the wrapped layer computes; else a mask in which a step is unmasked if
+  /// any of its elements is.
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
     Tensors result;
     for (const Tensor& output : outputs) {
@@ -74,8 +75,8 @@ class TimeDistributed final : public BaseWrapper {
   }
 
  private:
-  /// Whether steps must be computed one after another, as in Keras: the layer changes variables
-  /// when it is called.
+  /// Whether steps must be computed one after another, as in Keras, because the layer changes
+  /// variables when it is called.
   bool steps_depend(const Call& call) const {
     for (const Layer* inside : layer()->flatten_layers())
       if (inside->stateful()) return true;
@@ -83,8 +84,8 @@ class TimeDistributed final : public BaseWrapper {
     return call.training && std::any_of(weights.begin(), weights.end(),
                                         [](const Variable& v) { return !v.trainable(); });
   }
-  /// Whether a mask applies to the inputs of the wrapped layer; a mask (batch, time) applies only
-  /// to rows.
+  /// Whether a mask applies to the inputs of the wrapped layer. A mask (batch, time) only does if
+  /// these are vectors.
   static bool applies_to(const Tensor& mask, const Tensor& x) {
     return mask && (mask.rank() > 2 || x.rank() == 3);
   }
@@ -100,7 +101,7 @@ class TimeDistributed final : public BaseWrapper {
     return outputs;
   }
   Tensors step_by_step(const Tensor& x, const Tensor& mask) const {
-    std::vector<Tensors> steps, masks;  // per output
+    std::vector<Tensors> steps, masks;  // for each output of the layer
     for (int64_t i = 0; i < x.dim(1); ++i) {
       CallOptions options;
       if (applies_to(mask, x)) options.masks = {step_of(mask, i)};

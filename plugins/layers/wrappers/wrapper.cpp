@@ -40,7 +40,7 @@ class Wrapper final : public BaseWrapper {
   }
   InputCount input_count() const override { return layer()->input_count(); }
   Tensors call(const Tensors& inputs, const Call&) override { return (*layer())(inputs); }
-  /// The masks that the wrapped layer set on its outputs.
+  /// Returns the masks that the wrapped layer has set on its outputs.
   Tensors compute_mask(const Tensors&, const Tensors&, const Tensors& outputs) override {
     Tensors masks;
     for (const Tensor& output : outputs) masks.push_back(output.mask());

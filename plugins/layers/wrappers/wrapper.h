@@ -4,8 +4,8 @@
 
 namespace crescent {
 
-/// The base of wrappers: it owns the wrapped layer, with its option, its path in files and its
-/// weights.
+/// The base of wrappers: owns the wrapped layer, and declares the option for it, its path in files
+/// and its weights.
 class BaseWrapper : public Layer {
  public:
   void configured() override;
@@ -29,7 +29,8 @@ class BaseWrapper : public Layer {
   LayerPtr layer_;
 };
 
-/// The layer in an option; fails with the message of Keras for other values.
+/// The layer that an option of the class `wrapper` contains; fails, with the message of Keras, for
+/// other values.
 LayerPtr layer_from(const std::string& wrapper, const Value& value);
 
 }  // namespace crescent

@@ -1,5 +1,5 @@
-// Fourier transforms of the last axis or two. Complex numbers are pairs of tensors: real and
-// imaginary parts.
+// Fourier transforms along the last axis or the last two axes. A complex tensor is a pair of
+// tensors, the real and the imaginary parts.
 #include "crescent/ops/fourier.h"
 
 #include "../shared/shared.h"
@@ -8,7 +8,7 @@
 namespace crescent::operations {
 namespace {
 
-/// The window in an option: a name, its values, or null for none.
+/// The window that an option gives: a name, the values of the window, or null for no window.
 ops::Window window_in(const Value& value) {
   if (value.is_null()) return std::nullopt;
   if (value.is_string()) return value.as_string();

@@ -15,7 +15,8 @@ Tensor convert_format(const Tensor& boxes, const std::string& source, const std:
   return bounding_boxes::convert_format(boxes, source, target, height, width, dtype_named(dtype));
 }
 
-/// Shifts boxes by the position of the image in the padded image; only `top` and `left` matter.
+/// Shifts boxes by the position of the image in the padded image, (top, left); the other parameters
+/// are not needed.
 Tensor padded(const Tensor& boxes, const Operand& top, const Operand& left,
               const Operand& /*height*/, const Operand& /*width*/, const std::string& format) {
   return bounding_boxes::pad(boxes, top, left, format);

@@ -12,9 +12,9 @@
 namespace crescent::operations {
 namespace {
 
-constexpr int64_t kWork = 16384;  ///< fewest elements per part of a thread
+constexpr int64_t kWork = 16384;  ///< fewest elements per task
 
-/// A dense array as outer x length x inner around one axis.
+/// A dense array seen as (outer, length, inner), where `length` is the size of the given axis.
 struct AxisView {
   AxisView() = default;
   AxisView(const Shape& shape, int axis)
@@ -54,24 +54,25 @@ class RollKernel final : public CpuKernel {
 
  private:
   AxisView view_;
-  int64_t front_ = 0, line_ = 0;  ///< bytes
+  int64_t front_ = 0, line_ = 0;  ///< sizes in bytes
 };
 
 // ---- rotations by 90 degrees
 
-/// The number of columns that are transposed together.
+/// The number of columns of a strip, which are transposed together.
 template <class T>
 constexpr int64_t kTurned = sizeof(T) == sizeof(uint32_t) ? 16 : 32;
 
 typedef uint32_t Words __attribute__((vector_size(32)));
 constexpr int64_t kWords = sizeof(Words) / sizeof(uint32_t);
 
-/// to[c * to_row + r] = from[r * from_row + c], r < rows, c < columns <= kTurned<T>.
+/// Sets to[c * to_row + r] = from[r * from_row + c] for r < rows and c < columns <= kTurned<T>.
 template <class T>
 CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_row, int64_t rows,
                                            int64_t columns, T* to, int64_t to_row) {
   constexpr int64_t kTile = 32;
-  T tile[kTile][kTurned<T> + 1];  // makes reads and writes contiguous
+  // a copy of the tile, so that both reads and writes of the arrays are contiguous
+  T tile[kTile][kTurned<T> + 1];
   for (int64_t first = 0; first < rows; first += kTile) {
     const int64_t n = std::min(kTile, rows - first);
     for (int64_t r = 0; r < n; ++r)
@@ -81,7 +82,7 @@ CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_row, int6
   }
 }
 
-/// The same for a whole strip, one cache line of each of its rows at a time.
+/// Transposes a whole strip of 32-bit elements, one cache line of each of its rows at a time.
 CRESCENT_IN_CLONES void transpose_strip(const uint32_t* from, int64_t from_row, int64_t rows,
                                         int64_t columns, uint32_t* to, int64_t to_row) {
   constexpr int64_t kLine = 2 * kWords;
@@ -153,7 +154,7 @@ class Rot90Kernel final : public CpuKernel {
         turn<T>(a, i / strips / middle_, i / strips % middle_, i % strips * kStrip);
     });
   }
-  /// Copies columns from `first` on.
+  /// Rotates the strip of columns that begins with column `first`.
   template <class T>
   void turn(const CpuArguments& a, int64_t outer, int64_t middle, int64_t first) const {
     const int64_t from_row = middle_ * columns_, to_row = middle_ * rows_, size = rows_ * from_row;
@@ -179,7 +180,8 @@ class Rot90Kernel final : public CpuKernel {
 
 // ---- differences
 
-/// Differences of adjacent elements along an axis, which are `inner` elements apart in memory.
+/// Computes the differences of adjacent elements along an axis; these are `inner` elements apart in
+/// memory.
 class DiffKernel final : public CpuKernel {
  public:
   static void describe(Schema<DiffKernel>& s) {

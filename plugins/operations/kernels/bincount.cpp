@@ -9,8 +9,8 @@
 namespace crescent::operations {
 namespace {
 
-/// The bin of a number by sorted edges; -1: none. A guess, which assumes bins of equal width, is
-/// corrected by the edges.
+/// Finds the bin of a number between sorted edges; -1 if there is none. A first guess assumes bins
+/// of equal width and is then corrected by the edges.
 template <class T>
 class Bins {
  public:
@@ -34,7 +34,7 @@ class Bins {
   double each_;
 };
 
-/// Adds the number of elements of x in each bin to the counts.
+/// Adds to `counts` the number of elements of x in each bin.
 template <class T>
 void count_numbers(const T* x, int64_t n, const T* edges, int64_t count, int32_t* counts) {
   if (edges) {
@@ -59,7 +59,8 @@ class BincountKernel final : public CpuKernel {
     dtype_ = r.inputs[0].dtype, size_ = r.inputs[0].shape.size();
     has_edges_ = r.inputs.size() > 1;
     constexpr int64_t kPart = 65536, kMaximum = 16;
-    // A part has at least as many numbers as counts.
+    // The numbers are divided into parts with separate counts; each part has at least as many
+    // numbers as there are bins.
     parts_ = std::clamp<int64_t>(size_ / std::max(kPart, bins_), 1, kMaximum);
     return true;
   }

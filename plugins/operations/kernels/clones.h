@@ -1,9 +1,10 @@
-// Functions that are compiled for several instruction sets, of which the machine's best runs.
+// Macros for functions that are compiled for several instruction sets; the version for the best
+// instruction set of the machine is executed.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/// Defines `name`, a pointer to a function with these parameters. It is compiled once per
-/// instruction set, with the body body(arguments).
+/// Defines `name` as a pointer to a function with these parameters. The function is compiled once
+/// per instruction set and executes body(arguments).
 #define CRESCENT_CLONES(name, body, parameters, arguments)                                         \
   void name##_plain parameters { body arguments; }                                                 \
   __attribute__((target("avx2,fma"))) void name##_avx2 parameters { body arguments; }              \
@@ -16,6 +17,6 @@
 #define CRESCENT_CLONES(name, body, parameters, arguments) \
   void name parameters { body arguments; }
 #endif
-/// For functions that such functions call: they are inlined, so they are compiled for the same
-/// instruction set.
+/// For functions that are called by functions from CRESCENT_CLONES: they are inlined, and so
+/// compiled for the same instruction set.
 #define CRESCENT_IN_CLONES inline __attribute__((always_inline))

@@ -11,11 +11,11 @@
 namespace crescent::operations {
 namespace {
 
-constexpr size_t kVector = 64;  ///< bytes
+constexpr size_t kVector = 64;  ///< size of a vector in bytes
 
 template <class T>
 constexpr auto kLanes = static_cast<int64_t>(kVector / sizeof(T));
-constexpr int64_t kRows = 6;  ///< rows of x for which a loaded part of a panel is used
+constexpr int64_t kRows = 6;  ///< number of rows of x that use the same loaded part of a panel
 
 template <class T>
 struct DistanceLanes {
@@ -25,13 +25,13 @@ struct DistanceLanes {
 CRESCENT_IN_CLONES float root(float x) { return __builtin_sqrtf(x); }
 CRESCENT_IN_CLONES double root(double x) { return __builtin_sqrt(x); }
 
-/// Distances of `rows` rows of x from the first `count` rows of a panel. They are sums of squared
-/// differences: with products of the rows, small distances would be lost to rounding.
+/// Computes the distances of `rows` rows of x from the first `count` rows of a panel, as sums of
+/// squared differences; with products of the rows, small distances would be lost to rounding.
 template <int64_t rows, class T>
 CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, int64_t count,
                                      int64_t stride, T* to) {
   typedef typename DistanceLanes<T>::type V;
-  // Squares per partial sum, so that small ones are not lost in a large sum.
+  // The number of squares per partial sum, so that small squares are not lost in a large sum.
   constexpr int64_t kPart = 256;
   V squares[rows] = {};
   for (int64_t first = 0; first < width; first += kPart) {
@@ -59,7 +59,7 @@ CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, 
   }
 }
 
-/// Distances of rows of x from the rows of all panels: to (rows, others).
+/// Computes the distances of rows of x from the rows of all panels: to (rows, others).
 template <class T>
 CRESCENT_IN_CLONES void distances_from(const T* x, const T* panels, int64_t rows, int64_t others,
                                        int64_t width, int64_t stride, T* to) {
@@ -86,8 +86,8 @@ CRESCENT_CLONES(double_distances, distances_from, CRESCENT_DISTANCE_PARAMETERS(d
 auto loop_of(float) { return float_distances; }
 auto loop_of(double) { return double_distances; }
 
-/// Packs the other rows into panels first: element k of as many rows as a vector has lanes is
-/// contiguous.
+/// The kernel of the op; first packs the other rows into panels, in which element k of as many rows
+/// as a vector has lanes is contiguous.
 class DistancesKernel final : public CpuKernel {
  public:
   static void describe(Schema<DistancesKernel>& s) {
@@ -111,14 +111,14 @@ class DistancesKernel final : public CpuKernel {
  private:
   template <class T>
   void run_as(const CpuArguments& a) const {
-    constexpr int64_t kWork = 65536, kTile = 131072;  // elements
+    constexpr int64_t kWork = 65536, kTile = 131072;  // numbers of elements per task and per tile
     T* panels = reinterpret_cast<T*>(a.scratch);
     const int64_t lane_count = kLanes<T>, panel_size = std::max<int64_t>(1, width_ * lane_count);
     a.threads.blocks((others_ + lane_count - 1) / lane_count,
                      std::max<int64_t>(1, kWork / panel_size), [&](int64_t begin, int64_t end) {
                        for (int64_t i = begin; i < end; ++i) fill_panel(a.in<T>(1), i, panels);
                      });
-    // Tiles of the other rows stay in the cache while several rows of x read them.
+    // Tiles of the other rows stay in the cache while several rows of x are compared with them.
     const int64_t tile = std::max<int64_t>(1, kTile / panel_size) * lane_count;
     const int64_t most = std::max<int64_t>(1, kWork / std::max<int64_t>(1, others_ * width_));
     const auto loop = loop_of(T());

@@ -11,13 +11,15 @@
 namespace crescent::operations {
 namespace {
 
-/// The absolute value as an unsigned number, which also holds that of the most negative number.
+/// The absolute value as an unsigned number, which can also represent that of the most negative
+/// number.
 template <class T>
 uint64_t magnitude(T x) {
   return x < 0 ? uint64_t{0} - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }
 
-/// Shifts by more than the number of bits give what repeated shifts by one bit would give.
+/// Computes a function of two integers. A shift by more than the number of bits gives the result of
+/// as many shifts by one bit.
 template <Pairing kind, std::integral T>
 T pair_of(T a, T b) {
   const bool beyond = b < 0 || b >= static_cast<T>(sizeof(T) * 8);
@@ -37,8 +39,8 @@ T pair_of(T a, T b) {
   return a;
 }
 
-/// The next floating-point number, by incrementing or decrementing the bits; there is none beyond
-/// infinity.
+/// The next floating-point number after a in the direction of b, found by incrementing or
+/// decrementing the bits; infinity has no next number.
 template <Pairing kind, std::floating_point T>
 T pair_of(T a, T b) {
   using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
@@ -53,7 +55,7 @@ T pair_of(T a, T b) {
   return std::bit_cast<T>(is_number ? result : kInfinity + 1);
 }
 
-/// The loops of all functions of two numbers.
+/// The loop for the function `kind` of two numbers.
 struct PairsLoop {
   Pairing kind;
   explicit PairsLoop(const Pairs& op) : kind(op.kind) {}
@@ -68,7 +70,7 @@ struct PairsLoop {
   }
 
  private:
-  /// Chooses the function once per range.
+  /// Computes a range; the function is chosen once per range.
   template <class T>
   void each(const T* a, const T* b, T* result, int64_t begin, int64_t end) const {
     const auto loop = [&]<Pairing Kind>(std::integral_constant<Pairing, Kind>) {

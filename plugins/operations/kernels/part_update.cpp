@@ -9,7 +9,7 @@
 namespace crescent::operations {
 namespace {
 
-/// The lines along the last axis of a slice, and where they lie in the array.
+/// The lines of a slice along its last axis, and their positions in the array.
 class PartLines {
  public:
   PartLines() = default;
@@ -25,7 +25,7 @@ class PartLines {
     line_ = static_cast<int64_t>(bytes) * (part.rank() > 0 ? part[-1] : 1);
   }
   int64_t lines() const { return line_ > 0 ? lines_ : 0; }
-  int64_t line() const { return line_; }  ///< bytes
+  int64_t line() const { return line_; }  ///< the size of a line in bytes
   /// Copies lines [begin, end) of the slice to the array.
   void copy(int64_t begin, int64_t end, const std::byte* part, std::byte* array) const {
     for (int64_t number = begin; number < end; ++number) {
@@ -40,7 +40,7 @@ class PartLines {
   struct Axis {
     int64_t size, step;
   };
-  Axis axes_[Shape::kMaxRank] = {};  ///< from the last but one to the first
+  Axis axes_[Shape::kMaxRank] = {};  ///< the axes from the last but one to the first
   size_t axis_count_ = 0;
   int64_t first_ = 0, lines_ = 1, line_ = 0;
 };
@@ -57,7 +57,7 @@ class PartUpdateKernel final : public CpuKernel {
     return true;
   }
   void run(const CpuArguments& a) override {
-    constexpr int64_t kBlock = 65536;  // bytes
+    constexpr int64_t kBlock = 65536;  // bytes per task
     if (a.inputs[0] != a.outputs[0])
       a.threads.blocks(bytes_, kBlock, [&](int64_t begin, int64_t end) {
         std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin, end - begin);

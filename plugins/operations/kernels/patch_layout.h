@@ -1,5 +1,5 @@
-// The positions of the elements of patches in images, for patches with channels last and for
-// patches as columns.
+// The positions of the elements of patches in images: for patches with channels last, and for
+// patches as columns (im2col).
 #pragma once
 #include <algorithm>
 
@@ -27,10 +27,10 @@ class PatchLayout {
     for (size_t i = 0; i < axes_; ++i) places_ *= axis_[i].windows;
     count_ = images[0] * places_, rows_ = images[0] * axis_[0].length;
   }
-  int64_t count() const { return count_; }        ///< patches
-  int64_t elements() const { return elements_; }  ///< of each
-  int64_t rows() const { return rows_; }          ///< of all images
-  int64_t row() const { return axis_[0].inner; }  ///< elements of one
+  int64_t count() const { return count_; }        ///< the number of patches
+  int64_t elements() const { return elements_; }  ///< the number of elements of a patch
+  int64_t rows() const { return rows_; }          ///< the number of rows of all images
+  int64_t row() const { return axis_[0].inner; }  ///< the number of elements of a row
 
   /// Copies patches [begin, end) of the images to the array of patches.
   template <class T>
@@ -49,7 +49,8 @@ class PatchLayout {
     }
   }
 
-  /// Copies the elements that all patches have of one row of the images.
+  /// Computes row `number` of the images as the sum of the elements that all patches have in this
+  /// row.
   template <class T>
   void sum(int64_t number, const T* patches, T* images) const {
     const Axis& axis = axis_[0];
@@ -69,7 +70,7 @@ class PatchLayout {
     int64_t length, windows, size, stride, dilation, before, inner;
   };
 
-  /// Returns the end of the memory that it wrote.
+  /// Copies a patch along the axes from i on; returns the end of the memory that it has written.
   template <class T>
   T* copy_from(size_t i, const int64_t* starts, const T* from, T* to) const {
     if (i == axes_) return copy_run(from, channels_, to);
@@ -97,8 +98,8 @@ class PatchLayout {
     return to + count;
   }
 
-  /// `place` and `element` are the indices of the patch and of the element, counted over the
-  /// preceding axes.
+  /// Adds the patches that cover a position along the axes from i on. `place` and `element` are the
+  /// indices of the patch and of the element, counted over the preceding axes.
   template <class T>
   void add_to(size_t i, int64_t place, int64_t element, const T* patches, T* to) const {
     if (i == axes_) {
@@ -132,8 +133,14 @@ class ColumnLayout {
         width_(images[3]),
         rows_(grid.count(0, height_)),
         columns_(grid.count(1, width_)) {}
-  int64_t count() const { return planes_ * rows_; }             ///< rows of patches, in all planes
-  int64_t elements() const { return columns_ * grid_.area(); }  ///< of each
+  int64_t count() const {
+    return planes_ * rows_;
+  }  ///< the number of rows of patches
+     ///< in all planes
+  int64_t elements() const {
+    return columns_ * grid_.area();
+  }  ///< the number of elements of a row
+     ///< of patches
 
   /// Copies the elements of the patches in rows [begin, end).
   template <class T>

@@ -10,7 +10,8 @@
 namespace crescent::operations {
 namespace {
 
-/// Calls f(T()) with an integer type as large as an element, which suffices for copies.
+/// Calls f(T()) with an integer type T of the size of an element, since copies do not depend on the
+/// dtype.
 template <class F>
 void with_size(DType dtype, F f) {
   switch (size_of(dtype)) {
@@ -25,9 +26,9 @@ void with_size(DType dtype, F f) {
   }
 }
 
-constexpr int64_t kPatchGrain = 8192;  ///< fewest elements per part of a thread
+constexpr int64_t kPatchGrain = 8192;  ///< fewest elements per task
 
-/// The kernel of an op with a grid of patches, which copies elements by a layout.
+/// The kernel of an op with a grid of patches; it copies elements as the class `Layout` says.
 template <class Op, class Layout>
 class PatchCopyKernel final : public CpuKernel {
  public:

@@ -60,8 +60,8 @@ class SearchsortedKernel final : public CpuKernel {
 
 // ---- sets
 
-/// A set of numbers. A few are compared one by one; integers in a small range are marked in a
-/// table; all others are in a hash table of their bits.
+/// A set of numbers. If there are few, they are compared one by one; integers in a small range are
+/// marked in a table; other numbers are in a hash table, by their bits.
 template <class T>
 class NumberSet {
  public:
@@ -71,12 +71,13 @@ class NumberSet {
   NumberSet(const T* numbers, int64_t count, std::byte* memory)
       : numbers_(numbers), count_(count), bytes_(bytes(count)) {
     const T* first = std::find_if(numbers, numbers + count, [](T x) { return x == x; });
-    if (first == numbers + count) count_ = 0;  // NaN equals nothing, so the set is empty
+    // NaN equals no number, so a set of only NaN is empty
+    if (first == numbers + count) count_ = 0;
     if (count_ <= kFew) return;
     if (std::is_integral_v<T> && mark(reinterpret_cast<uint8_t*>(memory))) return;
     fill(reinterpret_cast<T*>(memory), *first);
   }
-  /// Writes `found` for each of x that is in the set, and the opposite for the others.
+  /// For each x in [begin, end), writes `found` if x is in the set, and the opposite if it is not.
   void look(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
     if (count_ <= kFew) return compare(x, begin, end, found, to);
     for (int64_t i = begin; i < end; ++i) to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == found;
@@ -89,7 +90,7 @@ class NumberSet {
     return std::bit_ceil(std::max<size_t>(4 * static_cast<size_t>(count), 4096));
   }
 
-  // integers in a small range
+  // ---- integers in a small range: a table
 
   uint64_t offset(T x) const {
     return static_cast<uint64_t>(static_cast<int64_t>(x)) - static_cast<uint64_t>(low_);
@@ -105,18 +106,18 @@ class NumberSet {
   }
   bool is_marked(T x) const { return offset(x) < range_ && marks_[offset(x)] != 0; }
 
-  // hash table, whose empty slots hold a number that is in the set
+  // ---- a hash table; its empty slots contain a number that is in the set
 
   size_t slot(T x) const {
     using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
     uint64_t bits = 0;
     if constexpr (std::is_floating_point_v<T>)
-      bits = std::bit_cast<Bits>(x + T(0));  // -0 equals 0
+      bits = std::bit_cast<Bits>(x + T(0));  // adding 0 turns -0 into 0, which equals it
     else
       bits = static_cast<uint64_t>(static_cast<int64_t>(x));
     return static_cast<size_t>((bits * 0x9e3779b97f4a7c15u) >> shift_);
   }
-  /// The slot of x, or the empty slot where it would be.
+  /// The slot that contains x, or the empty slot in which x would be.
   size_t found_slot(T x) const {
     size_t at = slot(x);
     while (!(slots_[at] == x) && !(slots_[at] == free_)) at = (at + 1) & mask_;
@@ -131,10 +132,10 @@ class NumberSet {
   }
   bool is_in(T x) const { return x == free_ || slots_[found_slot(x)] == x; }
 
-  // few numbers
+  // ---- few numbers, which are compared one by one
 
-  /// Compares blocks of values, with results of the same width, so that the compiler vectorizes the
-  /// loops.
+  /// Compares values block by block. Results are as wide as the values, so that the compiler
+  /// vectorizes the loops.
   void compare(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
     using Answer =
         std::conditional_t<sizeof(T) == 8, int64_t,

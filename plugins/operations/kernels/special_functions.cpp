@@ -11,7 +11,7 @@
 namespace crescent::operations {
 namespace {
 
-/// c[0] + c[1] x + ...
+/// The polynomial c[0] + c[1] x + ...
 template <size_t n>
 double polynomial(const double (&c)[n], double x) {
   double sum = c[n - 1];
@@ -19,8 +19,8 @@ double polynomial(const double (&c)[n], double x) {
   return sum;
 }
 
-/// The inverse of erf, by the quantiles of the normal distribution (Wichura, Algorithm AS 241,
-/// 1988): three quotients of polynomials, for the middle, the flanks and the ends.
+/// The inverse of erf, computed from the quantiles of the normal distribution (Wichura, Algorithm
+/// AS 241, 1988): three quotients of polynomials, for the middle, the flanks and the ends.
 double inverse_of_erf(double y) {
   const double size = std::abs(y);
   if (size >= 1) return size == 1 ? std::copysign(INFINITY, y) : NAN;
@@ -71,9 +71,9 @@ double inverse_of_erf(double y) {
   return std::copysign(quantile / std::numbers::sqrt2, y);
 }
 
-/// The number of terms of the series of i0, the sum of t^k / (k!)^2, t = x^2 / 4, and of i1, x / 2
-/// times the sum of t^k / (k! (k + 1)!). All terms have the same sign, so nothing cancels and
-/// float32 is accurate enough.
+/// The number of terms of the series for the Bessel functions i0, the sum of t^k / (k!)^2 with t =
+/// x^2 / 4, and i1, x / 2 times the sum of t^k / (k! (k + 1)!). All terms have the same sign, so
+/// that nothing cancels and float32 is accurate enough.
 constexpr int kTerms = 26;
 constexpr float kSeriesEnd = 12;
 struct Series {
@@ -110,12 +110,12 @@ double special(Special kind, double x) {
   if (std::isnan(x)) return x;
   if (kind == Special::erfinv) return inverse_of_erf(x);
   if (kind == Special::erfc) return std::erfc(x);
-  if (std::isinf(x)) return NAN;  // as in Keras
+  if (std::isinf(x)) return NAN;  // as in Keras, the result for infinity is NaN
   const double value = bessel_i(kind == Special::i0 ? 0 : 1, std::abs(x));
   return kind == Special::i1 ? std::copysign(value, x) : value;
 }
 
-/// The loops of all functions.
+/// The loop for the function `kind` of one number.
 struct SpecialLoop {
   Special kind;
   explicit SpecialLoop(const SpecialFunction& op) : kind(op.kind) {}
@@ -133,7 +133,7 @@ struct SpecialLoop {
   }
 
  private:
-  /// Computes block by block, because the result may overwrite the input.
+  /// Computes the series block by block; x and y may be the same array.
   void by_series(const float* x, float* y, int64_t n) const {
     constexpr int64_t kBlock = 256;
     float block[kBlock];

@@ -4,8 +4,8 @@
 
 namespace crescent::operations {
 
-/// Transposes in place, in three rounds, each of which moves the highest bit of the row index to
-/// the end of the column index.
+/// Transposes in place, in three rounds. Each round moves the highest bit of the row index to the
+/// end of the column index.
 template <class Vector>
 CRESCENT_IN_CLONES void transpose_square(Vector* rows) {
   constexpr int kSide = 8;

@@ -1,4 +1,4 @@
-// What rows read beside the functions of ops.
+// Functions that the tables of operations use to convert arguments.
 #pragma once
 #include "crescent/layer/operation.h"
 #include "crescent/ops/arguments.h"
@@ -10,7 +10,7 @@ using ops::at_least_int32, ops::axes_of, ops::axis_of, ops::checked_count, ops::
     ops::floating, ops::for_each_axis, ops::in_wide, ops::number_like, ops::Operand, ops::positions,
     ops::promoted, ops::tensor_of, ops::wide_floating;
 
-/// The shape of a new tensor. Sizes may be unknown, -1, while a trace records alone.
+/// The shape of a new tensor. Sizes may only be unknown (-1) while a program is traced.
 inline const Shape& known(const Shape& shape) {
   if (!shape.is_known() && !is_tracing())
     fail("argument 'shape': expected the size of every axis, got ",
@@ -18,7 +18,7 @@ inline const Shape& known(const Shape& shape) {
   return shape;
 }
 
-/// A data_format, channels_last where it is not given.
+/// The argument data_format of a call; channels_last if it is missing.
 using Format = std::optional<std::string>;
 inline ops::DataFormat format_named(const Format& format) {
   if (!format || *format == "channels_last") return ops::DataFormat::channels_last;

@@ -14,7 +14,7 @@ int number_below(const Value& value, size_t count, const char* what) {
   return static_cast<int>(number);
 }
 
-/// Fails if a group contains itself, directly or through its parents.
+/// Fails if a group contains itself, directly or through other groups.
 void check_parents(const Graph& graph) {
   for (size_t i = 0; i < graph.groups.size(); ++i)
     if (graph.groups[i].parent >= static_cast<int>(i))

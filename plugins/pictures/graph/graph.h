@@ -28,11 +28,11 @@ struct Graph {
   std::vector<GraphGroup> groups;
   std::string direction = "TB";
 
-  /// The groups that contain a node, from the outermost to the innermost.
+  /// The numbers of the groups that contain a node, from the outermost to the innermost.
   std::vector<int> groups_around(int node) const;
 };
 
-/// Parses a figure; fails for indices of nodes or groups that do not exist.
+/// Reads a graph from a figure; fails for numbers of nodes or groups that do not exist.
 Graph graph_from(const Dict& figure);
 
 }  // namespace crescent::pictures

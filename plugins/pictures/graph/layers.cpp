@@ -17,7 +17,7 @@ class CycleSearch {
       outgoing_[static_cast<size_t>(edges[i].from)].push_back(i);
   }
 
-  /// Marks back edges: those that lead to an item on the current path.
+  /// Marks back edges: those that lead to an item on the present path of the search.
   void mark() {
     for (size_t first = 0; first < states_.size(); ++first) {
       if (states_[first] == kNew) enter(first);
@@ -55,7 +55,7 @@ class CycleSearch {
   std::vector<Visit> way_;
 };
 
-/// The successors of each item.
+/// For each item, the items to which its edges lead.
 Numbers successors(size_t items, const std::vector<Edge>& edges) {
   Numbers after(items);
   for (const Edge& edge : edges) after[static_cast<size_t>(edge.from)].push_back(edge.to);
@@ -69,16 +69,16 @@ std::vector<int> predecessor_counts(size_t items, const std::vector<Edge>& edges
   return arriving;
 }
 
-/// Sets the layer that each item has if it has no predecessors: 0, or 1 if other items are pinned
-/// to the first layer.
+/// Sets each item's layer to the first layer that it may have: 0, or 1 if other items are pinned to
+/// the first layer.
 void set_first_layers(std::vector<Item>& items) {
   const bool has_first = std::any_of(items.begin(), items.end(),
                                      [](const Item& item) { return item.pin == Item::kFirst; });
   for (Item& item : items) item.layer = has_first && item.pin != Item::kFirst ? 1 : 0;
 }
 
-/// Moves each item below all of its predecessors, and returns the items in topological order.
-/// `waiting` is the number of predecessors of each item.
+/// Moves each item below all of its predecessors; returns the items in topological order. `waiting`
+/// is the number of predecessors of each item.
 std::vector<int> place_below_predecessors(std::vector<Item>& items, const Numbers& after,
                                           std::vector<int> waiting) {
   std::vector<int> ready, sorted;
@@ -97,7 +97,7 @@ std::vector<int> place_below_predecessors(std::vector<Item>& items, const Number
   return sorted;
 }
 
-/// Moves an item to the layer just above the highest of its successors.
+/// Moves an item to the layer just above its highest successor.
 void raise_to_successors(std::vector<Item>& items, size_t number, const std::vector<int>& after) {
   int least = -1;
   for (const int next : after) {
@@ -134,7 +134,7 @@ void Level::assign_layers() {
     if (item.pin == Item::kLast) item.layer = last;
 }
 
-/// Adds a dummy item for an edge, in a layer that the edge crosses.
+/// Adds a dummy item for an edge in a layer that the edge only crosses.
 int Level::add_dummy(int layer) {
   Item dummy;
   dummy.dummy = true;
@@ -143,8 +143,8 @@ int Level::add_dummy(int layer) {
   return static_cast<int>(items.size()) - 1;
 }
 
-/// The segment of an edge between two items. Segments that begin at a dummy have a trunk of their
-/// own.
+/// The segment of an edge between two items. A segment that begins at a dummy item has its own
+/// trunk.
 Level::Segment Level::segment_of(int number, int from, int to) const {
   const Edge& edge = edges[static_cast<size_t>(number)];
   Segment segment;
@@ -155,7 +155,7 @@ Level::Segment Level::segment_of(int number, int from, int to) const {
   return segment;
 }
 
-/// Splits edges into segments between adjacent layers.
+/// Splits edges into segments between adjacent layers, by dummy items.
 void Level::add_dummies() {
   for (size_t i = 0; i < edges.size(); ++i) {
     int from = edges[i].from;
@@ -169,7 +169,7 @@ void Level::add_dummies() {
   record_segments();
 }
 
-/// Records the segments that begin and end at each item.
+/// Records for each item the segments that end at it and those that begin at it.
 void Level::record_segments() {
   above_.resize(items.size());
   below_.resize(items.size());
@@ -205,7 +205,7 @@ void Level::sort_layer(std::vector<int>& layer, bool from_above) {
     items[static_cast<size_t>(layer[i])].x = static_cast<double>(i);
 }
 
-/// The positions at which the segments below a layer begin and end.
+/// For each segment below a layer, the positions at which it begins and ends.
 std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>& layer) const {
   std::vector<std::pair<double, double>> ends;
   for (const int item : layer)
@@ -217,7 +217,8 @@ std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>&
   return ends;
 }
 
-/// The number of pairs of segments that cross, where x is the order of items in their layer.
+/// The number of pairs of segments that cross if x is the position of each item in the order of its
+/// layer.
 int Level::crossings() const {
   int count = 0;
   for (const std::vector<int>& layer : layers_) {
@@ -241,7 +242,8 @@ void Level::fill_layers() {
   }
 }
 
-/// Sorts every layer by the barycenters in the previous layer, from the top to the bottom or back.
+/// Sorts all layers, one after another, by the barycenters in the layer before: from the top to the
+/// bottom, or back.
 void Level::sweep(bool downwards) {
   if (downwards)
     for (size_t i = 1; i < layers_.size(); ++i) sort_layer(layers_[i], true);
@@ -249,7 +251,7 @@ void Level::sweep(bool downwards) {
     for (size_t i = layers_.size() - 1; i-- > 0;) sort_layer(layers_[i], false);
 }
 
-/// Keeps the best order of several sweeps downwards and upwards.
+/// Makes several sweeps downwards and upwards and keeps the order with the fewest crossings.
 void Level::order_layers() {
   constexpr int kSweeps = 12;
   fill_layers();

@@ -1,5 +1,5 @@
-// Lays out graphs as scenes: each group is laid out separately and then is a box in its parent
-// group.
+// Lays out graphs as scenes: each group is laid out separately and is then a box in the group
+// around it.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,14 +14,16 @@ namespace {
 
 constexpr Color kHeading{0xdc, 0xe8, 0xf6}, kGroup{0x80, 0x80, 0x80};
 
-/// The layout of a group: positions relative to its upper left corner, and where edges enter and
-/// leave it.
+/// The layout of a group: positions relative to its upper left corner, and the points where edges
+/// enter and leave the group.
 struct Block {
   double width = 0, height = 0;
   std::vector<std::pair<int, Point>> nodes;  // upper left corners of nodes
   std::vector<std::pair<int, Box>> frames;   // frames of nested groups
   std::vector<Line> lines;
-  std::map<int, double> entries, exits;  // x by number of the edge; x by source node
+  // the x coordinate at which each edge enters, by number of the edge, and at which edges leave, by
+  // source node
+  std::map<int, double> entries, exits;
 };
 
 /// Exchanges the axes of a point or a size, for graphs that run from left to right.
@@ -52,7 +54,7 @@ class GraphLayout {
   }
 
  private:
-  /// The size of a node's box, which fits its texts and the edges that arrive at it.
+  /// The size of a node's box, which has room for its texts and for the ends of edges.
   Point size_of_node(const GraphNode& node, int arriving) const {
     double wide = 0;
     for (size_t i = 0; i < node.lines.size(); ++i)
@@ -60,7 +62,7 @@ class GraphLayout {
     const auto lines = static_cast<double>(std::max<size_t>(node.lines.size(), 1));
     Point size{wide + (metrics_.cells ? 4 : 20),
                lines * (metrics_.line + (metrics_.cells ? 0 : 5)) + (metrics_.cells ? 2 : 0)};
-    // An odd number of terminal cells has a middle cell.
+    // An odd number of terminal cells is used because it has a middle cell.
     if (metrics_.cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
     if (metrics_.cells && across_) {
       size.y = std::max(size.y, arriving + 2.0);
@@ -69,7 +71,8 @@ class GraphLayout {
     return size;
   }
 
-  /// The size of a node in the coordinates of the layout, which runs from the top to the bottom.
+  /// The size of a node in the coordinates of the layout, in which edges run from the top to the
+  /// bottom.
   Point extent_of(int node) const {
     const Point size = sizes_[static_cast<size_t>(node)];
     return across_ ? exchanged(size) : size;
@@ -88,7 +91,7 @@ class GraphLayout {
     return std::find(around.begin(), around.end(), group) != around.end();
   }
 
-  /// The child of `group` that contains the node; -1 if none does.
+  /// The group directly inside of `group` that contains the node; -1 if there is none.
   int inner_group(int node, int group) const {
     const std::vector<int> around = graph_.groups_around(node);
     const auto at = std::find(around.begin(), around.end(), group);
@@ -96,13 +99,15 @@ class GraphLayout {
     return next == around.end() ? -1 : *next;
   }
 
-  /// The parts of a level during its construction.
+  /// The data of a level while it is built.
   struct Parts {
     Level level;
-    std::map<int, int> of_node, of_group;  // item number by node; item number by group
-    std::map<int, int> entries, exits;     // item number by edge; item number by source node
-    std::map<int, Block> blocks;           // layouts of child groups
-    std::vector<bool> ends;                // per edge of the level: whether it ends at a node
+    // the number of the item for each node, and for each group
+    std::map<int, int> of_node, of_group;
+    // the number of the item where an edge enters, by edge, and where edges leave, by source node
+    std::map<int, int> entries, exits;
+    std::map<int, Block> blocks;  // layouts of the groups inside
+    std::vector<bool> ends;       // for each edge of the level, whether it ends at a node
   };
 
   Block block_of(int group) {
@@ -141,7 +146,8 @@ class GraphLayout {
   }
 
   void add_edges(Parts& parts, int group) {
-    std::map<int, bool> left;  // source nodes that already have an edge out of the group
+    // the source nodes for which there is already an edge that leaves the group
+    std::map<int, bool> left;
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
       const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
       const bool inside = is_within(from, group), ends_inside = is_within(to, group);
@@ -186,8 +192,8 @@ class GraphLayout {
   Block collected(Parts& parts, int group) {
     Block block;
     const Point pad = padding(group);
-    // A label is above the frame; in a layout from left to right, which exchanges axes, that is
-    // beside it.
+    // The label is above the frame. In a layout from left to right, whose axes are exchanged at the
+    // end, this is the left side.
     const Point before{pad.x + (across_ ? label_room(group) : 0),
                        pad.y + (across_ ? 0 : label_room(group))};
     block.width = std::max(parts.level.width, least_width(group)) + before.x + pad.x;
@@ -209,7 +215,7 @@ class GraphLayout {
       const Edge& part = parts.level.edges[i];
       Line line{.points = {}, .rule = true, .arrow = parts.ends[i]};
       for (const Point& p : part.route) line.points.push_back(moved(p));
-      // Edges that enter or leave the group begin and end at its frame.
+      // The ends of edges that enter or leave the group are at its frame.
       if (parts.level.items[static_cast<size_t>(part.from)].pin == Item::kFirst)
         line.points.front().y = 0;
       if (parts.level.items[static_cast<size_t>(part.to)].pin == Item::kLast)
@@ -219,7 +225,7 @@ class GraphLayout {
     return block;
   }
 
-  /// The least width of a group's frame, which fits its label.
+  /// The least width of a group's frame, so that its label fits.
   double least_width(int group) const {
     if (group < 0 || across_) return 0;
     return metrics_.width(graph_.groups[static_cast<size_t>(group)].label);

@@ -1,6 +1,6 @@
 // Layered drawing of a directed graph (Sugiyama, Tagawa and Toda 1981): layers by longest paths,
-// order within layers by barycentres, places by least squares, edges in horizontal and vertical
-// segments. Everything goes from the top to the bottom.
+// order within layers by barycenters, positions by least squares, edges as horizontal and vertical
+// segments. All edges run from the top to the bottom.
 #pragma once
 #include <optional>
 #include <vector>
@@ -9,28 +9,34 @@
 
 namespace crescent::pictures {
 
-/// A positioned item: a box, or the dummy of an edge that passes through a layer.
+/// An item of the drawing: a box, or a dummy at which an edge passes through a layer.
 struct Item {
   double width = 0, height = 0;
-  enum Pin { kFree, kFirst, kLast } pin = kFree;  ///< whether it is in the first or last layer
+  enum Pin {
+    kFree,
+    kFirst,
+    kLast
+  } pin = kFree;  ///< whether the item must be in the first or the
+                  ///< last layer
   bool dummy = false;
   int layer = 0;
-  double x = 0;  ///< centre
+  double x = 0;  ///< the position of the centre
   double top = 0;
 };
 
-/// An edge between items. Edges of one item with the same trunk begin at the same point.
+/// An edge between items. Those edges of an item that have the same trunk begin at the same point.
 struct Edge {
   int from = 0, to = 0;
-  std::optional<double> out = {}, in = {};  ///< offsets of its ends from the centres of its items
+  std::optional<double> out = {}, in = {};  ///< offsets of the edge's ends from the centres of its
+                                            ///< items, if they are given
   int trunk = 0;
-  bool reversed = false;  ///< it was reversed to break a cycle
+  bool reversed = false;  ///< whether the edge was reversed to break a cycle
   std::vector<Point> route = {};
 };
 
 struct Spacing {
   double items = 24, layers = 34, tracks = 11, ports = 14, dummies = 12;
-  bool cells = false;  ///< positions are centres of terminal cells
+  bool cells = false;  ///< whether positions must be centres of terminal cells
 };
 
 class Level {
@@ -40,7 +46,7 @@ class Level {
   std::vector<Edge> edges;
   double width = 0, height = 0;
 
-  /// Places the items and routes the edges.
+  /// Computes the positions of items and the lines of edges.
   void arrange();
 
  private:
@@ -80,17 +86,18 @@ class Level {
   std::vector<Segment*> segments_after(int layer);
 
   const Spacing spacing_;
-  std::vector<std::vector<int>> layers_;  // items from left to right
+  std::vector<std::vector<int>> layers_;  // the items of each layer from left to right
   std::vector<Segment> segments_;
-  std::vector<std::vector<int>> above_, below_;  // segments that end at, and begin at, an item
-  std::vector<double> bottoms_;                  // y coordinates of the lower ends of layers
+  // for each item, the segments that end at it, and that begin at it
+  std::vector<std::vector<int>> above_, below_;
+  std::vector<double> bottoms_;  // y coordinates of the lower ends of layers
 };
 
 struct Level::Segment {
   int from = 0, to = 0, edge = 0;
-  double out = 0, in = 0;  // offsets of the ends from the centres of the items
+  double out = 0, in = 0;  // offsets of the segment's ends from the centres of its items
   bool fixed_in = false;
-  int track = -1;  // index of the horizontal track; -1: straight
+  int track = -1;  // the track of its horizontal part; -1 if the segment is straight
   int trunk = 0;
 };
 

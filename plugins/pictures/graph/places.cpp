@@ -8,7 +8,8 @@
 namespace crescent::pictures {
 namespace {
 
-/// A block of the pool-adjacent-violators algorithm: values replaced by their weighted mean.
+/// A block of the pool-adjacent-violators algorithm: values that are all replaced by their weighted
+/// mean.
 struct Pool {
   double mean, weight;
   size_t count;
@@ -20,7 +21,7 @@ Pool joined(const Pool& left, const Pool& right) {
           left.count + right.count};
 }
 
-/// The ascending numbers with the least weighted squared distance to `preferred`, by the
+/// The ascending numbers whose weighted squared distance from `preferred` is least, found by the
 /// pool-adjacent-violators algorithm (isotonic regression).
 std::vector<double> rising(const std::vector<double>& preferred,
                            const std::vector<double>& weights) {
@@ -36,8 +37,8 @@ std::vector<double> rising(const std::vector<double>& preferred,
   return result;
 }
 
-/// The positions with the least weighted squared distance to `preferred` that are at least
-/// `distances` apart.
+/// The positions, at least `distances` apart, whose weighted squared distance from `preferred` is
+/// least.
 std::vector<double> spread(const std::vector<double>& preferred, const std::vector<double>& weights,
                            const std::vector<double>& distances) {
   std::vector<double> shifts{0}, relative;
@@ -48,7 +49,8 @@ std::vector<double> spread(const std::vector<double>& preferred, const std::vect
   return positions;
 }
 
-/// The shift by which all positions end at `most`, or begin at `least`, if they would exceed it.
+/// The shift that moves the positions into the range from `least` to `most` if they exceed it at
+/// one end.
 double shift_into(const std::vector<double>& positions, double least, double most) {
   if (positions.back() > most) return most - positions.back();
   return positions[0] < least ? least - positions[0] : 0;
@@ -92,7 +94,7 @@ void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
   for (size_t i = 0; i < layer.size(); ++i) items[static_cast<size_t>(layer[i])].x = positions[i];
 }
 
-/// Initializes positions: the items of each layer side by side.
+/// Sets the first positions: the items of each layer stand side by side.
 void Level::line_up() {
   for (const std::vector<int>& layer : layers_) {
     double x = 0;
@@ -114,7 +116,8 @@ void Level::place_across() {
   snap();
 }
 
-/// Shifts all items so that x begins at 0, and rounds positions to terminal cells or half pixels.
+/// Shifts all items so that the leftmost one is at x = 0, and rounds positions to terminal cells or
+/// half pixels.
 void Level::snap() {
   double left = INFINITY;
   for (const Item& item : items) left = std::min(left, item.x - item.width / 2);
@@ -140,7 +143,7 @@ double Level::end_of(const Segment& segment) const {
   return items[static_cast<size_t>(segment.to)].x + segment.in;
 }
 
-/// The segments that may end anywhere on the top of an item, sorted by the positions where they
+/// The segments that may end anywhere on the top of an item, sorted by the positions at which they
 /// begin.
 std::vector<Level::Segment*> Level::free_segments(size_t number) {
   std::vector<Segment*> free;
@@ -152,13 +155,13 @@ std::vector<Level::Segment*> Level::free_segments(size_t number) {
   return free;
 }
 
-/// Spreads the ends of segments over the top of a box, each as near as possible to the position
-/// where it begins.
+/// Chooses where the segments end on the top of a box: spread out, each as near as possible to the
+/// position at which it begins.
 void Level::choose_ports_of(size_t number) {
   const Item& item = items[number];
   const std::vector<Segment*> free = free_segments(number);
   if (free.empty()) return;
-  // Distance from the corners.
+  // the least distance of an end from the corners
   const double margin = spacing_.cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);
   const double least = item.x - item.width / 2 + margin, most = item.x + item.width / 2 - margin;
   const double gap =
@@ -193,8 +196,8 @@ bool Level::Bundle::ends_at(double x, double near) const {
                      [&](double end) { return std::abs(end - x) < near; });
 }
 
-/// The bundles of segments below a layer that are not straight. Those that go to the right are
-/// nested from the right, the others from the left.
+/// The bundles of those segments below a layer that are not straight. Bundles that go to the right
+/// are sorted from the right, the others from the left, so that they are nested.
 std::vector<Level::Bundle> Level::bundles_below(int layer) {
   std::map<int, Bundle> by_trunk;
   for (Segment* segment : segments_after(layer)) {
@@ -217,8 +220,8 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
 }
 
 /// Assigns tracks to the horizontal parts of the segments below a layer, so that neither horizontal
-/// nor vertical parts overlap: at one position, a segment that begins there has a higher track than
-/// a segment that ends there. Returns the number of tracks.
+/// nor vertical parts overlap: if one segment begins at the position at which another ends, it gets
+/// a higher track. Returns the number of tracks.
 int Level::assign_tracks(int layer) {
   const double near = spacing_.cells ? 0.9 : 0.75 * spacing_.dummies;
   std::vector<Bundle> waiting = bundles_below(layer), done;
@@ -241,7 +244,7 @@ int Level::assign_tracks(int layer) {
   return tracks;
 }
 
-/// The first track below those of the bundles that overlap this one.
+/// The first track below the tracks of those bundles that overlap this one.
 int Level::Bundle::track_below(const std::vector<Bundle>& others, double near) const {
   int free = 0;
   for (const Bundle& other : others) {
@@ -257,7 +260,8 @@ double Level::highest_in(const std::vector<int>& layer) const {
   return highest;
 }
 
-/// Positions items vertically: boxes in the middle of their layer, while dummies span all of it.
+/// Sets the vertical positions of a layer: boxes are in the middle of the layer, and dummies span
+/// its whole height.
 void Level::place_layer(const std::vector<int>& layer, double top, double highest) {
   for (const int k : layer) {
     Item& item = items[static_cast<size_t>(k)];

@@ -23,7 +23,7 @@ double ColorBar::width(const Metrics& metrics) const {
   return gap_of(metrics) + strip_width(metrics) + text_gap(metrics) + texts;
 }
 
-/// The colours from the top to the bottom, one pixel each.
+/// The colours as a bitmap of one pixel per colour, from the top to the bottom.
 Bitmap ColorBar::strip() const {
   Bitmap strip;
   strip.rows = kSteps, strip.columns = 1;
@@ -40,7 +40,7 @@ void ColorBar::draw(Scene& scene, const Metrics& metrics, Point at, double heigh
   bar.at = {left, at.y};
   bar.width = strip_width(metrics), bar.height = height;
   scene.elements.push_back(std::move(bar));
-  // Upper end of the labels so far, which are drawn from the bottom up.
+  // The upper end of the label that was drawn last; labels are drawn from the bottom to the top.
   double free = at.y + height;
   for (size_t i = 0; i < ticks_.values.size(); ++i) {
     const double share = range_.share(ticks_.values[i]);

@@ -1,4 +1,4 @@
-// A color bar: the meaning of colours, with numbers beside it, the largest at the top.
+// A color bar shows which colours stand for which numbers; the largest number is at the top.
 #pragma once
 #include "scene/scene.h"
 #include "scene/ticks.h"
@@ -7,11 +7,11 @@ namespace crescent::pictures {
 
 class ColorBar {
  public:
-  /// `color` maps 0 to 1 to colours.
+  /// `color` maps numbers from 0 to 1, which are positions in the range, to colours.
   ColorBar(const Range& range, Color (*color)(double share));
-  /// Its width, including the gap on its left.
+  /// The width of the color bar, including the gap on its left.
   double width(const Metrics& metrics) const;
-  /// Draws it. `at` is the upper left corner, including the gap.
+  /// Draws the color bar. `at` is the upper left corner, including the gap.
   void draw(Scene& scene, const Metrics& metrics, Point at, double height) const;
 
  private:

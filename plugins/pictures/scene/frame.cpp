@@ -8,7 +8,7 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr double kTick = 5;  // pixels
+constexpr double kTick = 5;  // length of a tick in pixels
 
 double widest(const Metrics& metrics, const std::vector<std::string>& texts) {
   double width = 0;
@@ -16,7 +16,7 @@ double widest(const Metrics& metrics, const std::vector<std::string>& texts) {
   return width;
 }
 
-/// The distance of an axis from the plot area; in a terminal an axis takes a cell.
+/// The distance of an axis from the plot area. In a terminal an axis takes the middle of a cell.
 double beside(const Metrics& metrics) { return metrics.cells ? 0.5 : 0; }
 double tick_length(const Metrics& metrics) { return metrics.cells ? 0.5 : kTick; }
 
@@ -83,7 +83,7 @@ void Frame::choose_area(const Scene& scene, const Metrics& metrics, double top) 
   area_.right = scene.width - (cells ? 1 : 16);
   area_.left = std::min(left, area_.right - (cells ? 2 : 10));
   columns = 2 * scene.width;
-  if (cells) inset_ = {0.25, 0.125};  // half a dot of Braille
+  if (cells) inset_ = {0.25, 0.125};  // half of a dot of a Braille character
   const double room = widest(metrics, ticks_in(x, 5, whole).texts) + (cells ? 3 : 24);
   x_ticks_ = ticks_in(x, std::max(1, static_cast<int>(area_.width() / room)), whole);
 }
@@ -119,7 +119,7 @@ void Frame::draw_y_ticks(Scene& scene, const Metrics& metrics) const {
   }
 }
 
-/// Draws the names of the axes. A terminal has no vertical text.
+/// Draws the titles of the axes. In a terminal, which has no vertical text, both are horizontal.
 void Frame::draw_labels(Scene& scene, const Metrics& metrics) const {
   const double middle = area_.left + area_.width() / 2;
   if (!xlabel.empty())

@@ -27,15 +27,15 @@ class Frame {
   std::string title, xlabel, ylabel;
   bool whole = false;  ///< whether x values are integers, such as epochs
   std::vector<LegendEntry> legend;
-  /// The horizontal resolution: points in the same of this many columns coincide.
+  /// The horizontal resolution: two points in the same of these columns cannot be distinguished.
   double columns = 1000;
 
-  /// Chooses the plot area, and draws what lies behind the curves.
+  /// Chooses the plot area, and draws the elements behind the curves.
   void draw_behind(Scene& scene, const Metrics& metrics);
-  /// Draws what lies in front of the curves.
+  /// Draws the elements in front of the curves.
   void draw_before(Scene& scene, const Metrics& metrics) const;
-  /// The position of a data point; only after draw_behind(). In a terminal, points on the edge of
-  /// the plot area are moved inside.
+  /// The position of a data point; to be called after draw_behind(). In a terminal, points on the
+  /// edge of the plot area are moved inside.
   Point at(long double x_value, long double y_value) const;
   /// The position of a corner of a bar.
   Point edge(long double x_value, long double y_value) const;

@@ -1,5 +1,5 @@
-// Widths of texts. SVG is laid out without loading a font, by a table of the character widths of
-// DejaVu Sans, which is common.
+// Widths of texts. For SVG no font is loaded: widths are from a table for DejaVu Sans, a common
+// font.
 #include <algorithm>
 #include <cstddef>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Scene: the elements of a picture, in the units of a target: pixels, or the cells of a terminal. A
-// figure is laid out as a scene, which each target draws in its own way.
+// Scene: the elements of a picture, in the units of its target: pixels, or the cells of a terminal.
+// A figure is laid out as a scene, and each target format has its own code that draws scenes.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,12 +10,12 @@
 namespace crescent::pictures {
 
 struct Point {
-  double x = 0, y = 0;  ///< from the left, and from the top downwards
+  double x = 0, y = 0;  ///< x from the left to the right, y from the top to the bottom
 };
 
 struct Color {
   uint8_t red = 0, green = 0, blue = 0;
-  bool plain = false;  ///< a terminal shows it in its default text colour
+  bool plain = false;  ///< whether a terminal shows the element in its default text colour
 };
 inline constexpr Color kInk{0x26, 0x26, 0x26, true};
 inline constexpr Color kWhite{0xff, 0xff, 0xff};
@@ -24,13 +24,15 @@ inline constexpr Color kGrid{0xe4, 0xe4, 0xe4};
 enum class Anchor { start, middle, end };
 
 struct Text {
-  Point at;  ///< vertically the middle of the text line; horizontally by `anchor`
+  Point at;  ///< vertically the middle of the line of text, horizontally the point that `anchor`
+             ///< says
   std::string text;
   Anchor anchor = Anchor::start;
   Color color = kInk;
   double size = 1;  ///< relative to the usual font size
   bool bold = false;
-  bool upright = false;  ///< rotated by 90 degrees, read from the bottom to the top
+  bool upright = false;  ///< whether the text is rotated by 90 degrees, so that it is read from the
+                         ///< bottom to the top
 };
 
 struct Line {
@@ -38,9 +40,10 @@ struct Line {
   Color color = kInk;
   double width = 1;  ///< line width in pixels
   bool dashed = false;
-  bool rule = false;   ///< part of a frame or an edge: all pieces are horizontal or vertical
-  bool arrow = false;  ///< ends in the head of an arrow
-  /// Number of the series, which determines its marker where there are no colours.
+  bool rule = false;   ///< whether the line is part of a frame or an edge, with only horizontal or
+                       ///< vertical pieces
+  bool arrow = false;  ///< whether the line ends in an arrow head
+  /// Number of the series, which chooses the marker if the target has no colours.
   size_t series = 0;
 };
 
@@ -79,16 +82,17 @@ using Element = std::variant<Box, Line, Dots, Bitmap, Text>;
 
 struct Scene {
   double width = 0, height = 0;
-  std::vector<Element> elements;  ///< later ones cover earlier ones
+  std::vector<Element> elements;  ///< elements in the order of drawing: later ones cover earlier
+                                  ///< ones
 };
 
 /// Properties of the target that layouts use.
 struct Metrics {
   bool cells = false;  ///< whether units are terminal cells, which are twice as high as wide
   double line = 18;    ///< the height of a line of text
-  double size = 13;    ///< font size
+  double size = 13;    ///< the usual font size
   double width(std::string_view text, double scale = 1) const;
-  /// The height of a square whose width is 1.
+  /// The height, in units, of a square whose width is 1.
   double aspect() const { return cells ? 0.5 : 1; }
 };
 inline Metrics cell_metrics() { return {.cells = true, .line = 1, .size = 1}; }
@@ -99,21 +103,21 @@ double proportional_width(std::string_view text);
 size_t letters_in(std::string_view text);
 /// The first `count` characters of the text.
 std::string_view first_letters(std::string_view text, size_t count);
-/// The text, or its beginning followed by dots if it is wider than `width`.
+/// The text, or, if it is wider than `width`, its beginning followed by dots.
 std::string fitted_text(const Metrics& metrics, const std::string& text, double width);
 
 /// The triangle at the end of a line.
 std::vector<Point> arrow_head(const Line& line);
-/// The mean of the pixels in a part of a bitmap that is not empty.
+/// The mean colour of the pixels in a part of a bitmap; the part must not be empty.
 Color mean_of(const Bitmap& bitmap, int64_t top, int64_t left, int64_t bottom, int64_t right);
 
 /// The colour of a series: one of ten distinct colours, in turn.
 Color series_color(size_t number);
-/// Colours from dark blue through green to yellow for 0 to 1 (viridis).
+/// The colour for a number from 0 to 1: from dark blue through green to yellow (viridis).
 Color heat_color(double share);
-/// From black to white for 0 to 1.
+/// The colour for a number from 0 to 1: from black to white.
 Color gray_color(double share);
-/// Black or white, which is read better on the colour.
+/// Black or white, whichever is easier to read on the background.
 Color readable_on(Color background);
 
 }  // namespace crescent::pictures

@@ -10,7 +10,7 @@ namespace {
 bool is_left(const Point& a, const Point& b) { return a.x < b.x; }
 bool is_above(const Point& a, const Point& b) { return a.y < b.y; }
 
-/// Adds the first, highest, lowest and last point of one column, in their order.
+/// Adds the first, highest, lowest and last point of a column, in their original order.
 void add_column(std::vector<Point>& kept, const Point* first, const Point* end) {
   const auto [highest, lowest] = std::minmax_element(first, end, is_above);
   std::set<const Point*> seen{first, highest, lowest, end - 1};

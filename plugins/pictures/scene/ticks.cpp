@@ -8,11 +8,11 @@
 namespace crescent::pictures {
 namespace {
 
-// Fraction of a step by which a tick may be outside of the range.
+// The fraction of a step by which a tick may be outside of the range, because of rounding.
 constexpr long double kSlack = 1e-9L;
 
-/// The smallest step, 1, 2 or 5 times a power of ten, that has at most `count` multiples in the
-/// range.
+/// The smallest step, among 1, 2 and 5 times powers of ten, that has at most `count` multiples in
+/// the range.
 long double step_for(const Range& range, int count) {
   long double power =
       std::pow(10.0L, std::floor(std::log10(range.size() / std::max(count, 1))) - 1);
@@ -25,7 +25,7 @@ long double step_for(const Range& range, int count) {
     }
 }
 
-/// The number of decimals that distinguish multiples of the step.
+/// The number of decimals that is needed to distinguish multiples of the step.
 int digits_for(long double step) {
   return std::max(0, static_cast<int>(-std::floor(std::log10(step) + kSlack)));
 }
@@ -46,7 +46,8 @@ std::string short_exponent(std::string text) {
   return text;
 }
 
-/// The label of a tick: tiny and huge numbers have exponents, with the digits that the step needs.
+/// The label of a tick, with the digits that the step needs; very small and very large numbers have
+/// an exponent.
 std::string tick_text(long double value, long double step, long double largest) {
   const bool plain = largest < 1e6L && step >= 1e-4L;
   if (plain) return written(value, "%.*Lf", digits_for(step));

@@ -1,4 +1,4 @@
-// Round numbers along an axis.
+// Ticks: round numbers along an axis.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ struct Range {
   double share(long double value) const { return static_cast<double>((value - least) / size()); }
 };
 
-/// The nearest double; the largest finite one for larger numbers.
+/// The double nearest to a number; the largest finite one for larger numbers.
 double nearest_double(long double number);
 
 struct Ticks {

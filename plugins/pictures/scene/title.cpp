@@ -4,7 +4,7 @@ namespace crescent::pictures {
 namespace {
 
 constexpr double kSize = 1.2;
-constexpr double kBold = 1.2;  // bold letters are at most this much wider
+constexpr double kBold = 1.2;  // the largest ratio of the widths of bold and normal letters
 
 double widening(const Metrics& metrics) { return metrics.cells ? 1 : kSize * kBold; }
 

@@ -7,7 +7,8 @@
 namespace crescent::pictures {
 
 double title_width(const Metrics& metrics, const std::string& title);
-/// The title, centred at `middle`; cut if it is wider than `width`.
+/// The title as an element of the scene, centred at `middle`; it is cut if it is wider than
+/// `width`.
 Text title_text(const Metrics& metrics, const std::string& title, Point middle, double width);
 
 }  // namespace crescent::pictures

@@ -10,12 +10,12 @@ namespace {
 
 enum Side : uint8_t { kUp = 1, kDown = 2, kLeft = 4, kRight = 8 };
 
-/// Box-drawing characters, indexed by the sides of the cell that lines reach (bit mask).
+/// Box-drawing characters. The index has a bit for each side of the cell to which a line goes.
 constexpr const char* kRules[] = {" ", "╵", "╷", "│", "╴", "┘", "┐", "┤",
                                   "╶", "└", "┌", "├", "─", "┴", "┬", "┼"};
 constexpr const char* kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-constexpr const char* kShades = " .:-=+*#%@";  // from dark to light
-constexpr const char* kMarks = "*+ox#%&=~^";   // markers of series where there are no colours
+constexpr const char* kShades = " .:-=+*#%@";  // characters for brightness, from dark to light
+constexpr const char* kMarks = "*+ox#%&=~^";   // markers of series in terminals without colours
 
 /// The bit of each dot in a Braille character, by row and column.
 constexpr uint8_t kDots[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
@@ -25,7 +25,7 @@ std::string braille(uint8_t dots) {
 }
 
 struct Cell {
-  std::string letter;  ///< if empty, the character follows from dots and rules
+  std::string letter;  ///< the character of the cell; if empty, it follows from the dots and rules
   uint8_t dots = 0, rules = 0;
   std::optional<Color> front, back;
   bool bold = false;
@@ -82,7 +82,7 @@ class CellCanvas {
         at(column, row).back = box.fill;
   }
 
-  /// Draws two pixels per cell: one in its upper and one in its lower half.
+  /// Draws two pixels of a bitmap per cell, one in the upper and one in the lower half.
   void draw(const Bitmap& bitmap) {
     const auto top = static_cast<int64_t>(bitmap.at.y), left = static_cast<int64_t>(bitmap.at.x);
     const auto rows = static_cast<int64_t>(bitmap.height),
@@ -117,7 +117,8 @@ class CellCanvas {
     return most;
   }
 
-  /// The cell at this position; outside of the picture, a cell that is not shown.
+  /// The cell at this position. Positions outside of the picture refer to a cell that is never
+  /// shown.
   Cell& at(int64_t column, int64_t row) {
     const bool inside = column >= 0 && row >= 0 && column < columns_ && row < rows_;
     return inside ? cells_[static_cast<size_t>(row * columns_ + column)] : outside_ = Cell();
@@ -140,8 +141,8 @@ class CellCanvas {
     cell.front = color;
   }
 
-  /// Draws a line as dots; in a dashed line every other pair of dots is omitted. `along` is the
-  /// number of dots before this segment. Returns their number after it.
+  /// Draws a segment of a line as dots; in a dashed line every other pair of dots is omitted.
+  /// `along` is the number of dots before the segment; returns the number after it.
   int64_t add_segment(const Line& line, Point from, Point to, int64_t along) {
     const double dots = std::max(2 * std::abs(to.x - from.x), 4 * std::abs(to.y - from.y));
     const auto steps = std::max<int64_t>(1, std::llround(dots));
@@ -154,7 +155,7 @@ class CellCanvas {
     return along + steps;
   }
 
-  /// Draws a horizontal or vertical line of box-drawing characters, in units of half cells.
+  /// Draws a horizontal or vertical line with box-drawing characters; positions are in half cells.
   void add_rule(Point from, Point to) {
     const bool across = std::abs(to.x - from.x) > std::abs(to.y - from.y);
     const double begin = across ? std::min(from.x, to.x) : std::min(from.y, to.y);
@@ -195,8 +196,8 @@ class CellCanvas {
     add_rule({r, t}, {r, b});
   }
 
-  /// Draws a bar with a resolution of an eighth of a cell vertically. It fills the columns whose
-  /// middle it contains.
+  /// Draws a bar whose height is exact to an eighth of a cell. It fills the columns whose middle is
+  /// inside of the bar.
   void draw_bar(const Box& box) {
     const double right = box.at.x + box.width, bottom = box.at.y + box.height;
     for (auto column = static_cast<int64_t>(std::floor(box.at.x)); column < right; ++column) {

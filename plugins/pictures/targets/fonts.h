@@ -12,7 +12,7 @@ namespace crescent::pictures {
 FT_Library font_library();
 /// A sans-serif font; fails if none is installed.
 FT_Face font(bool bold);
-/// The width of the text in pixels, in the current size of the font.
+/// The width of the text in pixels at the present size of the font.
 double text_width(FT_Face face, std::string_view text);
 /// The code points of a UTF-8 text; invalid bytes are skipped.
 std::u32string code_points(std::string_view text);

@@ -7,7 +7,8 @@
 namespace crescent::pictures {
 namespace {
 
-/// Encodes into `bytes`; if that is null, only sets `count` to the number of bytes.
+/// Encodes an image to `bytes`; if `bytes` is null, only sets `count` to the number of bytes that
+/// is needed.
 bool write_png(png_image& image, void* bytes, png_alloc_size_t& count, const uint8_t* rgb) {
   return png_image_write_to_memory(&image, bytes, &count, 0, rgb, 0, nullptr);
 }

@@ -9,9 +9,10 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr double kFontSize = 13;  // Metrics::size
+constexpr double kFontSize = 13;  // equal to the default of Metrics::size
 constexpr int64_t kMaxSide = 30000;
-constexpr size_t kTogether = 200;  // line segments that are filled as one outline
+// number of segments of a line that are filled together, as one outline
+constexpr size_t kTogether = 200;
 constexpr double kDash = 6, kGap = 4;
 
 FT_Vector place(double x, double y) { return {std::lround(x * 64), std::lround(y * 64)}; }
@@ -53,7 +54,7 @@ class Canvas {
     for (const Point& p : dots.points) fill({circle(p, dots.radius)}, dots.color);
   }
 
-  /// Draws a bitmap: magnified by repeating pixels, reduced by averaging them.
+  /// Draws a bitmap. It is magnified by repeating pixels, or reduced by averaging them.
   void draw(const Bitmap& bitmap) {
     const int64_t top = std::llround(bitmap.at.y * scale_),
                   left = std::llround(bitmap.at.x * scale_);
@@ -92,7 +93,7 @@ class Canvas {
  private:
   using Segment = std::pair<Point, Point>;
 
-  /// The segments of a line; those of a dashed line are its dashes.
+  /// The segments of a line; for a dashed line, its dashes.
   static std::vector<Segment> segments(const Line& line) {
     std::vector<Segment> all;
     double along = 0;  // position in the pattern of dashes
@@ -160,8 +161,8 @@ class Canvas {
     render(outline, color);
   }
 
-  /// The signed area of a polygon. All polygons are filled in the same orientation, because
-  /// overlaps of different orientations would cancel.
+  /// The signed area of a polygon. All polygons are filled with the same orientation, because
+  /// overlaps of polygons with different orientations would not be filled.
   static double area(const std::vector<Point>& polygon) {
     double sum = 0;
     for (size_t i = 0; i < polygon.size(); ++i) {
@@ -215,7 +216,7 @@ class Canvas {
       rgb[c] = static_cast<uint8_t>((rgb[c] * (255 - coverage) + paint[c] * coverage + 127) / 255);
   }
 
-  /// The mean colour of the bitmap's pixels under one pixel of the region.
+  /// The mean colour of those pixels of the bitmap that one pixel of the region covers.
   static Color mean_color(const Bitmap& bitmap, int64_t x, int64_t y, int64_t columns,
                           int64_t rows) {
     const int64_t left = x * bitmap.columns / columns, top = y * bitmap.rows / rows;

@@ -1,5 +1,5 @@
-// Draws scenes as pixels with FreeType, which fills outlines with antialiasing and has the outlines
-// of letters.
+// Draws scenes as pixels with FreeType, which has the outlines of letters and fills outlines with
+// antialiasing.
 #pragma once
 #include <cstdint>
 #include <vector>

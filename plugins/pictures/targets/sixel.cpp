@@ -12,13 +12,13 @@ constexpr size_t kMaxColors = 256;
 
 uint32_t key_of(const uint8_t* rgb) { return uint32_t{rgb[0]} << 16 | rgb[1] << 8 | rgb[2]; }
 
-/// An image with a palette: each pixel is an index of a colour.
+/// An image with a palette: each pixel is the index of a colour.
 struct Indexed {
   std::vector<uint32_t> colors;  ///< 0xrrggbb
   std::vector<uint8_t> pixels;
 };
 
-/// Uses the exact colours as palette; returns false if there are too many.
+/// Makes a palette of the exact colours of the image; returns false if there are too many.
 bool index_exactly(const Raster& raster, Indexed& indexed) {
   std::map<uint32_t, uint8_t> numbers;
   for (size_t i = 0; i < raster.rgb.size(); i += 3) {
@@ -34,8 +34,8 @@ bool index_exactly(const Raster& raster, Indexed& indexed) {
   return true;
 }
 
-/// Quantizes the value to `steps` levels by ordered dithering: an offset that depends on the pixel
-/// position preserves the mean of areas.
+/// Reduces a value to `steps` levels by ordered dithering: an offset that depends on the position
+/// of the pixel preserves the mean brightness of areas.
 int dithered(uint8_t value, int steps, int64_t x, int64_t y) {
   constexpr int kBayer[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
   const int scaled = value * (steps - 1) * 16 + kBayer[y % 4][x % 4] * 255 + 127;
@@ -67,7 +67,7 @@ std::string run(char letter, int64_t count) {
                    : std::string(static_cast<size_t>(count), letter);
 }
 
-/// The sixel data of one colour in a band of six rows; "" if the band lacks the colour.
+/// The sixel data of one colour in a band of six rows; "" if the band does not contain the colour.
 std::string band_of(const Indexed& indexed, const Raster& raster, int64_t top, uint8_t color) {
   std::string text;
   char last = 0;

@@ -10,7 +10,7 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr double kFont = 13;  // Metrics::size
+constexpr double kFont = 13;  // equal to the default of Metrics::size
 
 std::string number(double x) {
   char text[32];

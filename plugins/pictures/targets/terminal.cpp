@@ -24,7 +24,8 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-/// Sets the terminal to no echo and unbuffered input while alive.
+/// During its lifetime the terminal does not echo input and passes it on without waiting for a line
+/// end.
 class UnbufferedInput {
  public:
   explicit UnbufferedInput(int terminal) : terminal_(terminal) {
@@ -52,14 +53,14 @@ bool is_readable(int terminal, Clock::time_point until) {
   return poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, left.count()))) == 1;
 }
 
-/// Whether the answer contains complete device attributes, "\033[?...c".
+/// Whether the answer of a terminal contains complete device attributes, "\033[?...c".
 bool has_attributes(std::string_view answer) {
   const size_t begin = answer.find("\033[?");
   return begin != answer.npos && answer.find('c', begin) != answer.npos;
 }
 
-/// Writes the query, and reads until the terminal has sent its device attributes, which every
-/// terminal does, or until the timeout.
+/// Writes a query to the terminal, and reads its answer until it has sent its device attributes, as
+/// every terminal does, or until the timeout.
 std::string query(int terminal, std::string_view question, Clock::time_point until) {
   std::string answer;
   if (::write(terminal, question.data(), question.size()) != static_cast<ssize_t>(question.size()))
@@ -77,9 +78,9 @@ struct Graphics {
   bool kitty = false, sixel = false;
 };
 
-/// Queries the graphics protocols of the terminal, unless there is unread keyboard input, which
-/// would be lost. The kitty query is sent only if the terminal answered the first one in time: a
-/// late answer would look like typed text.
+/// Asks the terminal for its graphics protocols, unless there is unread keyboard input, which would
+/// be lost. The query about kitty is only sent if the terminal has answered the first query in
+/// time, because a late answer would look like typed text.
 Graphics query_graphics() {
   const Descriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (terminal < 0) return {};
@@ -119,7 +120,7 @@ bool says_sixel(std::string_view answer) {
   list = list.substr(0, list.find('c'));
   for (size_t from = 0; from <= list.size();) {
     const size_t end = std::min(list.find(';', from), list.size());
-    // The first number is the device class.
+    // The search begins after the first number, which is the device class.
     if (from > 0 && list.substr(from, end - from) == "4") return true;
     from = end + 1;
   }

@@ -7,16 +7,17 @@ namespace crescent::pictures {
 struct Terminal {
   bool kitty = false, sixel = false;
   CellOptions cells;
-  int64_t columns = 0, rows = 0;            ///< 0: unknown
+  int64_t columns = 0, rows = 0;            ///< 0 if unknown
   double cell_width = 8, cell_height = 16;  ///< in pixels
 };
 
-/// The current state of the terminal of stdout; if stdout is no terminal, one without colours and
-/// with unlimited width. Its graphics protocols are queried once per process, with a timeout of 20
-/// ms.
+/// The present state of the terminal to which stdout is connected. If stdout is not a terminal, the
+/// result has no colours and no limit of the width. Graphics protocols are queried once per
+/// process, with a timeout of 20 ms.
 Terminal terminal_now();
 
-/// Whether the answers to "\033[c" and to the kitty query report sixel and kitty graphics.
+/// Whether the answer of a terminal, to "\033[c" or to the kitty query, says that it supports sixel
+/// or kitty graphics.
 bool says_sixel(std::string_view answer);
 bool says_kitty(std::string_view answer);
 

@@ -17,9 +17,10 @@ namespace {
 constexpr std::string_view kPasteBegins = "\x1b[200~", kPasteEnds = "\x1b[201~",
                            kSequence = "\x1b[";
 constexpr char kEscape = '\x1b';
-constexpr int kRestOfKey = 40,
-              kRestOfPaste = 2000;   // milliseconds to wait for the rest of a key or of a paste
-constexpr size_t kTypedAtOnce = 32;  // more bytes than this in one read are not typed by hand
+// Milliseconds to wait for the remaining bytes of a key or of a paste.
+constexpr int kRestOfKey = 40, kRestOfPaste = 2000;
+// If one read returns more bytes than this, they were pasted, not typed.
+constexpr size_t kTypedAtOnce = 32;
 constexpr int kRestOfBurst = 3;
 
 const char* terminal_name() {
@@ -38,15 +39,15 @@ std::optional<size_t> sequence_length(std::string_view bytes) {
   return bytes[end] >= 0x40 && bytes[end] < 0x7f ? end + 1 : 2;
 }
 
-/// False for sequences with bytes between parameters and final byte, on which libtermkey 0.22
-/// crashes, and for those longer than its buffer.
+/// False for sequences on which libtermkey 0.22 crashes, which have bytes between the parameters
+/// and the final byte, and for sequences longer than its buffer.
 bool may_be_key(std::string_view sequence) {
   constexpr size_t kLongest = 64;
   return sequence.size() <= kLongest && std::none_of(sequence.begin(), sequence.end(),
                                                      [](char c) { return c >= 0x20 && c < 0x30; });
 }
 
-/// Pasted text with the line ends that a terminal sends: carriage returns.
+/// Pasted text with "\n" as line ends, in place of the carriage returns that a terminal sends.
 std::string with_plain_line_ends(const std::string& text) {
   std::string plain;
   plain.reserve(text.size());
@@ -67,8 +68,8 @@ Input::Input(int file, std::function<bool()> is_stopped)
   if (keys_) termkey_set_canonflags(keys_.get(), TERMKEY_CANON_DELBS);
 }
 
-/// Waits for input. Signals are blocked except while it waits, so that none arrives unnoticed
-/// between the call of is_stopped and the wait.
+/// Waits for input. Signals are blocked except during the wait itself, so that a signal between the
+/// call of is_stopped and the wait still ends the wait.
 Input::Waited Input::wait(int wakeups, int milliseconds) {
   sigset_t all, before;
   sigfillset(&all);
@@ -105,8 +106,8 @@ Input::Waited Input::read_more(int wakeups) {
   return Waited::input;
 }
 
-/// Stops waiting for the rest of an incomplete key or paste, and takes what has arrived as all of
-/// it.
+/// Stops waiting for the remaining bytes of an incomplete key or paste, and decodes the bytes that
+/// have arrived as if they were complete.
 void Input::give_up_waiting() {
   if (in_paste_) {
     in_paste_ = false;

@@ -16,17 +16,18 @@ struct Prompts {
   std::string first = "> ", next = ">> ";
 };
 
-/// The parts of an entry that are shown.
+/// What the editor shows of an entry: the text, the cursor, styles, the hint, and rows below the
+/// text.
 struct View {
   const std::string& text;
   size_t cursor;
-  std::vector<Style> styles;   ///< one style for each byte of the text; missing ones are plain
+  std::vector<Style> styles;   ///< one style for each byte of the text; bytes without one are plain
   std::string_view hint;       ///< shown behind the text
   std::vector<CellRow> below;  ///< rows below the text
 };
 
-/// Lays out as many rows as the terminal has; `top`, the first visible row, is moved so that the
-/// cursor is visible.
+/// Lays out the text with its prompts in at most as many rows as the terminal has. Changes `top`,
+/// the index of the first visible row, so that the cursor is visible.
 Frame lay_out(const View& view, const Prompts& prompts, Size size, size_t& top);
 
 }  // namespace crescent::editor

@@ -9,13 +9,14 @@
 namespace crescent::editor {
 namespace {
 
-constexpr int kUnknown = -1;  // the cursor's column after the last column was written
+// Cursor column in an unknown state: writing the last column leaves it there or behind it.
+constexpr int kUnknown = -1;
 
 void append_move(std::string& out, size_t count, char direction) {
   if (count > 0) out += "\x1b[" + std::to_string(count) + direction;
 }
 
-/// The number of rows into which a terminal of this many columns breaks a row of this width.
+/// The number of rows that a terminal of `columns` columns needs for a row of `width` cells.
 size_t rows_taken(int width, int columns) {
   return static_cast<size_t>(std::max(1, (width + columns - 1) / columns));
 }

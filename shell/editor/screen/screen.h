@@ -1,4 +1,4 @@
-// The rows on the terminal, and the shortest output that changes them to others.
+// The rows shown on the terminal, and the shortest output that changes them to other rows.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,26 +18,27 @@ int width_of(const CellRow& row);
 /// Appends the letters of `text`, as many as fit into `columns`.
 void append(CellRow& row, std::string_view text, Style style, int columns);
 
-/// Rows, and where the cursor is in them.
+/// The rows to show, and the row and column of the cursor in them.
 struct Frame {
   std::vector<CellRow> rows;
   size_t row = 0;
   int column = 0;
 };
 
-/// The rows from the terminal row where the cursor was at first. The output uses only relative
-/// cursor movements, erasing and ANSI colours.
+/// The rows shown on the terminal, counted from the row where the cursor was at first. The output
+/// uses only relative cursor movements, erasing and ANSI colours.
 class Screen {
  public:
   explicit Screen(bool colours) : colours_(colours) {}
-  /// The output that changes the rows on the screen to `frame`.
+  /// Returns the output that changes the rows on the screen to those of `frame`.
   std::string show(const Frame& frame);
-  /// The output that moves the cursor below all rows, which then no longer belong to the screen.
+  /// Returns the output that moves the cursor below all rows; afterwards the rows no longer belong
+  /// to the screen.
   std::string leave();
-  /// The output that erases all rows after the width of the terminal has changed, which may have
-  /// broken rows that are too wide for it.
+  /// Returns the output that erases all rows after the width of the terminal has changed to
+  /// `columns`; `breaks_rows`: the terminal has broken the rows that are wider than this.
   std::string erase(int columns, bool breaks_rows);
-  /// Forgets all rows, after the terminal was cleared.
+  /// Forgets all rows; called after the terminal was cleared.
   void forget();
 
  private:

@@ -1,4 +1,4 @@
-// The styles of parts of a text, from which their colours on the terminal follow.
+// The styles in which parts of a text are shown, and their colours on a terminal.
 #pragma once
 #include <string_view>
 
@@ -12,12 +12,13 @@ enum class Style : unsigned char {
   comment,
   matched,   ///< the bracket at the cursor and its partner
   unclosed,  ///< a bracket without a partner
-  found,     ///< the match of the search
+  found,     ///< the text that the search found
   faint,     ///< hints, help
   chosen     ///< the selected row of the menu
 };
 
-/// The escape sequence that begins a style; without colours only styles in reverse video have one.
+/// The escape sequence that begins a style. With colours = false, only styles in reverse video have
+/// one.
 std::string_view sequence_of(Style style, bool colours);
 
 }  // namespace crescent::editor

@@ -26,8 +26,8 @@ extern "C" void crescent_wake_editor(int signal) {
   if (::write(wakeup_file, &count, sizeof count) < 0) errno = error;
 }
 
-/// The original mode of a terminal that stays without line editing and echo while code runs; it is
-/// restored if that code exits.
+/// A terminal that stays without line editing and echo while code of the user runs, and its
+/// original mode; restore_mode restores this mode if that code exits the process.
 struct {
   int file = -1;
   termios mode;

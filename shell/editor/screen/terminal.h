@@ -23,10 +23,10 @@ class Terminal {
   bool breaks_rows() const;
   Size size() const;
   void write(std::string_view bytes) const;
-  /// Moves the cursor to the start of a row. A text before it without a newline stays, marked as
-  /// such, and the cursor moves to the next row. To tell the cases apart, a mark and blanks fill as
-  /// many cells as a row has: they reach the next row unless the cursor was at the start of one,
-  /// where they are erased.
+  /// Moves the cursor to the start of a row. If text without a newline precedes the cursor, it
+  /// stays, a mark is written behind it, and the cursor moves to the next row. The position of the
+  /// cursor is unknown, so a mark and as many blanks as fill a row are written: unless the cursor
+  /// was at the start of a row, they reach the next row; otherwise they are erased.
   void start_row() const;
   int input() const { return input_; }
 
@@ -43,15 +43,16 @@ class Terminal {
   termios before_{};
 };
 
-/// While it lives, SIGWINCH and SIGCONT make its file descriptor readable.
+/// While an object of this class exists, the signals SIGWINCH and SIGCONT make the file descriptor
+/// file() readable.
 class Wakeups {
  public:
   Wakeups();
   ~Wakeups();
   Wakeups(const Wakeups&) = delete;
   static int file();
-  /// Makes the file descriptor unreadable again; returns true when the process was stopped
-  /// meanwhile.
+  /// Makes the file descriptor unreadable again; returns true if the process was stopped and
+  /// continued since the last call.
   static bool clear();
 
  private:

@@ -1,5 +1,5 @@
--- The common part of all applications: options and their checks, the input, the end of the graph,
--- the weights.
+-- The code that all applications (pretrained model architectures) share: options and their checks,
+-- the input, the end of the graph, loading of weights.
 local cr, shell = ...
 local imagenet = shell.library "applications/imagenet"
 local shapes = shell.library "applications/shapes"
@@ -84,8 +84,8 @@ local function option_rows(names, model_name)
   return rows
 end
 
--- In place of an option that is not boolean, cr.null or false means None of Keras: for an
--- activation, none; for another option, that it is not given.
+-- Replaces cr.null, and false for an option that is not boolean: both stand for None of Keras. For
+-- the classifier's activation this means no activation, for another option its default.
 local function options_given(names, ...)
   local given = {}
   for i, name in ipairs(names) do
@@ -132,7 +132,8 @@ local function check(o, names)
   check_weights(o)
 end
 
--- From now on "linear" stands for no activation.
+-- Replaces a missing classifier_activation by "linear", and fails for activations that pretrained
+-- weights do not allow.
 local function check_activation(o)
   if not o.classifier_activation then o.classifier_activation = "linear" end
   local activation = o.classifier_activation
@@ -146,7 +147,8 @@ end
 
 -- ---- the graph
 
--- Adds the inputs of the graph that a symbol depends on; `seen` has the visited calls by layer.
+-- Adds the inputs of the graph on which a symbol depends to `found`; `seen` holds the visited calls
+-- of each layer.
 local function add_sources(symbol, found, seen)
   local layer, call = symbol.history.layer, symbol.history.node_index
   seen[layer] = seen[layer] or {}
@@ -185,7 +187,7 @@ local function usual_shape(o, row)
   return shapes.of_input(o.input_shape, default_size, row.min_size, o.include_top, o.weights)
 end
 
--- The symbol of the images, and the inputs of the model.
+-- Makes the input for the images; returns its symbol and the list of the model's inputs.
 local function input_of(net, o, row)
   if o.input_shape then o.input_shape = shapes.given(o.input_shape) end
   if not o.input_tensor then
@@ -199,15 +201,17 @@ local function input_of(net, o, row)
   return o.input_tensor, sources(o.input_tensor)
 end
 
---- Global pooling, as the user chose it; `named`: whether Keras names the layer.
+--- Applies the global pooling that the option `pooling` names, if any; `named`: whether the layer
+--- gets the name it has in Keras.
 function application.pooled(net, x, o, named)
   if not o.pooling then return x end
   local class = o.pooling == "avg" and net.GlobalAveragePooling2D or net.GlobalMaxPooling2D
   return class { name = named and o.pooling .. "_pool" or nil }(x)
 end
 
---- The usual end of a graph: pooling and a dense layer. `how` has named_top and named_pooling,
---- whether Keras names the layer; dropout; and dense, further options of the dense layer.
+--- The usual end of a graph: global pooling and a dense layer. The table `how` has named_top and
+--- named_pooling (whether the pooling layers get the names of Keras), dropout (a rate), and dense
+--- (further options of the dense layer).
 function application.classified(net, x, o, how)
   if not o.include_top then return application.pooled(net, x, o, how.named_pooling) end
   x = net.GlobalAveragePooling2D { name = how.named_top and "avg_pool" or nil }(x)
@@ -219,7 +223,7 @@ end
 
 -- ---- the function
 
--- The file of the weights.
+-- The path of the file of weights to load; nil for none.
 local function weights_path(o, row)
   if o.weights ~= "imagenet" then return o.weights end
   local file, folder, remote = row.trained(o)
@@ -242,11 +246,12 @@ local function built(row, o, names)
   return model
 end
 
---- A function that makes the models of one architecture. row has function_name, doc, the name of
---- the model or name_of(options), the options in order, default_size (or size_for(options)) and
---- min_size of images, build(net, x, options) -> the output, and trained(options) -> file and
---- folder of the weights of Keras, and the name of the file there if it differs. It may have
---- check(options), and input_shape(options, row) instead of the usual rule.
+--- Makes the function that constructs the models of one architecture. The table `row` has
+--- function_name, doc, name (of the model) or name_of(options), options (their names in order),
+--- default_size (or size_for(options)) and min_size of images, build(net, x, options), which
+--- returns the output, and trained(options), which returns the file of Keras' weights, its folder
+--- on the server, and its name there if that differs. Optional are check(options), and
+--- input_shape(options, row), which replaces the usual rule.
 function application.define(row)
   local names = row.options or application.usual_options
   return shell.define(row.function_name .. " -> a model", row.doc .. " For images.",
@@ -255,10 +260,11 @@ function application.define(row)
   end)
 end
 
---- The address of the weights of most models of Keras.
+--- The folder on the server that has the weights of most applications of Keras.
 application.folder = "tensorflow/keras-applications/"
 
---- trained(options) for an application whose files differ only in the classifier.
+--- Returns a function trained(options) for an application that has one file of weights with the
+--- classifier and one without.
 function application.files(folder, with_top, without_top)
   return function(o)
     return o.include_top and with_top or without_top, application.folder .. folder

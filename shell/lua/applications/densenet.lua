@@ -14,7 +14,7 @@ local function padded(net, x, size)
   return net.ZeroPadding2D { padding = { { size, size }, { size, size } } }(x)
 end
 
--- A block, whose result is concatenated with its input.
+-- A convolutional block, whose result is concatenated with its input.
 local function block(net, x, name)
   local made = activated(net, x, name .. "_0_bn", name .. "_0_relu")
   made = net.Conv2D { 4 * growth, 1, use_bias = false, name = name .. "_1_conv" }(made)
@@ -24,7 +24,7 @@ local function block(net, x, name)
   return net.Concatenate { axis = 3, name = name .. "_concat" } { x, made }
 end
 
--- A transition, which halves channels and size.
+-- A transition between dense blocks, which halves the number of channels and the image size.
 local function transition(net, x, name)
   x = activated(net, x, name .. "_bn", name .. "_relu")
   x = net.Conv2D { x.shape[4] // 2, 1, use_bias = false, name = name .. "_conv" }(x)

@@ -7,7 +7,8 @@ local shapes = shell.library "applications/shapes"
 
 local momentum = 0.99
 
--- kernel size, repeats, width before and after, expansion factor, stride
+-- One row per stage: kernel size, number of blocks, width (channels) before and after, expansion
+-- factor, stride.
 local stages = {
   { 3, 1, 32, 16, 1, 1 },
   { 3, 2, 16, 24, 6, 2 },
@@ -56,7 +57,7 @@ local function staged(net, x, width_factor, depth_factor)
   return x
 end
 
--- row: factors of width and depth, size of images, dropout
+-- `row` has the factors of width and depth, the image size, and the dropout rate.
 local function build(net, x, o, row)
   local width_factor, depth_factor, _, dropout = table.unpack(row)
   x = net.Rescaling { 1 / 255 }(x)

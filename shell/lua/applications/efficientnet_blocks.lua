@@ -1,4 +1,4 @@
--- Blocks of both EfficientNets.
+-- Blocks that EfficientNet and EfficientNetV2 share.
 local _, shell = ...
 local application = shell.library "applications/application"
 
@@ -38,7 +38,8 @@ function blocks.squeezed_and_excited(net, x, width, inner_width, name)
   return net.Multiply { name = name .. "se_excite" } { x, se }
 end
 
---- x plus the input of the block; in training x is dropped for random samples.
+--- Adds the input of the block to x; in training, x is first dropped (set to 0) for random samples,
+--- with probability `rate`.
 function blocks.joined(net, x, input, rate, name)
   if rate > 0 then
     x = net.Dropout { rate, noise_shape = { -1, 1, 1, 1 }, name = name .. "drop" }(x)
@@ -46,8 +47,8 @@ function blocks.joined(net, x, input, rate, name)
   return net.Add { name = name .. "add" } { x, input }
 end
 
---- The last convolution and the classifier; bias_initializer: of its dense layer, if not the usual
---- one.
+--- The last convolution and the classifier; bias_initializer replaces the default one of the dense
+--- layer.
 function blocks.finished(net, x, o, width, momentum, dropout, bias_initializer)
   x = blocks.convolved(net, x, width, 1, "top_conv")
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "top_bn"), "top_activation")
@@ -57,12 +58,12 @@ function blocks.finished(net, x, o, width, momentum, dropout, bias_initializer)
   })
 end
 
---- The prefix of names: "block2b_" for the second block of the second stage.
+--- The prefix of layer names, such as "block2b_" for the second block of stage 2.
 function blocks.name(stage, number)
   return ("block%d%s_"):format(stage, string.char(96 + number))
 end
 
---- The number of repeats of a block in a deeper model.
+--- The number of blocks in a stage, `count`, scaled by the depth factor of the model.
 function blocks.repeats(count, depth) return math.ceil(count * depth) end
 
 return blocks

@@ -7,9 +7,9 @@ local shapes = shell.library "applications/shapes"
 
 local momentum = 0.9
 
--- For each stage: repeats, width before and after, expansion factor, stride, ratio of squeeze and
--- excite, and whether one convolution replaces the expansion and the depthwise one. Kernels have
--- size 3.
+-- One row per stage: number of blocks, width (channels) before and after, expansion factor, stride,
+-- ratio of squeeze and excite, and whether one convolution replaces the expansion and the depthwise
+-- convolution. All kernels have size 3.
 local small = {
   { 2, 24, 24, 1, 1, 0, true },
   { 4, 24, 48, 4, 2, 0, true },
@@ -76,7 +76,8 @@ local function block(net, input, before, after, expansion, stride, share, is_fus
   return x
 end
 
--- The rate of dropped samples grows from 0 to 0.2 over the blocks of a model of the basic depth.
+-- The probability with which a block drops its samples grows from 0 at the first block to 0.2 at
+-- the last one of a model with depth factor 1.
 local function staged(net, x, stages, width, depth_factor)
   local total, done = 0, 0
   for _, stage in ipairs(stages) do total = total + stage[1] end
@@ -105,7 +106,7 @@ local function preprocessed(net, x, o, is_basic)
     variance = { 0.229 ^ 2, 0.224 ^ 2, 0.225 ^ 2 }, axis = 3 }(x)
 end
 
--- row: stages, factors of width and depth, size of images
+-- `row` has the stages, the factors of width and depth, and the image size.
 local function build(net, x, o, row)
   local stages, width_factor, depth_factor = table.unpack(row)
   local function width(n) return shapes.divisible(n * width_factor, true) end

@@ -4,13 +4,14 @@ local ops = cr.ops
 
 local imagenet = {}
 
--- A number per channel, in the shape that broadcasts to images of the format.
+-- A tensor of one number per channel, shaped to broadcast to images of the given data format.
 local function of_channels(values, data_format)
   local row = cr.tensor(values)
   return data_format == "channels_last" and row or row:reshape { 3, 1, 1 }
 end
 
--- For each mode the function that converts pixels 0..255 to the inputs of its models.
+-- For each mode, the function that converts pixels from 0..255 to the inputs that models trained
+-- with this mode expect.
 local modes = {
   tf = function(x) return x / 127.5 - 1 end,
   torch = function(x, data_format)
@@ -34,7 +35,7 @@ local mode_docs = {
 
 local tensors = { tensor = true, variable = true, symbol = true }
 
--- The tensor of a tensor or a table of numbers.
+-- Converts a tensor or a table of numbers to a tensor.
 local function tensor_of(value, argument)
   if type(value) == "table" then return cr.tensor(value) end
   local described = cr.describe(value)
@@ -78,7 +79,8 @@ function imagenet.cache_folder()
   return (os.getenv "KERAS_HOME" or (os.getenv "HOME" or ".") .. "/.keras") .. "/models"
 end
 
---- The path of a file in that folder; the error for a missing file says which file to put there.
+--- The path of a file in that folder; if the file is missing, the error says where to download it
+--- from.
 function imagenet.cached(file, url)
   local path = imagenet.cache_folder() .. "/" .. file
   local handle = io.open(path, "rb")
@@ -108,7 +110,7 @@ local function class_names()
   return names
 end
 
--- The `top` largest numbers of a row as {class from 0, number}, largest first.
+-- The `top` largest numbers of a row as pairs {class, number}, largest first; classes count from 0.
 local function largest(row, top)
   local order = {}
   for i = 1, #row do order[i] = i end
@@ -183,8 +185,8 @@ imagenet.decode_predictions = shell.define(
   decoded
 )
 
---- The module of a family of models: the models, preprocess_input for a mode ("caffe", "tf",
---- "torch", "none") and decode_predictions.
+--- The module of a family of models: its constructors, preprocess_input for a mode ("caffe", "tf",
+--- "torch", "none"), and decode_predictions.
 function imagenet.module(members)
   local module = {}
   for name, model in pairs(members.models or {}) do module[name] = model end

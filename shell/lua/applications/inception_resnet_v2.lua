@@ -13,7 +13,7 @@ local function convolved(net, x, width, kernel, options, name)
   return net.Activation { "relu", name = name and name .. "_ac" }(x)
 end
 
--- A sequence of convolutions, given by rows of width, kernel, options.
+-- A chain of convolutions; each row of `convolutions` gives width, kernel size and options.
 local function chained(net, x, convolutions)
   for _, row in ipairs(convolutions) do x = convolved(net, x, table.unpack(row)) end
   return x
@@ -39,7 +39,7 @@ local residual_branches = {
   block8 = { { { 192, 1 } }, { { 192, 1 }, { 224, { 1, 3 } }, { 256, { 3, 1 } } } },
 }
 
--- x plus `scale` times the result of the branches.
+-- Adds `scale` times the result of the branches of this kind to x.
 local function residual(net, x, kind, number, scale, is_linear)
   local name = ("%s_%d"):format(kind, number)
   local mixed = joined(net, branched(net, x, residual_branches[kind]), name .. "_mixed")

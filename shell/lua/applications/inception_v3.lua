@@ -12,7 +12,8 @@ local function convolved(net, x, width, rows, columns, options)
   return net.Activation { "relu" }(x)
 end
 
--- A sequence of convolutions, given by rows of width, rows, columns.
+-- A chain of convolutions; each row of `convolutions` gives width and the numbers of kernel rows
+-- and columns.
 local function chained(net, x, convolutions)
   for _, row in ipairs(convolutions) do x = convolved(net, x, table.unpack(row)) end
   return x
@@ -29,7 +30,7 @@ end
 
 local halving = { strides = 2, padding = "valid" }
 
--- ---- blocks, by the size of their images
+-- ---- blocks, named after the size of the feature maps (35 x 35, ...)
 
 local function block_35(net, x, pool_width, name)
   local narrow = convolved(net, x, 64, 1, 1)

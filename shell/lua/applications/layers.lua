@@ -1,9 +1,10 @@
--- Layers for the graph of an application. Unnamed ones are numbered as in Keras 3: conv2d,
--- conv2d_1, ...
+-- Constructors of the layers in the graph of an application. Layers without a given name are
+-- numbered as in Keras 3: conv2d, conv2d_1, ...
 local cr, shell = ...
 
--- Makes names of layers by class. They are those of Keras 3 if the first name of a class is new in
--- this session; otherwise they continue the numbers of the session, so names are distinct.
+-- Makes names of layers by class. If the session has not yet named a layer of a class, its names
+-- are those of Keras 3; otherwise they continue the numbers of the session, so that names stay
+-- distinct.
 local function namer()
   local is_first = {}
   return function(class)
@@ -14,7 +15,7 @@ local function namer()
   end
 end
 
--- An operation on a symbol and a symbol or a number.
+-- A function that applies a layer with two inputs to a symbol and a second symbol or number.
 local function operation(name, class, next_name)
   return function(x, y)
     local second = type(y) == "number" and y or { input = 1 }

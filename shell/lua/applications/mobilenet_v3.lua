@@ -55,8 +55,8 @@ local function block(net, input, row, number)
   return x
 end
 
--- The rows of blocks with scaled width; minimalistic models have small kernels, no squeeze and
--- excite, and relu.
+-- The rows of the blocks, with widths scaled by the function `width`; minimalistic models use
+-- kernels of size 3, no squeeze and excite, and relu.
 local function small(kernel, act, se, width)
   return {
     { 1, width(16), 3, 2, se, relu },
@@ -122,7 +122,7 @@ local function check(o)
   end
 end
 
--- Images may have any size, also with the classifier.
+-- Images may have any size, even if the model includes the classifier.
 local function input_shape(o, row)
   local shape = o.input_shape or { -1, -1, 3 }
   shapes.check_sizes(shape, row.min_size)

@@ -41,7 +41,8 @@ local function separated(net, x, width, kernel, strides, id)
   return x
 end
 
--- Halves the size: concatenates the elements at even positions with those at odd ones.
+-- Halves the image size: two poolings with stride 2, one of them of the image shifted by one pixel,
+-- are concatenated along the channels.
 local function halved(net, p, width, id)
   local function half(x, number)
     x = net.AveragePooling2D { 1, strides = 2, padding = "valid",
@@ -56,7 +57,7 @@ local function halved(net, p, width, id)
   return normalized(net, both, "adjust_bn_" .. id)
 end
 
--- The result before the input of a cell, converted to the shape of the input.
+-- Converts p, the result of the cell before the previous one, to the size and width of `input`.
 local function adjusted(net, p, input, width, id)
   if not p then return input end
   if p.shape[3] ~= input.shape[3] then return halved(net, p, width, id) end
@@ -118,8 +119,9 @@ end
 
 -- ---- the graph
 
--- row: final width, cells in each of three stages, initial width, whether the cell after a
--- reduction skips it
+-- `row` has the final width, the number of cells in each of three stages, the initial width, and
+-- whether the cell after a reduction uses the input of the reduction instead of the result before
+-- it.
 local function build(net, x, o, row)
   local last_width, count, first_width, skips = table.unpack(row)
   local width = last_width // 24
@@ -158,7 +160,7 @@ end
 
 local function model(size, image_size, row)
   local function input_shape(o)
-    -- The small model needs images of its usual size even without the classifier.
+    -- NASNetMobile needs images of its default size even without the classifier.
     local given = o.input_shape or (size == "Mobile" and { image_size, image_size, 3 }) or nil
     return shapes.of_input(given, image_size, 32, o.include_top, o.weights)
   end

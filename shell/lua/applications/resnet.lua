@@ -49,8 +49,7 @@ local function block_v2(net, x, width, stride, is_first, name)
   return net.Add { name = name .. "_out" } { shortcut, x }
 end
 
--- In the first version the first block of a stack reduces the size, in the second version the last
--- block.
+-- In ResNet the first block of a stack has stride 2, in ResNetV2 the last block.
 local versions = {
   { block = block_v1, strides = { 1, 2, 2, 2 }, smaller = function() return 1 end },
   { block = block_v2, strides = { 2, 2, 2, 1 }, smaller = function(blocks) return blocks end },

@@ -3,14 +3,14 @@
 local cr, shell = ...
 local shapes = {}
 
---- The text of {224, 224, 3} as in Keras: (224, 224, 3).
+--- The text of the shape as Keras writes it: "(224, 224, 3)" for {224, 224, 3}.
 function shapes.text(shape)
   local sizes = {}
   for i, size in ipairs(shape) do sizes[i] = size < 0 and "None" or tostring(size) end
   return "(" .. table.concat(sizes, ", ") .. ")"
 end
 
---- A shape given by the user, in which unknown sizes are -1 or cr.null.
+--- The list of sizes of a shape that the user gave; unknown sizes, -1 or cr.null, become -1.
 function shapes.given(shape)
   if type(shape) ~= "table" then
     shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=",
@@ -35,7 +35,7 @@ end
 
 local function same(a, b) return a[1] == b[1] and a[2] == b[2] and a[3] == b[3] end
 
---- Fails for an image that is too small.
+--- Fails if the image is smaller than min_size.
 function shapes.check_sizes(shape, min_size)
   for i = 1, 2 do
     if shape[i] >= 0 and shape[i] < min_size then
@@ -45,8 +45,9 @@ function shapes.check_sizes(shape, min_size)
   end
 end
 
---- The sides of square images for which there are weights: `side` is that of an image's shape, or
---- 224 if there are no weights for it or it is not given; `check` warns of that.
+--- For an architecture with weights for square images of these sides: `side(shape)` returns the
+--- side of the image if there are weights for it, else 224; `check(shape)` warns in the latter
+--- case.
 function shapes.trained_squares(sides)
   local known = {}
   for _, side in ipairs(sides) do known[side] = true end
@@ -93,8 +94,8 @@ function shapes.of_input(shape, default_size, min_size, include_top, weights)
   return shape
 end
 
---- The padding before a convolution with strides of 2 and no padding for which its result has half
---- the size, rounded up.
+--- The padding before a convolution with stride 2 and padding "valid" with which its result has
+--- half the size of x, rounded up.
 function shapes.correct_pad(x, kernel)
   local half, padding = kernel // 2, {}
   for axis = 1, 2 do
@@ -105,8 +106,8 @@ function shapes.correct_pad(x, kernel)
   return padding
 end
 
---- A width rounded to a multiple of 8, at least 8; never more than a tenth below it unless
---- `may_fall`.
+--- The width rounded to a multiple of 8, at least 8. If this would be less than 0.9 times the
+--- width, it is rounded up, unless `may_fall` is true.
 function shapes.divisible(width, may_fall)
   local rounded = math.max(8, math.tointeger((width + 4) // 8 * 8))
   if not may_fall and rounded < 0.9 * width then return rounded + 8 end

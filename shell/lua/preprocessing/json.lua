@@ -1,5 +1,5 @@
--- JSON that keeps the order of names: the words of a tokenizer are in the order in which they first
--- occurred.
+-- Reading and writing JSON with the order of names kept: the words of a tokenizer are stored in the
+-- order of their first occurrence.
 local json = {}
 
 local named = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r",
@@ -38,15 +38,15 @@ local function unescaped(text)
     if kind == "u" then return utf8.char(tonumber(rest, 16) or 0xFFFD) end
     return (plain[kind] or kind) .. rest
   end)
-  -- surrogates
+  -- combines each pair of encoded UTF-16 surrogates into one character
   return (text:gsub("(\xED[\xA0-\xAF][\x80-\xBF])(\xED[\xB0-\xBF][\x80-\xBF])", function(high, low)
     return utf8.char(0x10000 + (utf8.codepoint(high, 1, 1, true) - 0xD800 << 10)
       + utf8.codepoint(low, 1, 1, true) - 0xDC00)
   end))
 end
 
---- Parses an object of texts, numbers, booleans and nulls: returns {{name, value}, ...} in order,
---- and the values by name; nil for another text.
+--- Parses an object whose values are strings, numbers, booleans or null. Returns its pairs {{name,
+--- value}, ...} in order, and a table of the values by name; nil for any other text.
 function json.read(text)
   local place, entries, by_name = 1, {}, {}
   local function take(pattern)

@@ -1,8 +1,8 @@
 -- Lower case of UTF-8 for Latin, Greek, Cyrillic, Armenian and Georgian letters; others are
 -- unchanged.
 
--- Ranges of capitals and the offset of their small letters; in {first, last, 1, 2} every second
--- character is a capital.
+-- Ranges of capital letters and the offset to their small letters. In a range {first, last, 1, 2}
+-- every second character is a capital letter.
 local runs = {
   { 0x41, 0x5A, 32 }, { 0xC0, 0xD6, 32 }, { 0xD8, 0xDE, 32 },
   { 0x100, 0x12E, 1, 2 }, { 0x132, 0x136, 1, 2 }, { 0x139, 0x147, 1, 2 }, { 0x14A, 0x176, 1, 2 },

@@ -3,7 +3,7 @@
 local cr, shell = ...
 local sequence = { pad_sequences = cr.utils.pad_sequences }
 
---- A generator of random numbers (SplitMix64) that does not affect that of Lua.
+--- A generator of random numbers (SplitMix64) that does not change the state of Lua's generator.
 local function new_random(seed)
   local state = seed or math.random(0)
   local function bits()
@@ -112,7 +112,7 @@ function Timeseries:__len()
   return (self.end_index - self.start_index + step) // step
 end
 
---- The steps of the targets in batch i (from 1).
+--- The time steps that are the targets of batch i (from 1).
 local function rows_of(self, i)
   local rows = {}
   if self.shuffle then
@@ -144,7 +144,7 @@ local function batch(self, i)
   return taken(self.data, windows), taken(self.targets, rows)
 end
 
---- The dataset for fit, evaluate and predict.
+--- A dataset of these batches for fit, evaluate and predict.
 local function dataset(self)
   local i = 0
   return cr.data.generator(function()

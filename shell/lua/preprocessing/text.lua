@@ -57,12 +57,12 @@ text.text_to_word_sequence = shell.define("text_to_word_sequence -> a list of st
   { options.input, options.filters, options.lower, options.split }, text.words)
 
 local function own_hash(word)
-  local hash = -0x340D631B7BDDDCDB -- FNV-1a
+  local hash = -0x340D631B7BDDDCDB -- the FNV-1a hash function
   for i = 1, #word do hash = (hash ~ word:byte(i)) * 0x100000001B3 end
   return hash & math.maxinteger
 end
 
---- The number with these big-endian bytes modulo m.
+--- The number whose big-endian bytes are given, modulo m.
 local function remainder(bytes, m)
   local result = 0
   for i = 1, #bytes do result = (result * 256 + bytes:byte(i)) % m end

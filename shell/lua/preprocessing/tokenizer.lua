@@ -9,7 +9,7 @@ Tokenizer.__index = Tokenizer
 Tokenizer.__name = "Tokenizer"
 function Tokenizer:__tostring() return string.format("<Tokenizer of %d words>", #self.words) end
 
---- The words of a text; a table already has them.
+--- Splits a text into words; a table is taken as the list of words.
 local function words_of(self, given)
   if type(given) == "table" or self.char_level then
     local words = {}
@@ -44,7 +44,7 @@ end
 
 local function count(counts, key) counts[key] = (counts[key] or 0) + 1 end
 
---- The distinct words.
+--- Adds 1 to the count of each distinct word in the list.
 local function count_distinct(counts, list)
   local seen = {}
   for _, item in ipairs(list) do
@@ -95,7 +95,9 @@ function Tokenizer:fit_on_sequences(sequences)
   end
 end
 
---- The words with a number below num_words; others are replaced by oov_token if there is one.
+--- Translates words to numbers, or numbers to words, with the table `table_of`. Entries that are
+--- unknown or have a number from num_words on become oov_token if there is one; otherwise they are
+--- left out.
 local function translated(self, items, table_of)
   local unknown = self.oov_token and self.word_index[self.oov_token]
   local result = {}
@@ -139,7 +141,7 @@ function Tokenizer:sequences_to_texts(sequences)
   return all(self:sequences_to_texts_generator(sequences))
 end
 
--- The entry of the matrix for a word by its number of occurrences in a text.
+-- For each mode, the matrix entry of a word that occurs n times in a text.
 local modes = {
   binary = function() return 1 end,
   count = function(n) return n end,

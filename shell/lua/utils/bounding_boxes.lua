@@ -2,7 +2,8 @@
 -- boxes and labels, or of levels, as in Keras.
 local cr, shell = ...
 
--- Without the plugin image_operations there are no such functions, and the rest of cr.utils works.
+-- If the plugin image_operations is missing, this table has no functions, but the rest of cr.utils
+-- works.
 local has_plugin, box_ops = pcall(function() return cr.ops.bounding_boxes end)
 if not has_plugin then return {} end
 

@@ -1,9 +1,9 @@
--- How often each class is taken for each other.
+-- The confusion matrix: how often each class is predicted for each true class.
 local cr, shell = ...
 local ops = cr.ops
 
--- Classes from 0; of a row of scores for each, the class with the highest, and of a single score
--- class 1 above a half.
+-- Class numbers from 0. For a row of scores this is the class with the highest score; for a single
+-- score it is class 1 if the score is above 0.5.
 local function classes_of(name, x, like)
   x = cr.tensor(x)
   if like and #x.shape == #like.shape + 1 then

@@ -1,4 +1,4 @@
--- Graphs of models: as figures, and as texts for Graphviz.
+-- Graphs of models, as figures and as source text for Graphviz.
 local cr, shell = ...
 
 local function escaped(text)
@@ -17,7 +17,8 @@ end
 
 local function layer_of(symbol) return symbol.node.outbound_layer end
 
--- The edges between layers: distinct pairs {from, to} of names. A model without symbols is a chain.
+-- The edges between layers as distinct pairs {from, to} of layer names. In a model without symbols,
+-- each layer is connected to the next one.
 local function edges_of(model)
   local edges, seen = {}, {}
   local function add(from, to)
@@ -45,15 +46,16 @@ local function edges_of(model)
   return edges
 end
 
--- The names of the layers of a nested model that receive tensors of the outer model, or return
--- tensors to it.
+-- The names of the layers of a nested model at its ends: for "inputs" those that receive tensors of
+-- the outer model, for "outputs" those that return tensors to it.
 local function ends_of(model, which)
   local layers, is_there, names = model.layers, {}, {}
   for _, layer in ipairs(layers) do is_there[layer.name] = true end
   local ok, symbols = pcall(function() return model[which] end)
   for i, symbol in ipairs(ok and symbols or {}) do
     local name = layer_of(symbol).name
-    -- The layers of a Sequential do not include its InputLayer.
+    -- If the name is that of the InputLayer of a Sequential, which its layers do not include, the
+    -- first layer stands for it.
     names[i] = is_there[name] and name or layers[1].name
   end
   return #names > 0 and names or { layers[which == "inputs" and 1 or #layers].name }
@@ -82,7 +84,7 @@ local function activation_of(layer)
   return activation
 end
 
---- The rows of a box: the name, then pairs of a label and a text.
+--- The rows of the box of a layer: the name, then pairs of a label and a text.
 local function rows_of(layer, o)
   local rows = {}
   local function row(label, text) rows[#rows + 1] = { label, tostring(text) } end
@@ -118,9 +120,9 @@ local function label_of(layer, o)
     .. "</table>>"
 end
 
--- ---- the text
+-- ---- source text for Graphviz
 
--- The nested models of a model that are expanded, by name.
+-- Those layers of a model that are nested models and are drawn expanded, by name.
 local function expanded_in(model, o)
   local nested = {}
   for _, layer in ipairs(model.layers) do
@@ -129,7 +131,8 @@ local function expanded_in(model, o)
   return nested
 end
 
--- The paths of a layer; for a nested model, those of its first or last layers.
+-- The paths of the boxes for a layer: one, or for an expanded nested model those of its first or
+-- last layers (`which`).
 local function paths_of_ends(name, which, nested, prefix, o)
   local model, paths = nested[name], {}
   if not model then return { prefix .. name } end
@@ -142,7 +145,8 @@ local function paths_of_ends(name, which, nested, prefix, o)
   return paths
 end
 
--- The edges of a model as pairs of paths of layers from the outermost model on.
+-- The edges of a model as pairs of paths; a path is "outer/inner/layer", from the outermost model
+-- on.
 local function paths_of_edges(model, nested, prefix, o)
   local edges = {}
   for _, edge in ipairs(edges_of(model)) do
@@ -155,8 +159,8 @@ local function paths_of_edges(model, nested, prefix, o)
   return edges
 end
 
--- The lines for the layers of a model and the edges between them; names of nested layers begin with
--- those of the outer ones.
+-- The Graphviz lines for the layers of a model and the edges between them; names of nested layers
+-- begin with the names of the models around them.
 local function body_of(model, o, prefix, lines)
   local nested = expanded_in(model, o)
   for _, layer in ipairs(model.layers) do
@@ -176,7 +180,7 @@ local function body_of(model, o, prefix, lines)
   return lines
 end
 
--- ---- the figure
+-- ---- figures
 
 local function lines_of(layer, o)
   local title = o.show_layer_names and layer.name .. " (" .. layer.class_name .. ")"
@@ -186,7 +190,8 @@ local function lines_of(layer, o)
   return lines
 end
 
--- Adds the layers and edges of a model to the figure; `numbers` are the numbers of nodes by path.
+-- Adds the layers and edges of a model to the figure; `numbers` maps the path of a layer to the
+-- number of its node.
 local function gather(model, o, prefix, group, figure, numbers)
   local nested = expanded_in(model, o)
   for _, layer in ipairs(model.layers) do
@@ -240,7 +245,7 @@ local function write(path, text)
   file:close()
 end
 
--- Draws kinds of files that Crescent does not write, by Graphviz.
+-- Runs Graphviz for the kinds of picture files that Crescent cannot write itself.
 local function drawn_by_graphviz(text, path, ending)
   if not os.execute "command -v dot > /dev/null 2>&1" then
     shell.fail("plot_model: '", path, "': expected a name that ends in .svg, .png, .txt or .dot; ",

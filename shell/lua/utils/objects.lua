@@ -2,9 +2,10 @@
 local cr, shell = ...
 local objects = {}
 
-local custom = {}  -- name -> class or function
+local custom = {}  -- name -> registered class or function
 
--- Registers a function under its name; a class is registered when it is made.
+-- Registers a function or class under a name. A class is already known to the module since its
+-- definition.
 local function add(name, object)
   if type(object) == "function" then shell.register_function(name, object) end
   custom[name] = object

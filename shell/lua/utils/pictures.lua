@@ -16,7 +16,8 @@ local options = {
   splines = { "a text", "ortho", "Style of the edges, as in Graphviz." },
 }
 
--- The parameters of a function: the model, its own ones, then the common options.
+-- The parameters of a function: the model, parameters of this function only (`first`), then the
+-- common options.
 local function rows_with(show_layer_names, first)
   local rows = { { name = "model", type = "a model", doc = "", required = true }, first }
   for _, name in ipairs(names) do

@@ -18,7 +18,8 @@ local function speed(seconds, unit)
   return string.format("%dus/%s", seconds * 1e6 // 1, unit)
 end
 
--- The means of all values so far; for states the last value.
+-- Updates the shown values: for each name the mean of all values so far, or for stateful metrics
+-- the last value.
 function Progbar:remember(current, values)
   local steps = math.max(current - self.seen, 1)
   for _, pair in ipairs(values or {}) do
@@ -60,7 +61,7 @@ function Progbar:line(now, finalize, width)
   return table.concat(parts)
 end
 
--- The line with a shorter bar if the terminal is narrow, cut if that is not enough.
+-- The line, with a shorter bar on a narrow terminal; if it is still too long, it is cut.
 function Progbar:fitting_line(now, finalize)
   local line = self:line(now, finalize, self.width)
   local length = utf8.len(line)
@@ -71,7 +72,7 @@ function Progbar:fitting_line(now, finalize)
   return cut and line:sub(1, cut - 1) or line
 end
 
---- values: a list of {name, value}.
+--- Shows the progress; `values` is a list of pairs {name, value}.
 function Progbar:update(current, values, finalize)
   if finalize == nil then finalize = self.target ~= nil and current >= self.target end
   self:remember(current, values)

@@ -30,7 +30,7 @@ samples.unpack_x_y_sample_weight = shell.define("unpack_x_y_sample_weight -> ten
   return data[1], y ~= cr.null and y or nil, data[3]
 end)
 
--- The number of rows for a number or a fraction; nil stays nil.
+-- The number of rows that `size` means: a number of rows, or a fraction of `count`; nil stays nil.
 local function rows_of(size, count, name)
   if size == nil then return nil end
   if math.type(size) == "integer" and size > 0 and size <= count then return size end

@@ -22,8 +22,8 @@ local function fractions(name, images, range, data_format)
   return ops.clip((images - range[1]) / (range[2] - range[1]), 0, 1)
 end
 
---- The numbers of rows and columns of a grid for `count` images; a missing one follows from the
---- other.
+--- The numbers of rows and columns of a grid for `count` images; a number that is not given is
+--- computed from the other.
 local function grid_of(count, rows, columns)
   for option, number in pairs { rows = rows, cols = columns } do
     if not (math.tointeger(number) and number >= 1) then
@@ -57,7 +57,7 @@ local function caption(truth, prediction)
   return truth or prediction
 end
 
---- A list of {label, color} as the figure has it.
+--- Converts legend handles to the list of {label, color} that figures take.
 local function legend_of(name, handles)
   local legend = {}
   for i, handle in ipairs(handles or {}) do
@@ -71,7 +71,8 @@ local function legend_of(name, handles)
   return #legend > 0 and legend or nil
 end
 
---- Draws fractions of images with captions; `o` are the options that all galleries have.
+--- Draws images, given as fractions from 0 to 1, with captions; `o` has the options that all
+--- galleries have.
 local function draw(name, images, captions, o)
   if o.path and o.show then
     shell.fail(name, ": plot is saved to `path` and cannot be shown; `show` must be false")
@@ -140,7 +141,8 @@ galleries.plot_image_gallery = shell.define("plot_image_gallery -> a path, or no
       show = is_shown, dpi = points, legend_handles = handles })
   end)
 
---- The names of the boxes of an image; those with the label -1 do not count.
+--- The names of the classes of an image's boxes; boxes with the label -1 are padding and are
+--- skipped.
 local function names_of_boxes(labels, image, names)
   local list = {}
   for _, class in ipairs(cr.ops.convert_to_tensor(labels)[image]:totable()) do

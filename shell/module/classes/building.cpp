@@ -12,8 +12,8 @@ ModelPtr functional(Any, const Ends& inputs, const Ends& outputs, std::optional<
 }
 }  // namespace
 
-/// Applies an activation as a layer. One with options is the operation of its name, or the layer
-/// ReLU, as in files of Keras.
+/// Applies an activation to a symbol as a layer. As in files of Keras, an activation with options
+/// becomes the operation of its name, or the layer ReLU.
 Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x) {
   const ClassPtr& info = activation->info();
   const Dict given = activation->get_config();  // the options that differ from their defaults

@@ -7,7 +7,8 @@
 
 namespace crescent::lua {
 
-/// A layer of a Sequential; a symbol made by cr.Input is replaced by its InputLayer.
+/// A layer of a Sequential, read from the stack. If a symbol made by cr.Input is given, its
+/// InputLayer is taken.
 struct StackedLayer {
   LayerPtr layer;
 };
@@ -19,7 +20,8 @@ struct Read<StackedLayer> : ReadBase<StackedLayer> {
     return {Read<LayerPtr>::from(L, index)};
   }
 };
-/// The inputs or outputs of a model: symbols in a nested structure.
+/// The inputs or outputs of a model: a list of symbols, and the nested structure in which they were
+/// given.
 struct Ends {
   std::vector<Symbol> symbols;
   Value structure;
@@ -33,11 +35,11 @@ struct Read<Ends> : ReadBase<Ends> {
   }
 };
 
-/// The result of a layer that applies an activation to a symbol.
+/// Applies an activation to a symbol as a layer; returns the result.
 Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x);
 
-/// Model{inputs=, outputs=, name=} and Sequential{...}; the stack has the class table and the
-/// arguments.
+/// Implement the constructors Model{inputs=, outputs=, name=} and Sequential{...}; the Lua stack
+/// has the class table and the arguments.
 int make_functional(lua_State* L);
 int make_sequential(lua_State* L);
 

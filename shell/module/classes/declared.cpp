@@ -12,7 +12,8 @@ std::shared_ptr<Configurable> self(lua_State* L) {
   return Read<std::shared_ptr<Configurable>>::from(L, 1);
 }
 
-/// The value at `index` for a field; functions of Lua become objects of the field's kind.
+/// Converts the Lua value at `index` to the type of a field; a Lua function becomes an object of
+/// the field's kind.
 Value value_for(lua_State* L, int index, const Field& field) {
   Value value = to_value(L, index);
   return field.kind.empty() ? value : adapted(value, field.kind);
@@ -76,7 +77,7 @@ class DeclaredSetter final : public Callable {
   const Field& property_;
 };
 
-// ---- members of a base class
+// ---- members that a base class declares
 
 class MemberMethod final : public Callable {
  public:
@@ -145,10 +146,10 @@ class MemberSetter final : public Callable {
   DeclaringObject self_;
 };
 
-// ---- members of a class
+// ---- members that a class declares
 
-/// The type of a class; it keeps the class, so its schema stays valid and its address is not
-/// reused.
+/// The Type that has the members of a class. It holds a reference to the class, so that the schema
+/// stays valid and its address is not reused.
 struct DeclaredType {
   DeclaredType(const ClassPtr& info, const Type& base) : info(info), type(base.name(), &base) {
     for (const Method& method : info->schema.methods)

@@ -5,14 +5,14 @@
 
 namespace crescent::lua {
 
-/// The type of objects of this class: `base` with the members that the class declares, or `base`
-/// itself if it declares none.
+/// The type of objects of this class: `base` extended by the members that the class declares, or
+/// `base` itself if it declares none.
 const Type& declared_type(const ClassPtr& info, const Type& base);
 
-/// Returns the object at stack index 1 as the class that declares the members; fails for another
-/// value.
+/// A function that returns the object at stack index 1, converted to the class that declares the
+/// members; it fails for other values.
 using DeclaringObject = std::shared_ptr<void> (*)(lua_State* L);
-/// Adds the members that a base class declares (members_of).
+/// Adds the members that a base class declares (see members_of) to a type.
 void add_members(Type& type, const SchemaData& members, DeclaringObject self);
 template <class T>
 void add_members(Type& type) {

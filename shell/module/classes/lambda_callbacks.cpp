@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Calls a function with arguments and takes its result.
+/// Calls a Lua function with arguments and returns its result.
 template <class... A>
 Value call(const Value& option, const A&... arguments) {
   const auto function = option.object_as<LuaFunction>();
@@ -33,8 +33,7 @@ void check_function(const char* option, const Value& value) {
     fail(option, ": expected a function, got ", value);
 }
 
-/// A callback whose options are functions, one per hook; their members have the names of the hooks
-/// with an underscore.
+/// A callback with one function per hook, given as options.
 class LambdaCallback final : public ForwardingCallback {
  public:
   static void describe(Schema<LambdaCallback>& s);

@@ -39,7 +39,7 @@ class Lambda final : public Layer {
     if (auto given = mask_.object_as<BoxedTensor>()) return {given->tensor};
     return mask_by_name(inputs, masks);
   }
-  /// Adds the functions under their names in the configuration.
+  /// Adds the layer's Lua functions to `named`, under the names that its configuration uses.
   void add_functions(Dict& named) const {
     if (function_.object_as<LuaFunction>()) named.set(function_name_, function_);
     if (mask_.object_as<LuaFunction>()) named.set(mask_name_, mask_);
@@ -81,7 +81,8 @@ class Lambda final : public Layer {
     if (!code) fail_missing(mask_name_);
     return call_registered(*code, inputs, OneOrMore<Tensor>{masks});
   }
-  /// The activation that is registered under this name, as functions in custom_objects are.
+  /// The activation registered under this name; functions given as custom_objects are registered
+  /// so. Fails if there is none.
   std::shared_ptr<Activation> registered_as(const std::string& function) const {
     if (!registry().find(Activation::kKind, function)) fail_missing(function);
     return get<Activation>(function);

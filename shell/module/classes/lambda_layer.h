@@ -1,5 +1,5 @@
-// Lambda is a layer of a function. Files contain only the name of the function, which must be given
-// when loading.
+// Lambda is a layer that calls a Lua function. Model files contain only the name of the function;
+// the function must be given when loading.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -7,7 +7,7 @@ namespace crescent::lua {
 
 void register_lambda_layer();
 
-/// The functions of all Lambda layers in a layer, under their names in configurations.
+/// The functions of all Lambda layers inside `owner`, by the names that configurations use.
 Dict functions_of_lambdas(Layer& owner);
 
 }  // namespace crescent::lua

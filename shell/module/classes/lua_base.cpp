@@ -10,15 +10,17 @@
 namespace crescent::lua {
 namespace {
 
-const char base_key = 0;   // key in a class table: its Base
-const char bases_key = 0;  // key in the registry: base class tables by name
+const char base_key = 0;  // key in a class table; the value is the Base of the class
+// Key in the Lua registry; the value is a table of base class tables by name.
+const char bases_key = 0;
 
 bool is_plain(const Value& value) {
   return value.is_bool() || value.is_number() || value.is_string();
 }
 
-/// Whether a value can stand where the default does. A truth, a number and a text are each of its
-/// own kind; objects and tables may stand for numbers and texts, whose meaning the class knows.
+/// Whether `value` may be given for an option with the default `usual`. For a boolean default only
+/// booleans fit, for a number only numbers and for a string only strings; besides, objects and
+/// tables fit where the default is a number or a string.
 bool fits(const Value& value, const Value& usual) {
   if (value.is_null() || !is_plain(usual)) return true;
   if (!is_plain(value)) return !usual.is_bool();
@@ -45,7 +47,7 @@ class AttributeAccess final : public FieldAccess {
 
  private:
   std::string name_;
-  Value usual_;  ///< what values have to be like; null: any
+  Value usual_;  ///< the default whose type a value must have; null: any type
 };
 
 Field field_of(const Declared& option, std::shared_ptr<const FieldAccess> access) {
@@ -71,7 +73,7 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
     const auto base = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
       return field.name == option.name && !field.keyword_only;
     });
-    if (base != fields.end()) {  // another default for an option of the base
+    if (base != fields.end()) {  // the option changes the default of an option of the base
       base->default_value = option.value;
       continue;
     }

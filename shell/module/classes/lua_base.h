@@ -1,5 +1,5 @@
-// The bases of Lua classes: Layer, Model, Loss, ... Each has a C++ class whose objects call the
-// functions of a class table.
+// The base classes from which Lua code can derive: Layer, Model, Loss, ... Each is implemented by a
+// C++ class whose objects call the functions of a class table.
 #pragma once
 #include <lua.hpp>
 
@@ -7,20 +7,21 @@
 
 namespace crescent::lua {
 
-/// An option or an argument of call() that a class declares.
+/// An option, or an argument of call(), that a Lua class declares.
 struct Declared {
   std::string name, doc;
   Value value;
-  std::string type = {};  ///< of an option that a built-in class checks; empty: as the default
+  std::string type = {};  ///< type of an option inherited from a built-in class, which checks it;
+                          ///< if empty, the type of the default
 };
 
-/// A base of Lua classes, without its C++ type.
+/// The description of a base class, independent of its C++ type.
 struct Base {
   const char* name;
   const char* kind;
   SchemaData (*schema)(const std::string& title, const std::vector<Declared>& options);
   ObjectPtr (*make)(const SchemaData& schema, const Dict& options);
-  /// null for datasets, which are in no file and no configuration
+  /// returns the options of the base; null for datasets, which are never stored in files
   Dict (*base_config)(const Configurable& object);
 };
 
@@ -28,10 +29,10 @@ const std::vector<Base>& bases();
 inline bool is_model(const Base& base) { return std::string_view(base.name) == "Model"; }
 inline bool is_format(const Base& base) { return std::string_view(base.name) == "Format"; }
 
-/// The base of a class table.
+/// The base class of the class table at `index`.
 const Base& base_at(lua_State* L, int index);
 void set_base(lua_State* L, int table, const Base& base);
-/// Pushes the table of the class tables of bases by name.
+/// Pushes the table {name = class table} of the bases.
 void push_bases(lua_State* L);
 
 }  // namespace crescent::lua

@@ -42,7 +42,8 @@ std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
   return declared;
 }
 
-/// The named arguments of call(): those of the parent and those in the table.
+/// The named arguments of call(): those that the parent class declares and those in the table at
+/// `index`.
 std::vector<Argument> call_arguments(lua_State* L, int index, const Base& base,
                                      const ClassPtr& parent) {
   std::vector<Argument> arguments = parent ? parent->schema.arguments : std::vector<Argument>();
@@ -90,8 +91,8 @@ void set_class_metatable(lua_State* L, int table, int parent) {
   lua_setmetatable(L, table);
 }
 
-/// The name of a class; if a built-in class has that name, it is prefixed by the default package of
-/// Keras, "Custom>".
+/// The name under which a Lua class is registered: if a built-in class has this name, it gets the
+/// prefix "Custom>", the default package of Keras.
 std::string name_beside_ours(const char* kind, const std::string& name) {
   const ClassPtr there = registry().find(kind, name);
   const bool taken = there && there->origin != "Lua" &&
@@ -100,7 +101,7 @@ std::string name_beside_ours(const char* kind, const std::string& name) {
   return taken ? "Custom>" + name : name;
 }
 
-/// The file whose code calls subclass; "" at the prompt.
+/// The file of the Lua code that calls subclass; "" at the prompt.
 std::string defining_file(lua_State* L) {
   lua_Debug call;
   for (int level = 0; lua_getstack(L, level, &call); ++level) {
@@ -111,7 +112,8 @@ std::string defining_file(lua_State* L) {
   return "";
 }
 
-/// Says which file a class is from now on, where two files have one of the same name.
+/// Warns if classes of the same kind and name are defined in two files; the class of `file` then
+/// replaces the other one.
 void warn_of_two_files(const ClassInfo& info, const std::string& file) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, std::string>, std::string> files;
@@ -200,8 +202,9 @@ int base_config(lua_State* L) {
   return push(L, object->get_config()), 1;
 }
 
-/// cr.Layer.init(self, options), which the init of a class may call, does nothing: the options of
-/// the base are set before. cr.Model.init(self, inputs, outputs) sets the graph of the model.
+/// Implements cr.Layer.init(self, options), which the init of a Lua class may call. It does
+/// nothing, since the options of the base are set before. cr.Model.init(self, inputs, outputs),
+/// below, sets the graph of the model.
 int base_init(lua_State*) { return 0; }
 void connect(const std::shared_ptr<Object>& object, Any inputs, Any outputs) {
   auto* model = dynamic_cast<LuaModel*>(object.get());

@@ -8,10 +8,11 @@
 
 namespace crescent::lua {
 
-/// Pushes the table of a base: "Layer", "Model", "Loss", ...
+/// Pushes the class table of a base by its name: "Layer", "Model", "Loss", ...
 void push_base_class(lua_State* L, const char* name);
 
-/// Renames the class in the registry and in files: "acme>Linear". The old name remains an alias.
+/// Registers the class under a new name such as "acme>Linear", which files then use. The old name
+/// remains an alias.
 void register_class_as(lua_State* L, int table, const std::string& name);
 
 }  // namespace crescent::lua

@@ -1,11 +1,12 @@
-// Datasets of classes that Lua derives from cr.data.Dataset, whose objects give batches by number.
+// Datasets whose class Lua derives from cr.data.Dataset; they return batches by number.
 #pragma once
 #include "crescent/data/stream.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {
 
-/// An object whose class defines len(), the number of batches, and get(number), from 1.
+/// An object whose Lua class defines len(), the number of batches, and get(number), which returns a
+/// batch; numbers begin at 1.
 class LuaDataset final : public Stream, public Instance {
  public:
   static constexpr const char* kKind = "dataset";
@@ -14,17 +15,17 @@ class LuaDataset final : public Stream, public Instance {
   std::string class_name() const override;
   int64_t elements() const override;
   bool on_own_thread() const override { return true; }
-  /// Begins a pass in the order of the numbers.
+  /// Begins a pass over the batches in the order of their numbers.
   CursorPtr open(uint64_t epoch) override;
-  /// Begins a pass in this order of numbers, from 0.
+  /// Begins a pass over the batches in the given order of numbers, which begin at 0.
   CursorPtr open_in(std::vector<int64_t> order);
-  /// What get() returns for a number from 0.
+  /// The batch with this number, which begins at 0 (get() is called with number + 1).
   Element batch(int64_t number) const;
-  /// Calls on_epoch_begin() or on_epoch_end() if the class defines it.
+  /// Calls the hook on_epoch_begin() or on_epoch_end() if the Lua class defines it.
   void call_if_defined(const char* hook) const;
 };
 
-/// The batches in a new random order in each pass.
+/// A stream that returns the batches in a new random order in each pass.
 StreamPtr shuffled(std::shared_ptr<LuaDataset> data);
 
 }  // namespace crescent::lua

@@ -11,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Whether the class or one of its parents, except the base, defines the function.
+/// Whether the class or one of its parents defines the function; the base class does not count.
 bool defines(lua_State* L, int class_index, const char* name) {
   Height height(L);
   lua_pushvalue(L, class_index);
@@ -26,8 +26,8 @@ bool defines(lua_State* L, int class_index, const char* name) {
 
 constexpr const char* kEnds[] = {"inputs", "outputs"};
 
-/// Whether the options of a model give its graph as symbols or as an object. A class with an init
-/// may declare options with these names.
+/// Whether the options inputs and outputs of a model are symbols, or one of them is a Functional.
+/// Otherwise they may be options that a class with an init declares under these names.
 bool has_graph(lua_State* L, int class_index, int options_index) {
   if (!is_model(base_at(L, class_index))) return false;
   return std::any_of(std::begin(kEnds), std::end(kEnds), [&](const char* end) {
@@ -41,7 +41,7 @@ bool is_end(const std::string& name) {
   return std::find(std::begin(kEnds), std::end(kEnds), name) != std::end(kEnds);
 }
 
-/// The options in the table that the schema has; others are left to the init of the class.
+/// Those options in the table that the schema declares; the init of the class handles the others.
 Dict known_options(lua_State* L, int class_index, int options_index, const SchemaData& schema) {
   Dict known;
   const bool open = defines(L, class_index, "init");
@@ -73,8 +73,8 @@ void add_defaults(Dict& options, const SchemaData& schema) {
   }
 }
 
-/// Takes the argument of build_from_config out of the options, unless the class has an option of
-/// this name.
+/// Removes the option build_config, the argument of build_from_config, from the table and returns
+/// it, unless the class declares an option of this name.
 Value take_build_config(lua_State* L, int options_index, const SchemaData& schema) {
   if (schema.find(kBuildConfig)) return {};
   push_field(L, options_index, kBuildConfig);
@@ -96,7 +96,7 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
   if (auto* configurable = dynamic_cast<Configurable*>(object.get())) configurable->attach(info);
-  std::vector<const char*> taken;  // the options of the base
+  std::vector<const char*> taken;  // options that the base handles and init does not get
   if (has_graph(L, class_index, options_index)) taken.assign(std::begin(kEnds), std::end(kEnds));
   if (is_model(base_at(L, class_index))) taken.push_back("build_input_shape");
   for (const char* option : taken) {
@@ -109,7 +109,8 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
   return object;
 }
 
-/// The object that the from_config of a class returns for the configuration on top of the stack.
+/// The object that the from_config function of a class returns for the configuration on top of the
+/// stack.
 std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
   const int config = lua_gettop(L);
   push_field(L, class_index, "from_config");
@@ -124,7 +125,7 @@ std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
   return object;
 }
 
-/// The factory of a class, which makes instances for files and nested configurations.
+/// The factory of a Lua class. It makes the objects that files and nested configurations describe.
 class LuaFactory final : public Factory {
  public:
   explicit LuaFactory(Ref class_table) : class_(std::move(class_table)) {}
@@ -184,7 +185,8 @@ void gather_options(lua_State* L, const SchemaData& schema) {
   }
 }
 
-/// Replaces the arguments of Model(inputs, outputs, {name = "x"}) by named ones.
+/// Replaces the positional arguments of Model(inputs, outputs, {name = "x"}) by one table with
+/// named arguments.
 void name_ends(lua_State* L) {
   if (lua_gettop(L) < 3 || !is_symbolic(L, 2)) return;
   lua_newtable(L);

@@ -7,9 +7,10 @@
 
 namespace crescent::lua {
 
-/// The factory of a class, which makes instances for files and nested configurations.
+/// The factory of the Lua class at `table`. It makes the objects that files and nested
+/// configurations describe.
 std::shared_ptr<const Factory> factory_of(lua_State* L, int table);
-/// Class(...); the stack has the class table and the arguments.
+/// Implements Class(...); the stack has the class table and the arguments.
 int construct(lua_State* L);
 
 }  // namespace crescent::lua

@@ -8,11 +8,12 @@
 namespace crescent::lua {
 namespace {
 
-/// The fields of a class, beside its methods, that say which files are of the format.
+/// The fields of a format class that list the endings of file names and the first bytes
+/// (signatures) by which its files are recognized.
 constexpr const char* kEndings = "endings";
 constexpr const char* kSignatures = "signatures";
 
-/// What a class can do that defines one of these methods.
+/// An ability of formats, and the two methods of which a class must define one to have it.
 struct Ability {
   const char* name;
   const char *method, *other;
@@ -26,7 +27,8 @@ bool is_any_of(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Pushes the field of the class or of the next of its parents that has it; nil without one.
+/// Pushes the field of the class, or of its nearest parent that has the field; pushes nil if none
+/// has it.
 void push_inherited(lua_State* L, int table, const char* name) {
   lua_pushvalue(L, table);
   while (lua_type(L, -1) == LUA_TTABLE) {
@@ -38,7 +40,7 @@ void push_inherited(lua_State* L, int table, const char* name) {
   }
 }
 
-/// The texts in a field of the class, of which one may stand without a table.
+/// The strings in a field of the class; a single string may be given without a table.
 std::vector<std::string> texts_of(lua_State* L, int table, const char* name) {
   const Height height(L);
   push_inherited(L, table, name);
@@ -46,7 +48,7 @@ std::vector<std::string> texts_of(lua_State* L, int table, const char* name) {
   return Codec<std::vector<std::string>>::decode(to_value(L, lua_gettop(L)));
 }
 
-/// The first bytes of files as the traits of formats have them.
+/// The first bytes of files in hexadecimal, as the trait "signatures" of formats contains them.
 std::string hexadecimal(const std::string& bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -73,7 +75,7 @@ List signatures_of(lua_State* L, int table) {
   return signatures;
 }
 
-/// Whether a field is one that the traits depend on.
+/// Whether the traits of the format depend on this field of the class.
 bool is_watched(std::string_view name) {
   return name == kEndings || name == kSignatures ||
          std::any_of(std::begin(kAbilities), std::end(kAbilities), [&](const Ability& ability) {
@@ -88,7 +90,8 @@ void register_again(lua_State* L, int table) {
   set_class_of_table(L, table, registry().get(info.kind, info.name));
 }
 
-/// The metamethod __newindex of the class: table, key, value. A value that is refused is not kept.
+/// The metamethod __newindex of the class; its arguments are table, key and value. If registering
+/// the changed class fails, the field is set to nil again.
 int define(lua_State* L) {
   lua_settop(L, 3);
   const std::string name = lua_type(L, 2) == LUA_TSTRING ? text_of(L, 2) : "";
@@ -119,7 +122,7 @@ NamedTensors named_tensors_at(lua_State* L, int index) {
   return named;
 }
 
-/// Calls f(L) after self:method(arguments...), whose result is on top of the stack.
+/// Calls self:method(arguments...), then f(L) with its result on top of the stack.
 template <class F, class... A>
 auto result_of(const LuaFormat& format, const char* method, F f, const A&... arguments) {
   return named_in_errors(concat(format.class_name(), ": ", method, "()"), [&] {

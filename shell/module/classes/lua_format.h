@@ -1,13 +1,13 @@
-// Formats of files whose classes Lua derives from cr.saving.Format. What a class can do is what it
-// defines: save_model and load_model, save_weights and load_weights, read_arrays or read_array,
-// write_arrays.
+// File formats whose class Lua derives from cr.saving.Format. The methods that a class defines
+// determine its abilities: save_model and load_model, save_weights and load_weights, read_arrays or
+// read_array, write_arrays.
 #pragma once
 #include "crescent/io/format.h"
 #include "instances/lua_objects.h"
 
 namespace crescent::lua {
 
-/// An object of such a class. Its options are those of saving and loading too.
+/// A format object of a Lua class. The options of the class are also options of saving and loading.
 class LuaFormat final : public LuaObjectOf<Format>,
                         public ModelFormat,
                         public WeightsFormat,
@@ -34,14 +34,15 @@ class LuaFormat final : public LuaObjectOf<Format>,
   void write_arrays(const std::string& path, const NamedTensors& arrays) override;
 
  private:
-  /// Checks the options, and sets the attributes of them that the methods of the class read.
+  /// Checks the options given to a call of saving or loading, and sets them as attributes that the
+  /// methods of the class can read.
   void take(const Dict& options);
 };
 
-/// Sets what a class of formats is found by: the endings and first bytes in its fields, and what it
-/// can do by the methods that it defines.
+/// Sets the traits of a format class: the endings and signatures from its fields, and its abilities
+/// from the methods that it defines.
 void set_format_traits(lua_State* L, int table, SchemaData& schema);
-/// Sets the traits anew when a field of the class is set that they depend on.
+/// Makes assignments to fields of the class on which the traits depend set the traits again.
 void watch_format(lua_State* L, int table);
 
 }  // namespace crescent::lua

@@ -1,4 +1,4 @@
-// Errors of code in Lua begin with a name.
+// Puts a name in front of the messages of errors that Lua code raises.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace crescent::lua {
 
-/// The result of f(), whose errors begin with a name.
+/// The result of f(). If f throws, the message of the error begins with `name`.
 template <class F>
 auto named_in_errors(const std::string& name, F f) {
   try {

@@ -10,7 +10,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The weight with this name that belongs to the layer itself; null without one.
+/// The weight with this name that belongs to the layer itself, not to a sublayer; null if there is
+/// none.
 const Variable* find_weight(const Variables& weights, const std::string& name) {
   for (const Variable& weight : weights)
     if (weight.name() == name) return &weight;
@@ -37,8 +38,8 @@ std::vector<std::string> names_of_members(const Object& object, const Type& type
        layer && !layer->built() ? "; weights are made when it is called, or by build(shape)" : "");
 }
 
-/// Pushes the option or the weight of self for a key. Missing attributes of instances of Lua
-/// classes are nil.
+/// Pushes the value of the option or weight of self (index 1) that the key (index 2) names. Missing
+/// attributes of instances of Lua classes are nil.
 int push_option(lua_State* L) {
   Object* object = to_object(L, 1);
   if (!object) fail("this object is closed");
@@ -58,8 +59,9 @@ int push_option(lua_State* L) {
   fail_unknown(*object, *type_of(L, 1), name);
 }
 
-/// The end of the error that the object at stack index 1 has no such name to assign to: that it is
-/// an option or a variable, or a similar name; "" for properties.
+/// The reason why a name of the object at stack index 1 cannot be assigned to, as the end of an
+/// error message: the name is an option or a variable, or is similar to another name; "" for
+/// properties.
 std::string reason_against_setting(lua_State* L, const Type& type, const std::string& name) {
   if (type.find_getter(name)) return "";
   Object* object = to_object(L, 1);
@@ -86,8 +88,8 @@ void push_metatable(lua_State* L, const Type& type) {
   mark_objects(L);
 }
 
-/// The text " learning_rate=0.001" for a number, text or boolean; for an object, the name of its
-/// class; "" for other values.
+/// The text of an option: " learning_rate=0.001" for a number, string or boolean, the name of the
+/// class for an object, "" for other values.
 std::string option_text(const std::string& name, const Value& value) {
   constexpr size_t kLongest = 40;
   if (value.is_null() || value.is_list()) return "";
@@ -100,7 +102,8 @@ std::string option_text(const std::string& name, const Value& value) {
   return text.empty() || text.size() > kLongest ? "" : concat(" ", name, "=", text);
 }
 
-/// The options that differ from their defaults, and the learning rate of an optimizer.
+/// The text of the options that differ from their defaults, and of the learning rate of an
+/// optimizer.
 std::string options_text(const Configurable& object) {
   std::string text;
   if (!object.info() || dynamic_cast<const Instance*>(&object)) return text;

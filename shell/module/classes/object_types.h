@@ -11,10 +11,10 @@ struct ObjectType {
   Type type;
   bool (*matches)(const Object* object);
 };
-/// The types of objects, bases before derived ones; the type of an object is the last one that
-/// matches.
+/// The types of objects, each after the types from which it derives; the type of an object is the
+/// last one that matches it.
 using ObjectTypes = std::deque<ObjectType>;
-/// The types of the module, which adds them when it is first opened.
+/// The list of types in the process; the module fills it when it is first opened.
 ObjectTypes& object_types();
 
 template <class T>
@@ -33,10 +33,11 @@ Type& add_type(ObjectTypes& types, const std::string& name, const Type* parent) 
   return type;
 }
 
-/// The type of an object: that of its most derived base, with the members that its class declares.
+/// The type of an object: the most derived type that matches it, with the members that the object's
+/// class declares.
 const Type& object_type(const Object& object);
-/// Gives a new handle, on top of the stack, the metatable and the user values of the object's type
-/// and class.
+/// Sets the metatable of the new handle on top of the stack to that of the object's type, and its
+/// user values as the object's class requires.
 void initialize_handle(lua_State* L, const ObjectPtr& object);
 
 /// Adds the type Object, whose members all objects have.

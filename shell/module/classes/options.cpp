@@ -28,8 +28,8 @@ void add_positions(lua_State* L, int table, List& positional) {
 
 bool is_layer(const Value& value) { return value.object_as<Layer>() != nullptr; }
 
-/// Joins several layers to a list if only the first parameter of the class takes layers: RNN {a,
-/// b}.
+/// If the first parameter of the class is the only one that takes layers, joins several layers to a
+/// list: RNN {a, b}.
 void join_layers(List& positional, const SchemaData& schema) {
   std::vector<const Field*> positional_fields;
   for (const Field& field : schema.fields)
@@ -46,10 +46,10 @@ bool is_number(const Value& value) { return value.is_number(); }
 bool is_size(const Value& value) { return value.is_number() || value.is_null(); }
 bool is_list(const Value& value) { return value.is_list(); }
 
-/// Joins numbers to a list if the class takes only one positional value, or first a list of this
-/// length: Reshape {2, 3}, MaxPooling2D {3, 2}. Lists are joined in the same way for a list of
-/// lists: ZeroPadding2D {{1, 2}, {3, 4}}. Nulls are sizes of a shape where nothing else has a
-/// place: Reshape {null, 3}.
+/// Joins positional numbers to a list if the class has only one positional parameter, or if the
+/// default of the first one is a list of this length: Reshape {2, 3}, MaxPooling2D {3, 2}. Lists
+/// are joined in the same way to a list of lists: ZeroPadding2D {{1, 2}, {3, 4}}. With only one
+/// positional parameter nulls are unknown sizes of a shape: Reshape {null, 3}.
 void join_numbers(List& positional, const SchemaData& schema) {
   std::vector<const Field*> positional_fields;
   for (const Field& field : schema.fields)
@@ -70,7 +70,7 @@ void drop_trailing_nulls(List& values) {
   while (!values.empty() && values.back().is_null()) values.pop_back();
 }
 
-/// Whether every name in the table is that of a parameter.
+/// Whether every name in the table is the name of a parameter.
 bool names_parameters(lua_State* L, int table, const SchemaData& parameters) {
   Dict names;
   add_names(L, table, names);
@@ -78,7 +78,7 @@ bool names_parameters(lua_State* L, int table, const SchemaData& parameters) {
                      [&](const DictEntry& entry) { return parameters.find(entry.key) != nullptr; });
 }
 
-/// Whether the last value is a table of keywords, and not a positional argument.
+/// Whether the last value is a table of keyword options, not a positional argument.
 bool ends_in_keywords(lua_State* L, int first, const SchemaData& parameters) {
   const int last = lua_gettop(L), place = last - first;
   if (place < 0 || !is_options(L, last)) return false;

@@ -13,8 +13,8 @@ namespace {
 
 const char type_key = 0;
 
-/// Pushes the attribute of an instance of a Lua class, or the value that its classes define;
-/// returns whether there is one.
+/// Pushes the attribute of an instance of a Lua class, or the value that its class or a parent
+/// class defines; returns whether there is one.
 bool push_from_instance(lua_State* L) {
   if (lua_getiuservalue(L, 1, kAttributes) != LUA_TTABLE) return lua_pop(L, 1), false;
   if (is_tracing()) note_traced_attribute(L);
@@ -31,8 +31,8 @@ bool push_from_instance(lua_State* L) {
   return false;
 }
 
-/// Whether layer:build(shape) was called from outside of the class: then it is the layer's method,
-/// which runs the build of its class once.
+/// Whether layer:build(shape) was called by code outside of the class's own build. Such a call runs
+/// the method of Layer, which runs the build of the class only once.
 bool is_build_from_outside(lua_State* L) {
   if (std::strcmp(lua_tostring(L, 2), "build") != 0) return false;
   const auto layer = object_as<Layer>(L, 1);
@@ -40,8 +40,8 @@ bool is_build_from_outside(lua_State* L) {
   return instance && !instance->is_building();
 }
 
-/// The metamethod __index; its upvalues are the methods, the getters and the Callable of other
-/// keys.
+/// The metamethod __index; its upvalues are the methods, the getters, and the Callable for keys
+/// that are neither.
 extern "C" int crescent_index(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (!is_build_from_outside(L) && push_from_instance(L)) return 1;
@@ -88,8 +88,8 @@ int assign(lua_State* L) {
   fail(type->name(), ": '", name, "' cannot be set", reason ? reason(L, *type, name) : "");
 }
 
-/// The metamethod of an operator that a type lacks. Its error names the type; that of Lua would
-/// only say "userdata".
+/// A metamethod for an operator that a type does not support. Its error names the type, while Lua's
+/// own error would only say "userdata".
 class Refusal final : public Callable {
  public:
   explicit Refusal(const char* operation) : Callable(operation, {}, "") {}
@@ -242,9 +242,9 @@ void Type::create(lua_State* L, const void* key, lua_CFunction close) const {
   lua_setfield(L, -2, "__newindex");
   lua_pushcfunction(L, close);
   lua_setfield(L, -2, "__gc");
-  // "__metatable" hides the metatable from getmetatable, which returns the name: metamethods do not
-  // check the type of their first argument.
-  // first argument.
+  // The fields "__name" and "__metatable" hold the name of the type. "__metatable" makes
+  // getmetatable return the name instead of the metatable: scripts must not call the metamethods,
+  // which do not check the type of their first argument.
   for (const char* field : {"__name", "__metatable"}) {
     lua_pushstring(L, name_.c_str());
     lua_setfield(L, -2, field);

@@ -41,25 +41,23 @@ class Type {
   }
   /// Sets a metamethod: __add, __call, ...
   Type& meta(const std::string& name, CallablePtr callable);
-  /// Sets the function (self, key) for keys that are not members, such as positions and attributes;
-  /// without it such keys are errors.
-  /// they are errors.
+  /// Sets the function (self, key) that is called for keys that are not members, such as positions
+  /// and attributes. Without it, reading such keys is an error.
   Type& missing(CallablePtr callable);
-  /// Sets the function (self, key, value) for assignment to keys that are not strings; without it
-  /// that is an error.
-  /// are errors.
+  /// Sets the function (self, key, value) for assignment to keys that are not strings. Without it,
+  /// such an assignment is an error.
   Type& positions(CallablePtr callable);
 
-  /// Returns the end of the error that a name cannot be assigned to.
+  /// Returns the end of an error message: the reason why a name cannot be assigned to.
   using UnsettableReason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
   Type& unsettable(UnsettableReason reason) { return reason_ = reason, *this; }
 
   const std::string& name() const { return name_; }
   const Type* parent() const { return parent_; }
-  /// The names of methods or properties, with those of parents, for completion and help.
+  /// The names of methods or properties, including those of parent types, for completion and help.
   std::vector<std::string> method_names() const;
   std::vector<std::string> property_names() const;
-  /// The methods by name, without those of parents.
+  /// The methods by name, without those of parent types.
   std::vector<const Callable*> own_methods() const { return own(&Type::methods_); }
   std::vector<const Callable*> own_getters() const { return own(&Type::getters_); }
   const Callable* find_method(const std::string& name) const;
@@ -80,7 +78,7 @@ class Type {
   std::vector<std::string> names(Members Type::*members) const;
   std::vector<const Callable*> own(Members Type::*members) const;
   const Callable* find(Members Type::*members, const std::string& name) const;
-  /// Calls visit(name, callable) for all members, parents' first.
+  /// Calls visit(name, callable) for all members, beginning with those of parent types.
   template <class Visit>
   void each(Members Type::*members, Visit visit) const;
 
@@ -97,7 +95,7 @@ const Type* type_of(lua_State* L, int index);
 template <class T>
 int close_handle(lua_State* L) {
   T* handle = static_cast<T*>(lua_touserdata(L, 1));
-  *handle = T();  // later finalizers may access it, so an empty handle remains
+  *handle = T();  // leaves an empty handle, since later finalizers may still access it
   return 0;
 }
 

@@ -55,8 +55,8 @@ std::string length_text(const Dataset& data) {
   return add(elements, "elements"), text;
 }
 
-/// The same, or "of unknown length" if len() of a Lua class fails, so that its objects can be
-/// shown.
+/// The length as text, or "of unknown length" if len() of a Lua class fails; used where objects are
+/// printed.
 std::string length_text_or_none(const Dataset& data) {
   try {
     return length_text(data);
@@ -77,7 +77,7 @@ std::string dataset_text(Dataset& data) {
   return text + (length.empty() ? "" : separator + length) + ">";
 }
 
-/// Refuses `for x, y in data do` with a hint.
+/// Fails for the loop `for x, y in data do` with a hint how to iterate.
 int refuse_call(lua_State*) {
   fail(
       "a dataset is no function; its elements are gone through by: for x, y in data:elements() do");

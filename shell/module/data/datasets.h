@@ -1,4 +1,4 @@
-// Datasets in Lua.
+// The types and functions of datasets in Lua.
 #pragma once
 #include "classes/object_types.h"
 

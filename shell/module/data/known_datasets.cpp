@@ -26,7 +26,7 @@ Parts california_housing(const std::string& version, const std::string& path, do
 
 // ---- IMDB and Reuters
 
-/// The number of a word; nil and false mean none.
+/// The number of a word, converted from a Lua value; nil and false mean that there is none.
 std::optional<int64_t> word_at(const Value& word) {
   if (word.is_null() || (word.is_bool() && !word.as_bool())) return std::nullopt;
   return word.as_int();

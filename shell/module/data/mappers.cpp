@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-/// A mapper that calls the function in the Lua state of the script.
+/// A mapper that calls the Lua function in the Lua state of the script.
 Mapper script_mapper(const Ref& function) {
   return [function](Element element) {
     lua_State* L = current();

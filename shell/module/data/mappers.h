@@ -1,12 +1,12 @@
-// The mappers of map, filter and interleave: a function of the script, on its own thread or on
-// workers, or a layer.
+// The functions that map, filter and interleave apply to elements: a Lua function, which runs on
+// the script's thread or on worker threads, or a layer.
 #pragma once
 #include "crescent/data/stream.h"
 #include "lua/state.h"
 
 namespace crescent::lua {
 
-/// The mapping for the function or the layer at `index`; `training` is for layers.
+/// The mapping for the Lua function or the layer at `index`; `training` is passed to layers.
 Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool> training,
                    const char* name);
 

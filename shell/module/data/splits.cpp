@@ -6,7 +6,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The training and the test part, each a tensor or a table of tensors like the arrays.
+/// The training part and the test part; each is a tensor or a table of tensors, as `data` is.
 std::tuple<OneOrMore<Tensor>, OneOrMore<Tensor>> split(Any data, double share, bool shuffle,
                                                        std::optional<int64_t> seed,
                                                        const Tensor& stratify) {

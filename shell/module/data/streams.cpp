@@ -11,7 +11,7 @@ namespace {
 
 // ---- iteration
 
-/// The iterator of a pass: for x, y in data:elements() do
+/// The iterator of one pass over a dataset: for x, y in data:elements() do
 class ElementIterator final : public Object {
  public:
   explicit ElementIterator(CursorPtr cursor) : cursor_(std::move(cursor)) {}
@@ -67,8 +67,8 @@ StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) 
 
 // ---- sources
 
-/// The parts of an element: {x, y} has several; a number, a text, or a table of numbers, texts or
-/// names is one part.
+/// The parts of an element. A table {x, y} has several; a number, a string, or a table of numbers,
+/// strings or named values is one part.
 Element parts_of(Value value) {
   const bool several =
       value.is_list() && !value.as_list().empty() &&
@@ -90,8 +90,8 @@ StreamPtr from_list(Value rows) {
   return list_stream(std::move(elements));
 }
 
-/// A stream of a function that begins a pass: it returns a function that returns the elements, then
-/// nil.
+/// A stream made from a Lua function that begins a pass: it returns a function that returns the
+/// elements one by one, then nil.
 StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");

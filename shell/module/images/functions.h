@@ -1,4 +1,4 @@
-// The functions of images in cr.utils, such as load_img.
+// The functions of cr.utils for images, such as load_img.
 #pragma once
 #include <vector>
 

@@ -33,8 +33,8 @@ constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
 
 const char names_key = 0;  // key in the registry: a weak table of registered names by function
 
-/// The registered name with its package, or that of the global variable with the function if no
-/// other object of the kind has the name; else empty.
+/// The name of a function: the registered one with its package, or the name of a global variable
+/// that holds the function, unless a built-in class of the kind has this name; else "function".
 std::string name_of(const Ref& function, std::string_view kind) {
   lua_State* L = current();
   Height height(L);
@@ -67,8 +67,8 @@ class FunctionFactory final : public Factory {
   std::string name_;
 };
 
-/// Gives the short name, without a package, to the function that was registered last; an earlier
-/// one keeps its full name.
+/// Removes the short name, which has no package, from the aliases of the function that was
+/// registered with it before, so that a new function can take it.
 void take_short_name(std::string_view kind, const std::string& word) {
   const ClassPtr there = registry().find(kind, word);
   if (!there || there->name == word) return;

@@ -1,15 +1,15 @@
-// Functions of Lua as objects: as losses, activations, ...
+// Makes objects such as losses and activations of Lua functions.
 #pragma once
 #include "lua/handle.h"
 #include "lua/state.h"
 
 namespace crescent::lua {
 
-/// Makes an object of this kind of a Lua function: a loss, a metric, an activation, an initializer,
-/// ...
+/// Makes an object of the given kind (a loss, a metric, an activation, an initializer, ...) that
+/// calls a Lua function.
 ObjectPtr function_as(std::string_view kind, const Ref& function, const std::string& name);
-/// The value with all functions in it, also in lists and dictionaries, replaced by objects of the
-/// kind.
+/// The value in which all functions, also those in lists and dictionaries, are replaced by objects
+/// of the kind.
 Value adapted(const Value& value, std::string_view kind);
 /// Replaces functions in options by objects of the kinds that the schema expects.
 void adapt_options(Dict& options, const SchemaData& schema);

@@ -10,9 +10,11 @@
 namespace crescent::lua {
 namespace {
 
-const char noticed_key = 0;  // key in a class table; set when its hooks have been checked
+// Key in a class table; its value is set when the hooks of the class have been checked.
+const char noticed_key = 0;
 
-/// A function of a class that is called by C++, or that is never called; `unread` is the reason.
+/// A name that a Lua class may give to a function. C++ calls this function, unless `unread` is not
+/// null; then it is never called, and `unread` is the reason to report.
 struct Hook {
   const char *base, *name, *unread;
 };
@@ -105,7 +107,7 @@ const std::vector<Hook>& hooks() {
   return all;
 }
 
-/// Whether a base has the hook; models have those of layers too.
+/// Whether the hook belongs to the base; a model also has the hooks of layers.
 bool belongs(const Hook& hook, std::string_view base) {
   return !*hook.base || hook.base == base ||
          (base == "Model" && std::string_view(hook.base) == "Layer");

@@ -13,9 +13,9 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kDeepest = 8;
-const char ages_key = 0;  // key in the registry: a weak table of creation numbers by handle
+const char ages_key = 0;  // key in the registry: a weak table {handle = number of creation}
 
-/// The creation number of the object of a handle.
+/// The number of creation of a handle's object; it orders objects by age.
 lua_Integer age_of(lua_State* L, int handle) {
   handle = lua_absindex(L, handle);
   push_weak_table(L, &ages_key, "k");
@@ -26,7 +26,8 @@ lua_Integer age_of(lua_State* L, int handle) {
   return age;
 }
 
-/// Calls visit(stack index) for the value and everything in plain tables below it.
+/// Calls visit(stack index) for the value or, if it is a plain table, for everything in it and in
+/// nested tables.
 template <class Visit>
 void walk(lua_State* L, int index, Visit visit, int depth = 0) {
   index = lua_absindex(L, index);
@@ -36,8 +37,8 @@ void walk(lua_State* L, int index, Visit visit, int depth = 0) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) walk(L, -1, visit, depth + 1);
 }
 
-/// A layer, or the list of the layers in a table and its tables; null for other values. `age` is
-/// the creation number of the first layer, or the greatest number without one.
+/// The layers in a value: a layer, a list of the layers in a table and its nested tables, or null.
+/// `age` is the creation number of the first layer; without layers it is the largest integer.
 struct NestedLayers {
   Value value;
   lua_Integer age = std::numeric_limits<lua_Integer>::max();
@@ -83,8 +84,8 @@ void add_layers(const Value& held, std::vector<LayerPtr>& layers) {
   for (const Value& item : held.as_list()) add_layers(item, layers);
 }
 
-/// Adds the variables, metrics and layers in a value to the owner; layers are in the order of
-/// lists.
+/// Registers the variables, metrics and layers in a value with the owner; layers in tables keep the
+/// order of lists.
 void track(lua_State* L, Layer& owner, int index) {
   walk(L, index, [&](int item) {
     if (auto* variable = to_handle<Variable>(L, item)) {
@@ -99,8 +100,8 @@ void track(lua_State* L, Layer& owner, int index) {
   for (const LayerPtr& layer : layers) owner.track(layer);
 }
 
-/// Tracks objects that were added to tables after these became attributes, in the order of their
-/// creation.
+/// Registers, in the order of their creation, objects that were added to tables after the tables
+/// became attributes.
 void track_all(lua_State* L, Layer& owner, int attributes) {
   std::vector<LayerPtr> layers;
   add_layers(nested_layers_in(L, attributes, owner).value, layers);
@@ -117,7 +118,8 @@ void track_all(lua_State* L, Layer& owner, int attributes) {
   track(L, owner, attributes);
 }
 
-/// Removes the layers in the old value of an attribute, unless another attribute has them too.
+/// Removes the layers in the old value of an attribute from the owner, unless another attribute
+/// contains them too.
 void untrack(lua_State* L, Layer& owner, int index, int attributes) {
   std::unordered_set<const Layer*> held;
   walk(L, attributes, [&](int item) { held.insert(object_as<Layer>(L, item).get()); });
@@ -127,7 +129,7 @@ void untrack(lua_State* L, Layer& owner, int index, int attributes) {
   });
 }
 
-/// The value with objects replaced by their configurations, for files.
+/// The value with objects replaced by their configurations, as files store it.
 Value serialized(const Value& value) {
   if (value.is_list()) {
     List list;
@@ -149,7 +151,8 @@ Value serialized(const Value& value) {
 }  // namespace
 
 void count_object(lua_State* L) {
-  static std::atomic<lua_Integer> count = 0;  // runs in the background make objects too
+  // Atomic, since training in the background makes objects too.
+  static std::atomic<lua_Integer> count = 0;
   push_weak_table(L, &ages_key, "k");
   lua_pushvalue(L, -2);
   lua_pushinteger(L, ++count);
@@ -162,7 +165,7 @@ void Instance::adopt(lua_State* L, int class_index, int options_index) {
   push_object(L, self());
   lua_pushvalue(L, options_index);
   lua_setiuservalue(L, -2, kOptions);
-  to_object(L, -1);  // tells the handle that C++ may own the object from now on
+  to_object(L, -1);  // to_object notes that C++ may own the object from now on
   lua_pop(L, 1);
 }
 
@@ -317,8 +320,8 @@ void note_traced_attribute(lua_State* L) {
 
 namespace {
 
-/// Drops compiled programs of self (index 1) whose trace read the attribute with the name at index
-/// 2, if its value changes from that at `old` to that at `now`.
+/// Drops the compiled programs of self (index 1) whose trace read the attribute named at index 2,
+/// if its value at `now` differs from that at `old`.
 void retrace_if_read(lua_State* L, int old, int now) {
   if (is_tracing() || lua_rawequal(L, old, now)) return;
   if (lua_getiuservalue(L, 1, kTraced) == LUA_TTABLE) {

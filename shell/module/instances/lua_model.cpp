@@ -14,7 +14,8 @@ std::vector<Symbol> ends_in(const Value& value, const char* which) {
   return symbols_of(value);
 }
 
-/// The shapes in this structure; without one a shape or a list of shapes.
+/// The shapes packed in this structure, for a configuration; if the structure does not fit, one
+/// shape or a list of shapes.
 Value encoded_shapes(const Value& structure, const std::vector<Shape>& shapes) {
   List list;
   for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
@@ -30,7 +31,7 @@ bool is_shape(const Value& value) {
                      [](const Value& size) { return size.is_int() || size.is_null(); });
 }
 
-/// The structure of nested shapes, which are appended to `all`.
+/// The structure of nested shapes; the shapes are appended to `all`.
 Value structure_of_shapes(const Value& shapes, std::vector<Shape>& all) {
   if (is_shape(shapes)) return all.push_back(Codec<Shape>::decode(shapes)), Value(true);
   if (shapes.is_list()) {
@@ -99,7 +100,7 @@ void LuaModel::adopt_graph(std::shared_ptr<Functional> graph) {
   built_ = true;
 }
 
-/// Adds losses and metrics of the graph, which becomes a part of the model, to the model.
+/// Registers the graph as a part of the model if losses or metrics were added to the graph.
 void LuaModel::follow_graph() {
   const Dict config = graph_->get_config();
   if (config.contains("added_losses") || config.contains("added_metrics")) track(graph_);
@@ -144,7 +145,8 @@ std::vector<Symbol> LuaModel::graph_outputs() const {
 
 Dict LuaModel::base_config() const {
   Dict config = Model::get_config();
-  if (!given_) return config;  // init connects the graph again
+  // Init makes the graph again, so the configuration need not contain it.
+  if (!given_) return config;
   for (const DictEntry& entry : graph_->get_config())
     if (!config.contains(entry.key)) config.set(entry.key, entry.value);
   return config;

@@ -1,5 +1,6 @@
-// Models written in Lua. A model with inputs and outputs, given by Mine { inputs = i, outputs = o }
-// or by connect() in its init, is the graph between them with the steps and the call of its class.
+// Models whose class is written in Lua. A model with inputs and outputs, given by Mine { inputs =
+// i, outputs = o } or by connect() in its init, consists of the graph between them; its class may
+// define training steps and call.
 #pragma once
 #include "instances/lua_objects.h"
 
@@ -21,10 +22,11 @@ class LuaModel final : public LuaLayerOf<Model> {
   }
   void configured() override;
   void build(const std::vector<Shape>& inputs) override;
-  /// Sets the graph between these symbols, lists of symbols or tables with names.
+  /// Sets the graph from `inputs` to `outputs`, each a symbol, a list of symbols or a table with
+  /// names.
   void connect(const Value& inputs, const Value& outputs);
-  /// The graph; null without one. follow_graph() must be called after losses and metrics were added
-  /// to it.
+  /// The graph; null if the model has none. follow_graph() must be called after losses and metrics
+  /// were added to the graph.
   const std::shared_ptr<Functional>& graph() const { return graph_; }
   void follow_graph();
 
@@ -50,12 +52,13 @@ class LuaModel final : public LuaLayerOf<Model> {
   void adopt_graph(std::shared_ptr<Functional> graph);
 
   Value inputs_, outputs_, build_input_shape_;
-  Value built_for_;  ///< the input shapes of build; null before it, and for a graph, which has them
+  Value built_for_;  ///< the input shapes for which the model was built; null before build, and for
+                     ///< a model with a graph
   std::shared_ptr<Functional> graph_;
-  bool given_ = false;  ///< whether the graph is an option, and not made by init
+  bool given_ = false;  ///< true if the graph was given as an option; false if init made it
 };
 
-/// Options with a graph that is made of the configuration, in place of inputs and outputs.
+/// The options with inputs and outputs replaced by a graph that is made from the configuration.
 Dict with_graph(const Dict& options);
 
 }  // namespace crescent::lua

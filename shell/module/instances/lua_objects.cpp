@@ -15,8 +15,8 @@ bool is_plain(const Value& part) {
   return structure.is_null();
 }
 
-/// The results of call() on the stack from `first` on, nested in any way; `return a, {b, c}` equals
-/// `return {a, b, c}`.
+/// The results of call() on the stack from `first` on, as one nested value; `return a, {b, c}`
+/// means the same as `return {a, b, c}`.
 Value results_of(lua_State* L, int first, const Layer& layer) {
   if (lua_isnoneornil(L, first))
     fail_in_layer(layer.name(), "Layer ", layer.name(),
@@ -49,7 +49,7 @@ void push_call(lua_State* L, const Call& call) {
   lua_setfield(L, -2, "mask");
 }
 
-/// Pushes the argument of a call with this name; returns false without one.
+/// Pushes the argument of the call with this name; returns false if it has none.
 bool push_argument(lua_State* L, const std::string& name, const Call& call,
                    const std::vector<Argument>& declared) {
   const auto known = std::find_if(declared.begin(), declared.end(),
@@ -67,8 +67,9 @@ bool push_argument(lua_State* L, const std::string& name, const Call& call,
   return true;
 }
 
-/// Pushes the arguments after self and the inputs: one by one if the first parameter of the
-/// function has the name of an argument, as in call(inputs, training), else all in a table.
+/// Pushes the arguments that follow self and the inputs: one by one if the first parameter of the
+/// Lua function is the name of an argument, as in call(inputs, training); otherwise all in one
+/// table.
 void push_arguments(lua_State* L, int function, const Call& call,
                     const std::vector<Argument>& declared) {
   const std::vector<std::string> names = parameters_of(L, function);
@@ -78,14 +79,14 @@ void push_arguments(lua_State* L, int function, const Call& call,
   if (pushed == 0 || pushed < names.size()) push_call(L, call);
 }
 
-/// Pushes the shapes of the tensors in a value in the same structure.
+/// Pushes the shapes of the tensors in a value, in the same structure.
 void push_shapes(lua_State* L, const Value& nested) {
   std::vector<Shape> shapes;
   for (const Tensor& tensor : tensors_of(nested)) shapes.push_back(tensor.shape());
   push_nested(L, structure_of(nested), shapes);
 }
 
-/// Pushes the shapes of the arguments of a call that are tensors, by position; build() takes them
+/// Pushes the shapes of those arguments of a call that are tensors, in order; build() gets them
 /// after the shapes of the inputs.
 void push_argument_shapes(lua_State* L, const CallOptions& call,
                           const std::vector<std::string>& names) {
@@ -102,7 +103,7 @@ struct Inputs {
 };
 void push(lua_State* L, const Inputs& inputs) { push(L, OneOrMore<Tensor>{inputs.tensors}); }
 
-/// Named numbers, which are pushed as a table.
+/// Logs that are pushed as a table {name = number}.
 struct Numbers {
   const Logs& logs;
 };
@@ -231,7 +232,8 @@ template <class Base>
 Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   lua_State* L = current();
   Height height(L);
-  if (is_tracing()) track_attributes();  // layers that were added to tables meanwhile
+  // Registers layers that were added to tables since the last call.
+  if (is_tracing()) track_attributes();
   const int first = lua_gettop(L) + 1;
   reserve(L, 8);
   push_self_method(L, "call");
@@ -257,7 +259,7 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
   return returned_tensors(L, first);
 }
 
-/// Calls reset_states of the class; if that calls this function, that of the base.
+/// Calls reset_states of the class; a call of reset_states from there runs the one of the base.
 template <class Base>
 void LuaLayerOf<Base>::reset_states() {
   if (resetting_ || !has("reset_states")) return Base::reset_states();
@@ -275,8 +277,9 @@ bool LuaLayerOf<Base>::keeps_own_variables() const {
   return has("save_own_variables") || has("load_own_variables");
 }
 
-/// Saves own variables. A class with only one of the two functions saves or loads variables by
-/// number, as in Keras.
+/// The variables that save_own_variables stores. A class that defines only one of
+/// save_own_variables and load_own_variables stores or reads variables by their numbers otherwise,
+/// as in Keras.
 template <class Base>
 Value LuaLayerOf<Base>::own_variables() const {
   lua_State* L = current();
@@ -332,7 +335,8 @@ void LuaMetric::configured() {
   LuaObjectOf<Metric>::configured();
 }
 
-/// Makes a variable with the value of the initializer; reset_state() sets zeros, as in Keras.
+/// Makes a variable with the value of the initializer; reset_state() later sets it to zeros, as in
+/// Keras.
 Variable LuaMetric::new_variable(std::optional<std::string> name, std::optional<Shape> shape,
                                  DType dtype, const Value& initializer) {
   Variable variable = add_variable(name.value_or("variable"), shape.value_or(Shape{}), dtype);
@@ -400,7 +404,7 @@ void LuaCallback::set_state(const Dict& state) {
   invoke(L, "set_state", 0, Value(state));
 }
 
-/// Calls the hook and copies values that it adds to the logs into the history.
+/// Calls the hook, then copies values that the hook added to the logs into the history.
 void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   if (!has("on_epoch_end")) return;
   lua_State* L = current();

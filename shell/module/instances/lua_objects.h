@@ -1,5 +1,5 @@
-// The C++ classes for classes and functions written in Lua: they override the virtual functions of
-// their kind by calls of Lua.
+// The C++ classes of objects whose class or function is written in Lua: their virtual functions
+// call Lua.
 #pragma once
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
@@ -8,7 +8,7 @@
 
 namespace crescent::lua {
 
-/// The steps of a model, of which its class may define methods.
+/// The training steps of a model (train_step, ...), for which its Lua class may define methods.
 class LuaSteps : public Steps {
  public:
   StepLogs train_step(Model& model, const Batch& batch) const override;
@@ -21,13 +21,12 @@ class LuaSteps : public Steps {
 };
 struct NoSteps {};
 
-/// The results of a function on the stack from `first` on; `return a, {b, c}` equals `return {a, b,
-/// c}`. Nil is left out.
+/// The tensors that a Lua function returned, on the stack from `first` on; `return a, {b, c}` means
+/// the same as `return {a, b, c}`. Nil is left out.
 Tensors returned_tensors(lua_State* L, int first);
 
-/// Write the variables that belong to the layer itself to the table at `store`, or read them from
-/// it, with their numbers from "0" on as keys. Keras saves layers so whose class does not define
-/// it.
+/// Write the layer's own variables to the table at `store`, or read them from it. The keys are
+/// their numbers from "0" on, as Keras stores layers whose class does not define how.
 void store_numbered(lua_State* L, int store, const Layer& layer);
 void load_numbered(const Dict& stored, const Layer& layer);
 
@@ -45,7 +44,8 @@ class LuaLayerOf : public Base,
   void reset_states() override;
   Dict get_config() const override { return with_build_config(configuration(Base::get_config())); }
   Dict base_config() const { return Base::get_config(); }
-  /// The named arguments that call() of the class declares or, if it declares none, its parameters.
+  /// The names of the arguments that the class declares for call() or, if it declares none, of the
+  /// parameters of its call function.
   std::vector<std::string> positional_arguments() const override;
   bool takes_structures() const override { return true; }
   bool computes_with_sizes() const override { return true; }
@@ -69,10 +69,11 @@ class LuaLayerOf : public Base,
   void set_own_variables(const Value& stored);
 
  protected:
-  /// Adds the result of get_build_config of the class, which is passed to build_from_config when
-  /// the layer is made again.
+  /// Adds the result of the class's get_build_config to the configuration; when the layer is made
+  /// again, build_from_config gets it.
   Dict with_build_config(Dict config) const;
-  /// The structure of the inputs of the call that builds the layer, or of the data of the model.
+  /// The structure of the inputs of the call that builds the layer; for a model that is being
+  /// trained, of its data.
   Value call_structure() const;
 
  private:
@@ -84,7 +85,7 @@ class LuaLayer final : public LuaLayerOf<Layer> {
   static void describe(Schema<LuaLayer>&) {}
 };
 
-/// The common part of the other kinds: options, init, configuration.
+/// The common part of all classes other than layers and models: options, init, configuration.
 template <class Base>
 class LuaObjectOf : public Base, public Instance {
  public:
@@ -101,7 +102,7 @@ class LuaObjectOf : public Base, public Instance {
   Dict base_config() const { return Base::get_config(); }
 };
 
-/// Calls self:call(arguments...) for a tensor.
+/// Calls self:call(arguments...) and returns its result, which must be a tensor.
 template <class... A>
 Tensor call_for_tensor(const Instance& instance, const char* method, const A&... arguments) {
   lua_State* L = current();
@@ -170,7 +171,7 @@ class LuaMetric final : public LuaObjectOf<Metric> {
 class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
  public:
   static void describe(Schema<LuaCallback>&) {}
-  /// The model; null after it was destroyed.
+  /// The model that calls the callback; null after the model was destroyed.
   std::shared_ptr<Object> model() const { return model_.lock(); }
   const Dict& params() const { return params_; }
 
@@ -179,7 +180,7 @@ class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
   void set_state(const Dict& state) override;
 
  protected:
-  /// Calls a hook by its name, or by its older name if the class does not define the newer one.
+  /// Calls the hook by its current name or, if the class does not define this, by its older name.
   void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override;
 };
 

@@ -1,5 +1,5 @@
-// Optimizers written in Lua define the update of a variable. Clipping, decay, averages and the rest
-// of a step are those of all optimizers.
+// Optimizers whose class is written in Lua. The class defines the update of one variable; gradient
+// clipping, weight decay and averaging are done by Optimizer as for all optimizers.
 #pragma once
 #include "instances/lua_objects.h"
 
@@ -18,9 +18,10 @@ class LuaOptimizer final : public LuaObjectOf<Optimizer> {
   }
 
  protected:
-  /// The names of slots that self:slots() returns; none without the method.
+  /// The names of the slots (state per variable) that self:slots() returns; empty if the class does
+  /// not define it.
   std::vector<std::string> slots() const override;
-  /// The result of self:initial_slot(name, variable); zeros without the method.
+  /// The result of self:initial_slot(name, variable); zeros if the class does not define it.
   Tensor initial_slot(std::string_view slot, const Variable& variable) const override;
   /// Calls self:update_step(gradient, variable, learning_rate, state); state has the slots by name
   /// and the number of the step.

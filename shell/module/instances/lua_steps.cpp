@@ -18,7 +18,8 @@ void push(lua_State* L, const Arrays& arrays) {
   push_nested(L, arrays.structure, arrays.tensors);
 }
 
-/// The argument `data` of a step: {x, y, sample_weight}, also by name.
+/// The argument `data` of a training step: {x, y, sample_weight}; its members can also be read by
+/// name.
 struct Data {
   const Batch& batch;
   Structures structures;
@@ -41,7 +42,7 @@ void push(lua_State* L, const Data& data) {
 
 const Instance& instance_of(const Model& model) { return dynamic_cast<const Instance&>(model); }
 
-/// The logs in the table on top of the stack, sorted by name; nil means none.
+/// Converts the table on top of the stack to logs, sorted by name; nil means no logs.
 StepLogs logs_on_top(lua_State* L, const char* method) {
   StepLogs logs;
   if (lua_isnil(L, -1)) return logs;
@@ -123,7 +124,8 @@ StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tenso
                        Arrays{y_pred, outputs}, Arrays{batch.sample_weight, outputs});
 }
 
-/// Whether steps call the model; a class without a call or a graph cannot be called.
+/// Whether the training steps call the model. They do not if the class defines train_step but
+/// neither call nor a graph.
 bool LuaSteps::calls_model(const Model& model) const {
   return model.is_graph() || instance_of(model).has("call") ||
          !instance_of(model).has("train_step");

@@ -25,8 +25,8 @@ void Ownership::visit(Object* object) {
   if (auto* model = dynamic_cast<const Functional*>(object)) visit_graph(*model);
 }
 
-/// Counts the references of a graph: to its nodes, to its inputs and outputs, and to its layers,
-/// which it also refers to as sublayers; a Sequential also has a list of its layers.
+/// Counts the references that a graph has: to its nodes, through its inputs and outputs, and to its
+/// layers, which it also refers to as sublayers. A Sequential has one more list of its layers.
 void Ownership::visit_graph(const Functional& model) {
   const bool sequential = dynamic_cast<const Sequential*>(&model);
   for (const LayerPtr& layer : model.layers())
@@ -61,7 +61,7 @@ void Ownership::add_owner(const Node* node) {
   ++nodes_.try_emplace(node, Owners{0, graphs_}).first->second.count;
 }
 
-/// Counts a node that only graphs own as an owner of its layer.
+/// If only graphs own a node, counts the node as an owner of its layer.
 void Ownership::count_owners_of_nodes() {
   for (const auto& [node, owners] : nodes_)
     for (const NodePtr& living : node->outbound_layer->inbound_nodes())

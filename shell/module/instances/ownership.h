@@ -1,5 +1,6 @@
-// Counts the known owners of objects with handles in Lua and of their sublayers: handles, layers
-// with sublayers and metrics, and graphs. An object with more references has an owner in C++.
+// Counts the known owners of objects that have handles in Lua, and of their sublayers. Known owners
+// are handles, layers (of their sublayers and metrics) and graphs. If an object has more references
+// than known owners, some C++ code owns it.
 #pragma once
 #include <lua.hpp>
 #include <unordered_map>
@@ -15,7 +16,7 @@ class Ownership {
   /// Counts the owners of the objects in the table of handles on top of the stack.
   explicit Ownership(lua_State* L);
   const std::vector<Object*>& handles() const { return handles_; }
-  /// Whether an owner in C++ has the object, or an object that owns it.
+  /// Whether C++ code owns the object, or an object that owns this object.
   bool is_kept(Object* object) const { return kept_.contains(object); }
 
   /// Calls f for every sublayer and metric of the object.
@@ -41,7 +42,7 @@ class Ownership {
     size_t graph;
   };
   std::unordered_map<Object*, long> known_;  // the number of counted owners
-  // the counted owners of nodes, which own their layer
+  // the counted owners of each node; a node owns its layer
   std::unordered_map<const Node*, Owners> nodes_;
   size_t graphs_ = 0;
   std::unordered_set<Object*> visited_, kept_;

@@ -8,8 +8,9 @@
 namespace crescent::lua {
 namespace {
 
-const char roots_key = 0;     // key in the registry: handles by address of the object
-const char sentinel_key = 0;  // key in the registry: the metatable of sentinels
+const char roots_key = 0;  // key in the registry: handles by address of the object
+// Key in the registry: the metatable of sentinels, values whose finalizer runs in each cycle.
+const char sentinel_key = 0;
 thread_local bool changed = false;
 
 bool is_instance(Object* object) {
@@ -23,8 +24,8 @@ bool has_user_value(lua_State* L, int index, int which) {
   return has;
 }
 
-/// Appends the handles of the instances that `object` owns to the table on top; the table of
-/// handles is at `handles`.
+/// Appends the handles of the instances that `object` owns to the table on top of the stack;
+/// `handles` is the stack index of the table of all handles.
 void list_instances(lua_State* L, int handles, Object* object, std::unordered_set<Object*>& seen) {
   Ownership::each_below(object, [&](Object* owned) {
     if (!seen.insert(owned).second) return;
@@ -36,7 +37,7 @@ void list_instances(lua_State* L, int handles, Object* object, std::unordered_se
   });
 }
 
-/// Stops the garbage collector while objects are referred to by address only.
+/// Stops the garbage collector while code holds objects by their address only.
 class CollectorPause {
  public:
   explicit CollectorPause(lua_State* L) : L_(L), running_(lua_gc(L, LUA_GCISRUNNING) == 1) {
@@ -52,8 +53,8 @@ class CollectorPause {
   bool running_;
 };
 
-/// Replaces the table of roots; handles are stored in their owners' user values before roots are
-/// removed.
+/// Computes a new table of roots. Before a root is removed, its handle is stored in the user values
+/// of its owners' handles.
 void replace_roots(lua_State* L) {
   const Height height(L);
   const CollectorPause pause(L);
@@ -79,7 +80,8 @@ void push_sentinel(lua_State* L) {
   lua_setmetatable(L, -2);
 }
 
-/// The finalizer of an unreferenced value, which runs in every cycle of the garbage collector.
+/// The finalizer of a sentinel, a value without references, so that it runs in every cycle of the
+/// garbage collector.
 extern "C" int end_of_cycle(lua_State* L) {
   update_roots(L);
   push_sentinel(L);
@@ -115,7 +117,7 @@ void hold_instances(lua_State* L, Object& object) {
 
 void roots_changed() { changed = true; }
 
-/// Updates the roots; errors are ignored, since they only delay the release of objects.
+/// Updates the roots. Errors are ignored, because they only delay the release of objects.
 void update_roots(lua_State* L) {
   if (!std::exchange(changed, false)) return;
   try {

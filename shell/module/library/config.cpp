@@ -31,7 +31,7 @@ bool is_deterministic() {
   return on && on->as_bool();
 }
 
-/// The known devices; one whose library cannot be loaded has the reason.
+/// The known devices; for a device whose library cannot be loaded, the entry contains the reason.
 List devices() {
   List all;
   for (const std::string& name : registry().names(Device::kKind)) {
@@ -118,8 +118,8 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Loads a plugin by its name, a library by its path, a Lua file that defines classes, or a folder
-/// with such a file.
+/// Loads a plugin by its name, a plugin library by its path, a Lua file that defines classes, or a
+/// folder that contains init.lua.
 OnStack load(const std::string& name) {
   lua_State* L = current();
   const bool path = name.find('/') != std::string::npos || ends_with(name, ".so");

@@ -13,7 +13,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The results for Lua: the values of a table, and {columns = names, classes = texts by column}.
+/// The results of reading a table: a tensor of its values, and {columns = names, classes = texts by
+/// column}.
 std::tuple<Tensor, Dict> pair_of(const Table& table) {
   List classes;
   for (const std::vector<std::string>& texts : table.classes) classes.push_back(Value(texts));
@@ -31,8 +32,8 @@ int read_csv(lua_State* L) {
   return push_table(L, path, *format_named<ReadsTables>("csv"));
 }
 
-/// Pushes {name = array} and the names in the order of the file; the options are those of the
-/// plugin.
+/// Pushes the table {column name = array} and the list of names in the order of the file; the
+/// options are those of the plugin that reads tables.
 int read_table(lua_State* L) {
   Interruptible interruptible;
   const std::string path = path_at(L, 1, "read_table");
@@ -43,7 +44,7 @@ int read_table(lua_State* L) {
   return 2;
 }
 
-/// cr.data.csv_dataset: the dataset of a path or a table of paths.
+/// Implements cr.data.csv_dataset: the dataset of a path or a table of paths.
 int csv_dataset(lua_State* L) {
   const Value given = to_value(L, 1);
   const Value paths = given.is_string() ? Value(List{given}) : given;
@@ -60,13 +61,13 @@ struct ArrayOptions {
   }
 };
 
-/// A member function that reads an array to memory, or one that opens it so that its values stay in
-/// the file.
+/// The member function to call: one reads an array to memory, the other opens it so that its values
+/// stay in the file.
 using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& member);
 constexpr Take kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
-/// Whether a format reads tables, as its class declares. The C++ type does not tell: formats of C
-/// plugins are wrapped in a class with all abilities.
+/// Whether a format reads tables according to the abilities that its class declares. The C++ type
+/// does not tell, because formats of C plugins are wrapped in a class that has all abilities.
 bool holds_tables(const Format& format) {
   const Value* abilities = format.info()->schema.traits.find("abilities");
   if (!abilities) return false;
@@ -74,7 +75,7 @@ bool holds_tables(const Format& format) {
   return std::find(all.begin(), all.end(), Value(ReadsTables::kAbility)) != all.end();
 }
 
-/// Pushes the content of a file, a table of arrays or an array.
+/// Pushes the content of a file: a table, or the arrays in it.
 int push_content(lua_State* L, const char* function, Take take) {
   Interruptible interruptible;
   const std::string path = path_at(L, 1, function);

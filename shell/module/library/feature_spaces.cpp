@@ -6,7 +6,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The result of a method of the format; nullopt without such a method.
+/// Calls a method of the format and returns its result; returns nullopt if the format has no such
+/// method.
 std::optional<Value> call_format(Format& format, const char* name, const Dict& arguments) {
   if (!format.info()->schema.find_method(name)) return std::nullopt;
   return format.call_method(name, arguments);

@@ -1,15 +1,16 @@
-// Runs plugins that are written in Lua, which core finds by their first lines.
+// Runs plugins that are written in Lua. The core recognizes them by the comment in their first
+// lines.
 #pragma once
 #include <lua.hpp>
 
 namespace crescent::lua {
 
-/// Has plugins in Lua run in the state that calls.
+/// Makes plugins written in Lua run in the Lua state that called the code that loads them.
 void run_lua_plugins();
-/// On this thread, where no state calls, they run in the one that this makes, which calls from then
-/// on.
+/// For this thread, on which no Lua state has called: plugins run in the state that start() makes;
+/// from then on this state counts as the one that called.
 void start_for_lua_plugins(lua_State* (*start)());
-/// The state in which plugins run that are loaded on this thread.
+/// The Lua state in which plugins that are loaded on this thread run.
 lua_State* state_for_lua_plugins();
 
 }  // namespace crescent::lua

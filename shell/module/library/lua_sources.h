@@ -8,7 +8,7 @@ struct LuaSource {
   std::string_view name;  ///< "applications/resnet"
   std::string_view text;
 };
-/// The source of this name; fails without one.
+/// The source of the Lua library with this name; fails if there is none.
 const LuaSource& lua_source(std::string_view name);
 
 }  // namespace crescent::lua

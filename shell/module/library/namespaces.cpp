@@ -8,9 +8,9 @@
 namespace crescent::lua {
 namespace {
 
-// key in the registry: functions by class name that make a Lua base for a C++ class
+// key in the registry: a table {class name = function that makes a Lua base for this C++ class}
 const char derivable_key = 0;
-const char namespace_key = 0;  // key in the metatable of a namespace: its KindInfo
+const char namespace_key = 0;  // key in the metatable of a namespace; its value is the KindInfo
 
 const KindInfo* find_namespace(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
@@ -28,8 +28,8 @@ const KindInfo& namespace_at(lua_State* L, int index) {
 
 // ---- classes of the registry
 
-/// The text "Dense(units)(x)" of a call that makes and applies a layer, with the required options
-/// only.
+/// The text of a call that makes a layer with only its required options and applies it:
+/// "Dense(units)(x)".
 std::string call_text(const ClassInfo& info, const char* inputs) {
   std::vector<std::string> required;
   for (const Field& field : info.schema.fields)
@@ -37,8 +37,8 @@ std::string call_text(const ClassInfo& info, const char* inputs) {
   return concat(info.name, "(", join(required), ")", inputs);
 }
 
-/// The inputs in a call such as Flatten(x) or Concatenate({x, y}), in which they take the place of
-/// options; null for options.
+/// Text for the hint when inputs are given where options belong, as in Flatten(x) or
+/// Concatenate({x, y}): "(x)" or "({ x, y })". Null if the arguments are options.
 const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   if (info.kind != Layer::kKind || lua_gettop(L) < 2) return nullptr;
   if (is_tensor_like(L, 2) || to_handle<Symbol>(L, 2)) return "(x)";
@@ -48,8 +48,8 @@ const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   return is_tensor_like(L, -1) || to_handle<Symbol>(L, -1) ? "({ x, y })" : nullptr;
 }
 
-/// Constructs an object: Class(options), with positional options in the order of the schema, then
-/// named ones.
+/// Constructs an object by Class(options): positional options in the order of the schema, followed
+/// by named ones.
 int construct(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   const char* inputs = inputs_in_place_of_options(L, *info);
@@ -65,7 +65,8 @@ int construct(lua_State* L) {
   return 1;
 }
 
-/// cr.data.Spirals { samples = 200 }: what the source gives is what the script works with.
+/// Implements cr.data.Spirals { samples = 200 }: makes the object and pushes the dataset that its
+/// method `stream` returns.
 int construct_dataset(lua_State* L, const ClassInfo& info) {
   const Dict options = options_from(L, 2, info.schema);
   return push_value(L, make_object(info.kind, info.name, options)->call_method("stream")), 1;
@@ -94,8 +95,8 @@ bool is_function(const ClassInfo& info) {
          (info.kind == Metric::kKind && info.schema.find_method("values"));
 }
 
-/// Whether the arguments are arrays of numbers: mean_squared_error({ 1, 2 }, { 2, 2 }), softmax { {
-/// 1, 2 } }.
+/// Whether the arguments are tensors or arrays of numbers, as in mean_squared_error({ 1, 2 }, { 2,
+/// 2 }) or softmax { { 1, 2 } }.
 bool are_arrays(lua_State* L, const ClassInfo& info) {
   const int last = info.kind == Activation::kKind ? 2 : 3;
   bool arrays = lua_gettop(L) >= last;
@@ -103,7 +104,8 @@ bool are_arrays(lua_State* L, const ClassInfo& info) {
     arrays = is_tensor_like(L, i) ||
              (is_plain_table(L, i) && lua_rawlen(L, i) > 0 && !is_keywords(L, i));
     if (!arrays || last == 3 || is_tensor_like(L, i)) continue;
-    lua_rawgeti(L, i, 1);  // {0.1} may be an option of an activation
+    // {0.1} is not taken for an array, as it may be an option of an activation.
+    lua_rawgeti(L, i, 1);
     arrays = is_plain_table(L, -1);
     lua_pop(L, 1);
   }
@@ -118,7 +120,8 @@ int call_class(lua_State* L) {
   return symbol || (tensors && is_function(*info)) ? call_function(L, *info) : construct(L);
 }
 
-/// The class of this name; losses are found among metrics too, since their functions are metrics.
+/// The class of this name. Losses are also looked up among the metrics, since the functions of
+/// losses are metrics too.
 ClassPtr class_named(const KindInfo& space, const std::string& name) {
   if (std::string_view(space.name) == Metric::kKind && !registry().find(Metric::kKind, name))
     if (ClassPtr loss = registry().find(Loss::kKind, name)) return loss;
@@ -166,7 +169,8 @@ int pairs_of_namespace(lua_State* L) {
   return 3;
 }
 
-/// get(identifier) of a namespace: the object for a name, a configuration or an object.
+/// Implements get(identifier) of a namespace: returns the object for a name, a configuration or an
+/// object.
 int get_from(lua_State* L, const KindInfo& space, int index) {
   const Value identifier = adapted(to_value(L, index), space.name);
   return identifier.is_null() ? (lua_pushnil(L), 1)
@@ -221,9 +225,10 @@ void push_namespace(lua_State* L, const KindInfo& space) {
   lua_setmetatable(L, -2);
 }
 
-/// Makes a subclass from class, name, options and arguments. A C++ class is derived from by the
-/// base in Lua that stands for it, or by the function in Lua for all others, which gives nil for
-/// kinds that it does not know.
+/// Implements subclass: the stack has the class, the name, the options and the arguments. For a
+/// layer class in C++ the Lua base with its name makes the subclass, if there is one; for all
+/// others the function registered under "", which returns nil for kinds of classes that it does not
+/// know.
 int subclass(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   lua_settop(L, 4);
@@ -233,7 +238,7 @@ int subclass(lua_State* L) {
   if (info->kind == Layer::kKind && lua_isfunction(L, -1)) {
     protected_call(L, 0, 1);
     const int base = lua_gettop(L);
-    lua_getfield(L, base, "subclass");  // the function of the base table
+    lua_getfield(L, base, "subclass");  // calls the function subclass of the base table
     lua_pushvalue(L, base);
     for (int i = 2; i <= 4; ++i) lua_pushvalue(L, i);
     protected_call(L, 4, 1);

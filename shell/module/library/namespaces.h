@@ -1,15 +1,15 @@
-// The namespaces cr.layers, cr.optimizers, ...: a table per kind, whose fields are looked up in the
-// registry, so all registered classes appear.
+// The namespaces cr.layers, cr.optimizers, ...: one table per kind of class. Their fields are
+// looked up in the registry, so that all registered classes are found.
 #pragma once
 #include "classes/type.h"
 
 namespace crescent::lua {
 
-/// The kind of classes whose method `stream` gives a dataset; cr.data has them.
+/// The kind of classes whose method `stream` returns a dataset; they are in cr.data.
 constexpr const char* kDatasetKind = "dataset";
 
 const Type& class_type();
-/// Pushes the table of functions that make Lua bases for C++ classes, by class name.
+/// Pushes the table {class name = function} of the functions that make Lua bases for C++ classes.
 void push_derivable(lua_State* L);
 /// Adds all namespaces to the table on top of the stack.
 void set_namespaces(lua_State* L);

@@ -12,7 +12,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The prefix of the chunk names of libraries in Lua (shell/lua).
+/// The beginning of the names of Lua chunks that are libraries (shell/lua).
 constexpr std::string_view kLibraryChunk = "=crescent/";
 
 Dict describe_parameter(const Parameter& parameter) {
@@ -55,7 +55,8 @@ List arguments_of(const SchemaData& schema) {
     if (!argument.supported) continue;
     Dict row{{"name", argument.name}, {"doc", argument.doc}};
     row.set("default", argument.default_value);
-    if (argument.input) row.set("input", *argument.input + 1);  // from 1: which input it is
+    // The number of the input that the argument is, from 1.
+    if (argument.input) row.set("input", *argument.input + 1);
     arguments.push_back(std::move(row));
   }
   return arguments;
@@ -80,7 +81,7 @@ Dict describe_property(const Field& property) {
           {"settable", !property.read_only}};
 }
 
-/// The members of objects of the class beyond those of its kind.
+/// The members that the class adds to those of all classes of its kind.
 List members_of_class(const SchemaData& schema) {
   List members;
   for (const Method& method : schema.methods) members.push_back(describe_method(method));
@@ -111,15 +112,15 @@ std::vector<std::string_view> comment_above(std::string_view source, int line) {
   return texts;
 }
 
-/// Removes the first word and the space after it from the text, and returns the word.
+/// Removes the first word and the space after it from the text; returns the word.
 std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(word.size() + 1, text.size()));
   return word;
 }
 
-/// Sets types from lines of a comment, `@param name type` and `@return type`; the other lines are
-/// the documentation.
+/// Reads a comment into a signature: lines `@param name type` and `@return type` set types, the
+/// other lines are the documentation.
 void read_comment(const std::vector<std::string_view>& comment, Signature& signature) {
   std::vector<std::string> doc;
   for (std::string_view line : comment) {
@@ -137,7 +138,7 @@ void read_comment(const std::vector<std::string_view>& comment, Signature& signa
   signature.doc = join(doc, " ");
 }
 
-/// The names of the parameters of a function of Lua.
+/// The names of the parameters of a Lua function.
 std::vector<Parameter> parameters_of(lua_State* L, int index, const lua_Debug& function) {
   std::vector<Parameter> parameters;
   lua_pushvalue(L, index);
@@ -151,7 +152,7 @@ std::vector<Parameter> parameters_of(lua_State* L, int index, const lua_Debug& f
   return parameters;
 }
 
-/// The description of a function of a library in Lua; null for a function of the user.
+/// The description of a function of a Lua library; null for a function of the user.
 Value describe_library_function(lua_State* L, int index) {
   lua_Debug function;
   lua_pushvalue(L, index);
@@ -181,8 +182,8 @@ Value describe_callable_table(lua_State* L, int index) {
   return function ? Value(describe_function(*function)) : Value();
 }
 
-/// The description with parameters reduced to their names, for scripts; `arguments` still describes
-/// them in full.
+/// Replaces the parameters in a description by their names, for scripts, and stores the full
+/// parameters as `arguments`.
 Value with_names(Value described) {
   if (!described.is_dict()) return described;
   described.as_dict().set("arguments", described.as_dict().at("parameters"));

@@ -1,5 +1,5 @@
-// Descriptions of functions, classes and objects as dictionaries, for help, completion and the
-// prompt, which are written in Lua, and for the listing.
+// Descriptions of functions, classes and objects as dictionaries. The help, the completion and the
+// prompt, which are written in Lua, and the listing use them.
 #pragma once
 #include <lua.hpp>
 

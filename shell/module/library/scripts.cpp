@@ -21,9 +21,11 @@
 namespace crescent::lua {
 namespace {
 
-const char methods_key = 0;  // key in the registry: the table `shell`, which scripts share
+// Key in the registry: the table `shell`, which the Lua libraries share.
+const char methods_key = 0;
 
-/// The prefix of the locations of scripts in messages: "crescent/applications/resnet:12: ".
+/// The beginning of the file names that error messages give for Lua libraries, as in
+/// "crescent/applications/resnet:12: ".
 constexpr std::string_view kChunks = "crescent/";
 
 /// Makes an option of a row {name=, type=, default=, doc=, required=}, for help and completion.
@@ -37,7 +39,7 @@ Field option_from(const Dict& row) {
   return option;
 }
 
-/// A bit mask of the rows, one per parameter, that have this flag.
+/// A bit mask of those rows (one row per parameter) that have this flag.
 unsigned flagged(const List& rows, const char* flag) {
   unsigned bits = 0;
   for (size_t i = 0; i < rows.size(); ++i)
@@ -51,8 +53,8 @@ SchemaData options_from(const List& rows) {
   return options;
 }
 
-/// Whether functions written in Lua call the function of this name, so that its errors must name
-/// the outer function instead.
+/// Whether Lua libraries call the function of this name. The error of such a call must name the
+/// library function that the user called.
 bool is_inner_function(std::string_view word) {
   constexpr std::string_view kInner[] = {"draw", "save_picture", "permutation", "randint",
                                          "uniform"};
@@ -60,15 +62,15 @@ bool is_inner_function(std::string_view word) {
          registry().find(Operation::kKind, word) != nullptr;
 }
 
-/// The message of an inner function, with the inner name replaced by the name of the function that
-/// the user called.
+/// The message of an error in an inner function, with the inner function's name replaced by the
+/// name of the function that the user called.
 std::string with_outer_name(std::string_view message, std::string_view name) {
   const std::string_view word = message.substr(0, std::min(message.find(": "), message.size()));
   return is_inner_function(word) ? concat(name, message.substr(word.size())) : std::string(message);
 }
 
-/// Calls a function that is written in Lua; its errors are reported at the line of the user's code
-/// that called it, and name the function that the user called.
+/// Calls a library function written in Lua. Its errors are reported at the line of the user's code
+/// that called it, and begin with its name.
 void call_library(lua_State* L, int arguments, std::string_view name) {
   try {
     protected_call(L, arguments, LUA_MULTRET);
@@ -80,8 +82,8 @@ void call_library(lua_State* L, int arguments, std::string_view name) {
   }
 }
 
-/// A function defined by a script. Its body, a function of Lua, is the second upvalue of the C
-/// function and is called with one value per option.
+/// A function that a Lua library defines by shell.define. Its body, a Lua function, is the second
+/// upvalue of the C function; it is called with one value per option.
 class Scripted final : public Callable {
  public:
   Scripted(const std::string& name, const std::string& doc, const List& rows)
@@ -110,8 +112,8 @@ class Scripted final : public Callable {
   unsigned takes_names_ = 0, takes_lists_ = 0;
 };
 
-/// Stores a function for the lifetime of the process, as all Callables in Lua need; libraries
-/// define a limited number.
+/// Stores a function for the lifetime of the process, as all Callables in Lua need. This is no
+/// leak, since libraries define a limited number of functions.
 const Callable& kept(CallablePtr function) {
   static std::mutex mutex;
   static std::vector<CallablePtr> functions;
@@ -120,7 +122,8 @@ const Callable& kept(CallablePtr function) {
   return *functions.back();
 }
 
-/// define(name, doc, options, body) makes a function of the body with these options.
+/// Implements define(name, doc, options, body), which makes a function with these options that
+/// calls `body`.
 OnStack define(const std::string& name, const std::string& doc, Value options, Any body) {
   lua_State* L = current();
   const Callable& function = kept(std::make_unique<const Scripted>(name, doc, options.as_list()));
@@ -142,13 +145,13 @@ OnStack source(const std::string& name) {
   return {};
 }
 
-/// The parts of the next automatic name: "conv2d" and 3 for "Conv2D".
+/// The parts of the next automatic layer name: "conv2d" and 3 for the class "Conv2D".
 std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
   const std::string base = to_snake_case(class_name);
   return {base, std::stoll(unique_name(base).substr(base.size() + 1))};
 }
 
-/// The class of datasets of this name; nil without one.
+/// The class of datasets with this name; nil if there is none.
 OnStack dataset_class(const std::string& name) {
   const ClassPtr info = registry().find(kDatasetKind, name);
   info ? push(current(), info) : lua_pushnil(current());
@@ -201,7 +204,8 @@ bool save_named_space(const std::string& path, Names space) {
   return save_feature_space(path, space.dict);
 }
 
-/// A figure drawn by the picture class `way` (crescent/io/picture.h), as bytes.
+/// The bytes of a picture file of a figure, drawn by the picture class `way`
+/// (crescent/io/picture.h).
 std::string drawn(const std::string& way, Names figure, Names options) {
   return make<Picture>(way)->draw(figure.dict, options.dict);
 }

@@ -9,8 +9,8 @@ namespace crescent::lua {
 /// the stack.
 void run_scripts(lua_State* L);
 
-/// Calls the function shell.methods[name], which a script defines, with the arguments on the stack,
-/// leaves the results there and returns their number: the body of a method that is written in Lua.
+/// Calls the function shell.methods[name], which a Lua library defines, as the body of a method.
+/// The arguments are on the stack; the results are left there, and their number is returned.
 int call_script_method(lua_State* L, const char* name);
 
 }  // namespace crescent::lua

@@ -11,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The shortest text that reads as the same number of its type; NaN has no sign.
+/// The shortest text from which the same number of type T is read; NaN is written without a sign.
 template <class T>
 std::string number_text(T value) {
   if (value != value) return "nan";
@@ -19,7 +19,7 @@ std::string number_text(T value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-/// The text as a field, in quotes where it would otherwise not be read as one field.
+/// The text of a field, in quotes if it would not be read as one field without them.
 std::string quoted(std::string_view text, char separator) {
   const bool plain = text.find_first_of("\"\n\r") == text.npos && text.find(separator) == text.npos;
   if (plain) return std::string(text);

@@ -7,8 +7,8 @@
 namespace crescent::lua {
 namespace {
 
-const char class_key = 0;   // key in a class table of a user: its ClassPtr
-const char marker_key = 0;  // key in the metatable of class tables
+const char class_key = 0;   // key in the class table of a user's class; its value is the ClassPtr
+const char marker_key = 0;  // key in the metatable of class tables, which marks it
 const char super_address = 0;
 
 }  // namespace

@@ -3,8 +3,8 @@
 namespace crescent::lua {
 namespace {
 
-const char handles_key = 0;  // key of a weak table of userdata by address of the object
-const char objects_key = 0;  // key in the metatables of objects
+const char handles_key = 0;  // key in the registry: a weak table {address of object = userdata}
+const char objects_key = 0;  // key that marks the metatables of objects
 ObjectSide object_side{};
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Handles are C++ values as Lua userdata. A value (Tensor, Variable, Symbol, Node, InputSpec,
-// class) gets a new userdata each time; an Object has one userdata while Lua refers to it, so the
-// same object is the same value in Lua.
+// Handles are C++ values in Lua userdata. A value (Tensor, Variable, Symbol, Node, InputSpec,
+// class) gets a new userdata each time it is pushed; an Object has one userdata while Lua refers to
+// it, so that the same object is the same value in Lua.
 #pragma once
 #include <lua.hpp>
 #include <new>
@@ -16,7 +16,8 @@ namespace crescent::lua {
 using ObjectPtr = std::shared_ptr<Object>;
 using ClassPtr = std::shared_ptr<const ClassInfo>;
 
-/// The name of a kind of handle in messages; its address is the key of the metatable.
+/// The name of a type of handles in messages; its address is also the key of the metatable in the
+/// registry.
 template <class T>
 extern const char* const kHandleText;
 template <>
@@ -46,7 +47,7 @@ inline bool has_metatable(lua_State* L, int index, const void* key) {
   return same;
 }
 
-/// The C++ value in the handle at `index`; null for another value.
+/// The C++ value in the handle at `index`; null if the value there is no such handle.
 template <class T>
 T* to_handle(lua_State* L, int index) {
   void* memory = lua_touserdata(L, index);
@@ -66,30 +67,31 @@ void push_handle(lua_State* L, T value) {
 inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kTraced = 5,
                      kUserValues = 5;
 
-/// Functions for handles of objects that folders above this one define.
+/// Functions for handles of objects. Code in other folders, on which this folder does not depend,
+/// sets them.
 struct ObjectSide {
-  /// gives a new handle, on top of the stack, its metatable
+  /// sets the metatable of the new handle on top of the stack
   void (*initialize)(lua_State* L, const ObjectPtr& object);
   /// called when C++ may own the object from now on
   void (*given)(lua_State* L, int index, Object& object);
 };
 void set_object_side(const ObjectSide& side);
-/// Marks the metatable on top of the stack as that of objects.
+/// Marks the metatable on top of the stack as a metatable of objects.
 void mark_objects(lua_State* L);
 
-/// The object at `index`, for callers that may keep it, so that C++ may own it from now on; null
-/// for another value.
+/// The object at `index` for callers that may store it, so that C++ may own it from now on; null if
+/// the value is no object.
 Object* to_object(lua_State* L, int index);
-/// The object at `index`, for callers that do not keep it; null for another value.
+/// The object at `index` for callers that do not store it; null if the value is no object.
 Object* peek_object(lua_State* L, int index);
 template <class T>
 std::shared_ptr<T> object_as(lua_State* L, int index) {
   auto* object = dynamic_cast<T*>(to_object(L, index));
   return object ? std::dynamic_pointer_cast<T>(object->shared_from_this()) : nullptr;
 }
-/// Pushes the weak table of userdata by address of the object.
+/// Pushes the weak table {address of object = userdata}.
 void push_handles(lua_State* L);
-/// Pushes the userdata of the object; nil for null.
+/// Pushes the userdata of the object; pushes nil for a null pointer.
 void push_object(lua_State* L, const ObjectPtr& object);
 
 std::string describe_handle(lua_State* L, int index);

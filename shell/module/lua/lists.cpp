@@ -5,9 +5,10 @@
 namespace crescent::lua {
 namespace {
 
-const char list_key = 0;  // registry: the metatable of lists
+const char list_key = 0;  // key in the registry: the metatable of lists
 
-/// The metamethod __index of lists. Positions behind the end are nil, so that ipairs() ends.
+/// The metamethod __index of lists. Positions behind the last item are nil, so that ipairs() ends
+/// there.
 extern "C" int index_list(lua_State* L) {
   if (lua_isinteger(L, 2) && lua_tointeger(L, 2) < 1)
     return luaL_error(L,

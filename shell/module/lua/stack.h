@@ -1,4 +1,5 @@
-// Helpers for the stack of Lua: space, fields without metamethods, height.
+// Helpers for the Lua stack: space for values, access to fields without metamethods, and restoring
+// the height.
 #pragma once
 #include <lua.hpp>
 
@@ -7,11 +8,11 @@ namespace crescent::lua {
 /// Makes space for n more values, or fails.
 void reserve(lua_State* L, int n);
 
-/// Push table[name] and a global variable without metamethods, which might raise errors.
+/// Push table[name], and a global variable, without calling metamethods, which might raise errors.
 void push_field(lua_State* L, int table, const char* name);
 void push_global(lua_State* L, const char* name);
-/// Pushes the weak table of the registry under this key, made on first use; `mode` is that of Lua's
-/// __mode.
+/// Pushes the weak table stored in the registry under this key, which is made on first use; `mode`
+/// is the value of its __mode.
 void push_weak_table(lua_State* L, const void* key, const char* mode);
 
 /// Restores the height of the stack in its destructor.

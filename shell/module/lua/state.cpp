@@ -37,12 +37,13 @@ class CallScope {
   lua_State* before_;
 };
 
-/// Whether the call is in a part of the module that is written in Lua.
+/// Whether the called function is in a part of the module that is written in Lua.
 bool is_in_module(const lua_Debug& call) {
   return std::strncmp(call.short_src, "crescent/", 9) == 0;
 }
 
-/// Pushes the place of the call; of one in the module that in code of the user which led to it.
+/// Pushes the location of the call; if it is in a Lua library, the location in the user's code that
+/// led to it.
 void push_place(lua_State* L) {
   lua_Debug call;
   bool inside = false;
@@ -56,8 +57,8 @@ void push_place(lua_State* L) {
   luaL_where(L, 1);
 }
 
-/// Pushes the message with the place of the call before it, as errors of Lua have it; only once for
-/// nested calls.
+/// Pushes the message after the location of the call, as error messages of Lua have it; nested
+/// calls add the location only once.
 void push_message(lua_State* L, const char* message) {
   push_place(L);
   const std::string_view position = lua_tostring(L, -1), text = message;
@@ -65,7 +66,7 @@ void push_message(lua_State* L, const char* message) {
   text.starts_with(position) ? lua_remove(L, -2) : lua_concat(L, 2);
 }
 
-/// Whether the current exception is an error of Lua built as C++, which throws a pointer to a
+/// Whether the current exception is a Lua error of a Lua built as C++, which throws a pointer to a
 /// private type.
 bool is_error_of_lua() {
   const std::type_info* type = abi::__cxa_current_exception_type();

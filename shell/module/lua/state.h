@@ -1,9 +1,8 @@
-// Calls and errors between Lua and C++.
-//
-// A stock interpreter is built as C and raises errors by longjmp, which skips destructors. So all
-// C++ runs inside guarded(), which converts exceptions to an error message, and only the outermost
-// shim, where no C++ object is alive, calls lua_error. C++ calls Lua functions by protected_call(),
-// which converts an error of Lua to a LuaError exception with the original error value.
+// Calls and errors between Lua and C++. A stock interpreter is built as C and raises errors by
+// longjmp, which skips destructors. Therefore all C++ code runs inside guarded(), which converts
+// exceptions to an error message, and only the outermost function, in which no C++ object is alive,
+// calls lua_error. C++ calls Lua functions by protected_call(), which converts a Lua error to a
+// LuaError exception that holds the original error value.
 #pragma once
 #include <lua.hpp>
 #include <memory>
@@ -14,26 +13,27 @@
 
 namespace crescent::lua {
 
-/// The state of the module for a Lua state. It outlives the Lua state, so references to values can
-/// detect its end.
+/// The data of the module for a Lua state. It outlives the Lua state, so that references to Lua
+/// values can detect that the state was closed.
 struct Host {
   lua_State* main = nullptr;  ///< null after lua_close
 };
 
 /// Makes the host of a new state; called first by the module.
 void open_host(lua_State* L);
-/// The Lua thread that last called C++, on which C++ must call back. Fails on threads of the
-/// process that Lua did not call.
-/// call.
+/// The Lua thread that last called C++ on this thread of the process; callbacks run in it. Fails on
+/// a thread that Lua did not call.
 lua_State* current();
-/// The same, or null on such a thread.
+/// Returns the same as current(), or null on a thread that Lua did not call.
 lua_State* current_or_null();
-/// Has C++ on this thread count as called by this Lua thread, where none calls.
+/// Makes the C++ code on this thread count as called by the given Lua thread, if no Lua thread
+/// called it.
 void stay_current(lua_State* L);
-/// Whether C++ that Lua called is calling Lua again, so C++ in between may be recording a program.
+/// Whether C++ code that Lua called is itself calling Lua; the C++ code in between may be recording
+/// a program.
 bool in_callback();
 
-/// A reference of C++ that keeps a Lua value alive.
+/// A reference to a Lua value that C++ holds; it keeps the value alive.
 class Ref {
  public:
   Ref() = default;

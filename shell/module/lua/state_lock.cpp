@@ -8,13 +8,14 @@
 namespace crescent::lua {
 namespace {
 
-constexpr std::chrono::milliseconds kPollInterval{20};  // interval between checks of a condition
+// Interval between checks of the condition that a thread waits for.
+constexpr std::chrono::milliseconds kPollInterval{20};
 
 thread_local bool in_background = false;
 
 }  // namespace
 
-/// Never destroyed: threads may wait for it when the process exits.
+/// The lock is never destroyed, because threads may wait for it when the process exits.
 StateLock& StateLock::instance() {
   static auto* lock = new StateLock;
   return *lock;
@@ -22,8 +23,8 @@ StateLock& StateLock::instance() {
 
 bool StateLock::is_background() { return in_background; }
 
-/// Wakes the waiting threads; among those in the background, the one that has been ready for
-/// longest takes the lock.
+/// Wakes the waiting threads. Among the background threads, the one that has been ready longest
+/// gets the lock.
 void StateLock::pass_on() {
   changed_.notify_all();
   if (locked_ || wanted_) return;

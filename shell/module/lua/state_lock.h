@@ -1,5 +1,5 @@
-// The lock of the Lua state. The thread of the script or of the prompt holds it, and unlocks it
-// while it waits; threads that train in the background lock it for one batch at a time.
+// The lock of the Lua state. The thread of the script or prompt holds it, and unlocks it while it
+// waits; threads that train in the background lock it for one batch at a time.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -18,23 +18,24 @@ class StateLock {
 
   void unlock();
 
-  // ---- for the thread of the script, which has precedence over threads in the background
+  // ---- for the thread of the script, which has precedence over background threads
   void lock();
-  /// Returns false when the lock does not become free within this time.
+  /// Returns false if the lock does not become free within this time.
   bool try_lock_for(std::chrono::milliseconds time);
-  /// Locks for an entry of the prompt.
+  /// Locks for running an entry of the prompt.
   void lock_for_entry();
-  /// Unlocks until `done`, which is checked now and then and at `end`, returns true, or until an
-  /// interruption.
+  /// Unlocks until an interruption, or until `done` returns true; `done` is checked at regular
+  /// intervals and at the time `end`.
   void unlock_until(const Condition& done, Time end = Time::max());
-  /// Lets a thread in the background that is ready lock once, unless an entry has just begun.
+  /// Lets one background thread that is ready lock once, unless an entry of the prompt has just
+  /// begun.
   void yield();
 
   // ---- for threads in the background, which lock one after the other
   /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
   /// changes.
   void lock_in_background(Condition ready);
-  /// Whether the calling thread is one in the background.
+  /// Whether the calling thread is a background thread.
   static bool is_background();
 
  private:
@@ -46,12 +47,12 @@ class StateLock {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool locked_ = true, wanted_ = false;  ///< wanted: by the thread of the script
+  bool locked_ = true, wanted_ = false;  ///< wanted_: the thread of the script waits for the lock
   bool entry_begins_ = false;
   std::list<Waiter*> waiters_;
 };
 
-/// While an object of this class lives, threads in the background may lock the Lua state.
+/// While an object of this class exists, background threads may lock the Lua state.
 class UnlockedState {
  public:
   UnlockedState() { StateLock::instance().unlock(); }

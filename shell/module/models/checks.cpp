@@ -40,7 +40,8 @@ bool all_ok(const std::vector<CheckReport>& reports) {
   return true;
 }
 
-/// Returns the report, or raises its text as an error if a check failed and `raise` is set.
+/// Returns the report as a table; if a check failed and `raise` is set, raises its text as an
+/// error.
 OnStack give(const std::vector<CheckReport>& reports, const Value& fields, bool raise) {
   if (raise && !all_ok(reports)) fail(text_of_all(reports));
   push_report(current(), fields, text_of_all(reports));
@@ -84,8 +85,8 @@ Variables variables_at(lua_State* L, int index) {
   return variables;
 }
 
-/// The inputs in float64, in which finite differences are more precise; as given if the function's
-/// results would not be float64 as well.
+/// The inputs converted to float64, in which finite differences are more precise; unchanged if the
+/// function's results for float64 inputs would not be float64.
 Tensors in_doubles(const Ref& function, const Tensors& inputs) {
   Tensors doubles;
   for (const Tensor& x : inputs)
@@ -115,7 +116,7 @@ OnStack check_gradient_of(Any function, Any inputs, Any variables, double step, 
               raise);
 }
 
-/// The name of a class of layers, given as a class or by its name.
+/// The name of the layer class at `index`, which is given as a class or by its name.
 std::string layer_class_at(lua_State* L, int index) {
   if (lua_type(L, index) == LUA_TSTRING) return text_of(L, index);
   ClassPtr info = class_of_table(L, index);

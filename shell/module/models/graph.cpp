@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Pushes history = {layer, node_index, tensor_index}, with indices from 1.
+/// Pushes a symbol's history {layer, node_index, tensor_index}; the indices count from 1.
 OnStack history(Symbol& symbol) {
   lua_State* L = current();
   lua_createtable(L, 0, 3);
@@ -50,7 +50,7 @@ Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
   return Input(options);
 }
 
-/// The sizes by axis in a table such as {[-1] = 3}, sorted for messages.
+/// The sizes in a table such as {[-1] = 3} as pairs (axis, size), sorted for messages.
 std::vector<std::pair<int, int64_t>> to_axes(lua_State* L, int index) {
   std::vector<std::pair<int, int64_t>> axes;
   if (lua_isnil(L, index)) return axes;

@@ -13,7 +13,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The index of a node; positions in Lua count from 1.
+/// The index of a node, converted from its position in Lua, which counts from 1.
 int node_place(int64_t position) {
   if (position < 1) fail("node positions count from 1, got ", position);
   return static_cast<int>(std::min<int64_t>(position - 1, 1 << 30));
@@ -53,7 +53,7 @@ Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional
   return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), chosen, options);
 }
 
-/// Adds a variable with the order of arguments of Keras 3.
+/// Adds a variable; the order of the arguments is that of Keras 3.
 Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
                       std::optional<DType> dtype, bool trainable, bool autocast, Value regularizer,
                       Value constraint, std::optional<std::string> name) {
@@ -61,7 +61,7 @@ Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
                     trainable, constraint, autocast);
 }
 
-/// Adds a symbol as loss or metric to its model.
+/// Adds a symbol as a loss or a metric to the model of the layer.
 template <class Add>
 void add_symbol(Layer& layer, const char* method, Add add) {
   if (auto* model = dynamic_cast<Functional*>(&layer)) return add(*model);
@@ -73,8 +73,8 @@ void add_symbol(Layer& layer, const char* method, Add add) {
                 layer.name(), " takes tensors, in call");
 }
 
-/// Adds a loss or a list of losses. The inputs on which they depend, which Keras 2 needed, are
-/// ignored: get_losses_for() finds them.
+/// Adds a loss or a list of losses. The argument `inputs`, which Keras 2 needed, is ignored:
+/// get_losses_for() finds the inputs on which a loss depends.
 void add_loss(Layer& layer, Any losses, Any inputs) {
   lua_State* L = current();
   if (!lua_isnil(L, inputs.index) && !is_symbolic(L, inputs.index)) to_tensors(L, inputs.index);
@@ -101,7 +101,7 @@ OneOrMore<Shape> compute_output_shape(Layer& layer, Any shape) {
   return {layer.compute_output_shape(to_shapes(current(), shape.index))};
 }
 
-/// The masks of the outputs for these masks of the inputs.
+/// The masks of the outputs when the inputs have the given masks.
 OneOrMore<Tensor> compute_mask(Layer& layer, Any inputs, Value masks) {
   lua_State* L = current();
   if (is_symbolic(L, inputs.index))
@@ -114,7 +114,7 @@ OneOrMore<Tensor> compute_mask(Layer& layer, Any inputs, Value masks) {
   return result;
 }
 
-/// Abstract tensors with the shapes and dtypes of the outputs.
+/// Abstract tensors, which have the shapes and dtypes of the outputs but no values.
 OneOrMore<Tensor> compute_output_spec(Layer& layer, Any inputs) {
   lua_State* L = current();
   TensorSpecs specs;
@@ -140,7 +140,7 @@ void build(Layer& layer, Any shape) {
   if (instance && instance->is_building()) return;
   const std::vector<Shape> shapes = to_shapes(current(), shape.index);
   layer.build_for(shapes);
-  // a class without a build is built by its call
+  // a class without a build method builds itself in its call, which this runs
   if (instance && !instance->has("build")) layer.compute_output_shape(shapes);
 }
 
@@ -283,7 +283,7 @@ namespace {
 
 size_t count_in(const Value& given) { return given.is_dict() ? given.as_dict().size() : 1; }
 
-/// The result, or a table of results in the order of names if a table was given.
+/// Pushes one result, or a table of results under the given names if `given` is a table.
 template <class T>
 void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_iterator& result) {
   if (!given.is_dict()) return push(L, *result++);
@@ -297,7 +297,8 @@ void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_
   }
 }
 
-/// The results under the names of the inputs, if there is one for each.
+/// Pushes the results under the names of the inputs if there is one result per input, else as a
+/// list.
 template <class T>
 void push_named(lua_State* L, const Layer& layer, const Dict& given,
                 const std::vector<T>& results) {
@@ -327,7 +328,8 @@ void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
     push_named(L, layer, given, layer(Tensors{}, options));
 }
 
-/// Whether all names in the table are arguments of the layer, whose inputs are named arguments.
+/// Whether all names in the table are names of arguments of the layer (for layers whose inputs are
+/// named arguments).
 bool names_arguments(lua_State* L, int index, const Layer& layer) {
   if (!is_keywords(L, index)) return false;
   const std::vector<Argument>& arguments = layer.call_arguments();
@@ -349,8 +351,8 @@ bool is_symbolic(const Value& nested) {
                      [](const Value& leaf) { return leaf.object_as<BoxedSymbol>() != nullptr; });
 }
 
-/// The inputs in the table at index 2: for a graph in the order of its inputs, for other layers in
-/// their structure.
+/// The inputs in the table at stack index 2: for a graph in the order of its inputs, for other
+/// layers in the structure of the table.
 Value inputs_at(lua_State* L, const Layer& layer) {
   const Value nested = without_list_of_one(nested_at(L, 2));
   const auto* model = dynamic_cast<const Model*>(&layer);

@@ -1,11 +1,12 @@
-// Layers in Lua.
+// Layers as Lua sees them.
 #pragma once
 #include "classes/object_types.h"
 
 namespace crescent::lua {
 
 Type& add_layer_type(ObjectTypes& types, const Type& object);
-/// layer(inputs, {training = true}); the stack has the layer, the inputs and perhaps the table.
+/// Implements layer(inputs, {training = true}); the stack has the layer, the inputs and optionally
+/// the table.
 int call_layer(lua_State* L);
 
 }  // namespace crescent::lua

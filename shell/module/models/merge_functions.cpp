@@ -10,14 +10,14 @@ namespace {
 
 struct MergeFunctionSpec {
   const char *name, *class_name;
-  Dict defaults;  ///< options with another default in the function than in the class
+  Dict defaults;  ///< options whose default in the function differs from that in the class
 };
 
-/// Splits f{a, b, axis = 1} into f({a, b}, {axis = 1}).
+/// Splits the single table of f{a, b, axis = 1} into the arguments f({a, b}, {axis = 1}).
 void split_options(lua_State* L) {
   if (lua_gettop(L) != 1 || !is_plain_table(L, 1)) return;
-  lua_newtable(L);  // inputs
-  lua_newtable(L);  // options
+  lua_newtable(L);  // the table of inputs
+  lua_newtable(L);  // the table of options
   for (lua_pushnil(L); lua_next(L, 1);) {
     const bool named = lua_type(L, -2) == LUA_TSTRING;
     lua_pushvalue(L, -2);

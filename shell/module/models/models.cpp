@@ -54,7 +54,8 @@ ModelPtr from_json(const std::string& json, Names objects) {
 }
 std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
 
-/// A layer, given as an object or by its name, or a symbol; null for false.
+/// A part of the model's graph: a layer, given as an object or by its name, or a symbol; null for
+/// false.
 std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& model) {
   if (const Symbol* symbol = to_handle<Symbol>(L, index)) return *symbol;
   if (lua_type(L, index) == LUA_TSTRING) return model.get_layer(text_of(L, index));
@@ -62,7 +63,7 @@ std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& 
   return Read<LayerPtr>::from(L, index);
 }
 
-/// The model with layers replaced by a table {[old] = new}.
+/// Returns the model with layers replaced as the table {[old] = new} says.
 std::shared_ptr<Functional> rewired(Model& model, Any table, std::optional<std::string> name) {
   lua_State* L = current();
   if (!is_plain_table(L, table.index)) fail_expected(L, table.index, "a table {[old] = new}");
@@ -87,7 +88,8 @@ LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {
   return Read<LayerPtr>::from(L, -1);
 }
 
-/// A copy of the graph in which each layer is replaced by what the function returns for it.
+/// A copy of the graph in which each layer is replaced by the layer that the function returns for
+/// it.
 ModelPtr clone_by(Model& model, const LuaFunction& function) {
   if (!model.is_graph() && !dynamic_cast<Sequential*>(&model))
     fail("clone_model: clone_function is for Sequential models and graphs");

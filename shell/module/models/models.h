@@ -1,4 +1,4 @@
-// Models in Lua.
+// Models as Lua sees them.
 #pragma once
 #include "classes/object_types.h"
 

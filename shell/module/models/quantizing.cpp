@@ -6,7 +6,8 @@
 namespace crescent::lua {
 namespace {
 
-/// A configuration, which includes the mode, may be given in place of the mode.
+/// The options of quantize: a mode, or a configuration, which includes the mode and may be given
+/// instead of it.
 QuantizeOptions quantize_options(const Value& mode, const Value& config) {
   if (mode.is_object() && config.is_null()) return quantize_options({}, mode);
   if (!mode.is_null() && !mode.is_string())
@@ -14,7 +15,7 @@ QuantizeOptions quantize_options(const Value& mode, const Value& config) {
   return {.mode = mode.is_null() ? "" : mode.as_string(), .config = adapted(config, "quantizer")};
 }
 
-/// A filter that calls a function with a layer; nil and false exclude the layer.
+/// A filter that calls a Lua function with each layer; nil and false exclude the layer.
 std::function<bool(Layer&)> layer_filter(ValueFunction function) {
   return [function = std::move(function)](Layer& layer) {
     const Value answer = function({Value(layer.shared_from_this())});

@@ -5,7 +5,7 @@
 #include "training/given_model.h"
 
 namespace crescent::lua {
-/// What an operation on a graph changed: a list of rows that prints as a table.
+/// The changes that an operation made to a graph: a list of rows that prints as a table.
 struct SurgeryReport {
   std::vector<LayerChange> changes;
 };
@@ -46,13 +46,14 @@ using Result = std::tuple<ModelPtr, SurgeryReport>;
 
 Result result_of(SurgeryResult surgery) { return {surgery.model, {std::move(surgery.changes)}}; }
 
-/// The graph of a model, also of one with a class of its own in Lua.
+/// The model that holds the graph: for a model whose class is written in Lua the graph inside it,
+/// else the model itself.
 const Model& graph_of(const Model& model) {
   const auto* own = dynamic_cast<const LuaModel*>(&model);
   return own && own->graph() ? static_cast<const Model&>(*own->graph()) : model;
 }
 
-/// The path at `index`, given as a path or as the name of a layer.
+/// The path of a layer at `index`, given as a path or as the name of a layer.
 std::string path_at(const Model& model, int index) {
   lua_State* L = current();
   if (lua_type(L, index) == LUA_TSTRING) return text_of(L, index);
@@ -74,7 +75,8 @@ Result removed(Model& model, Any layer) {
   return result_of(remove_layer(graph_of(model), path_at(model, layer.index)));
 }
 
-/// Fails for a table with a name that is no option of cut, which is taken for a list of layers.
+/// Fails if a table contains a name that is no option of cut, since the table would be taken for a
+/// list of layers.
 void refuse_names(lua_State* L, int index) {
   static const std::vector<std::string> kOptions{"to", "from"};
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
@@ -84,7 +86,7 @@ void refuse_names(lua_State* L, int index) {
     }
 }
 
-/// The paths at `index`, given as a string, a layer, or a list of these.
+/// The layer paths at `index`, given as a string, a layer, or a list of these.
 std::vector<std::string> paths_at(const Model& model, int index) {
   lua_State* L = current();
   if (lua_isnoneornil(L, index)) return {};

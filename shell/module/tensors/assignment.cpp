@@ -1,4 +1,4 @@
-// t[key] = value.
+// Assignment to elements of a tensor: t[key] = value.
 #include <algorithm>
 
 #include "crescent/ops/elementwise.h"
@@ -10,8 +10,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The part of a selection along some axes: the offsets of the selected elements relative to the
-/// other parts.
+/// The elements selected along some of the axes: their shape, and their offsets relative to the
+/// element at which the other axes begin.
 struct AxisIndices {
   Shape shape;
   std::vector<int64_t> offsets;
@@ -24,8 +24,8 @@ std::vector<int64_t> strides_of(const Shape& shape) {
   return strides;
 }
 
-/// The offsets of the elements at which a mask over some axes is true; `stride` is that of the last
-/// of these axes.
+/// The offsets of the elements at which a mask over some axes is true; `stride` is the stride of
+/// the last of these axes.
 Tensor offsets_of_mask(const Tensor& given, int64_t stride) {
   const Tensor mask = given.to(nullptr);
   std::vector<int64_t> offsets;
@@ -53,8 +53,8 @@ class Selection {
     for (const AxisIndices& each : axes_) all = all.concat(each.shape);
     return all;
   }
-  /// The selection as runs of contiguous elements of equal length: the offsets of their starts, and
-  /// their length.
+  /// The selection as runs of contiguous elements: the offsets at which runs begin, and the length,
+  /// which is the same for all.
   std::pair<std::vector<int64_t>, int64_t> runs() const;
 
  private:
@@ -72,7 +72,7 @@ class Selection {
       indices.offsets.push_back((range.first + i * range.step) * stride);
     axes_.push_back(std::move(indices));
   }
-  /// Several lists select element by element, as in NumPy: their offsets are added.
+  /// Several lists in one key select element by element, as in NumPy, so their offsets are added.
   void add_picked(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
     const bool is_mask = selector.kind == Selector::Kind::mask;
     if (is_mask) expect_mask_fits(selector.tensor, shape, axis);
@@ -92,7 +92,7 @@ class Selection {
   std::vector<AxisIndices> axes_;
   int64_t begin_ = 0;
   Tensor picked_;
-  size_t at_ = 0;  ///< the index in axes_ at which the axes of the listed elements are inserted
+  size_t at_ = 0;  ///< the index in axes_ at which the axis of the listed elements is inserted
 };
 
 std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
@@ -118,7 +118,7 @@ std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
   return {std::move(starts), run};
 }
 
-/// Whether the number at the index is an integer in the range of the dtype.
+/// Whether the value at the index is an integer in the range of the dtype.
 bool is_element(lua_State* L, int index, DType dtype) {
   int is_whole = 0;
   const lua_Integer number = lua_tointegerx(L, index, &is_whole);
@@ -128,8 +128,8 @@ bool is_element(lua_State* L, int index, DType dtype) {
   return is_whole && number <= most && number >= (is_signed ? -most - 1 : 0);
 }
 
-/// Refuses numbers, also in tables, that would have to be rounded or clamped to become integers of
-/// the dtype.
+/// Fails for numbers, also inside tables, that would have to be rounded or clamped to the integer
+/// dtype.
 void expect_elements(lua_State* L, int index, DType dtype) {
   if (lua_type(L, index) == LUA_TNUMBER && !is_element(L, index, dtype))
     fail("an element of ", name_of(dtype), " is an integer that fits, got ", describe(L, index),
@@ -153,8 +153,8 @@ Tensor elements_at(lua_State* L, int index, DType dtype) {
   return to_tensor(L, index, dtype);
 }
 
-/// Complex numbers from a table in the form in which complex tensors are read, as pairs (real,
-/// imaginary).
+/// Complex numbers joined from a tensor with pairs (real, imaginary), the form in which complex
+/// tensors are read.
 Tensor joined(const Tensor& value, const Shape& shape) {
   const bool has_pairs = value.rank() == shape.rank() + 1 && value.dim(-1) == 2;
   return has_pairs ? ops::view_as_complex(ops::real(value)) : value;

@@ -1,4 +1,4 @@
-// Functions of Lua as compiled programs.
+// cr.compiled: Lua functions that run as compiled programs.
 #include "tensors/compiled.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The arguments of a call: the tensors, and a text that describes everything else, so that similar
-/// calls share a program.
+/// The arguments of a call: the tensors, and a text that describes all else. Calls with the same
+/// text share a program.
 struct Arguments {
   Tensors tensors;
   std::string pattern;
@@ -61,7 +61,7 @@ void collect(lua_State* L, int index, Arguments& arguments, int depth) {
   }
 }
 
-/// Pushes the same arguments with other tensors in place of theirs.
+/// Pushes the same arguments with their tensors replaced by the given ones.
 void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
   if (is_tensor_like(L, index)) return push(L, tensors.at(next++));
   if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
@@ -82,7 +82,7 @@ void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
   }
 }
 
-/// A Lua function, traced once per pattern of arguments and signature of the tensors.
+/// A Lua function that is traced once for each combination of arguments and tensor signatures.
 class Compiled final : public Object {
  public:
   explicit Compiled(Ref function) : function_(std::move(function)) {}
@@ -104,7 +104,7 @@ class Compiled final : public Object {
   struct Entry {
     std::string arguments;
     Function function;
-    Value results;  ///< what the function returned: a list with abstract tensors
+    Value results;  ///< the value that the Lua function returned, with abstract tensors
   };
 
   Entry& entry_for(const std::string& pattern) {
@@ -117,7 +117,8 @@ class Compiled final : public Object {
     return entry;
   }
 
-  /// Runs the Lua function on the arguments of the call in progress, with abstract tensors.
+  /// Runs the Lua function with the arguments of the call in progress, in which abstract tensors
+  /// replace the inputs.
   Tensors trace(Entry& entry, const Tensors& inputs) {
     lua_State* L = current();
     Height height(L);

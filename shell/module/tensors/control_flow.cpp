@@ -1,5 +1,6 @@
-// Functions of cr.ops that call functions of Lua. While a program is recorded a condition has no
-// value yet: then all branches are recorded, and the condition chooses among their results.
+// Functions of cr.ops that call Lua functions. While a program is recorded, a condition has no
+// value yet: then all branches are recorded, and the condition selects one of their results when
+// the program runs.
 #include "tensors/control_flow.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The value of the condition; nullopt while a program is recorded, when it has none.
+/// The value of the condition; nullopt if it has none because a program is recorded.
 std::optional<bool> known(const Value& condition) {
   if (condition.is_bool()) return condition.as_bool();
   const Tensor tensor = Codec<Tensor>::decode(condition);
@@ -23,7 +24,8 @@ std::optional<bool> known(const Value& condition) {
   return tensor.item() != 0;
 }
 
-/// Selects elementwise: tensors of `a` where the condition holds, else of `b`; lists item by item.
+/// Selects elementwise from a where the condition is true, else from b; lists are handled item by
+/// item.
 Value chosen(const Tensor& condition, const Value& a, const Value& b) {
   if (a.is_null() && b.is_null()) return {};
   if (!a.is_list() || !b.is_list())
@@ -44,8 +46,8 @@ Value cond(const Value& pred, Any true_fn, Any false_fn) {
   return chosen(Codec<Tensor>::decode(pred), a, no({}));
 }
 
-/// Calls a branch by its index. Branches count from 1, as positions in tables; an index beyond the
-/// ends selects the first or the last branch.
+/// Calls the branch with this index, which counts from 1. An index outside of the list selects the
+/// first or the last branch.
 Value switch_to(const Value& index, const Value& branches, const Value& operands) {
   if (!branches.is_list() || branches.as_list().empty())
     fail("expected a table of functions, got ", branches);
@@ -105,7 +107,8 @@ Value fori_loop(int64_t lower, int64_t upper, Any body_fun, const Value& init_va
   return value;
 }
 
-/// Calls f for each row of a tensor, or of all tensors in a table; f is recorded once.
+/// Calls f for each row of a tensor, or for the rows of all tensors in a table together; f is
+/// recorded once.
 Value map(Any f, const Value& xs) {
   const ValueFunction function = function_at(f.index);
   Value pattern;
@@ -117,14 +120,14 @@ Value map(Any f, const Value& xs) {
   return with_tensors(pattern, outputs);
 }
 
-/// The inputs of a scan without sequences: the numbers of its steps.
+/// The inputs of a scan that has no sequences: the numbers of its steps.
 Tensors counted_steps(std::optional<int64_t> length) {
   if (!length) fail("scan: expected xs, or how many steps as length");
   if (*length < 0) fail("scan: expected a length of at least 0, got ", *length);
   return {ops::arange(*length)};
 }
 
-/// f(carry, x) returns the next carry and the output of the step.
+/// Implements scan: f(carry, x) returns the next carry and the output of the step.
 std::tuple<Value, Value> scan(Any f, const Value& init, const Value& xs,
                               std::optional<int64_t> length, bool reverse, Any unroll) {
   lua_State* L = current();
@@ -160,7 +163,7 @@ Tensors every_second(const Tensors& tensors, int axis, int64_t first, int64_t la
   return parts;
 }
 
-/// Joins even[0], odd[0], even[1], ...
+/// Joins the elements of two tensors alternately: even[0], odd[0], even[1], ...
 Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
   const int64_t pairs = odd.dim(axis), more = even.dim(axis);
   Shape shape = odd.shape();
@@ -172,8 +175,8 @@ Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
              : ops::concatenate(Tensors{both, ops::slice_axis(even, axis, pairs, more)}, axis);
 }
 
-/// Combines neighbouring pairs, scans the results, and computes the elements in between from them;
-/// the recursion has a depth of log n.
+/// Combines neighbouring pairs, scans the combined values recursively, and computes the results in
+/// between from these; the recursion depth is log n.
 Tensors scan_pairs(const Combine& f, const Tensors& elems, int axis) {
   const int64_t n = elems[0].dim(axis);
   if (n < 2) return elems;

@@ -12,8 +12,8 @@ Tensor element_of(const Tensor& tensor, int64_t i) {
   return Tensor::on(tensor.storage(), offset, {tensor.dtype(), {}});
 }
 
-/// The iterator over elements. Its upvalues are a tensor and the number of elements that it has
-/// returned.
+/// The iterator over elements. Its upvalues are the tensor and the number of elements that were
+/// already returned.
 class NextElement final : public Callable {
  public:
   NextElement() : Callable("next element", {}, "") {}
@@ -27,7 +27,8 @@ class NextElement final : public Callable {
   }
 };
 
-/// t:elements(): iterates over a copy in the host's memory if the tensor is in another memory.
+/// Implements t:elements(). If the tensor is in another memory, iterates over a copy in the host's
+/// memory.
 OnStack elements(const Tensor& given) {
   static const NextElement next;
   lua_State* L = current();
@@ -38,7 +39,7 @@ OnStack elements(const Tensor& given) {
   return {};
 }
 
-/// The iterator (tensor, i) -> (i + 1, tensor[i + 1]).
+/// The iterator over rows: (tensor, i) -> (i + 1, tensor[i + 1]).
 int next_row(lua_State* L) {
   const int64_t next = to_integer(L, 2) + 1;
   lua_settop(L, 1);
@@ -57,8 +58,8 @@ int rows(lua_State* L) {
   return 3;
 }
 
-/// t:map(f). Numbers that f returns for a floating tensor get its dtype; otherwise the dtype is
-/// that of a table of the results.
+/// Implements t:map(f). If the tensor is of floating point and f returns numbers, the result has
+/// the dtype of the tensor; otherwise the dtype that a table of the results would get.
 Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtype) {
   lua_State* L = current();
   if (is_followed(given))

@@ -1,4 +1,4 @@
-// The tape of gradients in Lua.
+// GradientTape and gradients in Lua.
 #include "tensors/gradient.h"
 
 #include "crescent/program/gradient.h"
@@ -16,8 +16,8 @@ class Tape final : public Object {
   GradientTape tape;
 };
 
-/// Pushes the gradients as a list, with false where the target does not depend on the source, so
-/// that the table has no holes.
+/// Pushes the gradients as a list. Where the target does not depend on a source the list contains
+/// false, because nil would leave a hole.
 void push_gradients(lua_State* L, const Tensors& gradients) {
   lua_createtable(L, static_cast<int>(gradients.size()), 0);
   lua_Integer i = 0;
@@ -27,8 +27,8 @@ void push_gradients(lua_State* L, const Tensors& gradients) {
   }
 }
 
-/// The sources of a gradient, with respect to which targets are differentiated: variables or
-/// watched tensors, one or a table.
+/// The sources of a gradient, that is, what the target is differentiated with respect to: variables
+/// or watched tensors, given as one value or a table.
 struct Sources {
   bool table = false;
   Tensors tensors;
@@ -95,7 +95,8 @@ OnStack gradient(Tape& tape, Any target, Any sources, const Tensor& upstream) {
                   : gradients_of(tape, to_tensor(L, target.index), by, upstream));
 }
 
-/// The gradients of `count` parts of the target, one after the other, stacked along a new axis.
+/// The gradients of `count` parts of the target, computed one after the other and stacked along a
+/// new axis.
 template <class Upstream>
 Tensors gradients_of_parts(Tape& tape, const Tensor& target, const Sources& sources, int64_t count,
                            int axis, Upstream upstream) {
@@ -116,7 +117,7 @@ void expect_known(const char* name, const Tensor& target) {
     fail(name, ": the size of every axis of the target must be known, got shape ", target.shape());
 }
 
-/// The gradients of every element of the target.
+/// The gradients of each element of the target.
 OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
   expect_known("jacobian", target);
   const Sources by = sources_at(current(), sources.index);
@@ -135,8 +136,8 @@ OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
   return give(current(), by, rows);
 }
 
-/// The gradients of every element of a row of the target with respect to the same row of the
-/// source.
+/// For each row, the gradients of every element of the target's row with respect to the same row of
+/// the source.
 OnStack batch_jacobian(Tape& tape, const Tensor& target, Any source) {
   expect_known("batch_jacobian", target);
   const Sources by = sources_at(current(), source.index);
@@ -158,7 +159,8 @@ OnStack batch_jacobian(Tape& tape, const Tensor& target, Any source) {
   return give(current(), by, rows);
 }
 
-/// GradientTape(function(tape) ... end, watched tensors...): records what the function does.
+/// Implements GradientTape(function(tape) ... end, watched tensors...): records the operations that
+/// the function runs.
 std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");

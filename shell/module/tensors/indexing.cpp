@@ -12,7 +12,7 @@ const Value& whole_axis() {
   return whole;
 }
 
-/// A range for get_item along an axis of unknown length.
+/// A range for get_item along an axis whose length is unknown.
 Value open_range(const Selector& range) {
   if (range.first == 1 && range.last == -1 && range.step == 1) return whole_axis();
   const auto from_zero = [](int64_t position) { return position > 0 ? position - 1 : position; };
@@ -32,7 +32,7 @@ Value closed_range(const Selector& selector, const Shape& shape, int axis) {
   return Dict{{"start", first}, {"stop", stop < 0 ? Value() : Value(stop)}, {"step", step}};
 }
 
-/// The item of a get_item key for a position or a range.
+/// The item for one axis of a get_item key, for a position or a range.
 Value basic_item(const Selector& selector, const Shape& shape, int axis) {
   const bool known = shape[axis] >= 0;
   if (selector.kind == Selector::Kind::range)
@@ -43,8 +43,8 @@ Value basic_item(const Selector& selector, const Shape& shape, int axis) {
   return selector.first > 0 ? selector.first - 1 : selector.first;
 }
 
-/// Two keys for get_item: the first applies positions and ranges, the second applies lists to the
-/// result.
+/// Two keys for get_item: the first applies the positions and ranges, the second applies the lists
+/// to the result of the first.
 struct Keys {
   List basic, picking;
   bool has_basic = false, has_picking = false;
@@ -80,8 +80,8 @@ Value read(const Value& x, const Selectors& selectors, const Shape& shape) {
   return keys.has_picking ? get_item(left, std::move(keys.picking)) : left;
 }
 
-/// A view for positions followed by at most one range: such elements are contiguous. Returns an
-/// empty Tensor for other keys.
+/// The selected elements as a view without a copy. This works for positions followed by at most one
+/// range, whose elements are contiguous; for other keys returns an empty Tensor.
 Tensor view_of(const Tensor& tensor, const Selectors& selectors) {
   Tensor view = tensor;
   size_t axis = 0;
@@ -115,7 +115,7 @@ Tensor read(const Tensor& tensor, const Selectors& selectors) {
   fail(type->name(), ": no attribute '", name, "'", did_you_mean(name, names));
 }
 
-/// Whether the key is one past the last position, where ipairs() expects nil.
+/// Whether the key is the position behind the last one, for which ipairs() expects nil.
 bool is_one_past_end(lua_State* L, const Shape& shape) {
   return lua_isinteger(L, 2) && shape.rank() > 0 && shape[0] >= 0 &&
          lua_tointeger(L, 2) == shape[0] + 1;

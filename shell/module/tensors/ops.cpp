@@ -1,4 +1,5 @@
-// cr.ops: the functions of the registry's operations, loaded when one is called.
+// cr.ops: one function per registered operation; the plugin of an operation is loaded when the
+// function is first called.
 #include "tensors/ops.h"
 
 #include <mutex>
@@ -52,7 +53,7 @@ class OperationFunction final : public Callable {
   }
 
  private:
-  /// Replaces f("ij,jk->ik", a, b) by f("ij,jk->ik", {a, b}).
+  /// Replaces the arguments of f("ij,jk->ik", a, b) by f("ij,jk->ik", {a, b}).
   static void collect_variadic(lua_State* L, const Operation& operation) {
     const auto& parameters = operation.row().signature.parameters;
     for (size_t i = 0; i < parameters.size(); ++i) {
@@ -77,7 +78,7 @@ FunctionPtr make_function(const std::string& name) {
   return std::make_unique<const OperationFunction>(name, registry().traits(Operation::kKind, name));
 }
 
-/// The functions of the operations in the index of plugins; no plugin is loaded for them.
+/// The functions of all operations in the index of plugins; making them loads no plugin.
 const std::vector<FunctionPtr>& functions() {
   static const std::vector<FunctionPtr> all = [] {
     std::vector<FunctionPtr> made;
@@ -91,7 +92,8 @@ const std::vector<FunctionPtr>& functions() {
   return all;
 }
 
-/// The function of an operation that was registered later; it lives as long as the process.
+/// The function of an operation that was registered after functions() was made; it is stored until
+/// the process ends.
 const Callable& later_function(const std::string& name) {
   static std::mutex mutex;
   static std::vector<FunctionPtr> later;
@@ -114,7 +116,7 @@ int index_ops(lua_State* L) {
   return 1;
 }
 
-/// Sets table[name], and table.image[name] for "image.name".
+/// Sets table[name]; for a name such as "image.resize" sets table.image.resize.
 void set_function(lua_State* L, const Callable& function) {
   const std::string& name = function.name();
   const size_t dot = name.find('.');
@@ -174,8 +176,8 @@ bool is_boolean(lua_State* L, int index) {
   return tensor && tensor->dtype() == DType::boolean;
 }
 
-/// An operator. With symbols it makes a layer, with booleans it calls the operation, otherwise it
-/// calls the function of core.
+/// An operator such as +. For symbols it makes a layer, for booleans it calls the operation,
+/// otherwise the C++ function of the core.
 class Operator final : public Callable {
  public:
   Operator(const char* operation, CallablePtr direct)
@@ -191,8 +193,8 @@ class Operator final : public Callable {
   CallablePtr direct_;
 };
 
-/// The arithmetic operators of symbols. Comparisons are missing: Lua converts their results to
-/// booleans.
+/// The arithmetic operators of symbols. Comparison operators are missing, because Lua converts
+/// their results to booleans.
 struct SymbolOperator {
   const char* key;
   Raw::Body body;
@@ -217,7 +219,7 @@ Value get_item(const Symbol& symbol, Value key) {
       {{"x", Value(std::make_shared<BoxedSymbol>(symbol))}, {"key", std::move(key)}});
 }
 
-/// symbol:slice(first, last), with positions as in slices of tensors.
+/// Implements symbol:slice(first, last); positions have the same meaning as in slices of tensors.
 Value slice_symbol(const Symbol& symbol, const std::vector<int64_t>& first,
                    const std::vector<int64_t>& last) {
   if (first.size() != last.size() && !last.empty())

@@ -1,4 +1,5 @@
-// The keys in t[...]: positions from 1, ranges that include both ends, lists of positions, masks.
+// The keys in t[...]: positions that count from 1, ranges that include both ends, lists of
+// positions, and masks.
 #pragma once
 #include <lua.hpp>
 
@@ -6,7 +7,8 @@
 
 namespace crescent::lua {
 
-/// The part of a key for one axis, or a mask over one or more axes; numbers are as in the key.
+/// One part of a key: it selects from one axis or, if it is a mask, from one or more axes; numbers
+/// are stored as the user gave them.
 struct Selector {
   enum class Kind : uint8_t { position, range, list, mask };
   Kind kind = Kind::range;
@@ -17,26 +19,28 @@ struct Selector {
 };
 using Selectors = std::vector<Selector>;
 
-/// The selectors in the key at `index` for a tensor of this shape; axes that the key leaves out are
-/// selected as a whole.
+/// The selectors in the key at `index` for a tensor of this shape; axes that the key does not
+/// mention are selected as a whole.
 Selectors selectors_at(lua_State* L, int index, const Shape& shape);
 
-/// The end of errors about positions out of range.
+/// The end of error messages about positions out of range.
 inline constexpr const char* kFromOne = "; positions count from 1, negative ones from the end";
 
-/// The position counted from 0. Fails for a position outside of the axis, if its length is known.
+/// Converts a position to an offset from 0. Fails if it is outside of the axis and the length of
+/// the axis is known.
 int64_t place_of(int64_t position, const Shape& shape, int axis);
-/// The positions of a list counted from 0. In abstract tensors they are checked when the program
-/// runs.
+/// Converts the positions in a list to offsets from 0. If the list is an abstract tensor, they are
+/// checked when the program runs.
 Tensor places_of(const Tensor& list, const Shape& shape, int axis);
 void expect_mask_fits(const Tensor& mask, const Shape& shape, int axis);
 
-/// A range of an axis, from 0; `count` elements that are `step` apart.
+/// A range of an axis: it begins at the offset `first` and has `count` elements that are `step`
+/// apart.
 struct AxisRange {
   int64_t first, count, step;
 };
-/// The range from position `first` to `last`, both included, counted from 1 or, if negative, from
-/// the end, of an axis of known length; fails for positions outside of it.
+/// The range from position `first` to `last`, both included. Positions count from 1, negative ones
+/// from the end; the length of the axis must be known. Fails for positions outside of the axis.
 AxisRange range_of(int64_t first, int64_t last, int64_t step, const Shape& shape, int axis);
 
 }  // namespace crescent::lua

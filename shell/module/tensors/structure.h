@@ -1,17 +1,19 @@
-// Nested tables of tensors: extracts their tensors, and replaces them.
+// Nested tables that contain tensors: collecting these tensors, and replacing them.
 #pragma once
 #include "crescent/base/mapped.h"
 #include "crescent/layer/layer.h"
 
 namespace crescent::lua {
 
-/// The tensor in a value: that of a variable, or one made of a number or nested lists of numbers.
+/// The tensor for a value: the value of a variable, or a tensor made of a number or of nested lists
+/// of numbers.
 inline Tensor tensor_in(const Value& value) {
   const auto variable = value.object_as<BoxedVariable>();
   return variable ? variable->variable.value() : Codec<Tensor>::decode(value);
 }
 
-/// The tensors in a value, in order; numbers, booleans and variables count as tensors.
+/// The tensors in a nested value, in order; numbers, booleans and variables are converted to
+/// tensors.
 inline Tensors tensors_in(const Value& structure) {
   Tensors tensors;
   mapped(structure, [&](const Value& value) -> std::optional<Value> {
@@ -22,7 +24,7 @@ inline Tensors tensors_in(const Value& structure) {
   return tensors;
 }
 
-/// The value with its tensors replaced by these.
+/// The value with its tensors replaced by the given ones, in order.
 inline Value with_tensors(const Value& structure, std::span<const Tensor> tensors) {
   size_t next = 0;
   return mapped(structure, [&](const Value& value) -> std::optional<Value> {

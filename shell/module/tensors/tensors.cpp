@@ -1,4 +1,5 @@
-// Tensors and variables in Lua: positions, slices, operators, making and reading them.
+// The types of tensors and variables in Lua: positions, slices, operators, and functions that make
+// and read tensors.
 #include "tensors/tensors.h"
 
 #include <cmath>
@@ -14,8 +15,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The slice of an axis of unknown length, as in the graph of a model. Its length is known if both
-/// ends are counted from the same end of the axis.
+/// The slice of an axis whose length is unknown, as in the graph of a model. The length of the
+/// result is known if both ends count from the same end of the axis.
 Tensor slice_unknown(const Tensor& tensor, int axis, int64_t first, int64_t last) {
   if (first == 1 && last == -1) return tensor;
   const bool known = (first > 0) == (last > 0);
@@ -49,8 +50,8 @@ Tensor slice(const Tensor& tensor, const std::vector<int64_t>& first,
   return result;
 }
 
-/// Calls a method that takes a table of numbers, such as x:reshape({2, 3}), with numbers as
-/// separate arguments as well: x:reshape(2, 3). `of_table` reads the table.
+/// Calls a method that takes a table of numbers, such as x:reshape({2, 3}); also accepts the
+/// numbers as separate arguments: x:reshape(2, 3). `of_table` reads the table.
 template <class OfTable, class F>
 int with_numbers_as_table(lua_State* L, OfTable of_table, F f) {
   const Tensor tensor = to_tensor(L, 1);
@@ -90,7 +91,7 @@ std::string text_of_variable(const Variable& v) {
                 ">\n", to_text(v.value()));
 }
 
-/// Copies a tensor; if its values are in a file, the user can interrupt that.
+/// Copies a tensor. If its values are in a file, the user can interrupt the copying.
 Tensor clone(const Tensor& tensor) {
   if (tensor.in_memory()) return tensor.clone();
   Interruptible interruptible;
@@ -105,14 +106,14 @@ OnStack item(const Tensor& tensor) {
 }
 int64_t length(const Tensor& tensor) { return tensor.rank() ? tensor.dim(0) : 0; }
 
-/// Refuses a < b: Lua converts the result of a comparison to a boolean, so it cannot be a tensor.
+/// Fails for a < b: Lua converts the result of a comparison to a boolean, so it cannot be a tensor.
 int refuse_tensor_comparison(lua_State*) {
   fail("comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater, ",
        "greater_equal, equal or not_equal, or compare numbers (t:item(), t[1])");
 }
 
-/// The metamethod __eq: true for the same tensor or variable. Other tensors are refused, since Lua
-/// would convert the result to a boolean.
+/// The metamethod __eq: true if both are the same tensor or variable. Fails for two different
+/// tensors, because an elementwise result would be converted to a boolean.
 int compare_equal(lua_State* L) {
   auto *a = to_handle<Tensor>(L, 1), *b = to_handle<Tensor>(L, 2);
   auto *v = to_handle<Variable>(L, 1), *w = to_handle<Variable>(L, 2);
@@ -214,7 +215,8 @@ Tensor linspace(double start, double stop, int64_t num) {
   return elements;
 }
 
-/// Creates a variable. It owns its memory, so that elements of `initial` can still be assigned.
+/// Makes a variable with its own memory, so that later assignments to elements of `initial` do not
+/// change it, nor the other way round.
 Variable make_variable(const Tensor& initial, std::optional<std::string> name, bool trainable,
                        std::optional<DType> dtype) {
   Variable::Options options;

@@ -11,8 +11,8 @@ namespace {
 
 // ---- custom_gradient
 
-/// (inputs..., results...) -> results, with the gradients that a function of Lua computes. For
-/// devices all of them are one op, since the values do not depend on that function.
+/// An op (inputs..., results...) -> results, whose gradients a Lua function computes. Devices see
+/// the same op for all such functions, because its values do not depend on the function.
 class CustomGradient final : public Op {
  public:
   CustomGradient(size_t results, ValueFunction gradient)
@@ -99,9 +99,9 @@ OnStack custom_gradient(Any f) {
 
 // ---- jvp
 
-/// The gradient g(u) of sum(results * u) with respect to the primals is linear in u; the gradient
-/// of sum(g(u) * tangents) with respect to u is therefore the directional derivative of the
-/// results.
+/// The directional derivative (jvp) of the results. The gradient g(u) of sum(results * u) with
+/// respect to the primals is linear in u, so the gradient of sum(g(u) * tangents) with respect to u
+/// is this derivative.
 Tensors pushed_forward(GradientTape& tape, const Tensors& results, const Tensors& primals,
                        const Tensors& tangents) {
   Tensors weights;

@@ -1,4 +1,4 @@
-// cr.ops.vectorize: applies functions of elements or of parts of tensors to whole tensors.
+// cr.ops.vectorize: makes a function of elements, or of parts of tensors, apply to whole tensors.
 #pragma once
 #include "values/callable.h"
 

@@ -97,7 +97,7 @@ void AsyncRun::work() {
   }
 }
 
-/// Processes one batch, and what precedes it, such as the end of an epoch.
+/// Processes one batch, and before it the work that is due first, such as the end of an epoch.
 void AsyncRun::advance() {
   const auto begin = Clock::now();
   const auto body = [](lua_State*, const void* self) {
@@ -116,7 +116,7 @@ void AsyncRun::advance() {
   seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Never destroyed: the process may exit while runs continue.
+/// The list is never destroyed, since the process may exit while runs continue.
 std::vector<AsyncRunPtr>& async_runs() {
   static auto* runs = new std::vector<AsyncRunPtr>;
   return *runs;

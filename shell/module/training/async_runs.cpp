@@ -26,7 +26,8 @@ void forget_ended() {
                 [](const AsyncRunPtr& run) { return run->state() == AsyncRun::State::ended; });
 }
 
-/// The finalizer of the Lua state: ends the threads before what they use is destroyed.
+/// A finalizer that runs when the Lua state is closed: ends the threads before the objects that
+/// they use are destroyed.
 extern "C" int crescent_abandon_runs(lua_State*) {
   for (const AsyncRunPtr& run : async_runs()) run->abandon();
   StateLock::instance().unlock();
@@ -36,7 +37,7 @@ extern "C" int crescent_abandon_runs(lua_State*) {
   return 0;
 }
 
-// key in the registry: the value whose finalizer ends runs
+// key in the registry: the value whose finalizer is crescent_abandon_runs
 const char guard_key = 0;
 
 void guard_state(lua_State* L) {
@@ -109,7 +110,7 @@ std::string state_of(AsyncRun& run) {
   return name_of(run.state());
 }
 
-/// Waits for the end of the run and returns its history; raises an error of the run.
+/// Waits until the run is over and returns its history; raises the error if the run failed.
 std::shared_ptr<History> wait(AsyncRun& run) {
   if (!run.is_over()) run.wait();
   run.tell_error();
@@ -137,7 +138,7 @@ ModelPtr model_of(AsyncRun& run) {
 
 TrainingRunPtr training_run(AsyncRun& run) { return run.shared_run(); }
 
-/// Sleeps while runs in the background continue.
+/// Sleeps for some seconds while background runs continue.
 void sleep_seconds(double seconds) {
   if (!(seconds >= 0)) fail("expected a number of seconds, got ", seconds);
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(

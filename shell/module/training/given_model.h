@@ -1,11 +1,11 @@
-// The model and functions in the arguments of methods.
+// Reading the model and the functions from the arguments of a method.
 #pragma once
 #include "crescent/model/model.h"
 #include "values/read.h"
 
 namespace crescent::lua {
 
-/// The model on which a method was called.
+/// The model at stack index 1, on which a method was called.
 inline std::shared_ptr<Model> self(lua_State* L) {
   auto model = object_as<Model>(L, 1);
   if (!model) fail_expected(L, 1, "a model before the arguments, model:fit(...) with ':'");

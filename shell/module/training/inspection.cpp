@@ -35,7 +35,7 @@ Value profile_value(const Profile& profile) {
               {"cores", List(kProfiledCores.begin(), kProfiledCores.end())}};
 }
 
-/// A number; nil for NaN, which means that there is none.
+/// A number as a Value; nil for NaN, which stands for a missing number.
 Value number_or_nil(double x) { return std::isnan(x) ? Value() : Value(x); }
 
 Value traced_value(const TracedOutput& output) {
@@ -58,9 +58,9 @@ Value traced_value(const TracedOutput& output) {
   return row;
 }
 
-/// The metamethod __index of a trace: the outputs of a layer, for which the model is called again.
-/// Its upvalues from the second on are the model, the data and whether the model is called as in
-/// training.
+/// The metamethod __index of a trace: returns the outputs of a layer, for which it calls the model
+/// again. Its upvalues, from the second on, are the model, the data, and whether the model is
+/// called in training mode.
 int traced_outputs(lua_State* L) {
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
   const auto model = object_as<Model>(L, lua_upvalueindex(2));

@@ -7,7 +7,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The batch in {x, y, sample_weight}, by position or by name.
+/// The batch in a table {x, y, sample_weight}, whose members are given by position or by name.
 Batch batch_at(lua_State* L, const Model& model, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "data as a table {x, y, sample_weight}");
   Batch batch;
@@ -34,7 +34,7 @@ Tensors tensors_at(const Any& value, const DataNames& names) {
   return to_data(current(), value.index, names);
 }
 
-/// Pushes the logs as a table; for a step without logs the current loss and metrics.
+/// Pushes the logs as a table; if a step returned no logs, pushes the current loss and metrics.
 OnStack push_logs(const Model& model, StepLogs logs) {
   if (logs.empty()) logs = metrics_result(model);
   lua_State* L = current();

@@ -1,5 +1,5 @@
-// The default steps of a model as methods, for classes that call them: cr.Model.train_step(self,
-// data).
+// The default training steps of a model as methods, which Lua classes can call:
+// cr.Model.train_step(self, data).
 #pragma once
 #include "classes/type.h"
 

@@ -43,12 +43,12 @@ void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
   }
 }
 
-// key in the registry: the loss passed to compile by handle of the model
+// key in the registry: a table {handle of model = loss passed to compile}
 const char losses_key = 0;
 
 void push_losses(lua_State* L) { push_weak_table(L, &losses_key, "k"); }
 
-/// The loss with objects that were made of Lua functions replaced by these functions.
+/// The loss in which objects made of Lua functions are replaced by these functions.
 Value with_functions(const Value& loss) {
   return mapped(loss, [](const Value& value) -> std::optional<Value> {
     const auto made = value.object_as<LuaLoss>();
@@ -70,7 +70,7 @@ int compile(lua_State* L) {
   return 0;
 }
 
-/// Pushes the loss that was passed to compile, or the one in the file of a loaded model.
+/// Pushes the loss that was passed to compile; for a loaded model, the one in its file.
 OnStack loss_of(const ModelPtr& model) {
   lua_State* L = current();
   push_losses(L);
@@ -88,7 +88,8 @@ OnStack loss_of(const ModelPtr& model) {
   return {};
 }
 
-/// Fails: the loss is set by compile. An attribute of this name in a Lua class is not affected.
+/// Fails for the assignment model.loss = x, because compile sets the loss. In a Lua class an
+/// attribute of this name can be assigned.
 void set_loss(Model& model, Any) {
   if (!dynamic_cast<Instance*>(&model)) fail("model: 'loss' cannot be set; compile takes it");
   lua_State* L = current();
@@ -97,8 +98,8 @@ void set_loss(Model& model, Any) {
   set_attribute(L);
 }
 
-/// The class weights by label. A list {1, 5} is {[1] = 1, [2] = 5} in Lua, so it has the weights of
-/// the labels 1 and 2.
+/// The class weights by label. The list {1, 5} is the table {[1] = 1, [2] = 5} in Lua, so it gives
+/// the weights of the labels 1 and 2.
 Value by_label(const Value& weights) {
   Dict labelled;
   if (weights.is_dict()) {
@@ -116,8 +117,8 @@ Value by_label(const Value& weights) {
   return outputs.empty() ? Value(labelled) : Value(outputs);
 }
 
-/// Fails for targets (at index 3) or a batch_size beside a dataset, which has its own; batch_size
-/// is allowed for validation arrays.
+/// Fails if a dataset is given together with targets (index 3) or a batch_size, since a dataset has
+/// its own; batch_size is allowed for validation arrays.
 void check_call_on_dataset(lua_State* L, const char* function, const Dict& options) {
   if (!lua_isnoneornil(L, 3))
     fail(
@@ -128,8 +129,8 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
     warn(function, ": batch_size is not used: a dataset gives batches of its own");
 }
 
-/// The dataset to train on; null for arrays. The batches of a Lua class are shuffled unless
-/// `shuffle` is false.
+/// The dataset to train on; null if arrays are given. The batches of a dataset class in Lua are
+/// shuffled unless the option `shuffle` is false.
 DatasetPtr training_data(lua_State* L, const Model& model, const Dict& options) {
   const int64_t steps = integer_option(options, "steps_per_epoch");
   const Value* shuffle = options.find("shuffle");
@@ -138,7 +139,7 @@ DatasetPtr training_data(lua_State* L, const Model& model, const Dict& options) 
   return for_model(shuffled(std::move(batches)), model, steps);
 }
 
-/// Calls `train` with the data and with the options of fit, besides those in `also`.
+/// Calls `train` with the data and the options of fit; `also` has further options that are allowed.
 template <class Train>
 auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
   const int first = first_option(L, model, 2);

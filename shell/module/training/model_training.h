@@ -1,4 +1,4 @@
-// The methods compile, fit, evaluate, predict and related ones of models in Lua.
+// The methods compile, fit, evaluate, predict and related methods of models in Lua.
 #pragma once
 #include "classes/object_types.h"
 #include "crescent/model/training_run.h"
@@ -6,11 +6,11 @@
 namespace crescent::lua {
 
 void add_training(Type& model);
-/// The run that the arguments of fit on the stack describe. With `quiet` it shows no progress
-/// unless the arguments ask for that.
+/// The training run that the arguments of fit on the stack describe. With `quiet` it shows no
+/// progress unless the arguments request it.
 TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet = false);
 
-/// The text ", loss 0.25" of a log, as objects print it.
+/// The text of a log value as objects print it: ", loss 0.25".
 std::string log_text(const std::string& name, double value);
 
 }  // namespace crescent::lua

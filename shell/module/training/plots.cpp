@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Calls the script `body` that draws, with the object and its options.
+/// Calls the Lua function `body`, which draws, with the object and its options.
 int plot(lua_State* L, const char* body, const Dict& options) {
   lua_settop(L, 1);
   push_value(L, Value(options));
@@ -62,7 +62,7 @@ int plot_model(lua_State* L) {
 
 namespace {
 
-/// Replaces the argument {"loss", "mae"} by {metrics = {"loss", "mae"}}.
+/// Replaces the list argument {"loss", "mae"} by the options {metrics = {"loss", "mae"}}.
 void gather_metrics(lua_State* L) {
   if (lua_gettop(L) != 2 || !lua_istable(L, 2) || lua_rawlen(L, 2) < 2) return;
   lua_newtable(L);

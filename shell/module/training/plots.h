@@ -1,4 +1,5 @@
-// Methods that draw: history:plot, model:plot. Scripts in Lua (shell/lua) collect what is drawn.
+// Methods that draw figures: history:plot and model:plot. Lua libraries (shell/lua) collect the
+// data of the figures.
 #pragma once
 #include <lua.hpp>
 #include <optional>

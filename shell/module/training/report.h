@@ -1,4 +1,4 @@
-// Reports: printed lines, and tables that are printed as a text.
+// Reports: lines to print, and tables that print as a prepared text.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace crescent::lua {
 
-/// Prints lines by the function print_fn, if given, or by print.
+/// Prints the lines with the function print_fn if it is given, else with print.
 void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn);
-/// Pushes a table with these fields; print and the prompt show it as this text.
+/// Pushes a table with these fields that print and the prompt show as this text.
 void push_report(lua_State* L, const Value& fields, const std::string& text);
 
 }  // namespace crescent::lua

@@ -1,4 +1,4 @@
-// Optimizers, losses, metrics and functions of one tensor in Lua, which can be called.
+// Optimizers, losses, metrics, and callable objects that are functions of one tensor, in Lua.
 #include "training/training.h"
 
 #include "classes/building.h"
@@ -13,7 +13,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Takes apply_gradients(gradients, variables), or a table of pairs as in Keras.
+/// Implements apply_gradients(gradients, variables); also accepts a table of pairs, as Keras does.
 void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   lua_State* L = current();
   if (!lua_isnil(L, variables.index))
@@ -36,7 +36,7 @@ void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   optimizer.apply(values, targets);
 }
 
-/// Sets the state to a table of arrays in the order of `variables`.
+/// Sets the state of the optimizer from a table of arrays, which are in the order of `variables`.
 void set_weights(Optimizer& optimizer, Any weights) {
   const Tensors values = to_tensors(current(), weights.index);
   const Variables state = optimizer.state();
@@ -52,8 +52,8 @@ void set_weights(Optimizer& optimizer, Any weights) {
   for (size_t i = 0; i < state.size(); ++i) state[i].assign(values[i]);
 }
 
-/// The parts of the rule of an optimizer, which only its classes may call: for classes in Lua that
-/// are derived from a built-in one.
+/// Access to the protected functions of an optimizer's update rule, for Lua classes that are
+/// derived from a built-in optimizer.
 struct UpdateRule : Optimizer {
   static std::vector<std::string> slot_names(const Optimizer& optimizer) {
     return (optimizer.*&UpdateRule::slots)();
@@ -62,7 +62,7 @@ struct UpdateRule : Optimizer {
                         const Variable& variable) {
     return (optimizer.*&UpdateRule::initial_slot)(slot, variable);
   }
-  /// Calls the update rule. `state` is the table that LuaOptimizer::update makes.
+  /// Calls the update rule. `state` is the table that LuaOptimizer::update passes.
   static void run(Optimizer& optimizer, const Tensor& gradient, const Variable& variable,
                   const Tensor& rate, Any state) {
     lua_State* L = current();
@@ -188,7 +188,7 @@ std::string history_text(History& history) {
   return text + ">";
 }
 
-/// The logs in a table of numbers; nil means none.
+/// The logs in a table {name = number}; nil means no logs.
 Logs logs_at(lua_State* L, int index) {
   Logs logs;
   for (const DictEntry& entry : to_dict(L, index))
@@ -196,7 +196,7 @@ Logs logs_at(lua_State* L, int index) {
   return logs;
 }
 
-/// Calls a hook and copies values that the callback adds to the logs into the table.
+/// Calls a hook; values that the callback adds to the logs are then copied into the Lua table.
 void call_hook(const CallbackHook& hook, Callback& callback, int64_t number, Any given) {
   lua_State* L = current();
   Logs logs = logs_at(L, given.index);
@@ -221,8 +221,8 @@ void add_hook(Type& callback, const char* name) {
         {"logs: a table of numbers by name=nil"}, hook.doc);
 }
 
-/// Binds hooks for training loops of the user: callback:on_epoch_begin(epoch, logs). Epochs and
-/// batches count from 0, as in fit.
+/// Adds the hooks as methods, for training loops written by the user:
+/// callback:on_epoch_begin(epoch, logs). Epochs and batches count from 0, as in fit.
 template <size_t... I>
 void add_hooks(Type& callback, std::index_sequence<I...>) {
   (add_hook<I>(callback, kCallbackHooks[I].name), ...);
@@ -232,12 +232,13 @@ void add_hooks(Type& callback, std::index_sequence<I...>) {
   (add_older(std::integral_constant<size_t, I>()), ...);
 }
 
-/// Prepares a callback that another callback calls, as fit does before the first hook.
+/// Sets the model and parameters of a callback that is called by another callback, as fit does
+/// before the first hook.
 void attach_run(Callback& callback, const std::shared_ptr<Model>& model, Any params) {
   callback.attach_run(model.get(), to_dict(current(), params.index));
 }
-/// Restores the state of a callback. Entries that are null in get_state are missing in the table,
-/// which cannot hold nil, and are added.
+/// Restores the state of a callback. Lua tables cannot hold nil, so entries that are null in
+/// get_state and missing in the table are added.
 void set_state(Callback& callback, Any state) {
   Dict given = to_dict(current(), state.index);
   for (const DictEntry& entry : callback.get_state())

@@ -9,8 +9,8 @@
 namespace crescent::lua {
 namespace {
 
-/// Replaces the table of model:fit{x=..., y=..., epochs=3} by positional arrays and the other
-/// options.
+/// Replaces the single table of model:fit{x=..., y=..., epochs=3} by positional arrays and a table
+/// of the other options.
 void spread_arrays(lua_State* L, int arrays) {
   if (lua_gettop(L) != 2 || !is_plain_table(L, 2)) return;
   push_field(L, 2, "x");
@@ -43,7 +43,8 @@ bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) 
   });
 }
 
-/// Replaces the targets in the options of model:fit(x, {y=..., epochs=3}) by positional ones.
+/// Moves the targets from the options of model:fit(x, {y=..., epochs=3}) to the positional
+/// arguments.
 void take_targets(lua_State* L, const Model& model, int arrays) {
   if (arrays < 2 || lua_gettop(L) != 3 || !is_options(L, 3) ||
       has_one_of(L, 3, output_names(model).get()) || !has_one_of(L, 3, {"y"}))

@@ -1,11 +1,13 @@
-// The data and options in the arguments of fit, evaluate and others, given by position or by name.
+// Reads data and options from the arguments of fit, evaluate and others, which may be given by
+// position or by name.
 #pragma once
 #include "crescent/model/model.h"
 #include "lua/state.h"
 
 namespace crescent::lua {
 
-/// The index of the first option after up to `arrays` arrays; missing arrays become nil.
+/// The stack index of the first option, after at most `arrays` positional arrays; missing arrays
+/// are added as nil.
 int first_option(lua_State* L, const Model& model, int arrays);
 
 }  // namespace crescent::lua

@@ -29,8 +29,8 @@ std::shared_ptr<Object> snapshot(TrainingRun& run) {
   return std::make_shared<Snapshot>(run.snapshot());
 }
 
-/// The state that the argument stands for: that of a snapshot or, without an argument, the one in
-/// the model's file.
+/// The state to restore: the state in a snapshot or, without an argument, the state in the model's
+/// file.
 Value state_from(const TrainingRun& run, Any from) {
   lua_State* L = current();
   if (lua_isnil(L, from.index)) return run.model().run_state();

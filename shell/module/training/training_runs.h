@@ -1,4 +1,4 @@
-// Training runs in Lua.
+// Training runs as Lua sees them.
 #pragma once
 #include "classes/object_types.h"
 

@@ -10,7 +10,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Whether the table has tensors by position, and not numbers or names.
+/// Whether the table contains tensors by position, rather than numbers or named tensors.
 bool holds_tensors(lua_State* L, int index) {
   lua_rawgeti(L, index, 1);
   const bool tensors = is_tensor_like(L, -1);
@@ -26,8 +26,8 @@ bool has_names(lua_State* L, int index) {
   return named;
 }
 
-/// Pushes a list of the values in the table at `index` for the needed names, in order; fails for
-/// other names.
+/// Pushes a list of those values in the table at `index` whose names are needed, in the order of
+/// these names; fails for other names.
 void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
                    const std::vector<std::string>& wanted) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -58,7 +58,8 @@ std::vector<std::string> DataNames::get() const {
 }
 namespace {
 
-/// Whether this option of compile has an entry for an output.
+/// Whether an option of compile (such as loss) has an entry for the output with this name and
+/// position.
 bool is_about(const Value* option, const std::string& name, size_t output_index) {
   if (!option || option->is_null()) return false;
   if (option->is_list() && output_index < option->as_list().size())
@@ -97,8 +98,8 @@ bool has_all(lua_State* L, int index, const std::vector<std::string>& names) {
   });
 }
 
-/// Whether the table has an array of numbers for each name, {{1, 2, 3}, {4, 5, 6}}, and not the
-/// rows of one array.
+/// Whether the table contains one array of numbers per name, as {{1, 2, 3}, {4, 5, 6}}, rather than
+/// the rows of a single array.
 bool holds_arrays(lua_State* L, int index, const DataNames& names) {
   const size_t count = lua_rawlen(L, index);
   if (count < 2 || names.get().size() != count) return false;
@@ -198,9 +199,8 @@ bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
   return (parts == 2 || parts == 3) && holds_tensors(L, index);
 }
 
-/// Replaces the three values on top of the stack by x, y and sample_weight in the table that is the
-/// third of them from the top.
-/// top.
+/// The table at the third place from the top of the stack contains x, y and sample_weight: replaces
+/// the three topmost values by these.
 void spread_batch(lua_State* L) {
   const int first = lua_gettop(L) - 2;
   for (int i = 3; i >= 1; --i) {
@@ -209,8 +209,8 @@ void spread_batch(lua_State* L) {
   }
 }
 
-/// Makes the next batch of the three values on top of the stack: x, y, sample_weight. Returns false
-/// if x is nil.
+/// Makes the next batch from the three values on top of the stack: x, y and sample_weight. Returns
+/// false if x is nil.
 bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataNames& outputs) {
   if (lua_isnil(L, -3)) return false;
   if (lua_isnil(L, -2) && is_whole_batch(L, -3, inputs)) spread_batch(L);
@@ -220,9 +220,8 @@ bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataN
   return true;
 }
 
-/// Raises the error of calling a function of coroutine.wrap that has ended; Lua cannot tell such a
-/// function from others.
-/// functions.
+/// Raises the error for a function made by coroutine.wrap that has already ended. Lua code cannot
+/// tell such a function from others.
 [[noreturn]] void fail_at_end() {
   fail(
       "the coroutine that gives the data has ended, and more was asked of it: data that is read "
@@ -233,7 +232,7 @@ bool asked_a_dead_coroutine(const Error& error) {
   return std::string_view(error.what()).ends_with("cannot resume dead coroutine");
 }
 
-/// A dataset of the batches that a coroutine yields until it returns.
+/// A dataset whose batches a coroutine yields until it returns.
 DatasetPtr coroutine_dataset(lua_State* L, int index, const DataNames& inputs,
                              const DataNames& outputs, int64_t batches) {
   return generator_dataset(

@@ -1,5 +1,5 @@
-// Data of models in Lua: tensors, tables of tensors by position or by name, functions that return
-// batches.
+// Data of models in Lua: tensors, tables of tensors by position or by name, and functions that
+// return batches.
 #pragma once
 #include "crescent/model/model.h"
 #include "lua/state.h"
@@ -7,12 +7,13 @@
 
 namespace crescent::lua {
 
-/// The names of the inputs or outputs of a model, which are computed only if a table has names.
+/// The names of a model's inputs or outputs; they are computed only when a table with names
+/// requires them.
 class DataNames {
  public:
   DataNames() = default;
   std::vector<std::string> get() const;
-  /// The names without those of outputs that have neither a loss nor metrics.
+  /// The names, without outputs that have neither a loss nor metrics.
   std::vector<std::string> needed() const;
 
  private:
@@ -27,25 +28,26 @@ class DataNames {
 DataNames input_names(const Model& model);
 DataNames output_names(const Model& model);
 
-/// The tensors in a tensor, a table of tensors, a table by the names of inputs (or outputs), or
-/// numbers; empty for nil.
+/// Converts data to tensors: a tensor, a table of tensors, a table with the names of inputs (or
+/// outputs), or numbers; empty for nil.
 Tensors to_data(lua_State* L, int index, const DataNames& names);
-/// The sample weights; empty also for an empty table: train_on_batch(x, y, {}).
+/// Converts sample weights to tensors; an empty table also means none: train_on_batch(x, y, {}).
 Tensors to_weights(lua_State* L, int index, const DataNames& names);
-/// The inputs of a model; tables for a model without a graph keep their structure.
+/// Converts the inputs of a model to tensors; for a model without a graph, tables keep their
+/// structure.
 Tensors to_inputs(lua_State* L, int index, Model& model);
-/// A tensor, or null, for each input of a graph, from the argument of a call.
+/// For each input of a graph, the tensor or null, from the argument of a call.
 List inputs_of_graph(const Model& graph, const Value& nested);
-/// The targets for these inputs. If names of outputs are needed, a model without a graph is called
-/// to find them.
+/// Converts the targets that belong to these inputs. If names of outputs are needed and the model
+/// has no graph, calls the model to find them.
 Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x);
-/// The dataset of a function that returns x, y, sample_weight of the next batch, or nil at the end
-/// of the epoch.
+/// A dataset whose batches a Lua function returns: x, y, sample_weight of the next batch, or nil at
+/// the end of the epoch.
 DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
                             const DataNames& outputs, int64_t batches);
-/// The dataset at `index`, or that of a function; null for other values.
+/// The dataset at `index`, or one made of the function there; null for other values.
 DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batches);
-/// The dataset for the model, with parts ordered by the names of inputs and outputs. Fails for an
+/// The dataset with its parts put in the order of the model's inputs and outputs. Fails for an
 /// infinite stream unless `batches` limits it.
 DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches);
 

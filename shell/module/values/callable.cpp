@@ -113,7 +113,7 @@ CallablePtr alias(const Callable& target) { return std::make_unique<const Alias>
 
 namespace {
 
-/// Fails for model.fit(x) in place of model:fit(x).
+/// Fails if a method was called as model.fit(x) instead of model:fit(x).
 void check_self(lua_State* L, const Callable& callable) {
   const std::vector<Parameter>& parameters = callable.parameters();
   if (parameters.empty() || parameters.front().name != "self") return;
@@ -125,7 +125,7 @@ void check_self(lua_State* L, const Callable& callable) {
 }  // namespace
 
 int run(lua_State* L, const Callable& callable) {
-  // collects before the call, so its results reuse memory that is still in the cache
+  // collecting garbage before the call lets its results reuse memory that is still in the cache
   if (collection_is_due()) collect(L);
   const Body call = [](lua_State* state, const void* object) {
     const auto& function = *static_cast<const Callable*>(object);
@@ -143,7 +143,7 @@ extern "C" int crescent_invoke(lua_State* L) {
 
 namespace {
 
-/// The default as Lua writes it: nil, 0.5, {0, 1}, "float32".
+/// The text of a default value as Lua code: nil, 0.5, {0, 1}, "float32".
 std::string default_text(const Value& value) {
   if (value.is_null()) return "nil";
   if (!value.is_list()) return to_text(value);
@@ -208,14 +208,14 @@ const Callable* to_callable(lua_State* L, int index) {
 
 namespace {
 
-/// Pushes the default of a parameter. For a list it pushes nil, which the C++ function replaces by
-/// the same default.
+/// Pushes the default of a parameter. For a list pushes nil instead, for which the C++ function
+/// uses its own equal default.
 void push_default(lua_State* L, const Value& value) {
   value.is_list() ? lua_pushnil(L) : push_value(L, value);
 }
 
-/// The hint "; called with ':', as object:add(layer)" for a method that lacks an argument: its
-/// first argument may have taken the place of the object.
+/// The hint "; called with ':', as object:add(layer)" for a method call that lacks an argument, in
+/// which the first argument may have been taken for the object.
 std::string method_hint(const Callable& callable) {
   const std::vector<Parameter>& parameters = callable.parameters();
   if (parameters.front().name != "self") return "";
@@ -237,7 +237,7 @@ int find(const std::vector<Parameter>& parameters, std::string_view name) {
   return -1;
 }
 
-/// Whether every name in the table is that of a parameter.
+/// Whether every name in the table is the name of a parameter.
 bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& parameters) {
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING && find(parameters, text_of(L, -2)) >= 0) continue;
@@ -258,7 +258,7 @@ bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& par
 
 namespace {
 
-/// Replaces a table by a list of its items 1 to n, without its named fields.
+/// Replaces a table by a list of its items 1 to n; its named fields are dropped.
 void keep_list(lua_State* L, int index) {
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   lua_createtable(L, static_cast<int>(length), 0);
@@ -280,7 +280,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   };
   const bool empty =
       given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
-  // whether the table has names, which are options, besides a list
+  // whether the table contains a list and also names, which are options
   const auto mixed = [&] {
     return given == 1 && wanted > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   };
@@ -290,7 +290,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (keywords) {
-    // the table is moved below the arguments, whose values then are on top of the stack
+    // moves the table below the arguments, so that the values of the arguments are pushed on top
     lua_pushvalue(L, given);
     lua_insert(L, 1);
     table = 1;

@@ -42,7 +42,7 @@ class Parameters : public std::vector<Parameter> {
   Parameters of_method(std::string self) const;
 };
 
-/// The signature of "name", or of "name -> type of the result".
+/// The signature of a function given as "name" or as "name -> type of the result".
 Signature signature_of(std::string_view name, Parameters parameters, std::string_view doc);
 
 class Callable {
@@ -59,19 +59,19 @@ class Callable {
   const std::string& name() const { return signature_.name; }
   const std::string& doc() const { return signature_.doc; }
   const std::vector<Parameter>& parameters() const { return signature_.parameters; }
-  /// The signature including the parts that are known only after its plugin was loaded.
+  /// The signature, including the parts that are known only after the function's plugin was loaded.
   virtual Signature full_signature() const { return signature_; }
-  /// The schema of the function's options, which it takes besides or instead of parameters; null
-  /// without options.
+  /// The schema of the options that the function takes besides or instead of parameters; null if it
+  /// takes none.
   virtual const SchemaData* options() const;
   /// The text of the signature: "sum(x, axis=nil, keepdims=false)"
   std::string text() const;
 
  protected:
-  /// Arranges the arguments so that the stack has exactly one value per parameter. Bit i of
-  /// takes_names says that a table with names is a value of parameter i, and not keywords; bit i of
-  /// takes_lists the same for a list. If the first parameter takes lists, f{a, b, axis=1} means
-  /// f({a, b}, {axis=1}).
+  /// Rearranges the arguments so that the stack has exactly one value per parameter. If bit i of
+  /// takes_names is set, a table with names is a value of parameter i, not a table of keywords; bit
+  /// i of takes_lists means the same for lists. If the first parameter takes lists, f{a, b, axis=1}
+  /// means f({a, b}, {axis=1}).
   void arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const;
   /// Adds the name of an argument to the message of an error: "sum: argument 'axis': ..."
   void name_argument(Error& error, int index) const;
@@ -81,18 +81,18 @@ class Callable {
 };
 using CallablePtr = std::unique_ptr<const Callable>;
 
-/// Collects garbage if tensors use much memory, then calls the function; for an exception pushes
-/// the error and returns -1.
+/// Collects garbage if tensors use much memory, then calls the function. If it throws, pushes the
+/// error and returns -1.
 int run(lua_State* L, const Callable& callable);
-/// Raises the error of a failed call. Must be the last action of a C function, since lua_error
-/// skips destructors.
+/// Raises the error if `count` says that a call failed. Must be the last action of a C function,
+/// since lua_error skips destructors.
 int finish(lua_State* L, int count);
 /// The C function of every Callable in Lua; its first upvalue is the Callable.
 extern "C" int crescent_invoke(lua_State* L);
 
-/// The code for functions of one type: it reads the arguments from the stack, setting `reading` to
-/// the index of the current one and to 0 after the last, calls the function, and pushes the
-/// results.
+/// The code that calls functions of one C++ type. It reads the arguments from the stack, calls the
+/// function and pushes the results; `reading` is the index of the argument being read, and 0 after
+/// the last.
 struct Caller {
   int (*call)(const void* function, lua_State* L, int& reading);
   unsigned takes_names, takes_lists;
@@ -102,11 +102,11 @@ struct Caller {
 Signature typed_signature(std::string_view name, Parameters parameters, std::string_view doc,
                           const Caller& caller);
 
-/// A C++ function with its signature. The class is the same for all types of functions, which
-/// differ in the caller.
+/// A C++ function with its signature. This class serves all C++ types of functions; a Caller
+/// handles the differences.
 class Bound final : public Callable {
  public:
-  /// `function` points to a pointer to a function or member function, which is copied.
+  /// `function` points to a pointer to a function or member function, which the constructor copies.
   Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
         Parameters parameters, std::string_view doc);
   int call(lua_State* L) const override;
@@ -240,11 +240,11 @@ void push_callable(lua_State* L, const Callable& callable);
 /// The Callable of the function at `index`; null for other values.
 const Callable* to_callable(lua_State* L, int index);
 
-/// Whether the value is a plain table with at least one name as key: keywords, and not a list or a
-/// handle.
+/// Whether the value is a plain table of keywords: it has at least one name as key, and is neither
+/// a list nor a handle.
 bool is_keywords(lua_State* L, int index);
-/// Whether the value is a table of keywords or an empty table, which after other arguments means no
-/// options.
+/// Whether the value is a table of keywords, or an empty table, which after other arguments means
+/// that there are no options.
 bool is_options(lua_State* L, int index);
 
 }  // namespace crescent::lua

@@ -10,17 +10,18 @@ namespace crescent::lua {
 namespace {
 
 constexpr int64_t kFloor = 8 << 20;
-/// The growth in bytes after which young objects are collected: a fraction of the smallest caches
-/// in use.
+/// Growth in bytes after which young objects are collected; a fraction of the smallest cache of
+/// common processors.
 constexpr int64_t kNew = 256 << 10;
 
-// key in the registry, for a generational collector: the limit of the heap in bytes
+// key in the registry: the limit of the heap in bytes, stored only for a generational collector
 const char heap_key = 0;
 
-std::atomic<int64_t> live{0};  // bytes of living tensors that were allocated since the watch began
+// Bytes of living tensors that were allocated since watch_tensor_memory was called.
+std::atomic<int64_t> live{0};
 std::atomic<int64_t> limit{kFloor};
 std::atomic<int64_t> limit_of_new{std::numeric_limits<int64_t>::max()};
-// whether this thread is collecting, since finalizers call collect() too
+// whether this thread is collecting now; finalizers also call collect()
 thread_local bool collecting = false;
 void (*prepare_collection)(lua_State*) = nullptr;
 
@@ -31,7 +32,7 @@ void set_heap_limit(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &heap_key);
 }
 
-/// The limit of the heap; 0 for a collector that is not generational.
+/// The limit of the heap in bytes; 0 for a collector that is not generational.
 int64_t heap_limit(lua_State* L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &heap_key);
   const int64_t bytes = lua_tointeger(L, -1);
@@ -52,7 +53,7 @@ void watch_tensor_memory(void (*prepare)(lua_State*)) {
   set_allocation_observer([](int64_t bytes) { live.fetch_add(bytes, std::memory_order_relaxed); });
 }
 
-/// Notes the mode of the collector, which Lua returns only when the mode is set.
+/// Stores the mode of the collector, which lua_gc returns only when a mode is set.
 void watch_collector(lua_State* L) {
   if (lua_gc(L, LUA_GCGEN, 0, 0) == LUA_GCINC) {
     lua_gc(L, LUA_GCINC, 0, 0, 0);
@@ -80,7 +81,8 @@ void collect(lua_State* L) {
   collecting = true;
   prepare_collection(L);
   if (generational) lua_gc(L, LUA_GCSTEP, 0);
-  // an explicit step does not collect old objects, and delays automatic collections
+  // collects all if the heap is full: an explicit step collects no old objects and delays automatic
+  // collections
   const bool heap_is_full = generational && heap_of(L) > most_heap;
   if (is_too_much() || heap_is_full) {
     collect_everything(L);

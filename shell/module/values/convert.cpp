@@ -23,7 +23,7 @@ void check_list(lua_State* L, int index) {
 namespace {
 
 constexpr int kDeepest = 64;
-// key of the metatable of empty dictionaries, which distinguishes them from lists
+// key that marks the metatable of empty dictionaries, which tells them from empty lists
 const char dict_key = 0;
 
 bool is_marked_dict(lua_State* L, int index) { return has_metatable(L, index, &dict_key); }
@@ -40,7 +40,7 @@ void mark_dict(lua_State* L) {
 
 Value value_at(lua_State* L, int index, int depth);
 
-/// The number of items if the keys are 1..n, else -1.
+/// The number of items n if the keys of the table are 1..n, else -1.
 int64_t list_length(lua_State* L, int index) {
   int64_t count = 0;
   const auto length = static_cast<int64_t>(lua_rawlen(L, index));
@@ -124,12 +124,12 @@ Value value_at(lua_State* L, int index, int depth) {
   }
 }
 
-/// Whether users access such items by their position: layers, metrics, weights.
+/// Whether users read items like this by their position in a list: layers, metrics, weights.
 bool is_looked_up(const Value& item) {
   return item.object_as<Configurable>() || item.object_as<BoxedVariable>();
 }
 
-/// Pushes a list; nulls become cr.null, so the list has no holes.
+/// Pushes a list. Nulls become cr.null, so that the list has no holes.
 void push_list(lua_State* L, const List& list) {
   lua_createtable(L, static_cast<int>(list.size()), 0);
   lua_Integer i = 0;
@@ -205,7 +205,7 @@ Dict to_dict(lua_State* L, int index) {
 
 namespace {
 
-/// Searches a value for symbols. The limit of depth ends the search in a table that contains
+/// Searches a value for symbols. A limit on the depth ends the search in a table that contains
 /// itself.
 class SymbolSearch {
  public:

@@ -10,8 +10,8 @@
 
 namespace crescent::lua {
 
-/// A Lua function as an option, which becomes an object of the option's kind: a loss, an
-/// activation, ...
+/// A Lua function given as an option; it becomes an object of the option's kind, such as a loss or
+/// an activation.
 class LuaFunction final : public Object {
  public:
   explicit LuaFunction(Ref function) : function(std::move(function)) {}
@@ -27,25 +27,26 @@ class LuaFunction final : public Object {
 bool is_plain_table(lua_State* L, int index);
 /// Pushes a number. NaN loses its sign, so that it is printed as "nan".
 void push_float(lua_State* L, double number);
-/// Fails for a table with keys other than 1..n, which a list would lose.
+/// Fails for a table with keys other than 1..n, because converting it to a list would lose them.
 void check_list(lua_State* L, int index);
 
 Value to_value(lua_State* L, int index);
 void push_value(lua_State* L, const Value& value);
-/// The Dict of a table with names; empty for an empty table and nil.
+/// Converts a table with names to a Dict; an empty table and nil give an empty Dict.
 Dict to_dict(lua_State* L, int index);
 
-/// The tensor of a tensor, a variable, a number, a boolean or nested tables of them. Numbers become
-/// float32 unless `dtype` is given, but a single integer becomes int32. Tensors in
-/// a table are stacked.
+/// Converts a tensor, a variable, a number, a boolean or nested tables of them to a tensor. Numbers
+/// become float32 unless `dtype` is given, but a single integer becomes int32. Tensors in a table
+/// are stacked.
 Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype = {});
-bool is_tensor_like(lua_State* L, int index);  ///< whether it is a tensor or a variable
-/// The tensors of a tensor or a table of tensors.
+bool is_tensor_like(lua_State* L, int index);  ///< whether the value is a tensor or a variable
+/// Converts a tensor or a table of tensors to a list of tensors.
 Tensors to_tensors(lua_State* L, int index);
-bool is_symbolic(lua_State* L, int index);  ///< whether it is a symbol or a nested table of symbols
+bool is_symbolic(lua_State* L, int index);  ///< whether the value is a symbol or a nested table of
+                                            ///< symbols
 int64_t to_integer(lua_State* L, int index);
 double to_number(lua_State* L, int index);
-/// The integers of a number or a table of numbers.
+/// Converts an integer or a table of integers to a list.
 std::vector<int64_t> to_integers(lua_State* L, int index);
 std::vector<double> to_numbers(lua_State* L, int index);
 Shape to_shape(lua_State* L, int index);

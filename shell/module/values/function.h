@@ -1,4 +1,4 @@
-// Functions of Lua as C++ functions of values.
+// Lua functions that C++ can call with Values.
 #pragma once
 #include <functional>
 
@@ -9,18 +9,19 @@ namespace crescent::lua {
 
 using ValueFunction = std::function<Value(const List& arguments)>;
 
-/// A function that calls the value at `index`; it returns a single result, or a list of several.
+/// A C++ function that calls the Lua function at `index`; it returns a single result as it is,
+/// several as a list.
 ValueFunction function_at(int index);
 
 /// Fails unless the value is a function or a callable object.
 void expect_callable(lua_State* L, int index);
 
-/// Calls the function below its `arguments` on top of the stack; returns all results, which also
+/// Calls the function that is on the stack below its `arguments`; returns all results, which also
 /// stay on the stack.
 List call_for_results(lua_State* L, int arguments);
 
-/// Replaces the `upvalues` values on top of the stack by a function of Lua that has them as
-/// upvalues from the second on. It calls `callable`, which must live as long as the process.
+/// Replaces the topmost `upvalues` values on the stack by a Lua function that has them as upvalues,
+/// from the second one on. The function calls `callable`, which must live as long as the process.
 void push_closure(lua_State* L, const Callable& callable, int upvalues);
 
 }  // namespace crescent::lua

@@ -11,16 +11,17 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-// for each signal, the handler from before the outermost Interruptible
+// for each signal, the handler that was set before the outermost Interruptible
 struct sigaction before[std::size(kSignals)];
-volatile std::sig_atomic_t caught = 0;  // the signal that stopped the run
+volatile std::sig_atomic_t caught = 0;  // the signal that stopped the run; 0 for none
 int running = 0;
-// the interruption of the thread with the outermost Interruptible
+// the Interruption of the thread that has the outermost Interruptible
 Interruption* volatile asked = nullptr;
-bool answerable = false;  // whether the current command may still answer its first Ctrl-C
+// Whether the current command may continue after a first Ctrl-C (see answer()).
+bool answerable = false;
 bool at_prompt = false;
 volatile std::sig_atomic_t ending = 0;  // the signal with which the process will end
-thread_local int elsewhere = 0;         // number of SignalsElsewhere on this thread
+thread_local int elsewhere = 0;         // number of SignalsElsewhere objects on this thread
 
 const struct sigaction& handled_before(int signal) {
   size_t i = 0;
@@ -37,12 +38,12 @@ extern "C" void crescent_on_interrupt(int signal) {
   caught = 0;
   if (!at_prompt || signal != SIGINT) end_soon(signal);
   sigaction(signal, &handled_before(signal), nullptr);
-  std::raise(signal);  // arrives when this handler ends
+  std::raise(signal);  // delivered to the previous handler when this handler returns
 }
 
 extern "C" void crescent_end(int) { _exit(128 + ending); }
 
-/// Flushes output before a signal that will kill the process.
+/// Flushes output if the signal's previous handling is the default, which kills the process.
 void flush_if_deadly(int signal) {
   if (handled_before(signal).sa_handler == SIG_DFL) std::fflush(nullptr);
 }

@@ -5,18 +5,18 @@
 
 namespace crescent::lua {
 
-/// During the lifetime of the outermost Interruptible, a first signal requests the run to stop, and
-/// a second one is passed to the previous handler. At the end the first signal is passed to it too,
-/// which ends a script, unless the run called answer(). Two seconds after the second signal the
-/// process is killed if it still runs, unless the signal is Ctrl-C at the prompt. Ignored signals
-/// stay ignored.
+/// While the outermost Interruptible exists, a first signal requests the run to stop, and a second
+/// one goes to the handler that was set before. When the Interruptible is destroyed, the first
+/// signal goes to this handler too, which ends a script, unless the run called answer(). If the
+/// process still runs two seconds after the second signal it is killed, unless the signal is Ctrl-C
+/// at the prompt. Ignored signals stay ignored.
 class Interruptible {
  public:
   Interruptible();
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
-  /// Declares that the stopped run has returned a result, so the first Ctrl-C of a command needs no
-  /// further action.
+  /// Declares that the stopped run has returned a result, so that a first Ctrl-C has no further
+  /// effect.
   void answer();
 
  private:
@@ -24,7 +24,8 @@ class Interruptible {
   bool outermost_;
 };
 
-/// During its lifetime, Interruptibles of this thread leave signals to the thread of the script.
+/// While an object of this class exists, Interruptibles on this thread do not handle signals; the
+/// thread of the script handles them.
 class SignalsElsewhere {
  public:
   SignalsElsewhere();
@@ -32,13 +33,13 @@ class SignalsElsewhere {
   SignalsElsewhere(const SignalsElsewhere&) = delete;
 };
 
-/// Ends the process in two seconds with status 128 + the number of the signal, unless that is
-/// cancelled. It is async-signal-safe.
+/// Ends the process in two seconds with status 128 + the number of the signal, unless
+/// take_back_end() is called before. It is async-signal-safe.
 void end_soon(int signal);
 void take_back_end();
 
-/// Declares that the prompt begins a command, which may continue after an answered Ctrl-C; a script
-/// would end.
+/// Declares that the prompt begins a command. After an answered Ctrl-C the prompt continues, while
+/// a script would end.
 void begin_command();
 
 }  // namespace crescent::lua

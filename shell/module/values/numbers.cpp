@@ -1,4 +1,5 @@
-// Numbers, strings, shapes and tensors of nested tables, and such tables of tensors.
+// Converts nested Lua tables to numbers, strings, shapes and tensors; also tables that contain
+// tensors.
 #include <cmath>
 
 #include "crescent/program/program.h"
@@ -10,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Collects the elements of nested tables and their shape.
+/// Collects the elements of nested tables and the shape of these tables.
 class Elements {
  public:
   explicit Elements(lua_State* L) : L_(L) {}
@@ -64,8 +65,8 @@ class Elements {
       lua_pop(L_, 1);
     }
   }
-  /// Collects items by lua_next while it visits them in order, as it does for most tables; returns
-  /// their number. If it visits all in order, the table has no other keys.
+  /// Collects items with lua_next as long as it visits them in order, as it does for most tables;
+  /// returns their number. If lua_next visits all items in order, the table has no other keys.
   int64_t collect_in_order(int index, size_t axis) {
     int64_t count = 0;
     for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {
@@ -111,8 +112,8 @@ class Elements {
   bool all_boolean_ = true, has_tensors_ = false;
 };
 
-/// Stacks the items of a table, of which some are tensors or tables of them. Numbers take the dtype
-/// of the tensors, as operands do.
+/// Stacks the items of a table that contains tensors, or tables of tensors. Numbers among them take
+/// the dtype of the tensors, as the operands of an operator do.
 Tensor stacked(lua_State* L, int index) {
   reserve(L, 4);
   std::vector<ops::Operand> items;
@@ -248,7 +249,7 @@ std::vector<double> to_numbers(lua_State* L, int index) {
 
 namespace {
 
-/// The size of an axis; null and false, for None of Keras, mean an unknown size.
+/// The size of an axis; null and false, which stand for None of Keras, mean an unknown size.
 int64_t to_size(lua_State* L, int index) {
   const bool unknown = lua_islightuserdata(L, index) && !lua_touserdata(L, index);
   if (unknown || (lua_isboolean(L, index) && !lua_toboolean(L, index))) return -1;

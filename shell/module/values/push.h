@@ -1,4 +1,4 @@
-// Conversion of C++ results to Lua.
+// Pushing C++ results onto the Lua stack.
 #pragma once
 #include <functional>
 #include <lua.hpp>
@@ -10,9 +10,10 @@
 
 namespace crescent::lua {
 
-/// A result that is already on top of the stack.
+/// The result type of functions that have already pushed their result.
 struct OnStack {};
-/// A list that is pushed as its only item, as a table of several, or as nil if it is empty.
+/// A list that is pushed as its item if it has one, as a table if it has several, and as nil if it
+/// is empty.
 template <class T>
 struct OneOrMore {
   std::vector<T> items;
@@ -48,7 +49,7 @@ void push(lua_State* L, const std::shared_ptr<T>& object) {
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value);
-/// Items that users access by their position: layers, metrics, weights.
+/// Types of items that users read by their position in a list: layers, metrics, weights.
 template <class T>
 concept LookedUp = std::same_as<T, Variable> || std::convertible_to<T, ObjectPtr>;
 template <class T>

@@ -1,5 +1,5 @@
-// Conversion of arguments from Lua to C++ parameters: from() reads and checks, pass() passes the
-// value on.
+// Converts Lua arguments to C++ parameters: from() reads and checks an argument, pass() passes the
+// value to the parameter.
 #pragma once
 #include <lua.hpp>
 #include <span>
@@ -10,13 +10,14 @@
 
 namespace crescent::lua {
 
-/// A parameter of any type: the function reads the value at `index` itself.
+/// A parameter of any type; the called function reads the value at `index` itself.
 struct Any {
   int index;
 };
 /// A parameter that is the shape of a new tensor.
 struct NewShape : Shape {};
-/// A parameter that is a table with names, or nil, and not keywords of the call.
+/// A parameter that takes a table with names or nil; such a table is not taken for the keywords of
+/// the call.
 struct Names {
   Dict dict;
 };

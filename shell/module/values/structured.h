@@ -7,11 +7,11 @@
 
 namespace crescent::lua {
 
-/// The value at `index` as nested lists and dictionaries of boxed symbols and boxed tensors;
-/// cr.null and false are null, tables of numbers are tensors.
+/// Converts the value at `index` to nested lists and dictionaries of boxed symbols and tensors;
+/// cr.null and false become null, tables of numbers become tensors.
 Value nested_at(lua_State* L, int index);
-/// Whether it is a table with names, or one that contains tables of tensors, and not only numbers
-/// or tensors.
+/// Whether the value is a table with names, or a table that contains tables of tensors, rather than
+/// only numbers or tensors.
 bool is_nested(lua_State* L, int index);
 /// Whether the table contains tables of tensors.
 bool is_deep_table(lua_State* L, int index);
@@ -52,8 +52,8 @@ void push_nested(lua_State* L, const Value& structure,
 }
 }  // namespace detail
 
-/// Pushes items in this structure, with nil for missing ones. Without a structure, or if the number
-/// differs, a single item is pushed itself, several as a list.
+/// Pushes items in this structure, with nil for missing ones. Without a structure, or if it has
+/// another number of items, pushes a single item itself and several as a list.
 template <class T>
 void push_nested(lua_State* L, const Value& structure, const std::vector<T>& items) {
   if (structure.is_null() || tensor_count(structure) != items.size())
@@ -62,7 +62,7 @@ void push_nested(lua_State* L, const Value& structure, const std::vector<T>& ite
   detail::push_nested<T>(L, structure, next);
 }
 
-/// Replaces {x} by x, as calls of layers do.
+/// Replaces {x} by x, as calls of layers do with a list of one input.
 Value without_list_of_one(Value nested);
 
 }  // namespace crescent::lua

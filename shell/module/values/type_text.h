@@ -6,7 +6,7 @@
 
 namespace crescent::lua {
 
-/// The name of a C++ type in help texts; empty: any value.
+/// The name of a C++ type in help texts; an empty name stands for any value.
 template <class T>
 struct TypeText {
   static std::string text() {
@@ -49,7 +49,8 @@ CRESCENT_TYPE_TEXT(InputSpec, kHandleText<InputSpec>);
 CRESCENT_TYPE_TEXT(ClassPtr, kHandleText<ClassPtr>);
 #undef CRESCENT_TYPE_TEXT
 
-/// The name of a type, followed by more words; any value ("") stays any value.
+/// The name of a type followed by more words; the empty name, which stands for any value, stays
+/// empty.
 inline std::string with_words(const std::string& type, const char* words) {
   return type.empty() ? type : type + words;
 }

@@ -18,8 +18,8 @@ int append(lua_State*, const void* bytes, size_t count, void* text) {
   return 0;
 }
 
-/// Whether the bytecode has this text as a constant. Lua writes the length plus one before it, with
-/// 0x80 set in the last byte of the length.
+/// Whether the bytecode contains this name as a constant. Lua writes the length plus one before a
+/// constant, with 0x80 set in the last byte of the length.
 bool mentions(const std::string& code, const std::string& name) {
   constexpr size_t kShort = 126;
   if (name.size() > kShort) return code.find(name) != code.npos;
@@ -163,8 +163,8 @@ class Copied::Reader {
     return node_index;
   }
 
-  /// Records the functions and tables in the table on top of the stack; in the module's tables also
-  /// those in nested tables.
+  /// Records the functions and tables in the table on top of the stack; for tables of the module,
+  /// also those in nested tables.
   void find_members(const std::string& path, bool is_globals_table) {
     reserve(L_, 4);
     const int table = lua_gettop(L_);
@@ -177,8 +177,8 @@ class Copied::Reader {
     }
   }
 
-  /// Records the values that `require` returns in any other state too: modules, and the functions
-  /// and tables in them.
+  /// Records the values that `require` returns in every state: modules, and the functions and
+  /// tables in them. They are not copied.
   void find_libraries() {
     const Height height(L_);
     reserve(L_, 10);
@@ -199,7 +199,8 @@ class Copied::Reader {
   std::map<const void*, std::string> libraries_;  ///< paths: "string.format"
 };
 
-/// Makes the value in another state; each table and function is made once.
+/// Makes the copied value in another state; a table or function that is referred to several times
+/// is made once.
 class Copied::Maker {
  public:
   Maker(lua_State* L, const Copied& copied) : L_(L), copied_(copied) {
@@ -284,13 +285,13 @@ class Copied::Maker {
 
   lua_State* L_;
   const Copied& copied_;
-  int made_;  ///< index on the stack of the table of values that were made, by number of the node
+  int made_;  ///< stack index of the table {number of node = value made for it}
 };
 
 namespace {
 
-/// The metamethod __index of the globals: fails with the reason why the global variable was not
-/// copied.
+/// The metamethod __index of the globals of the other state: fails with the reason why the global
+/// variable was not copied.
 extern "C" int tell_unavailable(lua_State* L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TSTRING)

@@ -1,6 +1,6 @@
-// A copy of a value of a Lua state that can be made in other states: functions with the upvalues
-// and global variables that they use, tables, tensors, layers, functions of libraries. It has no
-// reference to the original state, so any thread may make the value.
+// A copy of a Lua value that can be made in other Lua states: functions with the upvalues and
+// global variables that they use, tables, tensors, layers, and functions of libraries. The copy
+// does not refer to the original state, so any thread may make the value from it.
 #pragma once
 #include <map>
 #include <vector>
@@ -10,21 +10,21 @@
 
 namespace crescent::lua {
 
-/// Whether the class of an object, or of a layer in it, is written in Lua; such an object belongs
-/// to one state.
+/// Whether the class of an object, or of a layer inside it, is written in Lua; such an object can
+/// only be used in the state that made it.
 bool holds_lua_classes(Object& object);
 
 class Copied {
  public:
-  /// Copies the value at `index`; fails, naming it, for a value that cannot be copied. `what` is
-  /// the value in messages.
+  /// Copies the value at `index`. Fails for a value that cannot be copied, with a message that
+  /// names it; `what` is the name of the value at `index` in messages.
   Copied(lua_State* L, int index, const std::string& what);
   void push(lua_State* L) const;
 
  private:
   struct Node {
     enum class Kind { plain, type, library, table, function, globals } kind = Kind::plain;
-    Value plain;    ///< the value, if it is nil, a number, a text, a tensor or an object
+    Value plain;    ///< the value, if it is nil, a number, a string, a tensor or an object
     ClassPtr type;  ///< the value, if it is a C++ class
     /// the value, if it is a function of this module, which all states share
     const Callable* callable = nullptr;

@@ -22,7 +22,7 @@ extern "C" int crescent_work(lua_State* L) {
   return count < 0 ? lua_error(L) : count;
 }
 
-/// Runs C++ code that calls Lua; an error of either becomes an Error without references to the
+/// Runs C++ code that calls Lua. Errors of both become an Error that does not refer to the Lua
 /// state.
 void protect(lua_State* L, const ProtectedCall& work) {
   const SignalsElsewhere signals;
@@ -64,7 +64,8 @@ int push_element(lua_State* L, const Element& element) {
 
 WorkerState::WorkerState(std::shared_ptr<const Copied> function) : L_(luaL_newstate()) {
   if (!L_) fail("not enough memory for the Lua state of a worker");
-  // opening the module writes to tables of the process, so states are opened one at a time
+  // opening the module writes to tables that the process shares, so only one state is opened at a
+  // time
   static std::mutex opening;
   const std::lock_guard lock(opening);
   try {

@@ -1,5 +1,5 @@
-// The Lua state of a worker: it has the standard libraries, cr, and a function that was copied from
-// the script.
+// The Lua state of a worker thread: it has the standard libraries, cr, and a function that was
+// copied from the script.
 #pragma once
 #include "crescent/data/stream.h"
 #include "workers/copied.h"
@@ -9,7 +9,7 @@ namespace crescent::lua {
 /// Sets the function that opens the module in a new state.
 void set_opener(lua_CFunction opener);
 
-/// The element of the values on the stack from `first` on; trailing nils are left out.
+/// Makes an element of the values on the stack from `first` on; trailing nils are left out.
 Element element_from(lua_State* L, int first);
 /// Pushes the parts of an element; returns their number.
 int push_element(lua_State* L, const Element& element);

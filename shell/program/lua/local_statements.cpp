@@ -26,7 +26,7 @@ class CodeReader {
   bool is(std::string_view word) const {
     return this->word() == word && kind() != Kind::string && !at_end();
   }
-  /// Whether these symbols follow here without blanks between them.
+  /// Whether the next tokens are these symbols, without blanks between them.
   bool are(std::string_view symbols) const {
     return kind() == Kind::symbol && text_.substr(token_.begin).starts_with(symbols);
   }
@@ -51,7 +51,7 @@ class CodeReader {
   size_t last_end_ = 0;
 };
 
-/// Skips the block or the bracket that begins here.
+/// Skips the block or the bracketed text that begins at the current token.
 void skip_balanced(CodeReader& code) {
   int depth = 0;
   do {
@@ -60,7 +60,7 @@ void skip_balanced(CodeReader& code) {
   } while (depth > 0 && !code.at_end());
 }
 
-/// Skips what may follow a value: fields, indices, and arguments of calls.
+/// Skips the fields, indices, and arguments of calls that follow a value.
 void skip_suffixes(CodeReader& code) {
   while (!code.at_end()) {
     const bool is_method = code.is(":") && !code.are("::");
@@ -89,7 +89,7 @@ void skip_operand(CodeReader& code) {
   if (has_suffixes) skip_suffixes(code);
 }
 
-/// The number of tokens of the binary operator that begins here.
+/// The number of tokens of the binary operator at the current token; 0 if there is none.
 size_t operator_size(const CodeReader& code) {
   for (const char* two : {"..", "==", "~=", "<=", ">=", "<<", ">>", "//"})
     if (code.are(two)) return 2;
@@ -131,7 +131,7 @@ LocalStatement local_function(CodeReader& code) {
   return statement;
 }
 
-/// Reads the statement after its `local`.
+/// Reads a local statement; the reader is behind the word `local`.
 LocalStatement local_statement(CodeReader& code) {
   if (code.is("function")) return local_function(code);
   LocalStatement statement;

@@ -1,4 +1,4 @@
-// The local variables that a text in Lua declares outside of all blocks.
+// Finds the local variables that a Lua text declares outside of all blocks.
 #pragma once
 #include <set>
 #include <string>
@@ -12,16 +12,16 @@ struct LocalStatement {
   struct Variable {
     std::string name;
     std::string attribute;       ///< "const", "close" or nothing
-    size_t attribute_begin = 0;  ///< its offset in the text
+    size_t attribute_begin = 0;  ///< offset of the attribute in the text
   };
   std::vector<Variable> variables;
-  size_t end = 0;  ///< the offset after its last token
+  size_t end = 0;  ///< the offset behind the statement's last token
 };
 
-/// The local statements outside of all blocks, in order, of a text that compiles.
+/// The local statements outside of all blocks, in order. The text must compile.
 std::vector<LocalStatement> local_statements(std::string_view text);
 
-/// All names in a text, also those of fields and labels.
+/// All names that occur in a text, also names of fields and labels.
 std::set<std::string, std::less<>> names_in(std::string_view text);
 
 }  // namespace crescent::program

@@ -14,9 +14,9 @@
 namespace crescent::program {
 namespace {
 
-const char main_key = 0;  // key in the registry: the function that call() calls
+const char main_key = 0;  // key in the registry: the function that call() runs
 
-/// Pushes a function of the module; nil if the module is not loaded yet.
+/// Pushes the function `name` of the module; pushes nil if the module is not loaded yet.
 void push_of_module(lua_State* L, const char* name) {
   const int base = lua_gettop(L);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
@@ -45,7 +45,7 @@ int add_traceback(lua_State* L) {
     lua_settop(L, 1);
   }
   size_t length = 0;
-  // by its length, since it may contain zero bytes
+  // the message is copied with its length, since it may contain zero bytes
   const char* message = lua_tolstring(L, 1, &length);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &main_key);
   const std::string calls = traceback(L, 1, -1, {message, length});
@@ -70,7 +70,7 @@ std::string text_at_top(lua_State* L) {
   return text ? std::string(text, length) : "(error without a message)";
 }
 
-/// Replaces the message on top of the stack by one with the module's hint for it, if it has one.
+/// Appends the module's hint to the message on top of the stack, if there is one.
 void explain(lua_State* L, const std::string& source) {
   if (!lua_isstring(L, -1)) return;
   push_of_module(L, "explained");
@@ -80,7 +80,8 @@ void explain(lua_State* L, const std::string& source) {
   lua_remove(L, explained ? -2 : -1);
 }
 
-/// The message on top of the stack, with the source line at fault between message and traceback.
+/// The error message on top of the stack; the source line at fault is inserted between message and
+/// traceback.
 std::string with_line(lua_State* L) {
   const std::string plain = text_at_top(L);
   const SourceLocation location = location_of(plain);
@@ -90,7 +91,8 @@ std::string with_line(lua_State* L) {
                         offending_line(plain, location));
 }
 
-/// Loads a text as a function. With `variables`, its local variables outside of blocks are kept.
+/// Loads a text as a function. If `variables` is given, local variables that the text declares
+/// outside of blocks are kept there.
 int load(lua_State* L, const std::string& text, const std::string& chunk, Variables* variables) {
   const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
   if (status != LUA_OK || !variables) return status;
@@ -122,8 +124,8 @@ int load_input(lua_State* L, Variables* variables) {
   return load(L, text, "=stdin", variables);
 }
 
-/// Calls the function in the first upvalue. Its argument `mode`, whose index is the second upvalue,
-/// is "t" unless the caller gives it.
+/// Calls the function in the first upvalue (load or loadfile) with the argument `mode` set to "t"
+/// unless the caller gives it. The second upvalue is the index of this argument.
 int with_text_mode(lua_State* L) {
   const auto index = static_cast<int>(lua_tointeger(L, lua_upvalueindex(2)));
   if (lua_gettop(L) < index) lua_settop(L, index);
@@ -147,8 +149,8 @@ int do_text_file(lua_State* L) {
   return results_behind_path(L, LUA_OK, 0);
 }
 
-/// Makes load and loadfile accept only source unless their mode says otherwise, and dofile always:
-/// a crafted bytecode chunk can corrupt memory.
+/// Makes load and loadfile accept only source text unless their argument `mode` says otherwise, and
+/// dofile only source text: crafted bytecode can corrupt memory.
 void refuse_compiled_chunks(lua_State* L) {
   for (const auto& [name, index] : {std::pair("load", 3), std::pair("loadfile", 2)}) {
     lua_getglobal(L, name);
@@ -160,7 +162,7 @@ void refuse_compiled_chunks(lua_State* L) {
   lua_setglobal(L, "dofile");
 }
 
-/// Prints the values on the stack from this index on, in the format of the prompt.
+/// Prints the values on the stack from index `first` on, in the format of the prompt.
 int print_values(lua_State* L, int first) {
   const int count = lua_gettop(L) - first + 1;
   if (count == 0) return LUA_OK;
@@ -213,8 +215,8 @@ int call(lua_State* L, int arguments, int results) {
   return status;
 }
 
-/// The garbage collector is stopped meanwhile: a finalizer that waits for worker threads would
-/// delay the message.
+/// Stops the garbage collector until the message is printed: a finalizer that waits for worker
+/// threads would delay it.
 void report(lua_State* L) {
   lua_gc(L, LUA_GCSTOP);
   const std::string message = with_line(L);

@@ -23,7 +23,7 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 
 char at_or_zero(std::string_view text, size_t at) { return at < text.size() ? text[at] : '\0'; }
 
-/// The level of the long bracket that begins at `at`: 1 for [[, 2 for [=[; 0 for none.
+/// The level of the long bracket that begins at `at`: 1 for [[, 2 for [=[, ...; 0 if there is none.
 size_t long_bracket(std::string_view text, size_t at) {
   if (at_or_zero(text, at) != '[') return 0;
   size_t end = at + 1;
@@ -51,8 +51,8 @@ LuaToken comment_at(std::string_view text, size_t at) {
   return {Kind::comment, at, std::min(text.find('\n', at), text.size())};
 }
 
-/// A quoted string; without its closing quote it ends at the end of the line, unless that is
-/// escaped.
+/// The token of a quoted string. Without a closing quote it ends at the end of the line, unless the
+/// newline is escaped.
 LuaToken string_at(std::string_view text, size_t at) {
   size_t end = at + 1;
   while (end < text.size() && text[end] != text[at] && text[end] != '\n') {
@@ -64,8 +64,8 @@ LuaToken string_at(std::string_view text, size_t at) {
   return {Kind::string, at, closed ? end + 1 : end, closed};
 }
 
-/// Whether a number begins here. The second point of `x..5` begins none: it belongs to the
-/// operator.
+/// Whether a number begins at `at`. The second point of `x..5` begins none, because it belongs to
+/// the operator.
 bool begins_number(std::string_view text, size_t at) {
   if (is_digit(text[at])) return true;
   return text[at] == '.' && is_digit(at_or_zero(text, at + 1)) && (at == 0 || text[at - 1] != '.');
@@ -121,7 +121,8 @@ bool may_end_statement(std::string_view text, const LuaToken& token) {
   return word == "end" || word == "true" || word == "false" || word == "nil" || word == "break";
 }
 
-/// Matches the brackets of a text and sets their styles.
+/// Finds the pairs of brackets in a text and sets the styles of unmatched brackets and of the pair
+/// at the cursor.
 class Brackets {
  public:
   Brackets(std::string_view text, size_t cursor, std::vector<Style>& styles)
@@ -271,8 +272,8 @@ bool lua_ends_with(std::string_view text, char symbol) {
   return ends;
 }
 
-/// Processes the new part of the text. The last token is not final: it may become another one as
-/// the text grows.
+/// Processes the part of the text that is new since the last call; returns the last token, which
+/// may become another token as the text grows.
 LuaToken OpenLua::take(std::string_view text) {
   if (!text.starts_with(seen_)) seen_.clear(), at_ = 0, depth_ = 0, last_ = {Kind::blank, 0, 0};
   seen_.append(text.substr(seen_.size()));

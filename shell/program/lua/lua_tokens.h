@@ -1,4 +1,5 @@
-// The tokens of a Lua text, complete or not: for colours, and to find what is still open.
+// The tokens of a complete or incomplete Lua text: for colours, and to find blocks, brackets and
+// strings that are not closed.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,13 +19,15 @@ struct LuaToken {
 /// The token that begins at `at`.
 LuaToken lua_token_at(std::string_view text, size_t at);
 
-/// The change of the nesting depth of blocks and brackets by the token.
+/// The change of the nesting depth of blocks and brackets that the token causes.
 int lua_depth_change(std::string_view text, const LuaToken& token);
 
-/// A style for each byte; unmatched brackets and the pair of brackets at the cursor have their own.
+/// A style for each byte of the text; unmatched brackets and the pair of brackets at the cursor
+/// have styles of their own.
 std::vector<editor::Style> lua_styles(std::string_view text, size_t cursor);
 
-/// The offset of the contents of the unclosed string at the end of the text; npos without one.
+/// The offset of the contents of the unclosed string at the end of the text; npos if no string is
+/// open.
 size_t open_lua_string(std::string_view text);
 
 /// The offsets at which statements outside of all blocks begin, the last one first. In a text that
@@ -32,14 +35,15 @@ size_t open_lua_string(std::string_view text);
 /// statement. Otherwise they are guesses: after a semicolon, and at the starts of lines.
 std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 
-/// The names in `name == 3`, `name ~= 3` and `3 == name`, except names of fields.
+/// The names that are compared with numbers, as in `name == 3`, `name ~= 3` and `3 == name`, except
+/// names of fields.
 std::vector<std::string> lua_names_compared_with_numbers(std::string_view text);
 
-/// Whether the last token of a text, except blanks and comments, is this symbol.
+/// Whether the last token of a text is this symbol; blanks and comments are ignored.
 bool lua_ends_with(std::string_view text, char symbol);
 
-/// Follows a growing text and tells whether it is incomplete: a block, a bracket, a long string or
-/// comment, or an operation is open. Text that was processed is not read again.
+/// Follows a growing text and tells whether it is incomplete, that is, whether a block, a bracket,
+/// a long string or comment, or an operation is open. Text that was processed is not read again.
 class OpenLua {
  public:
   bool is_open(std::string_view text);

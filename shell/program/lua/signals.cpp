@@ -14,13 +14,13 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 lua_State* interruptible = nullptr;  // the Lua state that signals interrupt
-Interruption* asked = nullptr;       // the interruption of the thread that runs this state
+Interruption* asked = nullptr;       // the Interruption of the thread that runs this Lua state
 bool at_prompt = false;
 volatile std::sig_atomic_t received = 0, count = 0;
 
 bool is_final(int signal) { return signal == SIGTERM || signal == SIGHUP; }
 
-/// Whether the signal is Ctrl-C at the prompt: it ends the command but keeps the session.
+/// Whether the signal is a Ctrl-C at the prompt, which ends the command but not the session.
 bool is_gentle(int signal) { return at_prompt && !is_final(signal); }
 
 void stop(lua_State* L, lua_Debug*) {
@@ -30,8 +30,8 @@ void stop(lua_State* L, lua_Debug*) {
   luaL_error(L, "interrupted!");
 }
 
-/// The signal handler. It sets a hook, which raises the error before the next instruction of Lua
-/// code, and requests loops in C++ to stop.
+/// The signal handler. It sets a debug hook, which raises the error before the next instruction of
+/// Lua code, and requests loops in C++ to stop.
 extern "C" void crescent_stop_lua(int signal) {
   if (!is_final(received)) received = signal;
   count = count + 1;

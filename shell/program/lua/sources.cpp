@@ -38,7 +38,8 @@ std::string source_named(const std::string& name) {
   return found != sources().rend() ? found->text : contents_of_file(name);
 }
 
-/// The source of the chunk whose name is the longest that ends these words, which precede a colon.
+/// The source of a chunk whose name ends `words`, the text before a colon in a message; the longest
+/// such name is taken.
 std::string source_before(std::string_view words) {
   for (;;) {
     std::string found = source_named(std::string(words));
@@ -62,7 +63,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(begin, text.find(behind, begin) - begin);
 }
 
-/// The name that a message of Lua quotes.
+/// The word that a message of Lua quotes, such as the name of a variable.
 std::string_view word_in(std::string_view message) {
   for (const char* kind : {"global", "local", "upvalue", "field", "method", "constant"})
     if (const auto word = between(message, concat("(", kind, " '"), "')"); !word.empty())
@@ -70,7 +71,7 @@ std::string_view word_in(std::string_view message) {
   return between(message, " near '", "'");
 }
 
-/// The column of the word in the line, as a token of its own; npos unless it occurs exactly once.
+/// The column at which the word is a whole token of the line; npos unless it occurs exactly once.
 size_t column_of(std::string_view line, std::string_view word) {
   size_t found = line.npos;
   for (size_t at = 0; at < line.size();) {
@@ -83,7 +84,7 @@ size_t column_of(std::string_view line, std::string_view word) {
   return found;
 }
 
-/// The last source location in a line; the line's error was raised there.
+/// The last source location in a line of a message; there the error was raised.
 SourceLocation location_in(std::string_view message) {
   SourceLocation found;
   size_t begin = 0;

@@ -9,7 +9,7 @@
 namespace crescent::program {
 namespace {
 
-constexpr size_t kMaxAtEnd = 6;  // the number of calls to show at each end of a long traceback
+constexpr size_t kMaxAtEnd = 6;  // the number of calls shown at each end of a long traceback
 
 bool is_of_user(const lua_Debug& frame) {
   return *frame.what != 'C' && !std::string_view(frame.source).starts_with("=crescent/");
@@ -25,7 +25,7 @@ std::string function_text(lua_State* L, lua_Debug& frame, int main) {
   return concat("in function <", frame.short_src, ":", frame.linedefined, ">");
 }
 
-/// Collects the texts of those calls that are in code of the user.
+/// Collects the texts of those calls that are in the user's code.
 class Calls {
  public:
   Calls(lua_State* L, int main) : L_(L), main_(main) {}
@@ -70,13 +70,14 @@ bool is_full() {
   return wish && std::strcmp(wish, "full") == 0;
 }
 
-/// Whether the message already begins with the only location in the traceback.
+/// Whether the traceback has only one location, and the message already begins with it.
 bool says_as_much(const std::vector<std::string>& texts, std::string_view message) {
   const std::string_view position = texts[0];
   return texts.size() == 1 && message.starts_with(position.substr(2, position.rfind(": in ") - 1));
 }
 
-/// Removes calls in the middle of a long traceback; `unseen` of these were not read at all.
+/// Removes the calls in the middle of a long traceback; `unseen` further calls there were not read
+/// at all.
 void shorten(std::vector<std::string>& texts, int unseen) {
   if (texts.size() <= 2 * kMaxAtEnd) return;
   const auto first = texts.begin() + kMaxAtEnd, last = texts.end() - kMaxAtEnd;

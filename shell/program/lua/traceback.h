@@ -6,13 +6,13 @@
 
 namespace crescent::program {
 
-/// The text with which a traceback begins.
+/// The text with which a traceback in a message begins.
 inline constexpr std::string_view kTraceback = "\nstack traceback:";
 
-/// The calls in code of the user from `level` on, the innermost first; of many, only the first and
-/// the last ones. `main` is the stack index of the main chunk's function. With
-/// CRESCENT_TRACEBACK=full in the environment all calls are listed, also those in the program's own
-/// code. Empty if the message already has the only location.
+/// The calls in the user's code from stack level `level` on, the innermost first; if there are
+/// many, only the first and the last ones. `main` is the stack index of the main chunk's function.
+/// With CRESCENT_TRACEBACK=full in the environment all calls are listed, also those in the
+/// program's own code. Empty if the message already begins with the only location.
 std::string traceback(lua_State* L, int level, int main, std::string_view message);
 
 }  // namespace crescent::program

@@ -11,23 +11,23 @@ int load_text(lua_State* L, const std::string& text, const std::string& chunk) {
   return luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
 }
 
-/// A name that does not occur in the text.
+/// A variable name that does not occur in the text.
 std::string unused_name(std::string_view text) {
   std::string name = "keep";
   while (text.find(name) != text.npos) name += "_";
   return name;
 }
 
-/// The text of a call such as keep("x","",function()return x end); the variable is an upvalue of
-/// the function.
+/// The text of a call of the keeper such as keep("x","",function()return x end); in it the variable
+/// is an upvalue of the function.
 std::string call_of(const std::string& keeper, const LocalStatement::Variable& variable) {
   return concat(keeper, "(\"", variable.name, "\",\"", variable.attribute, "\",function()return ",
                 variable.name, " end);");
 }
 
-/// The text with a call of the keeper after each statement that declares local variables. A
-/// variable with <close> is declared <const> here, since it is closed only at the end of the
-/// session.
+/// The text with a call of the keeper inserted after each statement that declares local variables.
+/// A variable with <close> is declared <const> instead, since it must be closed only at the end of
+/// the session.
 std::string with_keeper(std::string text, const std::vector<LocalStatement>& statements,
                         const std::string& keeper) {
   for (auto statement = statements.rbegin(); statement != statements.rend(); ++statement) {
@@ -41,7 +41,8 @@ std::string with_keeper(std::string text, const std::vector<LocalStatement>& sta
   return text;
 }
 
-/// Calls the function on top of the stack and replaces it by one that has the result as an upvalue.
+/// Calls the function on top of the stack and replaces it by a function that returns the result and
+/// has it as an upvalue.
 void box(lua_State* L) {
   lua_call(L, 0, 1);
   load_text(L, "local value return function() return value end", "=variable");
@@ -59,8 +60,8 @@ Variables::Variables(lua_State* L) : L_(L) {
   closing_ = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-/// The keeper. Its arguments are the name of a variable, its attribute, and a function that returns
-/// its value.
+/// The keeper: a function that inserted code calls after each local statement. Its arguments are
+/// the name of a variable, its attribute, and a function that returns its value.
 int Variables::keep(lua_State* L) {
   auto& variables = *static_cast<Variables*>(lua_touserdata(L, lua_upvalueindex(1)));
   const std::string name = lua_tostring(L, 1), attribute = lua_tostring(L, 2);
@@ -69,7 +70,8 @@ int Variables::keep(lua_State* L) {
   return 0;
 }
 
-/// Remembers the value of a variable that is to be closed at the end of the session.
+/// Stores the value of a variable declared with <close>, which is closed at the end of the session;
+/// fails if the value cannot be closed.
 void Variables::check_closable(const std::string& name) {
   lua_pushvalue(L_, 3);
   lua_call(L_, 0, 1);
@@ -83,7 +85,8 @@ void Variables::check_closable(const std::string& name) {
   lua_pop(L_, 1);
 }
 
-/// Keeps a variable. A constant that the compiler has inlined is not an upvalue and gets one.
+/// Keeps a variable for later entries. A constant that the compiler has inlined is no upvalue; the
+/// function is replaced by one that has an upvalue.
 void Variables::keep_variable(const std::string& name, const std::string& attribute) {
   const char* upvalue = lua_getupvalue(L_, 3, 1);
   if (upvalue) lua_pop(L_, 1);
@@ -95,8 +98,8 @@ void Variables::keep_variable(const std::string& name, const std::string& attrib
   attributes_[name] = attribute;
 }
 
-/// The declarations that precede the text, on its first line: the variables that it uses, and its
-/// keeper.
+/// The declarations that are put before the text, on its first line: those of the variables that it
+/// uses, and of the keeper.
 std::string Variables::prologue(std::string_view text, const std::string& keeper,
                                 bool declares) const {
   std::string names = declares ? keeper : "";
@@ -107,7 +110,7 @@ std::string Variables::prologue(std::string_view text, const std::string& keeper
   return names.empty() ? "" : concat("local ", names, " return function(...) ");
 }
 
-/// Connects the upvalues of the function on top of the stack with the variables of the session.
+/// Makes the upvalues of the function on top of the stack refer to the variables of the session.
 void Variables::join(const std::string& keeper) {
   push_table();
   for (int i = 1; const char* name = lua_getupvalue(L_, -2, i); ++i) {

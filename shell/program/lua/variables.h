@@ -1,5 +1,5 @@
-// The local variables of a session: those that an entry declares outside of blocks live until its
-// end.
+// The local variables of a session: variables that an entry declares outside of blocks live until
+// the session ends.
 #pragma once
 #include <lua.hpp>
 #include <map>
@@ -8,18 +8,18 @@
 
 namespace crescent::program {
 
-/// Entries are compiled as functions whose upvalues are the variables of earlier entries, so
-/// closures of all entries share them. An entry can use up to 200 of them, Lua's limit for a
+/// Each entry is compiled as a function whose upvalues are variables of earlier entries, so that
+/// closures of all entries share them. An entry can use up to 200 variables, Lua's limit for a
 /// function; a session can have any number.
 class Variables {
  public:
   explicit Variables(lua_State* L);
   Variables(const Variables&) = delete;
 
-  /// Loads a text that compiles by itself. A variable is kept as soon as its statement was
-  /// executed, even if a later one fails. Pushes the function, or an error message.
+  /// Loads a text that compiles by itself. Running it keeps each variable as soon as its statement
+  /// was executed, even if a later statement fails. Pushes the function, or an error message.
   int load(const std::string& text, const std::string& chunk);
-  /// Pushes the table of functions that return the values, by name.
+  /// Pushes the table {name = function that returns the value of the variable}.
   void push_table() const { lua_rawgeti(L_, LUA_REGISTRYINDEX, table_); }
   /// Closes the variables that were declared with <close>, the last one first.
   void close();

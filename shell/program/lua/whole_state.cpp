@@ -13,7 +13,7 @@ namespace {
 
 using Body = std::function<int(lua_State*)>;
 
-/// Stops runs in the background as run:stop() does, and reports their errors.
+/// Stops runs in the background, as run:stop() does, and reports their errors.
 void end_runs() try {
   lua::stop_runs();
   for (const std::string& error : lua::untold_errors_of_runs())
@@ -22,11 +22,12 @@ void end_runs() try {
   std::fprintf(stderr, "crescent: %s\n", printable(error.what()).c_str());
 }
 
-/// The part of the work that runs in a protected call; the argument on the stack is the body.
+/// Opens the libraries and calls the body, in a protected call; the argument on the stack is the
+/// body.
 int run_protected(lua_State* L) {
   const auto& body = *static_cast<const Body*>(lua_touserdata(L, 1));
   lua_settop(L, 0);
-  lua_gc(L, LUA_GCSTOP);  // the libraries make no garbage
+  lua_gc(L, LUA_GCSTOP);  // no collection: opening the libraries leaves no garbage
   open_libraries(L);
   lua_gc(L, LUA_GCRESTART);
   const int status = body(L);
@@ -47,7 +48,8 @@ int run_in_lua(const Body& body) {
   if (!ended) report(L);
   const int status = ended ? static_cast<int>(lua_tointeger(L, -1)) : 1;
   const bool is_stopped = status != 0 && stop_signal() != 0;
-  if (is_stopped) lua::end_soon(stop_signal());  // threads may never end
+  // Ends the process soon, since threads may never end.
+  if (is_stopped) lua::end_soon(stop_signal());
   lua_close(L);
   return is_stopped ? 128 + stop_signal() : status;
 }

@@ -1,4 +1,5 @@
-// crescent man-page and crescent completion: from the table of commands and the options.
+// crescent man-page and crescent completion: their output is made from the table of commands and
+// the options.
 #include <algorithm>
 #include <sstream>
 
@@ -11,7 +12,7 @@
 namespace crescent::program {
 namespace {
 
-/// Escapes a text for roff: dashes, quotes and backslashes in it have no special meaning.
+/// Escapes a text for roff, in which dashes, quotes and backslashes have a special meaning.
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -43,7 +44,8 @@ std::string options_section() {
   return text;
 }
 
-/// The rows "  NAME  text" of a table in --help; other lines are left out.
+/// The environment variables for the man page, from the rows "  NAME  text" of --help; other lines
+/// are left out.
 std::string variables_section() {
   std::string text = section("ENVIRONMENT");
   std::istringstream lines(variables_text());
@@ -64,7 +66,7 @@ std::string man_page() {
                 ".BR lua (1)\n.br\n.B crescent manual FOLDER\nwrites the whole manual.\n");
 }
 
-/// The options, words with two dashes, in the usage of a command.
+/// The options (words that begin with two dashes) in the usage of a command.
 std::string flags_of(const Command& command) {
   std::string flags;
   std::istringstream words(command.arguments);

@@ -1,5 +1,5 @@
-// crescent manual and crescent editor. Scripts in Lua (shell/manual) write the files; they are
-// given the folder, texts, the table of commands and functions that Lua lacks.
+// crescent manual and crescent editor. Lua scripts (shell/manual) write the files; the program
+// gives them the folder, texts, the table of commands, and functions that Lua does not have.
 #include "manual_texts.h"
 
 #include <md4c-html.h>
@@ -94,14 +94,14 @@ std::vector<std::string> notes() {
   return files;
 }
 
-/// The folder of the guide in the build or installation of this program, relative to that of the
-/// plugins.
+/// The folder of the guide, in the build or in the installation of this program, found relative to
+/// the folder of the plugins.
 fs::path guide_folder() {
   return fs::path(plugin_search_path().back()) / "../../../share/doc/crescent/guide";
 }
 
 struct ManualRequest {
-  const char* part;  ///< the name of the script that writes it
+  const char* part;  ///< the name of the Lua script that writes the files
   std::string folder;
 };
 

@@ -1,4 +1,4 @@
-// The scripts (shell/manual) that write the manual and the files for editors, as texts.
+// The Lua scripts (shell/manual) that write the manual and the files for editors, as texts.
 #pragma once
 #include <string_view>
 
@@ -8,7 +8,7 @@ struct ManualText {
   std::string_view name;  ///< "reference.lua"
   std::string_view text;
 };
-/// The text of this name; fails without one.
+/// The text with this name; fails if there is none.
 const ManualText& manual_text(std::string_view name);
 
 }  // namespace crescent::program

@@ -13,15 +13,15 @@ namespace fs = std::filesystem;
 using editor::Candidate;
 using editor::Completions;
 
-// bytes before the cursor in which the enclosing call is searched for
+// number of bytes before the cursor in which the enclosing call is searched for
 constexpr size_t kLooksBack = 2000;
-// the most instructions that the user's code may execute for it
+// limit on the Lua instructions that the user's code may execute for a hint or completion
 constexpr int kMaxInstructions = 10'000'000;
 
 void give_up(lua_State* L, lua_Debug*) { luaL_error(L, "this takes too long"); }
 
-/// Calls a function of the module with texts. Returns true with its results on the stack; errors
-/// are ignored, since they would only disturb typing.
+/// Calls a function of the module with string arguments. Returns true with the results on the
+/// stack; ignores errors, since they would only disturb typing.
 bool ask(lua_State* L, const char* function, std::initializer_list<std::string_view> texts,
          int results) {
   push_module_function(L, function);
@@ -32,7 +32,8 @@ bool ask(lua_State* L, const char* function, std::initializer_list<std::string_v
   return status == LUA_OK;
 }
 
-/// The last kLooksBack bytes in front of the cursor, from the start of a line if there is one.
+/// At most the last kLooksBack bytes in front of the cursor, from the start of a line if they
+/// contain one.
 std::string_view tail(std::string_view text, size_t cursor) {
   if (cursor <= kLooksBack) return text.substr(0, cursor);
   const size_t line = text.find('\n', cursor - kLooksBack);
@@ -68,7 +69,7 @@ Completions names(lua_State* L, std::string_view before, size_t cursor) {
   return found;
 }
 
-/// The possible values of an option; `before` is the text up to the quotation mark.
+/// The completions for the value of an option; `before` is the text up to the quotation mark.
 Completions values(lua_State* L, std::string_view before, std::string_view typed, size_t begin) {
   Completions found;
   found.begin = begin;

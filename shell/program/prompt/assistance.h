@@ -7,10 +7,10 @@
 
 namespace crescent::program {
 
-/// Pushes a field of the module's table, in which the prompt's own functions are.
+/// Pushes a field of the module's table, which also contains the functions made for the prompt.
 void push_module_function(lua_State* L, const char* name);
 
-/// The signature of the call at the cursor.
+/// The signature of the function whose call the cursor is in.
 std::string hint(lua_State* L, const std::string& text, size_t cursor);
 
 /// Completions for names, options and values of options; in other strings, for names of files.

@@ -5,9 +5,9 @@
 namespace crescent::program {
 namespace {
 
-// up to this size in bytes the whole entry is compiled again after each line
+// entries up to this size in bytes are compiled again as a whole after each line
 constexpr size_t kQuick = 4096;
-// the most statements, from the end of the entry, that are tried as the expression
+// limit on the number of last statements that are tried as the expression of the entry
 constexpr size_t kMaxTries = 8;
 
 /// Whether the text compiles; if not, an error message is left on the stack.
@@ -17,22 +17,23 @@ bool compiles(lua_State* L, const std::string& text, const char* chunk) {
   return true;
 }
 
-/// The same, without an error message.
+/// Whether the text compiles; leaves no error message on the stack.
 bool is_right(lua_State* L, const std::string& text) {
   if (compiles(L, text, "=entry")) return true;
   lua_pop(L, 1);
   return false;
 }
 
-/// Code that returns the values of the expressions. No call among them is a tail call, so that
-/// tracebacks include the entry; with a semicolon at the end the values are not shown.
+/// Code that returns the values of the expressions. No call in it is a tail call, so that
+/// tracebacks include the entry; after a semicolon, which suppresses the values, tail calls are
+/// allowed.
 std::string giving(const std::string& expressions) {
   if (lua_ends_with(expressions, ';')) return "return " + expressions;
   return "return (function(...) return ... end)(" + expressions + "\n)";
 }
 
-/// Reads the entry as statements followed by an expression; if it compiles as statements alone, the
-/// expression is a call.
+/// Reads the entry as statements followed by an expression. If the text also compiles as statements
+/// alone, the expression is a call.
 bool read_with_expression(lua_State* L, const std::string& text, bool compiles, Entry& entry) {
   const std::vector<size_t> starts = lua_statements(text, compiles);
   for (size_t i = 0; i < std::min(starts.size(), kMaxTries); ++i) {
@@ -45,7 +46,8 @@ bool read_with_expression(lua_State* L, const std::string& text, bool compiles, 
   return false;
 }
 
-/// Whether the string at the end of the text continues in the next line: the newline is escaped.
+/// Whether the string at the end of the text continues in the next line because the newline is
+/// escaped.
 bool escapes_line_end(const std::string& text) {
   size_t end = text.find_last_not_of(" \t\r\n");
   if (end == text.npos) return false;
@@ -55,7 +57,7 @@ bool escapes_line_end(const std::string& text) {
   return count % 2 == 1;
 }
 
-/// Whether the error message on the stack means that the text is only incomplete.
+/// Whether the error message on the stack means that the text is only incomplete, not wrong.
 bool lacks_end(lua_State* L, const std::string& text) {
   const std::string_view message = lua_tostring(L, -1);
   if (!message.ends_with("<eof>")) return false;

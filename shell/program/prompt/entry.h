@@ -1,4 +1,4 @@
-// Entries of the prompt as Lua code.
+// Converts entries of the prompt to Lua code.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -13,13 +13,15 @@ struct Entry {
   bool is_silent = false;  ///< whether it ends in a semicolon, so that no values are shown
 };
 
-/// Reads an entry as an expression, else as statements followed by an expression (`x = 5; x`), else
-/// as statements; with `shows_calls`, a call counts as such an expression too (`x = 5; f(x)`).
-/// Returns false with the error of the statements, in a chunk of this name, on the stack.
+/// Reads an entry as an expression; if it is none, as statements followed by an expression (`x = 5;
+/// x`); else as statements. With `shows_calls`, a call at the end counts as such an expression too
+/// (`x = 5; f(x)`). If the text is none of these, returns false and leaves the error of compiling
+/// it as statements, in a chunk of this name, on the stack.
 bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
                 Entry& entry);
 
-/// The offset of `x` in an entry `:time x`; 0 for an entry that is no command of the prompt.
+/// The offset of `x` in an entry `:time x`; 0 if the entry begins with no such command of the
+/// prompt.
 size_t command_end(std::string_view text);
 
 /// Tells whether entries are complete. An entry that no further text can make valid counts as

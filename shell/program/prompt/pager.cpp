@@ -15,10 +15,10 @@
 namespace crescent::program {
 namespace {
 
-// the least exit status by which a shell says that it cannot run a program
+// a shell that cannot run a program returns at least this exit status
 constexpr int kNotFound = 126;
 
-/// While an object of this class lives, signals meant for the pager, and SIGPIPE, are ignored.
+/// While an object of this class exists, SIGPIPE and the signals meant for the pager are ignored.
 class IgnoredSignals {
  public:
   IgnoredSignals() {
@@ -47,8 +47,8 @@ bool is_higher(std::string_view text, editor::Size size) {
   return rows >= size.rows;
 }
 
-/// The pager's command; `less` is told to quit at once if the text fits, and to leave it on the
-/// screen.
+/// The command of the pager; `less` gets options to quit at once if the text fits on the screen,
+/// and to leave the text there.
 std::string command() {
   const char* pager = std::getenv("PAGER");
   return std::string("LESS=\"${LESS-FRX}\"; export LESS; ") + (pager && *pager ? pager : "less");

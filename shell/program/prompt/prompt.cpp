@@ -25,7 +25,7 @@
 namespace crescent::program {
 namespace {
 
-/// The path $XDG_STATE_HOME/crescent/history; empty without a home.
+/// The path $XDG_STATE_HOME/crescent/history; empty if there is no home folder.
 std::string history_path() {
   const std::string folder = user_folder(UserFolder::state);
   if (folder.empty()) return "";
@@ -36,14 +36,16 @@ std::string history_path() {
   return folder + "/history";
 }
 
-/// The path $XDG_CONFIG_HOME/crescent/init.lua, or that in CRESCENT_INIT; empty without one.
+/// The path in CRESCENT_INIT or, if it is not set, $XDG_CONFIG_HOME/crescent/init.lua; empty if
+/// there is no such file.
 std::string startup_path() {
   if (const char* path = std::getenv("CRESCENT_INIT")) return path;
   const std::string folder = user_folder(UserFolder::config), path = folder + "/init.lua";
   return !folder.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
-/// Calls f if the Lua state becomes free soon; a run in the background may hold it for a batch.
+/// Calls f if the Lua state becomes free within a short time; a run in the background may hold its
+/// lock for a batch.
 template <class F>
 auto unless_busy(F f) -> decltype(f()) {
   constexpr std::chrono::milliseconds kSoon{20};
@@ -84,8 +86,8 @@ editor::Settings settings() {
   return settings;
 }
 
-/// Reads an entry. Signals end the reading and do not affect Lua code, which runs in the background
-/// may execute.
+/// Reads an entry. Meanwhile signals end the reading, and do not affect Lua code that runs in the
+/// background may execute.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
   const StopSignals signals(nullptr);
   const lua::UnlockedState unlocked;
@@ -125,7 +127,8 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   Session session(L, variables);
   const std::string startup = has_startup ? startup_path() : "";
   if (!startup.empty()) run_file(L, startup.c_str(), &variables);
-  const LuaState parser(luaL_newstate(), lua_close);  // L may be busy when Enter is pressed
+  // A second state, because L may be busy when Enter is pressed.
+  const LuaState parser(luaL_newstate(), lua_close);
   EntryChecker checker(parser ? parser.get() : L);
   editor::Editor editor(callbacks(L, checker), settings());
   read_entries(editor, session);

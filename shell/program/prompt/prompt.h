@@ -1,4 +1,4 @@
-// The prompt: reads, runs, prints, until the end of input.
+// The prompt: reads entries, runs them and prints their results, until the end of the input.
 #pragma once
 #include <lua.hpp>
 
@@ -7,11 +7,12 @@
 
 namespace crescent::program {
 
-/// The prompts of an entry: its number, and blanks of the same width for further lines.
+/// The two prompts of an entry: its number for the first line, and blanks of the same width for
+/// further lines.
 editor::Prompts prompts(int number);
 
 /// Runs the prompt and returns the exit status of the program; a signal may end the program
-/// instead. `has_startup`: the user's startup file runs first.
+/// instead. If `has_startup` is true, the user's startup file runs first.
 int run_prompt(lua_State* L, Variables& variables, bool has_startup);
 
 }  // namespace crescent::program

@@ -33,7 +33,7 @@ std::string text_at(lua_State* L, int index) {
   return text ? std::string(text, length) : "";
 }
 
-/// Prints a text, the first argument; the second one says whether it may be shown in a pager.
+/// Prints a text, the first argument; the second argument says whether a pager may show it.
 int print_text(lua_State* L) {
   print_paged(printable(text_at(L, 1)), lua_toboolean(L, 2));
   return 0;
@@ -122,8 +122,8 @@ bool Session::is_defined(const std::string& name) const {
   return is_local || is_global;
 }
 
-/// Whether the words are `exit` or `quit`, with brackets or without, and the user has not redefined
-/// the name.
+/// Whether the entry is `exit` or `quit`, with or without brackets, and the user has not redefined
+/// this name.
 bool Session::is_end(std::string_view words) const {
   const std::string name(words.substr(0, words.find_first_of("(;")));
   const std::string_view rest = words.substr(name.size());
@@ -131,7 +131,8 @@ bool Session::is_end(std::string_view words) const {
   return (name == "exit" || name == "quit") && is_call && !is_defined(name);
 }
 
-/// Ends the session with the status in the brackets, which is interpreted as by os.exit.
+/// Ends the session with the exit status in the brackets, which has the same meaning as for
+/// os.exit.
 void Session::end(const std::string& brackets) {
   const std::string code = "return (function(...) return ... end)" + brackets;
   if (variables_.load(code, concat("=[", number_, "]")) != LUA_OK || call(L_, 0, 1) != LUA_OK)
@@ -200,7 +201,8 @@ void Session::run(const std::string& text) {
   tell_time(seconds);
 }
 
-/// Lua calls no __eq to compare a tensor with a number: they are always different.
+/// Warns if the entry compares a tensor with a number: Lua does not call __eq for these, so they
+/// are always unequal.
 void Session::warn_of_comparisons(const std::string& text) const {
   for (const std::string& name : lua_names_compared_with_numbers(text)) {
     push("warn_of_comparison");
@@ -209,7 +211,8 @@ void Session::warn_of_comparisons(const std::string& text) const {
   }
 }
 
-/// Passes the results to the script that shows them, with what the prompt knows of the entry.
+/// Passes the results to the Lua function of the prompt that prints them, together with facts about
+/// the entry.
 void Session::show(int first, const Entry& entry) const {
   const int count = lua_gettop(L_) - first + 1;
   push("show");
@@ -232,7 +235,7 @@ void Session::time(const std::string& text) {
               bytes_text(bytes).c_str());
 }
 
-/// At a terminal, prints how long a command took if that was long.
+/// At a terminal, prints how long a command took, if the time was long.
 void Session::tell_time(double seconds) const {
   push("is_long");
   lua_pushnumber(L_, seconds);

@@ -8,15 +8,16 @@
 
 namespace crescent::program {
 
-/// Entries are numbered from 1; their chunks are named [1], [2], ...
+/// A session of the prompt. Its entries are numbered from 1; the chunk names of entries are [1],
+/// [2], ...
 class Session {
  public:
-  /// From then on `print` shows the contents of tables, and results are available by names.
+  /// Makes `print` show the contents of tables, and results available by names such as _1.
   Session(lua_State* L, Variables& variables);
 
   void evaluate(const std::string& text);
   bool has_ended() const { return has_ended_; }
-  /// The exit status that `exit(3)` asked for.
+  /// The exit status given by a call such as `exit(3)`.
   int status() const { return status_; }
   int number() const { return number_; }
   Variables& variables() const { return variables_; }

@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLetter = 20, kBeforeTyping = 1200, kAfterResult = 4000;  // milliseconds
+constexpr int kLetter = 20, kBeforeTyping = 1200, kAfterResult = 4000;  // pauses in milliseconds
 
-/// An entry of the prompt that the tour types, and what is said before it.
+/// An entry of the prompt that the tour types, and the explanation printed before it.
 struct TourEntry {
   std::string explanation, code;
 };
@@ -96,8 +96,8 @@ class Stage {
   bool is_slow_, has_ended_ = false;
 };
 
-/// Waits for a key; runs in the background continue meanwhile. Ctrl-C may have arrived before as a
-/// signal, when the terminal was in its normal mode.
+/// Waits for a key, while runs in the background continue. Ctrl-C may have arrived before as a
+/// signal, when the terminal was in its normal mode; this counts as a key.
 bool Stage::has_key(int milliseconds) {
   if (stop_signal()) return has_ended_ = true;
   const lua::UnlockedState unlocked;
@@ -149,7 +149,7 @@ void show_entry(const TourEntry& entry, Session& session, Stage& stage) {
   std::fflush(stdout);
 }
 
-/// Switches the pager off, which would wait for the user.
+/// Switches the pager off, because it would wait for the user.
 void prepare(lua_State* L) {
   if (luaL_dostring(L, "cr.config.print { pager = false }") != LUA_OK) lua_error(L);
   begin_prompt();

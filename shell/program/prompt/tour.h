@@ -4,8 +4,9 @@
 
 namespace crescent::program {
 
-/// Shows the tour in a state that has the libraries, in a temporary folder; without pauses if it is
-/// fast or not at a terminal. Returns false if a signal ended it that ends the program.
+/// Shows the tour in a Lua state that has the libraries, in a temporary folder. There are no pauses
+/// if `is_fast` is true or there is no terminal. Returns false if a signal that ends the program
+/// ended the tour.
 bool run_tour(lua_State* L, bool is_fast);
 
 }  // namespace crescent::program

@@ -27,8 +27,8 @@ local model = cr.Sequential {
 model:compile { optimizer = "adam",
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
---- Epochs of all sources, alternating until `measure.total_seconds` have passed; the seconds per
---- epoch of each source, in the order of the rounds.
+--- Runs epochs on all sources in turn until `measure.total_seconds` have passed; returns for each
+--- source the list of seconds per epoch.
 local function rounds(shuffle)
   local seconds, begin = {}, cr.utils.clock()
   repeat

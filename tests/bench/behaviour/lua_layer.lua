@@ -1,4 +1,5 @@
--- Compares a Dense defined in Lua with the built-in one: training, predicting many samples and one.
+-- Compares a Dense layer that is defined in Lua with the built-in one: training, predicting many
+-- samples, and predicting one.
 --   crescent tests/bench/behaviour/lua_layer.lua [--threads N] [--seconds S]
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"

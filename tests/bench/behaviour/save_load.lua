@@ -14,7 +14,8 @@ local model = cr.Sequential { cr.layers.Dense(2 * width, { input_shape = { width
   cr.layers.Dense(width) }
 local megabytes = model:count_params() * 4 / 1e6
 
---- The shortest of five times in seconds: the first ones include page faults of fresh memory.
+--- The shortest of five times in seconds. The first times are longer because of page faults in
+--- fresh memory.
 local function best(f)
   local seconds = math.huge
   for _ = 1, 5 do

@@ -1,5 +1,5 @@
--- Time per sample and memory of training for several batch sizes; each size is measured in its own
--- process, since memory is.
+-- Training time per sample and memory for several batch sizes. Each size is measured in its own
+-- process, since peak memory is a property of a process.
 --   crescent tests/bench/behaviour/scaling.lua [--threads N] [--seconds S]
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"

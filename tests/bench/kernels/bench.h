@@ -1,6 +1,6 @@
-// Micro-benchmarks of kernels: a function is compiled as part of a step and run by the device on
-// random arrays. Each reports GFLOP/s or GB/s and its share of the machine's limit; more than 100 %
-// of the memory bandwidth means that the data was in caches.
+// Micro-benchmarks of kernels: a function is compiled as part of a step, and the device runs it on
+// random arrays. Each benchmark reports GFLOP/s or GB/s and its share of the machine's limit; more
+// than 100 % of the memory bandwidth means that the data was in caches.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,8 +20,8 @@ inline Input integers(const Shape& shape, int64_t below) {
   return {{DType::int32, shape}, 0, static_cast<double>(below)};
 }
 
-/// The limit of the machine that a benchmark is compared with. For arithmetic it is the peak of the
-/// first input's dtype.
+/// The limit of the machine with which a benchmark is compared. Limit::arithmetic is the peak rate
+/// for the first input's dtype.
 enum class Limit { arithmetic, memory };
 
 void add(const std::string& name, const std::vector<Input>& inputs, const Function::Body& body,

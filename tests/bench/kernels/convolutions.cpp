@@ -1,4 +1,5 @@
-// The convolutions of the workloads, each forward and with both gradients, in float32 and bfloat16.
+// The convolutions of the benchmark workloads, each forward and with both gradients, in float32 and
+// bfloat16.
 #include "bench.h"
 
 namespace crescent::bench {
@@ -7,7 +8,8 @@ namespace {
 struct Convolution {
   const char* name;
   Shape x, kernel;
-  int64_t stride, pad;  ///< pad: both sides together; the end gets the larger half
+  int64_t stride, pad;  ///< pad: sum of the padding on both sides; if it is odd, the end gets one
+                        ///< more
 };
 
 const Convolution kConvolutions[] = {

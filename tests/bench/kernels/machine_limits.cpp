@@ -20,11 +20,11 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The number of independent chains of additions: enough to fill two units with a latency of four
-/// cycles, few enough for registers.
+/// The number of independent chains of additions: enough to keep two units with a latency of four
+/// cycles busy, few enough to fit in registers.
 constexpr int kChains = 12;
 
-/// Returns the number of floating-point operations done.
+/// Runs chains of multiply-adds; returns the number of floating-point operations done.
 double multiply_add(int64_t rounds, float* result) {
   const hn::ScalableTag<float> d;
   const auto factor = hn::Set(d, 0.999f), term = hn::Set(d, 0.001f);
@@ -71,8 +71,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The best rate of several repetitions of `work(thread)` on all threads at once: the work of all
-/// threads per second of the slowest.
+/// The best rate of several repetitions in which all threads run `work(thread)` at once: the sum of
+/// the threads' work per second of the slowest thread.
 double best_rate(int threads, const std::function<double(int thread)>& work) {
   double best = 0;
   for (int r = 0; r < kRepetitions; ++r) {
@@ -103,7 +103,7 @@ constexpr int kTileRows = 16, kTileRowBytes = 64;
 bool has_amx() {
   constexpr unsigned kAmxBf16 = 1u << 22, kAmxTile = 1u << 24;
   constexpr long kRequestPermission = 0x1023,
-                 kTileData = 18;  // arch_prctl: Linux permits AMX tiles on request only
+                 kTileData = 18;  // code for arch_prctl: Linux permits AMX tiles only on request
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kAmxBf16) || !(d & kAmxTile)) return false;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -122,7 +122,7 @@ struct alignas(64) TileShapes {
 /// Multiplies two by two tiles into four sums and returns the number of floating-point operations.
 __attribute__((target("amx-tile,amx-bf16"))) double multiply_tiles(int64_t rounds) {
   static constexpr TileShapes
-      kShapes;  // static: GCC 12 does not see that these instructions read memory
+      kShapes;  // static, because GCC 12 does not see that these instructions read memory
   static constexpr uint8_t kZeros[kTileRows * kTileRowBytes] = {};
   _tile_loadconfig(&kShapes);
   _tile_zero(0);
@@ -156,7 +156,7 @@ int cores() {
 }
 
 double fma_peak(int threads) {
-  constexpr int64_t kRounds = 5'000'000;  // about 10 ms
+  constexpr int64_t kRounds = 5'000'000;  // rounds that take about 10 ms
   return best_rate(threads,
                    [](int) {
                      volatile float result;

@@ -1,4 +1,4 @@
-// The measured limits of the machine, which benchmarks are compared with.
+// The measured limits of the machine, with which benchmarks are compared.
 #pragma once
 
 namespace crescent::bench {

@@ -29,8 +29,8 @@ double limit_of(Limit limit, DType dtype, const std::string& kernel) {
   return dtype == DType::bfloat16 && bf16 > 0 ? bf16 : fma;
 }
 
-/// Profiles one run: what it computes and moves, how its work is divided, and the kernel that takes
-/// most of the time.
+/// Profiles one run: how much it computes and moves, how its work is divided, and which kernel
+/// takes most of the time.
 ProfileRow look_into(const Function& f, const Tensors& inputs) {
   constexpr double kRuns = 5;
   const auto executable = f.executable(inputs);
@@ -50,7 +50,7 @@ ProfileRow look_into(const Function& f, const Tensors& inputs) {
   return all;
 }
 
-/// Reports the largest speedup that the division of the work allows on several cores.
+/// Reports the largest speedup on several cores that the division of the work allows.
 void tell_cut(benchmark::State& state, const ProfileRow& row) {
   state.counters["parts"] = static_cast<double>(row.parts);
   state.counters["largest_%"] = 100 * row.largest_part;

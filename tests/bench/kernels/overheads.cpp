@@ -1,5 +1,5 @@
-// Fixed costs: a parallel region of the thread pool, a compiled call, an eager op, each with no
-// work to do. The time itself is the figure.
+// Fixed costs: a parallel region of the thread pool, a compiled call and an eager op, each with no
+// work to do. The reported figure is the time.
 #include <benchmark/benchmark.h>
 
 #include "bench.h"

@@ -1,5 +1,5 @@
-// Matrix products of the workloads, with all combinations of transposed operands, in float32 and
-// bfloat16.
+// The matrix products of the benchmark workloads, with all combinations of transposed operands, in
+// float32 and bfloat16.
 #include "bench.h"
 
 namespace crescent::bench {

@@ -1,5 +1,5 @@
-// Products a'b that also sum the rows of b: the gradients of a weight and of the bias of the same
-// layer.
+// Matrix products a'b that also sum the rows of b: the gradients of a weight and of the bias of the
+// same layer.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -18,8 +18,8 @@ struct Gradients {
   size_t steps;
 };
 
-/// Gradients from inputs x (k,m) and the upstream gradient dy (k,n). With `updated` the weight is
-/// updated from its gradient, as by an optimizer.
+/// The gradients for inputs x (k,m) and the upstream gradient dy (k,n). With `updated` the weight
+/// is updated with its gradient, as an optimizer does.
 Gradients gradients(const Tensor& x, const Tensor& dy, bool updated) {
   const Variable w(Tensor::full({x.dim(1), dy.dim(1)}, 1.0));
   const Program program = optimize(trace(

@@ -1,4 +1,4 @@
-// Elementwise steps that are fused with the product whose result they read.
+// Elementwise steps that are fused with the matrix product whose result they read.
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -12,16 +12,16 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-/// The gradient of a weight from inputs x (k,m) and the upstream gradient dy (k,n), multiplied in
-/// float32 or (mixed) in bfloat16.
+/// The gradient of a weight for inputs x (k,m) and the upstream gradient dy (k,n). The product is
+/// computed in float32 or, with `mixed`, in bfloat16.
 Tensor gradient(const Tensor& x, const Tensor& dy, bool mixed) {
   if (!mixed) return ops::matmul(ops::transpose(x), dy);
   const auto half = [](const Tensor& t) { return ops::cast(t, DType::bfloat16); };
   return ops::cast(ops::matmul(ops::transpose(half(x)), half(dy)), DType::float32);
 }
 
-/// A program that updates w and momentum; with `whole` the gradient is an output too, so it has to
-/// be stored completely.
+/// A program that updates w and momentum. With `whole` the gradient is also an output, so that it
+/// must be stored as a whole.
 Program step(const Variable& w, const Variable& momentum, const TensorSpecs& specs, bool mixed,
              bool whole) {
   return optimize(trace(
@@ -103,7 +103,7 @@ TEST_CASE("an update waits for those who read the old weight", "[cpu][epilogue]"
 }
 
 TEST_CASE("what follows a product finds weights that were packed before", "[cpu][epilogue]") {
-  const int64_t m = 2048, n = 336, k = 128;  // column tiles of 112
+  const int64_t m = 2048, n = 336, k = 128;  // n is three column tiles of 112
   const Variable w(sines({k, n}, 1));
   const Tensors inputs = {sines({m, k}, 2), sines({k, n}, 1)};
   const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec()};
@@ -120,7 +120,7 @@ TEST_CASE("what follows a product finds weights that were packed before", "[cpu]
     compile(program, test_device())->run(inputs, variables, outputs);
     return outputs[0].to_vector();
   };
-  // A boolean, so that a failure does not print 688,128 numbers.
+  // compared as one boolean, so that a failure does not print 688,128 numbers
   const bool is_same = run(true) == run(false);
   CHECK(is_same);
 }
@@ -142,7 +142,8 @@ TEST_CASE("what a product is made of is not written over by what follows it", "[
   check_steps(
       [](const Tensors& in) {
         const Tensor g = gradient(ops::tanh(in[0]), ops::tanh(in[1]), false);
-        // All intermediate values before flip are in the arena.
+        // All intermediate values before flip are in the arena, where a later one could overwrite
+        // an earlier one.
         return Tensors{ops::flip(ops::tanh(g * in[2]), {0})};
       },
       {sines({96, 600}, 1), sines({96, 96}, 2), sines({600, 96}, 3)});

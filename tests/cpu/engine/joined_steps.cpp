@@ -21,7 +21,8 @@ struct Result {
   size_t steps;
 };
 
-/// The result of `read` on the result of `make`; with `whole` the latter is an output too.
+/// Runs a program that applies `read` to the results of `make`; with `whole` the results of `make`
+/// are also outputs.
 Result run(const Body& make, const Body& read, const Tensors& inputs, bool whole) {
   TensorSpecs specs;
   for (const Tensor& x : inputs) specs.push_back(x.spec());
@@ -41,8 +42,8 @@ Result run(const Body& make, const Body& read, const Tensors& inputs, bool whole
   return result;
 }
 
-/// Checks that results are bit-identical whether or not the result of `make` is stored, for any
-/// number of threads.
+/// Checks that the results are bit-identical whether or not the results of `make` are stored, for
+/// any number of threads.
 void check(const Body& make, const Body& read, const Tensors& inputs, size_t steps) {
   const Result want = run(make, read, inputs, true);
   for (int threads : {1, 2, 3, 9}) {
@@ -51,7 +52,7 @@ void check(const Body& make, const Body& read, const Tensors& inputs, size_t ste
     const Result got = run(make, read, inputs, false);
     CHECK(got.steps == steps);
     for (size_t i = 0; i < got.values.size(); ++i) {
-      // A boolean, so that a failure does not print many numbers.
+      // compared as one boolean, so that a failure does not print many numbers
       const bool is_same = got.values[i] == want.values[i];
       CHECK(is_same);
     }

@@ -67,7 +67,7 @@ struct Builder {
 
 }  // namespace
 
-// Not inline, because GCC 12 warns about memory of malloc that is deleted.
+// not inline, because GCC 12 warns about deleting memory that malloc returned
 [[gnu::noinline]] void* operator new(size_t bytes) {
   ++allocations;
   if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
@@ -123,7 +123,7 @@ TEST_CASE("a variable is written in place, after its last read") {
   int v = b.variable(memory), x = b.input();
   int next = b.add(binary(BinaryKind::add), {v, x});
   int late = b.add(binary(BinaryKind::multiply),
-                   {v, v});  // reads the old value after the new one is computed
+                   {v, v});  // reads the old value of v after its new value is computed
   b.program.variables[0].result = next;
   b.program.outputs = {late, v};
   Tensor x_value = numbers({100}, 2);
@@ -216,7 +216,7 @@ TEST_CASE("a chain of temporaries lives in two buffers") {
 }
 
 TEST_CASE("a value lends its memory to none of another size", "[cpu][plan]") {
-  // Large enough that a thread could overwrite numbers that others still have to read.
+  // Large enough that one thread could overwrite numbers that other threads still have to read.
   const int64_t n = 1 << 18;
   const auto f = [](const Tensors& in) {
     const Tensor wide = ops::cumsum(in[0], 0);

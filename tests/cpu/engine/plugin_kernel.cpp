@@ -1,5 +1,5 @@
-// Kernels of other plugins: they are tried after those of the device and before an op is
-// decomposed, and errors that they throw name the plugin.
+// Kernels of other plugins: the device tries them after its own and before it decomposes an op, and
+// errors that they throw name the plugin.
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
@@ -16,7 +16,7 @@ using cpu::test::test_device;
 
 namespace {
 
-/// An op whose compute() gives x + 1; `mode` tells its kernel how to behave.
+/// An op whose compute() returns x + 1; `mode` tells its kernel how to behave.
 struct Guarded final : OpOf<Guarded> {
   static constexpr const char* kName = "test.guarded";
   int mode = 0;
@@ -30,7 +30,7 @@ struct Guarded final : OpOf<Guarded> {
 };
 enum Mode { kWorks, kDeclines, kThrowsEarly, kThrowsLate, kThrowsInRegion, kFails };
 
-/// A kernel that gives 2 x instead, so that tests see which code ran.
+/// A kernel that returns 2 x instead, so that tests see whether the kernel or compute() ran.
 class GuardedKernel final : public CpuKernel {
  public:
   static void describe(Schema<GuardedKernel>& s) { s.doc("For tests."); }

@@ -71,7 +71,7 @@ TEST_CASE("several callers share a pool") {
 
 namespace {
 
-/// Waits long enough for sleeping workers to join.
+/// Waits long enough for sleeping workers to start taking part.
 void work_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
 }  // namespace
@@ -101,7 +101,7 @@ TEST_CASE("a pool that another thread resizes keeps to the workers that were cou
     std::thread resizer([&] {
       pool.resize(threads);
       while (!begun) std::this_thread::yield();
-      pool.resize(threads + 1);  // waits for the end of the region
+      pool.resize(threads + 1);  // this call waits until the parallel region has ended
     });
     while (pool.threads() != threads) std::this_thread::yield();
     std::atomic<int> count{0}, beyond{0};

@@ -1,5 +1,5 @@
-// Programs that can be split by rows of the batch: their detection, also where other axes are as
-// long as the batch, and their results for some of the rows.
+// Programs that can be computed for parts of the rows of the batch: recognizing them, even where
+// other axes are as long as the batch, and their results for parts of the rows.
 #include "tiling/rows.h"
 
 #include <catch2/catch.hpp>
@@ -21,8 +21,8 @@ constexpr int64_t kBatch = 4, kRows = 2;
 
 using Body = std::function<Tensor(const Tensors&)>;
 
-/// A cube whose first axis is the batch, a square matrix with or without a batch axis, and a vector
-/// of the same length.
+/// Inputs: a cube whose first axis is the batch, a square matrix whose first axis may be the batch,
+/// and a vector of the same length.
 Tensors operands() {
   return {sines({kBatch, kBatch, kBatch}, 1), sines({kBatch, kBatch}, 2), sines({kBatch}, 3)};
 }
@@ -33,7 +33,7 @@ Program traced(const Body& body) {
   return trace([&](const Tensors& in) { return Tensors{body(in)}; }, specs);
 }
 
-/// Computes the results a few rows at a time.
+/// Computes the results for a few rows at a time.
 Tensor run_by_rows(const cpu::ByRows& by_rows) {
   const Program program = by_rows.of(kRows);
   Tensors results;

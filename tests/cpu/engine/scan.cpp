@@ -1,4 +1,5 @@
-// Scans that process parts of the batch separately give the same numbers as for the whole batch.
+// Scans that process parts of the batch separately must give the same numbers as for the whole
+// batch.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
@@ -18,8 +19,8 @@ namespace {
 
 constexpr int64_t kSteps = 5, kUnits = 48;
 
-/// A step with the state h (b, u), inputs x (b, u) and keep (b,), and captured values: a matrix (u,
-/// u), factors (b, u) and a bias (u).
+/// A step of a scan with the state h (b, u), inputs x (b, u) and keep (b,), and captured values
+/// `around`: a matrix (u, u), factors (b, u) and a bias (u).
 using Step = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& keep,
                         const Tensors& around);
 
@@ -37,7 +38,7 @@ Tensor in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors&
   return ops::reshape(ops::transpose(rows, {0, 2, 1}), h.shape()) * ops::matmul(h, around[0]) +
          ops::mean(x, {1}, true);
 }
-/// A step in which rows depend on other rows.
+/// A step in which the rows of the batch depend on each other.
 Tensor mixed(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   return ops::tanh(ops::matmul(h - ops::mean(h, {0}, true), around[0]) + x);
 }
@@ -66,7 +67,8 @@ Program lowered(const std::function<Tensors(const Tensors&)>& f, const Tensors& 
   return lower(optimize(trace(f, specs), options), test_device());
 }
 
-/// A program with a reverse scan: it returns the last state, and twice the state after every step.
+/// A program with a reverse scan; its outputs are the last state, and twice the state after every
+/// step.
 Program loop(Step step, const Tensors& inputs) {
   return lowered(
       [&](const Tensors& in) {
@@ -82,7 +84,7 @@ Program loop(Step step, const Tensors& inputs) {
       inputs);
 }
 
-/// Runs the program with other numbers first, which must not influence the results.
+/// Runs the program on other inputs first, which must not influence the results for `inputs`.
 Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t* parts = nullptr) {
   test_device().set_threads(threads);
   auto executable = test_device().compile(program);

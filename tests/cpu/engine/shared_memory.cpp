@@ -1,4 +1,5 @@
-// Memory that programs of one device share: arenas, prepared weights, scratch memory of threads.
+// Memory that the programs of one device share: arenas, prepared (packed) weights, and scratch
+// memory of threads.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -15,7 +16,7 @@ using cpu::test::test_device;
 
 namespace {
 
-/// A program that applies a chain of functions to x, whose intermediate values are as large as x.
+/// A program that applies a chain of functions to x; its intermediate values are as large as x.
 Program chain(const Shape& shape) {
   return optimize(trace(
       [](const Tensors& in) {
@@ -173,7 +174,8 @@ TEST_CASE("a weight is prepared once for all programs that want it in one form")
     CHECK((i % 2 ? first : second).is_right());
     CHECK((i % 2 ? second : first).is_right());
   }
-  CHECK(second.rows()[0].calls == 2);  // the first program prepared the weight the other times
+  // Of the four times that the weight was assigned, the first program prepared it twice.
+  CHECK(second.rows()[0].calls == 2);
 }
 
 TEST_CASE("what another program prepared of other numbers is prepared again") {
@@ -210,7 +212,8 @@ TEST_CASE("what is prepared of one weight in several shapes is not taken for eac
 
 TEST_CASE("prepared weights go with the last program that wants them") {
   const Variable w(sines({512, 512}, 3));
-  Predicting(w, 1).run(), Predicting(w, 200).run();  // everything else that is allocated only once
+  // Allocates everything else that is allocated only once.
+  Predicting(w, 1).run(), Predicting(w, 200).run();
   const int64_t before = allocated_bytes();
   {
     Predicting first(w, 200);

@@ -1,4 +1,5 @@
-// Sliced regions compute the same as their instructions one by one.
+// Programs that are computed slice by slice must give the same results as their instructions one by
+// one.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
@@ -97,8 +98,8 @@ std::vector<double> numbers(const Tensor& t) {
   return {values, values + t.shape().size()};
 }
 
-/// The relative distance of two arrays as vectors: single elements may differ, where a relu near 0
-/// is open in only one of them.
+/// The Euclidean distance of two arrays relative to their norm. Single elements may differ, where
+/// the input of a relu is near 0 and only one of the two is positive.
 double relative_distance(const Tensor& got, const Tensor& want) {
   const std::vector<double> a = numbers(got), b = numbers(want);
   double apart = 0, size = 0;
@@ -151,7 +152,8 @@ TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
 TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
   const int64_t stride = GENERATE(1, 2);
   Shape shape = GENERATE(Shape{40, 33, 36, 25}, Shape{40, 36, 33, 24}, Shape{560, 5, 1, 400});
-  shape.set(0, shape[0] * stride * stride);  // the results are large, too
+  // Enlarges the batch so that the results are large as well.
+  shape.set(0, shape[0] * stride * stride);
   const cpu::test::Simd simd =
       GENERATE(cpu::test::kNative, cpu::test::kNoAvx512, cpu::test::kNoAvx2);
   CAPTURE(to_text(shape), stride, simd);

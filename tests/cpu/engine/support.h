@@ -1,4 +1,4 @@
-// Helpers that compile programs on a device of the test.
+// Helpers that compile programs for a device that belongs to the test.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ inline CpuDevice& test_device() {
   return device;
 }
 
-/// sin(first), sin(first + 1), ...
+/// A tensor with the values sin(first), sin(first + 1), ...
 inline Tensor sines(const Shape& shape, double first) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < values.size(); ++i)

@@ -1,4 +1,4 @@
-// Profiles of how work is split into parts.
+// Profiles of how the work of an instruction is split into parts.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>

@@ -13,8 +13,8 @@ struct Sizes {
   int64_t batch, queries, keys, heads, width, value_width;
 };
 
-/// The weights (b,h,t,s) for q, k and a mask (each axis has its size or 1), and the statistics
-/// (b,h,t,2).
+/// The attention weights (b,h,t,s) for q, k and a mask (whose axes have these sizes or 1), and the
+/// statistics (b,h,t,2).
 struct Weights {
   Array weights, statistics;
 };
@@ -169,7 +169,7 @@ TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
     check_forward(z, dtype, &mask);
     check_gradient(z, dtype, &mask);
   }
-  // One of several queries attends to no key.
+  // a mask with which one of the queries attends to no key
   mask = some({1, 1, 3, 5});
   for (size_t j = 0; j < 5; ++j) mask.values[5 + j] = 0;
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {

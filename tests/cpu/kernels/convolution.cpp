@@ -12,7 +12,7 @@ using namespace crescent::cpu::test;
 namespace {
 
 struct Case {
-  Shape x, kernel;  // (batch, spatial..., in), (spatial..., in/groups, out)
+  Shape x, kernel;  // axes: x is (batch, spatial..., in), the kernel (spatial..., in/groups, out)
   ConvSpec spec;
 };
 
@@ -28,7 +28,7 @@ Shape output_shape(const Case& c) {
   return y;
 }
 
-/// Calls f(index in x, index in the kernel, index in y) for every product of a convolution.
+/// Calls f(index in x, index in the kernel, index in y) for every product of the convolution.
 template <class F>
 void each_product(const Case& c, F&& f) {
   const int axes = c.x.rank() - 2;
@@ -100,7 +100,8 @@ ConvSpec spec(std::vector<int64_t> strides, std::vector<int64_t> dilation,
 const Case kCases[] = {
     {{3, 9, 8, 1}, {3, 3, 1, 32}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})},
     {{1, 9, 8, 3}, {3, 3, 3, 17}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
-    {{32, 8, 8, 3}, {3, 3, 3, 16}, spec({2, 2}, {1, 1}, {0, 0}, {1, 1})},  // same, stride 2
+    // Padding "same" with stride 2.
+    {{32, 8, 8, 3}, {3, 3, 3, 16}, spec({2, 2}, {1, 1}, {0, 0}, {1, 1})},
     {{3, 11, 7, 17}, {2, 3, 17, 5}, spec({1, 1}, {2, 2}, {1, 2}, {1, 2})},
     {{2, 10, 10, 16}, {3, 3, 16, 32}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
     {{33, 6, 6, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
@@ -110,9 +111,11 @@ const Case kCases[] = {
     {{3, 20, 5}, {3, 5, 7}, spec({1}, {1}, {2}, {0})},                      // causal, 1D
     {{3, 21, 16}, {5, 16, 32}, spec({2}, {1}, {1}, {2})},
     {{2, 5, 6, 7, 3}, {2, 3, 2, 3, 8}, spec({1, 2, 1}, {1, 1, 2}, {0, 1, 1}, {1, 1, 0})},
-    {{1, 30, 28, 32}, {3, 3, 32, 40}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // split by rows
+    // The work is split by rows.
+    {{1, 30, 28, 32}, {3, 3, 32, 40}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
     {{2, 61, 50, 16}, {5, 3, 16, 32}, spec({2, 1}, {1, 1}, {1, 1}, {2, 1})},
-    {{3, 8, 9, 16}, {1, 1, 16, 32}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})},  // pixel by pixel
+    // A 1x1 kernel, applied pixel by pixel.
+    {{3, 8, 9, 16}, {1, 1, 16, 32}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})},
     {{16, 16, 16, 64}, {1, 1, 64, 48}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})},
     {{2, 3, 4, 5, 8}, {1, 1, 1, 8, 4}, spec({1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0})},
     {{9, 12, 12, 32}, {3, 3, 1, 32}, spec({2, 2}, {1, 1}, {0, 0}, {1, 1}, 32)},
@@ -140,23 +143,24 @@ TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
       {{9, 8, 8, 16}, {3, 3, 16, 16}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
       {{3, 13, 11, 12},
        {3, 3, 12, 21},
-       spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},  // tiles extend beyond all borders
+       spec({1, 1}, {1, 1}, {0, 2}, {1, 0})},  // tiles extend beyond all borders of the image
       {{2, 15, 17, 19},
        {3, 3, 19, 70},
        spec({1, 1}, {1, 1}, {2, 0}, {2, 0})},  // two panels of columns
       {{1, 25, 24, 70},
        {3, 3, 70, 13},
-       spec({1, 1}, {1, 1}, {3, 1}, {0, 1})},  // a row that consists of padding
+       spec({1, 1}, {1, 1}, {3, 1}, {0, 1})},  // one row of tiles consists of padding
       {{1, 23, 24, 150},
        {3, 3, 150, 96},
        spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // a kernel shared by all threads
-      {{200, 4, 4, 16}, {3, 3, 16, 33}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // many blocks
+      // The tiles form many blocks.
+      {{200, 4, 4, 16}, {3, 3, 16, 33}, spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},
       {{1, 16, 15, 32},
        {3, 3, 32, 40},
-       spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // two blocks, if prepared
+       spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // two blocks if the kernel is prepared
       {{1, 8, 8, 64},
        {3, 3, 64, 40},
-       spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // four tiles, if prepared
+       spec({1, 1}, {1, 1}, {1, 1}, {1, 1})},  // four tiles if the kernel is prepared
   };
   const Simd simd = GENERATE(kNative, kNoAvx512, kNoAvx2);
   SimdLimit limit(simd);
@@ -290,8 +294,8 @@ TEST_CASE("strides wider than the image, in memory that holds anything", "[cpu][
   mallopt(M_PERTURB, 0);
 }
 
-// Winograd's algorithm is tested separately: its error is relative to the largest sum, not to the
-// tanh of it.
+// Winograd's algorithm is tested separately, because its error is relative to the largest sum and
+// not to the tanh of this sum.
 TEST_CASE("convolution adds the bias and applies the epilogue", "[cpu][conv]") {
   for (auto e : {ActivationKind::none, ActivationKind::relu, ActivationKind::sigmoid,
                  ActivationKind::tanh}) {

@@ -1,5 +1,5 @@
-// Depthwise convolutions row by row, fused with the normalizations before and after them, against
-// plain loops in double.
+// Depthwise convolutions that are computed row by row, fused with the normalizations before and
+// after them, compared with plain loops in double.
 #include "convolution/depthwise.h"
 
 #include "convolution/convolution.h"
@@ -15,7 +15,7 @@ struct Geometry {
   int64_t rows, columns, channels, step, before, after, column_before, column_after;
 };
 
-/// Calls f(pixel of x, tap, pixel of y) for all taps inside of the image.
+/// Calls f(pixel of x, tap, pixel of y) for all taps of the kernel that are inside of the image.
 template <class F>
 void each_tap(const Geometry& g, const Shape& y, F&& f) {
   for (int64_t n = 0; n < y[0]; ++n)

@@ -188,7 +188,7 @@ TEST_CASE("unary functions answer like IEEE at the edges") {
                 want.values[i]);
         Array g = zeros({1}, dtype), w = zeros({1}, dtype);
         g.values[0] = got.outputs[0].values[i], w.values[0] = want.values[i];
-        // The result depends on the rounding of the angle.
+        // for such large angles the result depends on how the angle is rounded
         const bool huge_angle = std::abs(x.values[i]) > 1e6;
         if (!huge_angle) CHECK(relative_error(g, w, 1e-37) <= 1e-6);
       }
@@ -268,12 +268,17 @@ TEST_CASE("columns and rows are read by steps of every kind") {
   const auto step = [&](BinaryKind kind, int a, int b) {
     op.steps.push_back({Kind::binary, {}, kind, DType::float32, {a, b, 0}});
   };
-  step(BinaryKind::add, 0, 2);  // 4: columns
-  op.steps.push_back({Kind::unary, UnaryKind::square, {}, DType::float32, {2, 0, 0}});  // 5
-  step(BinaryKind::subtract, 0, 3);                                                     // 6
-  step(BinaryKind::multiply, 6, 1);                                                     // 7
-  step(BinaryKind::add, 4, 5);                                                          // 8
-  step(BinaryKind::add, 7, 8);                                                          // 9
+  step(BinaryKind::add, 0, 2);  // register 4: the columns
+  // Register 5.
+  op.steps.push_back({Kind::unary, UnaryKind::square, {}, DType::float32, {2, 0, 0}});
+  // Register 6.
+  step(BinaryKind::subtract, 0, 3);
+  // Register 7.
+  step(BinaryKind::multiply, 6, 1);
+  // Register 8.
+  step(BinaryKind::add, 4, 5);
+  // Register 9.
+  step(BinaryKind::add, 7, 8);
   op.outputs = {9, 2};
   std::vector<Array> x;
   std::vector<TensorSpec> specs;
@@ -323,7 +328,7 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const std::vector<double> numbers = {0,     1,      2,    100.75,  3.5,    65504, 65519, 65520,
                                        70000, 6.1e-5, 1e-6, 5.96e-8, 2.9e-8, 1e-8,  0.333, 250};
-  // Other dtypes are tested by shell/dtypes.lua.
+  // Other dtypes are tested by the script shell/dtypes.lua.
   constexpr int kDTypes = static_cast<int>(DType::boolean) + 1;
   for (int f = 0; f < kDTypes; ++f) {
     for (int t = 0; t < kDTypes; ++t) {
@@ -349,7 +354,7 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
   }
   Cast op;
   op.dtype = DType::float32;
-  for (DType half : {DType::float16, DType::bfloat16}) {  // every bit pattern
+  for (DType half : {DType::float16, DType::bfloat16}) {  // tests every bit pattern of 16 bits
     std::vector<uint16_t> bits(65536);
     for (size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<uint16_t>(i);
     std::vector<float> wide(bits.size());

@@ -1,4 +1,5 @@
-// Chains of elementwise steps as one kernel.
+// Chains of elementwise steps that run as one kernel. The number in the comment beside a step is
+// the register that gets its result.
 #include "kernel/loops.h"
 #include "support.h"
 
@@ -42,7 +43,7 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
   constexpr DType kHalf = DType::bfloat16;
-  Fused op;  // 0 x, 1 y, 2 number, 3 float32
+  Fused op;  // registers: 0 x, 1 y, 2 a number, 3 float32 values
   op.shape = {37, 51};
   op.steps = {{Kind::binary, {}, BinaryKind::add, kHalf, {0, 1, 0}},            // 4
               {Kind::unary, UnaryKind::relu, {}, kHalf, {4, 0, 0}},             // 5
@@ -62,7 +63,8 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
   const std::vector<Array> in = {x, y, zeros({}, kHalf), wide};
   CHECK(check(elementwise_kernels, op, in, want) == 2);
   op.steps.push_back(
-      {Kind::unary, UnaryKind::exp, {}, kHalf, {4, 0, 0}});  // 9: there is no loop on bfloat16
+      // Register 9; there is no loop for exp on bfloat16.
+      {Kind::unary, UnaryKind::exp, {}, kHalf, {4, 0, 0}});
   op.outputs.push_back(9);
   want.push_back(zeros(op.shape, kHalf));
   for (size_t i = 0; i < 37 * 51; ++i) want[3].values[i] = std::exp(x.values[i] + y.values[i]);
@@ -73,7 +75,8 @@ TEST_CASE("what a fused kernel compares is what others read in its memory") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   using Kind = FusedStep::Kind;
   const DType half = GENERATE(DType::float16, DType::bfloat16);
-  Fused op;  // 0 x, 1 one: whether 1 + x^2 is 1, and the sum
+  // Registers: 0 x, 1 the number 1; the steps compute whether 1 + x^2 equals 1, and this sum.
+  Fused op;
   op.shape = {1, 1031};
   op.steps = {{Kind::binary, {}, BinaryKind::multiply, half, {0, 0, 0}},         // 2
               {Kind::binary, {}, BinaryKind::add, half, {2, 1, 0}},              // 3
@@ -106,7 +109,7 @@ TEST_CASE("steps compiled as one give the bits of single steps") {
   auto unary = [](UnaryKind kind, int x) {
     return FusedStep{FusedStep::Kind::unary, kind, {}, DType::float32, {x, 0, 0}};
   };
-  Fused adam;  // 0 g, 1 m, 2 number, 3 v, 4 number, 5 epsilon, 6 rate, 7 w, 8 scale
+  Fused adam;  // registers: 0 g, 1 m, 2 number, 3 v, 4 number, 5 epsilon, 6 rate, 7 w, 8 scale
   adam.shape = {37, 51};
   adam.steps = {binary(B::multiply, 0, 8),  binary(B::subtract, 9, 1),   binary(B::multiply, 10, 2),
                 binary(B::add, 1, 11),      unary(UnaryKind::square, 9), binary(B::subtract, 13, 3),
@@ -137,7 +140,7 @@ TEST_CASE("a fused scatter sums rows where they are needed") {
   const int64_t rows = GENERATE(1, 7, 300), width = GENERATE(1, 33);
   const DType dtype = GENERATE(DType::float32, DType::float64, DType::bfloat16);
   CAPTURE(rows, width, name_of(dtype));
-  Fused op;  // 0 indices, 1 updates, 2 x: x - 2 sums, and the sums
+  Fused op;  // registers: 0 indices, 1 updates, 2 x; results: x - 2 sums, and the sums
   op.shape = {rows, width};
   op.steps = {{Kind::scatter, {}, {}, dtype, {0, 1, 0}},
               {Kind::binary, {}, BinaryKind::add, dtype, {3, 3, 0}},
@@ -161,7 +164,7 @@ TEST_CASE("a fused scatter sums rows where they are needed") {
 TEST_CASE("a fused scatter rounds sums of halves for the steps behind it") {
   const DType dtype = GENERATE(DType::float16, DType::bfloat16);
   CAPTURE(name_of(dtype));
-  Fused op;  // 0 indices, 1 updates: sums, as float32
+  Fused op;  // registers: 0 indices, 1 updates; result: the sums as float32
   op.shape = {2, 33};
   op.steps = {{FusedStep::Kind::scatter, {}, {}, dtype, {0, 1, 0}},
               {FusedStep::Kind::cast, {}, {}, DType::float32, {2, 0, 0}}};
@@ -195,7 +198,7 @@ size_t operands_of(const FusedStep& step) {
   return step.kind == Kind::select ? 3 : step.kind == Kind::binary ? 2 : 1;
 }
 
-/// The results of all steps, each of which is an output, so that none of them is fused with others.
+/// The results of all steps. Each of them is an output, so that no step is fused with others.
 Outcome step_by_step(const Fused& op, const std::vector<Array>& inputs, const TensorSpecs& in) {
   Fused single = op;
   single.outputs.clear();
@@ -207,7 +210,7 @@ Outcome step_by_step(const Fused& op, const std::vector<Array>& inputs, const Te
   return run(*kernel, inputs, out, 2);
 }
 
-/// Checks the outputs of the op against its single steps.
+/// Checks the outputs of the fused op against its steps run one by one.
 void check_outputs(const Fused& op, const std::vector<Array>& inputs, const TensorSpecs& in,
                    const Outcome& got) {
   const Outcome want = step_by_step(op, inputs, in);
@@ -218,7 +221,8 @@ void check_outputs(const Fused& op, const std::vector<Array>& inputs, const Tens
 TEST_CASE("what is compiled as one loop gives the bits of its steps") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (const Chain& chain : chains()) {
-    // Shapes of one row, and of several rows, in which inputs that are not streams repeat.
+    // Shapes of one row and of several rows; with several rows the inputs that are not streamed
+    // repeat for each row.
     for (const Shape& shape : {Shape{7}, Shape{19}, Shape{5000}, Shape{9, 7}, Shape{3, 50, 33},
                                Shape{400, 96}, Shape{40, 512}}) {
       CAPTURE(chain.steps.size(), chain.scalar.size(), shape);
@@ -262,7 +266,8 @@ TEST_CASE("steps that read their own results are no loop that reads inputs in th
       in.push_back(inputs.back().spec);
     }
     for (int input = 0; input < static_cast<int>(count); ++input) {
-      // The input is replaced by the result of the previous step, from its first reader on.
+      // The result of the previous step replaces the input, from the first step on that reads the
+      // input.
       const auto reads = [&](const FusedStep& step) {
         const auto end = step.args.begin() + operands_of(step);
         return std::find(step.args.begin(), end, input) != end;

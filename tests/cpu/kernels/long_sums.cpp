@@ -1,4 +1,4 @@
-// Sums of many products are accurate, because they consist of partial sums.
+// Sums of many products stay accurate, because kernels add partial sums.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -312,7 +312,8 @@ TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
       const Request request{lowered, specs, {&out, 1}, options};
       for (bool prepared : {false, true}) {
         auto few = make(request), many = make(request);
-        if (!few) continue;  // the processor has no AMX, or the product is too small for it
+        // There is no such kernel: the processor has no AMX, or the product is too small for it.
+        if (!few) continue;
         CAPTURE(m, n, k, form, prepared, few->name());
         CHECK(run(*few, in, {out}, 1, prepared).bits == run(*many, in, {out}, 9, prepared).bits);
       }
@@ -338,7 +339,7 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
       const AmxCut one(shape, true, form, AmxCut::For::few_threads),
           other(shape, true, form, AmxCut::For::many_threads);
       const int64_t parts = other.row_blocks * other.column_blocks * other.sums;
-      CHECK(parts >= 12 * pieces(parts, 16));  // on 16 cores at least 12 are always busy
+      CHECK(parts >= 12 * pieces(parts, 16));  // at least 12 of 16 cores are busy at any time
       CHECK((other.sums == one.sums && other.depth == one.depth));
     }
   }
@@ -398,7 +399,7 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
       std::vector<Array> in = {random({m, k}, DType::float32, 1),
                                random({k, n}, DType::float32, 2)};
       for (Array& x : in) {
-        // Values over 17 orders of magnitude.
+        // values over 17 orders of magnitude if `wide`
         for (double& v : x.values) v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;
       }
       const Product op = matmul(false, false);

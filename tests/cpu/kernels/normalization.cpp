@@ -7,7 +7,7 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-/// The mean and variance of x over the rows.
+/// The mean and variance over the rows of x, for each column.
 std::vector<Array> moments(const Array& x) {
   const int64_t columns = x.spec.shape[-1], rows = x.spec.shape.size() / columns;
   Array mean = zeros({columns}, computed_as(x.spec.dtype)), variance = mean;
@@ -19,7 +19,8 @@ std::vector<Array> moments(const Array& x) {
   return {mean, variance};
 }
 
-/// Inputs x, gamma, beta; results y, mean and variance over the rows.
+/// Batch normalization of the inputs x, gamma, beta; returns y, and the mean and variance over the
+/// rows.
 std::vector<Array> batch_norm(const std::vector<Array>& in, double epsilon) {
   const Array& x = in[0];
   const int64_t columns = x.spec.shape[-1], rows = x.spec.shape.size() / columns;
@@ -35,7 +36,8 @@ std::vector<Array> batch_norm(const std::vector<Array>& in, double epsilon) {
   return {y, mean, variance};
 }
 
-/// Inputs x, gamma, beta; results y, and the mean and reciprocal deviation of every row.
+/// Layer normalization of the inputs x, gamma, beta; returns y, and the mean and reciprocal
+/// deviation of every row.
 std::vector<Array> layer_norm(const std::vector<Array>& in, double epsilon) {
   const Array& x = in[0];
   const Shape shape = x.spec.shape, leading = shape.slice(0, shape.rank() - 1);

@@ -1,4 +1,4 @@
-// oneDNN's errors name the primitive.
+// Errors of oneDNN name the primitive that failed.
 #include <catch2/catch.hpp>
 
 #include "matmul/onednn.h"

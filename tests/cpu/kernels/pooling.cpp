@@ -49,7 +49,8 @@ void each_window(const PoolCase& c, F&& f) {
 
 void check_case(const PoolCase& c, DType dtype, bool max) {
   Array x = random(c.x, dtype, 1);
-  for (auto& value : x.values) value = std::round(value * 4) / 4;  // many equal values
+  // Rounding gives many equal values.
+  for (auto& value : x.values) value = std::round(value * 4) / 4;
   const Array dy = random(pooled_shape(c), dtype, 2);
   Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype),
         argmax_indices = zeros(dy.spec.shape, DType::uint8);

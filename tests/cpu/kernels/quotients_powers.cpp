@@ -91,7 +91,7 @@ TEST_CASE("integer division by zero and overflow do not crash") {
     CHECK(y[0] == 0);
   }
   int32_t quotient = -7 / 2;
-  CHECK(quotient == -3);  // rounded down, while C++ truncates
+  CHECK(quotient == -3);  // the quotient is rounded down, while integer division of C++ truncates
   Array a = zeros({2}, DType::int32), b = a, want = a;
   a.values = {-7, 7}, b.values = {2, -2}, want.values = {-4, -4};
   check(elementwise_kernels, binary(BinaryKind::floor_divide), {a, b}, {want});

@@ -236,7 +236,7 @@ TEST_CASE("what large logits share is no part of what is left of them") {
 
 TEST_CASE("cross entropy of a label that is none of the classes is no number") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  const int64_t n = 3;  // another row follows each row except the last
+  const int64_t n = 3;  // every row except the last is followed directly by another row in memory
   Array z = random({5, n}, DType::float32, 1), labels = zeros({5}, DType::int64),
         up = random({5}, DType::float32, 2);
   labels.values = {-1, 3, 2, 4, 3};

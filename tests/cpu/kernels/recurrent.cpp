@@ -25,7 +25,8 @@ void put_row(Array& a, int64_t row, const std::vector<double>& values) {
             a.values.begin() + row * static_cast<int64_t>(values.size()));
 }
 
-/// The states after dropout: times the factors (batch, units), which are input `place`, if any.
+/// The states h after dropout: multiplied by the factors (batch, units) in input number `place`, if
+/// there is one.
 std::vector<double> seen(std::vector<double> h, const std::vector<Array>& in, size_t place,
                          int64_t sample) {
   for (size_t j = 0; in.size() > place && j < h.size(); ++j)
@@ -33,7 +34,8 @@ std::vector<double> seen(std::vector<double> h, const std::vector<Array>& in, si
   return h;
 }
 
-// x, h0, c0, kernel, recurrent, bias[, factors] -> hs, last h, last c, gates, cells
+// Inputs: x, h0, c0, kernel, recurrent kernel, bias and optionally dropout factors; results: hs,
+// last h, last c, gates, cells.
 std::vector<Array> lstm(const std::vector<Array>& in) {
   const Shape shape = in[0].spec.shape;
   const int64_t batch = shape[0], steps = shape[1], features = shape[2], u = in[1].spec.shape[1];
@@ -60,7 +62,8 @@ std::vector<Array> lstm(const std::vector<Array>& in) {
   return {hs, h_last, c_last, gates, cells};
 }
 
-// x, h0, kernel, recurrent, bias (2, 3u)[, factors] -> hs, last h, gates
+// Inputs: x, h0, kernel, recurrent kernel, bias (2, 3u) and optionally dropout factors; results:
+// hs, last h, gates.
 std::vector<Array> gru(const std::vector<Array>& in) {
   const Shape shape = in[0].spec.shape;
   const int64_t batch = shape[0], steps = shape[1], features = shape[2], u = in[1].spec.shape[1];
@@ -107,7 +110,8 @@ Array factors(int64_t b, int64_t u, DType dtype) {
 constexpr int64_t kSizes[][4] = {{1, 1, 1, 1},  {3, 4, 5, 7},     {17, 6, 3, 16}, {2, 9, 17, 33},
                                  {1, 30, 3, 4}, {1, 3, 150, 130}, {40, 3, 5, 20}};
 
-/// Ops with the names of those in the layers plugin, by which the device finds its kernels.
+/// Ops with the same names as those in the layers plugin; the device finds its kernels by these
+/// names.
 struct LstmGates final : OpOf<LstmGates> {
   static constexpr const char* kName = "lstm_gates";
   auto fields() const { return std::tie(); }
@@ -119,7 +123,8 @@ struct LstmGatesBackward final : OpOf<LstmGatesBackward> {
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
 };
 
-/// LSTM gates: (products with x and with h (rows, 4u), previous c (rows, u)) -> gates, c, h.
+/// LSTM gates. Inputs: the products with x and with h (rows, 4u), and the previous c (rows, u);
+/// results: gates, c, h.
 std::vector<Array> lstm_gates(const std::vector<Array>& in) {
   const int64_t u = in[2].spec.shape[-1], rows = in[2].spec.shape[0];
   std::vector<Array> out{in[0], in[2], in[2]};
@@ -203,7 +208,7 @@ TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
       const auto out = lstm(in), gru_out = gru(gru_in);
       CHECK(check(recurrent_kernels, Lstm{}, in, out, 4) >= 2);
       CHECK(check(recurrent_kernels, Gru{}, gru_in, gru_out, 4) >= 2);
-      if (b * u > 200) continue;  // finite differences are slow
+      if (b * u > 200) continue;  // skipped, because finite differences are slow
       const double slack = dtype == DType::float64 ? 1e5 : 10;
       std::vector<Array> wanted;
       for (size_t i = 0; i < 6; ++i) wanted.push_back(numeric_gradient(lstm, in, i, {dhs, dh, dc}));
@@ -230,7 +235,8 @@ TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurr
       for (double& w : in[weights].values) w *= 0.2;
     for (size_t weights : {2u, 3u})
       for (double& w : gru_in[weights].values) w *= 0.2;
-    if (drops) {  // states that are kept and doubled at every step would grow without limit
+    // With factors of 2 the states would grow without limit, so the factors are halved.
+    if (drops) {
       in.push_back(factors(b, u, DType::float64));
       for (double& factor : in.back().values) factor *= 0.5;
       gru_in.push_back(in.back());
@@ -250,7 +256,7 @@ TEST_CASE("gates of an LSTM agree with plain loops and finite differences", "[cp
                                   random({rows, units}, dtype, 3)};
       const auto out = lstm_gates(in);
       CHECK(check(recurrent_kernels, LstmGates{}, in, out, 4) == 2);
-      if (rows > 7) continue;  // finite differences are slow
+      if (rows > 7) continue;  // skipped, because finite differences are slow
       const Array dc = random({rows, units}, dtype, 4), dh = random({rows, units}, dtype, 5),
                   more = random({rows, units}, dtype, 6), nothing = zeros({rows, 4 * units}, dtype);
       Array sum = dh;

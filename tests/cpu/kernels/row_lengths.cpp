@@ -1,5 +1,5 @@
-// Kernels that process rows in pieces, at lengths around every size of a piece: they must not miss
-// the last element.
+// Kernels that process rows in pieces, tested with lengths around every size of a piece: they must
+// not miss the last element.
 #include <algorithm>
 #include <numeric>
 
@@ -14,7 +14,7 @@ namespace {
 /// Lengths around the sizes of vectors, groups of vectors, and pieces for a thread or a cache.
 const std::vector<int64_t> kLengths = {1,    17,   63,   64,   65,   255,  257,  259,  1023,
                                        1025, 1027, 2047, 2048, 2049, 2050, 2051, 4097, 6147};
-/// Adjacent columns have loops of their own, with pieces of fewer rows.
+/// Reductions of adjacent columns have loops of their own, whose pieces have fewer rows.
 constexpr int64_t kLongestColumn = 300;
 
 /// The indices at which one element differs from the others: first, middle and the last three.
@@ -25,7 +25,8 @@ std::vector<int64_t> places(int64_t n) {
   return at;
 }
 
-/// Rows of `n` elements from `low` to `high`, one row for each index, at which it has `special`.
+/// Rows of `n` random elements from `low` to `high`, one row for each index of places(n); at this
+/// index the row has the element `special`.
 Array rows_with(int64_t n, DType dtype, double low, double high, double special) {
   const auto at = places(n);
   const auto rows = static_cast<int64_t>(at.size());
@@ -35,7 +36,7 @@ Array rows_with(int64_t n, DType dtype, double low, double high, double special)
   return x;
 }
 
-/// Computes a number for each row.
+/// The array of f(row) for each row of x.
 template <class F>
 Array of_rows(const Array& x, DType dtype, F&& f) {
   const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
@@ -93,7 +94,7 @@ TEST_CASE("reductions of rows of any length take in the last element", "[cpu][le
                         DType::uint8, DType::boolean}) {
       if (logical != (dtype == DType::boolean) || (divides && !is_floating(dtype))) continue;
       if (dtype == DType::uint8 && (row.low < 0 || row.special < 0)) continue;
-      // All factors are 1, because others would be rounded.
+      // For dtypes of 16 bits all factors are 1, because other products would be rounded.
       if (product && size_of(dtype) < 4) continue;
       for (int64_t n : kLengths) {
         const Array x = rows_with(n, dtype, row.low, row.high, row.special);
@@ -181,7 +182,7 @@ TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[
     for (int64_t n : lengths) {
       if (n > 10000 && size_of(dtype) != 4) continue;
       for (bool max : {true, false}) {
-        // The extreme occurs once, or at all indices from there to the end.
+        // The extreme value occurs once, or also at later indices up to the end of the row.
         for (bool equals : {false, true}) {
           Array x = rows_with(n, dtype, 1, 4, max ? 7 : 0);
           const auto at = places(n);
@@ -211,7 +212,8 @@ TEST_CASE("argmax and argmin of rows of any length give the first that is no num
       for (bool max : {true, false}) {
         Array x = rows_with(n, dtype, 1, 4, NAN);
         const auto at = places(n);
-        for (size_t r = 0; r < at.size(); ++r)  // nor at the last index, which comes later
+        // The NaN at the last index comes later, so it must not be found.
+        for (size_t r = 0; r < at.size(); ++r)
           x.values[r * static_cast<size_t>(n) + static_cast<size_t>(n - 1)] = NAN;
         Array want = zeros({static_cast<int64_t>(at.size())}, DType::int64);
         std::copy(at.begin(), at.end(), want.values.begin());

@@ -6,7 +6,7 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-/// Calls f(coordinates, linear index) for every element.
+/// Calls f(coordinates, linear index) for every element of the shape.
 template <class F>
 void for_each(const Shape& shape, F&& f) {
   std::vector<int64_t> at(static_cast<size_t>(shape.rank()));
@@ -27,7 +27,7 @@ size_t index_in(const Shape& shape, const std::vector<int64_t>& at) {
   return static_cast<size_t>(index);
 }
 
-/// The array with want[at] = x[source(at)].
+/// The array of this shape whose element `at` is x[source(at)].
 template <class F>
 Array moved(const Array& x, const Shape& shape, F&& source) {
   Array want = zeros(shape, x.spec.dtype);
@@ -146,7 +146,7 @@ TEST_CASE("rows of any length are joined and repeated") {
         });
         CHECK(check(shape_kernels, concat, parts, {want}) == 2);
       }
-      BroadcastTo broadcast;  // repeats rows, then elements
+      BroadcastTo broadcast;  // broadcasting repeats rows, then elements
       broadcast.shape = {rows, width, 3};
       Array row = random({rows, 1, 3}, dtype, 1, 0, 100), each = random({rows, 1, 1}, dtype, 2);
       check(shape_kernels, broadcast, {row},

@@ -58,7 +58,7 @@ inline void write(DType dtype, double value, std::byte* at) {
   }
 }
 
-/// An array of values that its dtype represents exactly, as doubles.
+/// An array of doubles, each of which its dtype represents exactly.
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
@@ -86,7 +86,8 @@ struct Memory {
   explicit Memory(size_t count) : bytes(count + 64) {
     start = bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64;
     std::memset(bytes.data(), 0xff,
-                bytes.size());  // NaN, so that reads of unwritten memory are detected
+                // All bits are set, which is NaN, so that reads of unwritten memory are detected.
+                bytes.size());
   }
   std::vector<std::byte> bytes;
   std::byte* start;
@@ -98,8 +99,8 @@ struct Outcome {
   std::vector<Array> outputs;
 };
 
-/// Runs a kernel twice (the second run must not depend on the first), with inputs as they are or
-/// prepared.
+/// Runs a kernel twice with inputs given as they are or prepared; the second run must not depend on
+/// the first.
 inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const TensorSpecs& outputs,
                    int threads, bool prepared = false) {
   std::vector<Memory> memory;
@@ -164,7 +165,7 @@ inline bool prepares(Kernel& kernel, size_t inputs) {
   return any;
 }
 
-/// The op with post-ops.
+/// The op wrapped with the given post-ops (bias, activation, ...).
 template <class T>
 WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKind activation) {
   WithPostOps with;
@@ -216,10 +217,10 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
   return kernels;
 }
 
-/// The limit of instruction sets: none, without AVX-512, without AVX2.
+/// The instruction sets that loops may use: all, all without AVX-512, or all without AVX2.
 enum Simd { kNative, kNoAvx512, kNoAvx2 };
 
-/// Limits the instruction sets of loops while alive.
+/// While an object of this class exists, loops use only the given instruction sets.
 class SimdLimit {
  public:
   explicit SimdLimit(Simd simd) {

@@ -12,7 +12,7 @@ size_t bytes_of(const TensorSpec& spec) {
   return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
 }
 
-/// Rounds up to 64 bytes, so that the next block is aligned.
+/// The size rounded up to 64 bytes, so that the next value in the block is aligned.
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
@@ -40,8 +40,8 @@ Kernel host_kernel(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& ou
   };
 }
 
-/// A scan: the body is compiled to code of its own, which runs once per step. The last output holds
-/// its block of memory and two sets of states.
+/// A scan. Its body is compiled to code of its own, which runs once per step. The last output of
+/// the instruction is scratch memory: the block of the body, and two sets of states.
 class ScanKernel {
  public:
   ScanKernel(const Scan& scan, const TensorSpecs& in, const TensorSpecs& out, Traffic& traffic,
@@ -97,7 +97,7 @@ class ScanKernel {
   std::shared_ptr<Code> body_;
   size_t states_, sequences_, stacks_, steps_ = 0, state_bytes_ = 0;
   bool reverse_, keep_;
-  std::vector<size_t> in_bytes_, out_bytes_;  ///< of the body's inputs and outputs
+  std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes of the body's inputs and outputs
 };
 
 }  // namespace
@@ -153,7 +153,8 @@ void Code::add_step(const Program& program, const Program::Instruction& i, Traff
   steps_.push_back(std::move(step));
 }
 
-/// A variable that takes the value of another one is written before the other one is.
+/// Adds the copies of outputs and variables. A variable that takes the old value of a second
+/// variable must be copied before the second one changes.
 void Code::add_results(const Program& program) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const size_t value = static_cast<size_t>(program.outputs[i]);

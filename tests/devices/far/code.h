@@ -1,5 +1,5 @@
-// A lowered program as a list of kernels on memory locations: memory of the caller, or one block
-// for constants and intermediate values.
+// A lowered program as a list of kernels, whose operands are memory locations: memory of the
+// caller, or a block for constants and intermediate values.
 #pragma once
 #include <memory>
 #include <string>
@@ -23,7 +23,8 @@ class Code {
   struct Memory {
     std::vector<std::byte*> inputs, variables, outputs;
   };
-  /// The size of the block that run() needs; constants are written into it once.
+  /// The size of the memory block that run() needs; put_constants() writes the constants into it
+  /// once.
   size_t block_bytes() const { return block_bytes_; }
   void put_constants(std::byte* block) const;
   void run(const Memory& memory, std::byte* block);
@@ -52,10 +53,10 @@ class Code {
   void add_results(const Program& program);
   static std::byte* find(const Place& place, const Memory& memory, std::byte* block);
 
-  std::vector<Place> places_;  ///< of values
+  std::vector<Place> places_;  ///< the location of each value
   std::vector<std::pair<Place, Tensor>> constants_;
   std::vector<Step> steps_;
-  std::vector<Copy> kept_, outputs_, variables_;  ///< done in this order after the steps
+  std::vector<Copy> kept_, outputs_, variables_;  ///< copies done in this order after the steps
   size_t block_bytes_ = 0;
   bool profiling_ = false;
 };

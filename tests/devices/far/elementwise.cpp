@@ -81,7 +81,7 @@ double (*real_binary(BinaryKind kind))(double, double) {
   }
 }
 
-/// Integer arithmetic that wraps around.
+/// The function of integer arithmetic for this kind of op; results wrap around on overflow.
 int64_t (*whole_binary(BinaryKind kind))(int64_t, int64_t) {
   using F = int64_t (*)(int64_t, int64_t);
   switch (kind) {

@@ -1,5 +1,5 @@
-// The ops that the device has kernels for, as plain loops. All others are lowered to these, or run
-// on the host.
+// The ops for which this test device has kernels, as plain loops. All other ops are lowered to
+// these, or run on the host.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace crescent::far {
 
-/// A kernel: reads the bytes of the inputs and writes those of the outputs.
+/// A kernel: a function that reads the bytes of the inputs and writes the bytes of the outputs.
 using Kernel = std::function<void(const std::byte* const* in, std::byte* const* out)>;
 
 struct Request {
@@ -23,11 +23,11 @@ struct Request {
 Kernel make_kernel(const Request& request);
 
 // The kernels of each family of ops.
-Kernel elementwise_kernel(const Request& r);  // unary binary select cast check_indices
-Kernel shape_kernel(const Request& r);        // broadcast_to transpose slice concat pad
-Kernel index_kernel(const Request& r);        // gather scatter_add take_along one_hot
-Kernel reduce_kernel(const Request& r);       // reduce arg_reduce
-Kernel product_kernel(const Request& r);      // matmul conv conv_backward_* pool pool_backward
+Kernel elementwise_kernel(const Request& r);  // ops: unary binary select cast check_indices
+Kernel shape_kernel(const Request& r);        // ops: broadcast_to transpose slice concat pad
+Kernel index_kernel(const Request& r);        // ops: gather scatter_add take_along one_hot
+Kernel reduce_kernel(const Request& r);       // ops: reduce arg_reduce
+Kernel product_kernel(const Request& r);      // ops: matmul conv conv_backward_* pool pool_backward
 
 /// The op as a T; null if it has another class.
 template <class T>
@@ -35,7 +35,7 @@ const T* as(const Op& op) {
   return op.name() == T::kName ? static_cast<const T*>(&op) : nullptr;
 }
 
-/// Reads and writes elements of a dtype: floating ones as double, others as integers.
+/// Reads and writes elements of a dtype: floating-point elements as double, others as integers.
 struct Elements {
   explicit Elements(DType dtype);
   bool floating;

@@ -23,7 +23,8 @@ Pages::Open::~Open() {
   if (pages_ && --pages_->open_ == 0) mprotect(pages_->start_, pages_->bytes_, PROT_NONE);
 }
 
-/// Memory that need not be zeroed is filled with NaN, so that reads of uninitialized memory show.
+/// Memory that need not be zeroed is filled with NaN, so that reads of uninitialized memory are
+/// noticed.
 std::shared_ptr<Storage> FarMemory::allocate(size_t bytes, bool zeroed) {
   auto storage = std::make_shared<FarStorage>(*this, bytes);
   if (!zeroed) {

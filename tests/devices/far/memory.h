@@ -1,4 +1,4 @@
-// Memory that the host cannot read: pages without access rights, which are readable and writable
+// Memory that the host cannot read: pages without access rights. They become readable and writable
 // only while the device's thread works on them.
 #pragma once
 #include <atomic>
@@ -9,14 +9,15 @@
 
 namespace crescent::far {
 
-/// Pages that are freed when no tensor and no task refers to them any more.
+/// Pages that are freed when no tensor and no task refers to them.
 class Pages {
  public:
   explicit Pages(size_t bytes);
   ~Pages();
   Pages(const Pages&) = delete;
 
-  /// While alive, the pages are accessible; created by the device's thread alone.
+  /// While an object of this class exists, the pages are accessible. Only the device's thread may
+  /// make one.
   class Open {
    public:
     explicit Open(std::shared_ptr<Pages> pages);
@@ -31,7 +32,7 @@ class Pages {
  private:
   std::byte* start_;
   size_t bytes_;
-  int open_ = 0;  ///< the number of live Open objects
+  int open_ = 0;  ///< the number of Open objects that exist
 };
 
 /// Counters of the transfers between host and device.
@@ -67,7 +68,7 @@ class FarStorage final : public DeviceStorage {
   std::shared_ptr<Pages> pages_;
 };
 
-/// Where the bytes of a tensor are in this memory.
+/// The location of a tensor's bytes in this memory.
 struct Place {
   explicit Place(const Tensor& tensor)
       : pages(static_cast<const FarStorage&>(*tensor.storage()).pages()), offset(tensor.offset()) {}

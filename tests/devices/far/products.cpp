@@ -7,7 +7,7 @@
 namespace crescent::far {
 namespace {
 
-/// Returns f(T) for float32 and float64, and no kernel for other dtypes.
+/// Returns the kernel f(T) for float32 and float64, and no kernel for other dtypes.
 template <class F>
 Kernel for_reals(const Request& r, F f) {
   const DType dtype = r.out[0].dtype;
@@ -64,7 +64,7 @@ Kernel matmul(const Matmul& op, const Request& r) {
   });
 }
 
-/// A sliding window over 1 to 3 axes, extended to 3.
+/// A sliding window over 1 to 3 axes; missing axes are added with size 1.
 struct Windows {
   struct Axis {
     int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, pad = 0;
@@ -110,7 +110,7 @@ struct Windows {
 struct Channels {
   Channels(const ConvSpec& spec, const Shape& kernel)
       : in(kernel[-2]), out(kernel[-1]), groups(spec.groups) {}
-  int64_t in, out, groups;  ///< inputs of a group, all outputs
+  int64_t in, out, groups;  ///< in: input channels of a group; out: output channels of all groups
   /// Calls f(input channel, offset in the kernel, output channel) for all pairs in the same group.
   template <class F>
   void each(int64_t tap, F f) const {
@@ -124,7 +124,8 @@ struct Channels {
   }
 };
 
-/// Runs add(sums, inputs...), where sums starts as zeros in the size of the result.
+/// A kernel that runs add(sums, inputs...), where `sums` has the size of the result and starts with
+/// zeros.
 template <class T, class Add>
 Kernel summed(const Request& r, Add add) {
   return [=, size = r.out[0].shape.size()](const std::byte* const* x, std::byte* const* y) {
@@ -192,8 +193,8 @@ std::vector<double> covered(const Windows& windows, int64_t places) {
   return counts;
 }
 
-/// For each channel and output position, the input element that is the maximum: the first one, or a
-/// NaN.
+/// For each channel and output position, the index of the maximal input element in the window: the
+/// first maximum, or the first NaN.
 template <class T>
 std::vector<int64_t> argmax_indices(const Windows& windows, const T* x, int64_t size,
                                     int64_t channels) {

@@ -1,4 +1,4 @@
-// Reductions, summed in double.
+// Reductions; floating-point sums are computed in double.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -53,7 +53,8 @@ Strides targets(const Shape& in, const std::vector<int>& axes) {
   return strides;
 }
 
-/// Large integers are left to the host, because a double cannot represent them.
+/// Reductions of large integers are left to the host, because a double cannot represent all of
+/// them.
 Kernel reduce(const Reduce& op, const Request& r) {
   const Elements in(r.in[0].dtype), out(r.out[0].dtype);
   if (in.bytes == 8 && !in.floating) return {};

@@ -11,7 +11,7 @@ void copy_element(std::byte* to, int64_t i, const std::byte* from, int64_t j, si
   std::memcpy(to + static_cast<size_t>(i) * bytes, from + static_cast<size_t>(j) * bytes, bytes);
 }
 
-/// out[i] = in[first + strides . i]
+/// A kernel that computes out[i] = in[first + strides . i].
 Kernel move(const Request& r, const Strides& strides, int64_t first = 0) {
   return [=, shape = r.out[0].shape, bytes = size_of(r.out[0].dtype)](const std::byte* const* x,
                                                                       std::byte* const* y) {
@@ -56,7 +56,7 @@ Kernel pad(const Pad& op, const Request& r) {
 Kernel join(const Concat& op, const Request& r) {
   const AxisView all(r.out[0].shape, op.axis);
   const size_t bytes = size_of(r.out[0].dtype);
-  std::vector<size_t> pieces;  // bytes of each input per outer index
+  std::vector<size_t> pieces;  // number of bytes of each input per index of the outer axes
   for (const TensorSpec& in : r.in)
     pieces.push_back(static_cast<size_t>(in.shape[op.axis] * all.inner) * bytes);
   return [=](const std::byte* const* x, std::byte* const* y) {
@@ -87,7 +87,7 @@ Kernel gather(const Gather& op, const Request& r) {
 Kernel scatter_add(const ScatterAdd& op, const Request& r) {
   const AxisView to(r.out[0].shape, op.axis);
   const Elements indices(r.in[0].dtype), out(r.out[0].dtype);
-  if (!out.floating || out.bytes < 4) return {};  // sums of half-width floats are left to the host
+  if (!out.floating || out.bytes < 4) return {};  // sums of 16-bit floats are left to the host
   return [=, count = r.in[0].shape.size()](const std::byte* const* x, std::byte* const* y) {
     for (int64_t i = 0; i < to.outer * to.length * to.inner; ++i) out.set_real(y[0], i, 0);
     for (int64_t line = 0; line < to.outer * count; ++line) {

@@ -1,5 +1,5 @@
-// The device's thread runs tasks in order. After a task fails, later programs are skipped until the
-// error was reported.
+// A thread that runs the tasks of the device in order. After a task fails, later programs are
+// skipped until the error has been reported.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -19,9 +19,9 @@ class Worker {
   Worker() = default;
   ~Worker();
   Worker(const Worker&) = delete;
-  /// Queues a task; one submitted by the device's own thread runs at once.
+  /// Queues a task; a task submitted by the device's own thread runs at once.
   void submit(Kind kind, Task task);
-  /// Waits for all tasks and throws the error of the first that failed.
+  /// Waits for all tasks and throws the error of the first task that failed.
   void finish();
 
  private:

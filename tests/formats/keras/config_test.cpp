@@ -119,7 +119,8 @@ TEST_CASE("calls of a model inside a model count from 1 in Keras 2 and from 0 he
     return written.as_dict().at("config").as_dict().at("output_layers");
   };
   CHECK(outputs(keras2) == Value(List{List{"sum", 0, 0}}));
-  CHECK(outputs(keras3) == Value(List{"sum", 0, 0}));  // a list would make model.output one
+  // With a list here, model.output in Keras would be a list.
+  CHECK(outputs(keras3) == Value(List{"sum", 0, 0}));
 }
 
 std::string attention_graph(const std::string& node) {
@@ -176,7 +177,7 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
 TEST_CASE("functions have options and arguments where Keras 3 has them") {
   struct Row {
     const char *module, *class_name, *config, *arguments;
-    std::vector<double> wanted;  // of 3, 1, 2, 0 as (2, 2)
+    std::vector<double> wanted;  // permuted in the order 3, 1, 2, 0 and reshaped to (2, 2)
   };
   const std::string x = R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 2],
     "dtype": "float32", "keras_history": ["x", 0, 0]}})";
@@ -240,7 +241,8 @@ TEST_CASE("compile arguments of every generation") {
   CHECK(to_json(tf.at("metrics")) ==
         R"([{"class_name": "BinaryAccuracy", "config": {"name": "accuracy"}}])");
 
-  // From Keras 2.9 on, configurations contain the function beside the options of the class.
+  // From Keras 2.9 on, the configuration of a loss class also contains the function that it wraps,
+  // beside the class's options.
   Dict logits =
       ConfigIn({"2.14.0", "tensorflow"})
           .compile_options(parse_json(

@@ -1,5 +1,5 @@
-// Masks as call arguments in graphs of Keras 3: a mask that comes with the input anyway is dropped,
-// any other one becomes an input of the call.
+// Masks as call arguments in graphs of Keras 3: a mask that the input already carries is dropped;
+// any other mask becomes an input of the call.
 #include "crescent/model/model.h"
 #include "keras/configs/config_in.h"
 #include "keras/vocabulary/objects.h"
@@ -13,7 +13,7 @@ std::string tensor(const std::string& layer) {
          R"(", 0, 0]}})";
 }
 
-/// The configuration of a layer of a graph that is called once.
+/// The configuration of a graph's layer that is called once.
 std::string entry(const std::string& module, const std::string& class_name, const std::string& name,
                   const std::string& config, const std::string& args, const std::string& kwargs) {
   const bool called = !args.empty();
@@ -26,7 +26,8 @@ std::string entry(const std::string& module, const std::string& class_name, cons
 
 std::string given(const std::string& layer) { return R"("mask": )" + tensor(layer); }
 
-/// A graph: numbers, an Embedding, the layers `between`, and an LSTM with the mask `kwargs`.
+/// A graph: an input of numbers, an Embedding, the layers `between`, and an LSTM whose mask is
+/// given by `kwargs`.
 ModelPtr model_with(const std::string& mask_zero, const std::string& between,
                     const std::string& into_lstm, const std::string& kwargs) {
   const std::string layers = "keras.layers";
@@ -45,7 +46,7 @@ ModelPtr model_with(const std::string& mask_zero, const std::string& between,
   return model_from_config(ConfigIn({"3.15.1", "jax"}).model(parse_json(config)));
 }
 
-/// The number of tensors that the LSTM is called on, including its mask.
+/// The number of tensors on which the LSTM is called, including its mask.
 size_t inputs_of(const ModelPtr& model) {
   return model->get_layer("r")->inbound_nodes().front()->inputs.size();
 }
@@ -104,7 +105,8 @@ TEST_CASE("a list of masks may have none for an input") {
       ops::cast(Tensor::from(std::vector<int32_t>{1, 0, 0}, {1, 3}), DType::boolean);
   for (const char* target : {"keras3", "crescent"}) {
     const auto again = model_from_json(model->to_json({{"target", target}}));
-    const Tensor y = again->predict({x, steps}).front();  // every step sees the first alone
+    // With this mask every step attends only to the first step.
+    const Tensor y = again->predict({x, steps}).front();
     CHECK(ops::max(ops::abs(y - ops::slice(x, {0, 0, 0}, {1, 1, 2}))).item() < 1e-6);
   }
 }

@@ -1,5 +1,5 @@
-// Causes for which models changed their meaning between Keras and Crescent, one test each; the
-// table in tests/golden/README.md names the test of every cause.
+// One test for each cause by which converted models once changed their meaning between Keras and
+// Crescent; the table in tests/golden/README.md names the test of every cause.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/incompatibilities.h"

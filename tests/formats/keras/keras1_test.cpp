@@ -1,4 +1,5 @@
-// Files of Keras 1: other names, other classes, an array for each gate, kernels with other axes.
+// Files of Keras 1: other names and classes, one array for each gate, and kernels whose axes have
+// another order.
 #include "crescent/system/file.h"
 #include "image.h"
 #include "keras/configs/config_in.h"
@@ -15,7 +16,7 @@ Dict layer1(const char* class_name, const Dict& options) {
   return {{"class_name", class_name}, {"config", options}};
 }
 
-/// The configuration of a Keras 1 layer in the names of Keras 2.
+/// The configuration of a Keras 1 layer converted to the names of Keras 2.
 Dict in_keras2(const char* class_name, const char* options) {
   return keras::from_keras1(layer1(class_name, parse_json(options).as_dict())).as_dict();
 }
@@ -98,7 +99,7 @@ TEST_CASE("what only Keras 1 had is told") {
                  "got a function"));
 }
 
-/// A model's file as Keras 1 wrote it.
+/// Writes a model's file as Keras 1 does; returns its path.
 std::string written(Scratch& scratch, const Value& model, Entries weights, const List& layers) {
   Entries entries{{"", {{"keras_version", "1.2.2"}, {"model_config", to_json(model)}}},
                   {"model_weights", {{"layer_names", layers}}}};
@@ -115,7 +116,8 @@ Dict shaped(const char* class_name, Dict options, const List& shape) {
   return layer1(class_name, options);
 }
 
-/// A Sequential of one layer with arrays of these names, each with a value.
+/// Loads a Sequential of one layer from a file with arrays of these names, each filled with one
+/// value.
 ModelPtr loaded(const Dict& layer, const std::vector<std::pair<std::string, Tensor>>& arrays) {
   Scratch scratch;
   std::vector<std::string> names;

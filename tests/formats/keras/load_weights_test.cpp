@@ -1,5 +1,5 @@
-// Loading weights into a model other than the saved one: by order, by name, renamed, partially;
-// mismatches are reported before anything changes.
+// Loading weights into a model other than the saved one: by order, by name, with renamed weights,
+// or partially; mismatches are reported before any weight changes.
 #include "keras/weights/names/renaming.h"
 #include "models.h"
 
@@ -14,7 +14,7 @@ ModelPtr two_layers(const std::string& first, const std::string& second, int cla
 
 std::string told;  // NOLINT: set by the warning handler
 
-/// The warnings of loading.
+/// The warnings that loading the file into the model raises.
 std::string warnings(Model& model, const std::string& path, const Dict& options) {
   told.clear();
   set_warning_handler([](std::string_view text) { told += text; });

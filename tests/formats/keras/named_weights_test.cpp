@@ -1,4 +1,4 @@
-// Weights by name in files of other formats: safetensors and npz.
+// Weights that files of other formats store by name: safetensors and npz.
 #include "files/zip/image.h"
 #include "models.h"
 

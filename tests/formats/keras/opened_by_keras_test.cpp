@@ -1,5 +1,5 @@
-// What Keras 3.15.1 needs in order to open a file, as measured with it. The comments quote the
-// errors of forms that it refused, or say what it misread.
+// The form in which files must be written so that Keras 3.15.1 opens them, as found by trying. The
+// comments quote the errors of Keras for forms that it refused, or say what it misread.
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/incompatibilities.h"
@@ -22,7 +22,7 @@ ModelPtr on_input(const Shape& shape, const LayerPtr& layer) {
       "s");
 }
 
-/// A layer that takes two inputs, each of shape (5, 4).
+/// A model that calls a layer on two inputs, each of shape (5, 4).
 ModelPtr on_two(const LayerPtr& layer) {
   const Symbol a = Input({5, 4}), b = Input({5, 4});
   return Functional::make({a, b}, (*layer)(std::vector<Symbol>{a, b}));
@@ -80,14 +80,15 @@ TEST_CASE("layers of an .h5 that Keras 3 would misread say their module") {
     auto model = on_input(shape, layer(name, options));
     return contains(in_h5(*model), concat(R"(", "class_name": ")", name, "\""));
   };
-  // "Unknown layer", and an axis of several numbers is dropped without a word
+  // Keras' error: "Unknown layer"; and of several numbers for an axis Keras silently drops all but
+  // one
   CHECK(says_module({-1, 4}, "ThresholdedReLU", {}));
   CHECK(says_module({-1, 4}, "LayerScale", {{"init_values", 0.5}, {"projection_dim", 4}}));
   CHECK(says_module({-1, 5, 4}, "LayerNormalization", {{"axis", List{1, 2}}}));
   CHECK(says_module({-1, 5, 4}, "UnitNormalization", {{"axis", List{1, 2}}}));
   CHECK_FALSE(says_module({-1, 5, 4}, "LayerNormalization", {}));
   CHECK_FALSE(says_module({-1, 5, 4}, "BatchNormalization", {{"axis", 1}}));
-  // "score_mode": "dot" becomes a function of that name
+  // Keras would take the string "dot" of "score_mode" for a function of this name
   CHECK(contains(in_h5(*on_two(layer("Attention", {}))),
                  R"({"module": "keras.layers", "class_name": "Attention")"));
   CHECK(contains(in_archive(*on_input({-1, 4}, layer("ThresholdedReLU", {}))),
@@ -121,7 +122,8 @@ TEST_CASE("a slice of a symbol is written as Keras writes it") {
 
 TEST_CASE("weights are counted as Keras 3 counts them") {
   using Names = std::vector<std::string>;
-  // "expected 2 variables, but received 1 variables": the kernel inside is the layer's own, too
+  // "expected 2 variables, but received 1 variables": SpectralNormalization also stores the kernel
+  // of the layer inside as its own variable
   const Value dense = configured("Dense", {{"units", 2}});
   auto spectral = on_input({-1, 4}, layer("SpectralNormalization", {{"layer", dense}}));
   CHECK(paths_of_weights(*spectral) == Names{"layers/spectral_normalization/vars/0",
@@ -224,7 +226,8 @@ TEST_CASE("what Keras 2.3.1 does not find in a file") {
   auto outside = Sequential::make({inside, layer("Dense", {{"units", 1}})});
   const std::string written = to_json(keras_model_config(model_config(*outside), "keras2"));
   const size_t first = written.find(R"("name": "first")");
-  CHECK(written.find("batch_input_shape", first) != written.npos);  // of the layer itself
+  // The shape must be in the configuration of the inner layer itself.
+  CHECK(written.find("batch_input_shape", first) != written.npos);
   // "Unknown metric function: {'class_name': 'AUC', 'config': {}}"
   const auto limit = [](const Value& metric) {
     auto model = hdf5::small_sequential();

@@ -1,5 +1,5 @@
-// The order of optimizer state in each version of Keras: which slot each array belongs to, and what
-// is refused.
+// The order of optimizer state in files of each version of Keras: to which slot each array belongs,
+// and which states cannot be written.
 #include "keras/model/optimizer_layout.h"
 
 #include "keras/vocabulary/origin.h"
@@ -11,7 +11,8 @@ namespace {
 
 using hdf5::contains;
 
-/// A kernel and a bias of the same shape, so that arrays in the wrong order would fit.
+/// A kernel and a bias of the same shape, so that arrays in the wrong order would not be noticed by
+/// their shapes.
 Variables two_alike() {
   Variables variables;
   for (const char* path : {"dense/kernel", "dense_1/kernel"}) {
@@ -163,7 +164,8 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
   CHECK(kept.number == Approx(one * two));
   CHECK(optimizer_layout(*nadam.optimizer, nadam.trained, "keras2")[1].slot == "m_schedule");
   const Built slow("Nadam", {{"gradient_accumulation_steps", 3}});
-  slow.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));  // two updates
+  // 8 batches with accumulation over 3 are two updates.
+  slow.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));
   CHECK(optimizer_layout(*slow.optimizer, slow.trained, "keras3").back().number ==
         Approx(one * two));
 
@@ -178,7 +180,7 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
         "00"
         "112"
         "112"
-        "001");  // a kernel: rows, columns, all; a vector: numbers, all
+        "001");  // ranks for a kernel: rows, columns, all elements; for a vector: scalars, all
 }
 
 TEST_CASE("without names the order is Keras 3's") {

@@ -1,5 +1,5 @@
-// Models that are C++ classes: their build shapes are in the file, and their layers are saved under
-// the paths that Keras derives from attributes.
+// Models whose class is written in C++: the file contains their build shapes, and the paths of
+// their layers are those that Keras derives from attributes.
 #include "keras_file.h"
 #include "models.h"
 

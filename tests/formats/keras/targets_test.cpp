@@ -1,5 +1,5 @@
-// Files written for Keras 3 and for Keras 2.3.1 where the two contradict each other, and parts of
-// models that they cannot express.
+// Files written for Keras 3 and for Keras 2.3.1 where the two versions contradict each other, and
+// parts of models that these versions cannot express.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"

@@ -1,5 +1,5 @@
-// Keras' applications, both from the JSON that Keras writes (NAME.json.gz next to NAME.io.h5) and
-// from cr.applications: the same graph and the same numbers.
+// Compares the applications of Keras, built from the JSON that Keras writes (NAME.json.gz next to
+// NAME.io.h5) and by cr.applications: both must have the same graph and give the recorded numbers.
 #include <catch2/catch.hpp>
 
 #include "crescent/system/file.h"
@@ -14,8 +14,8 @@ using namespace crescent::golden;
 
 namespace {
 
-/// The tolerance, relative to the largest output: Keras' float32 results are that far from float64
-/// too, because roundings of hundreds of layers spread over all outputs.
+/// The tolerance, relative to the largest output. The float32 results of Keras differ from float64
+/// by as much, because the roundings of hundreds of layers add up.
 constexpr double kShare = 1e-5;
 
 void check_numbers(Model& model, const Recording& io) {
@@ -32,7 +32,8 @@ void check_from_json(const std::string& json, const Recording& io) {
   check_numbers(*model, io);
 }
 
-/// Builds the application in Lua and compares it; `name` is also the key of its arguments.
+/// Builds the application in Lua and compares it; `name` is also the key under which its arguments
+/// are recorded.
 void check_from_lua(std::string name, const std::string& json, const Recording& io) {
   const Dict given = io.json("/", "arguments").as_dict();
   Dict arguments;
@@ -48,7 +49,7 @@ void check_from_lua(std::string name, const std::string& json, const Recording& 
   check_numbers(*model, io);
 }
 
-/// Calls check(name, JSON, recording) for each application there is.
+/// Calls check(name, JSON, recording) for each recorded application.
 template <class Check>
 void for_each_application(Check check) {
   const std::string applications = folder() + "/applications";

@@ -8,7 +8,7 @@
 namespace crescent::golden {
 namespace {
 
-/// A Lua state that lives as long as the process, with the module in the global variable cr.
+/// A Lua state that exists until the process ends, with the module in the global variable cr.
 lua_State* state() {
   static lua_State* const L = [] {
     lua_State* fresh = luaL_newstate();

@@ -7,9 +7,9 @@
 
 namespace crescent::golden {
 
-/// Empty if every layer of the model gives the recorded statistics for x ([layer, node, shape,
-/// mean, root mean square] each), else those of the first layer that differs. Layers inside other
-/// layers are not compared.
+/// Compares the statistics of each layer's output for x with the recorded ones ([layer, node,
+/// shape, mean, root mean square] each). Returns an empty string, or the text about the first layer
+/// that differs. Layers inside other layers are not compared.
 std::string first_difference(const Model& model, const Tensor& x, const List& recorded);
 
 }  // namespace crescent::golden

@@ -29,7 +29,8 @@ double fan_in(const Shape& shape, bool of_channels) {
   return double(of_channels ? shape[0] * shape[1] : shape.slice(0, -1).size());
 }
 
-/// The values of weight number n by the rule; undefined for weights that keep their initial values.
+/// The values of weight number n by the rule; an undefined tensor for weights that keep their
+/// initial values.
 Tensor ruled(uint32_t n, const Variable& weight, const Layer& layer, const std::string& leaf) {
   const Shape& shape = weight.shape();
   const std::set<std::string> kept{"count", "iterations", "seeds"};

@@ -1,6 +1,6 @@
 // Every registered class that files can contain, with its default options and with each option
-// changed, is written for Keras 3 and for Keras 2.3.1 and read again: nothing is lost, and Keras
-// 3's constructors accept every option that is written for them.
+// changed, is written for Keras 3 and for Keras 2.3.1 and read again: no option may be lost, and
+// the constructors of Keras 3 must accept every option that is written for them.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -29,7 +29,7 @@ Dict object(const std::string& class_name, const Dict& config) {
 
 // ---- the tables
 
-/// Options that a class requires and for which an arbitrary value of the type is not valid.
+/// Options that a class requires, for which not every value of the type is valid.
 struct Needed {
   const char *kind, *class_name;
   Dict options;
@@ -65,19 +65,20 @@ const std::vector<Needed>& needed() {
   return rows;
 }
 
-/// Registered classes that models do not contain on their own, or that need other objects.
+/// Registered classes that a model does not contain by themselves, or that need other objects.
 const std::set<std::string> kNotAlone = {"Sequential",    "Functional",   "Model",
                                          "Wrapper",       "OptimizerMap", "MultiOptimizer",
                                          "ActivityKeras2"};
 
-/// Arguments that all constructors of a kind in Keras 3 accept beside the named ones.
+/// Arguments that the constructors of all classes of a kind in Keras 3 accept besides the named
+/// ones.
 const std::map<std::string, std::set<std::string>> kCommon = {
     {"layers", {"name", "trainable", "dtype", "activity_regularizer", "autocast"}},
     {"optimizers",
      {"name", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
       "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps"}}};
 
-/// Arguments that constructors pass on to a base class, as Keras' own files have them.
+/// Arguments that constructors of Keras pass on to a base class; Keras' own files contain them.
 const std::map<std::string, std::set<std::string>> kHandedOn = {
     {"layers.AdditiveAttention", {"seed"}},
     {"layers.AutoContrast", {"data_format"}},
@@ -95,7 +96,7 @@ const std::map<std::string, std::set<std::string>> kHandedOn = {
     {"layers.StringLookup", {"vocabulary_size"}},
     {"layers.TextVectorization", {"vocabulary_size"}}};
 
-// ---- what is tested
+// ---- the tested options
 
 /// Values to try for an option.
 List candidates(const Field& field, const Value& now) {
@@ -148,7 +149,7 @@ Dict least_options(const std::string& kind, const ClassInfo& info) {
 }
 
 struct Tried {
-  std::string option;  ///< the option that differs from its default; empty: none
+  std::string option;  ///< the option that is changed from its default; empty if none is
   Dict config;
 };
 
@@ -196,8 +197,8 @@ Dict sorted(const Dict& config) {
   return result;
 }
 
-/// The configuration as text for comparisons: in one form where versions of Keras have several,
-/// without what files never contain.
+/// The configuration as text for comparison. Where versions of Keras have several forms it uses one
+/// of them, and leaves out keys that files never contain.
 std::string text(const Dict& config) {
   Dict plain = config;
   plain.erase(kCarryMask);
@@ -235,8 +236,8 @@ std::set<std::string> parameters_of(const std::string& signature) {
   return names;
 }
 
-/// The parameters of each class, such as "layers.Dense"; empty where the list of Keras' names is
-/// not available.
+/// The parameters of each class, such as "layers.Dense"; empty if the list of Keras' names is not
+/// available.
 using Signatures = std::map<std::string, std::set<std::string>>;
 const Signatures& signatures() {
   static const Signatures all = [] {
@@ -290,8 +291,8 @@ void check_layer_config(const std::string& name, const Dict& config) {
     CHECK(read_again("3.15.1", keras3) == text(config));
     CHECK(read_again("3.15.1", keras_model_config(model, "keras3")) == text(config));
   }
-  // Three options that Keras 2.3.1 does not have: the correction of the moving variance, and masks
-  // of Concatenate and beside states, which no call here passes.
+  // Three options that Keras 2.3.1 does not have: the correction of the moving variance, masks of
+  // Concatenate, and masks given beside states (which no call in this test passes).
   const Value *ddof = config.find("moving_variance_ddof"),
               *with_states = config.find("mask_with_states");
   const bool read_otherwise = (ddof && ddof->as_float() > 0) || name == "Concatenate" ||

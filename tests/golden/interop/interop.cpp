@@ -1,5 +1,5 @@
-// Compiled models that Keras trained for some steps and saved completely: they give its predictions
-// and its loss, and the same next training step.
+// Compiled models that Keras trained for some steps and saved completely: after loading, they give
+// the recorded predictions and loss, and the same next training step.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -17,10 +17,10 @@ namespace fs = std::filesystem;
 constexpr Tolerance kPredictions{1e-5, 1e-5}, kTrained{1e-3, 1e-3};
 constexpr int64_t kBatch = 8;
 
-/// One form in which Keras saved a model; the file is `base` and an ending.
+/// A form in which Keras saved a model; the name of the file is `base` and an ending.
 struct Form {
-  const char* ending;  ///< of the file that holds the configuration
-  bool compiled;       ///< whether it contains the state of training
+  const char* ending;  ///< ending of the file that holds the configuration
+  bool compiled;       ///< whether the file contains the state of training
   ModelPtr (*load)(const std::string& base);
 };
 
@@ -31,7 +31,7 @@ ModelPtr load_json(const std::string& base) {
   return model;
 }
 
-/// Loads .weights.h5 into the model of the .h5, whose own numbers are erased before.
+/// Loads .weights.h5 into the model of the .h5 file, whose own weights are erased before.
 ModelPtr load_keras3_weights(const std::string& base) {
   const ModelPtr model = load_model(base + ".h5");
   Variables all = model->weights_in_keras_order();
@@ -52,10 +52,10 @@ const Form kForms[] = {
 /// Keras 3.15 does not write the options of optimizers into these archives.
 constexpr const char* kNoOptions = "but not its options";
 
-/// Files that cannot be loaded yet, and why.
+/// Files that cannot be loaded yet; empty if all can.
 const std::set<std::string> kMissing = {};
 
-/// "x1", "x2", ...
+/// The recorded tensors "x1", "x2", ... for the prefix "x".
 Tensors numbered(const Recording& file, const char* prefix) {
   Tensors tensors;
   for (int i = 1; file.has(concat(prefix, i)); ++i)
@@ -77,8 +77,8 @@ Tensors first_batch(const Tensors& tensors) {
   return rows;
 }
 
-/// The value of Keras 3's `iterations`, which does not count batches whose gradients are only
-/// accumulated.
+/// The number of updates, which Keras 3 calls `iterations`; it does not count batches whose
+/// gradients are only accumulated.
 double updates(const Optimizer& optimizer) {
   const Dict config = optimizer.get_config();
   const Value* steps = config.find("gradient_accumulation_steps");
@@ -102,7 +102,7 @@ void check_training(Model& model, const Recording& io, const Tensors& x, bool op
   check_near(model.predict(x), numbered(io, "q"), kTrained);
 }
 
-/// The class or layer that the message names, else the message itself.
+/// The class or layer that the error message names; if none is found, the message itself.
 std::string reason(const std::string& message) {
   for (const char* start :
        {"Unknown layer: ", "Unknown class or function: ", "Unknown optimizer: ",
@@ -117,7 +117,7 @@ std::string reason(const std::string& message) {
 
 std::string warned;  // NOLINT: set by the warning handler
 
-/// The model, or the message of the error in loading or compiling it.
+/// Loads and compiles a model; returns the model or the message of the error.
 std::pair<ModelPtr, std::string> load(const Form& form, const std::string& base) {
   warned.clear();
   set_warning_handler([](std::string_view text) { warned += text; });

@@ -15,8 +15,8 @@ inline constexpr Scaled kScaled[] = {
     {"HeUniform", 2, "fan_in", "uniform"},      {"HeNormal", 2, "fan_in", "normal"},
     {"LecunUniform", 1, "fan_in", "uniform"},   {"LecunNormal", 1, "fan_in", "normal"}};
 
-/// Converts class and configuration if `class_name` is such an object, or a penalty with a single
-/// norm.
+/// Converts the class name and configuration if the class is one of these, or a regularizer with
+/// only one of L1 and L2.
 inline void to_one_form(std::string& class_name, Dict& config) {
   for (const Scaled& row : kScaled) {
     if (class_name != row.name) continue;

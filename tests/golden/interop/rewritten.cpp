@@ -1,6 +1,6 @@
-// Loads what Keras wrote, writes it again for the same version and compares it with the original:
-// attributes, groups, arrays, names, order and configurations, except for differences that the
-// tables here justify.
+// Loads files that Keras wrote, writes them again for the same version and compares them with the
+// originals: attributes, groups, arrays, names, order and configurations must be equal, except for
+// differences that the tables here justify.
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,15 +53,17 @@ const std::map<std::string, const char*> kAdded = {
     {"dtype", "of a layer; 2.2 and earlier do not write it"},
     {"name", "of a Sequential; before 2.2.3 it is a bare list of layers"}};
 
-/// Names with the same meaning.
+/// Pairs of names with the same meaning.
 const std::map<std::string, std::string> kSameName = {
     {"Functional", "Model"},
-    {"batch_shape", "batch_input_shape"},  // Keras 3 reads both, the others the second
-    {"alpha", "negative_slope"},           // of LeakyReLU, likewise the other way round
-    {"auto", "sum_over_batch_size"},       // tf.keras
-    {"Custom>Adam", "Adam"},               // tf.keras
-    {"lr", "learning_rate"},               // up to 2.2
-    {"mse", "mean_squared_error"},         // Keras 3 writes short names and cannot read them
+    // Keras 3 reads both names, earlier versions only the second.
+    {"batch_shape", "batch_input_shape"},
+    // Of LeakyReLU; some versions use the one name, some the other.
+    {"alpha", "negative_slope"},
+    {"auto", "sum_over_batch_size"},  // the first is used by tf.keras
+    {"Custom>Adam", "Adam"},          // the first is used by tf.keras
+    {"lr", "learning_rate"},          // the first is used up to Keras 2.2
+    {"mse", "mean_squared_error"},    // Keras 3 writes short names and cannot read them
     {"mae", "mean_absolute_error"}};
 
 /// Keys that may be missing if they have this default value.
@@ -91,7 +93,8 @@ const std::set<std::string> kMaskOperations = {"interop/k3/c16_masked_mha.h5",
 
 // ---- configurations
 
-/// Collects in order the edges of a call or of the graph's ends, and arguments that are not edges.
+/// Collects, in order, the edges in a call's arguments or in a list of the graph's inputs or
+/// outputs, and arguments that are not edges.
 void collect_edges(const Value& value, List& edges) {
   if (is_object(value) && class_of(value) == "__keras_tensor__")
     return edges.push_back(config_of(value.as_dict()).at("keras_history"));
@@ -106,7 +109,8 @@ void collect_edges(const Value& value, List& edges) {
   } else if (value.is_dict()) {
     for (const DictEntry& entry : value.as_dict())
       if (entry.key == "training" && entry.value == Value(false))
-        continue;  // Keras 3's models go by their own, whatever stands there
+        // Ignored: models of Keras 3 use their own training mode, whatever is written here.
+        continue;
       else if (entry.value.is_string() || entry.value.is_bool() || entry.value.is_number())
         edges.push_back(List{entry.key, entry.value});
       else
@@ -114,8 +118,9 @@ void collect_edges(const Value& value, List& edges) {
   }
 }
 
-/// Adds an input layer, as Crescent and Keras 3 write it. Keras 2.3.1 gives the shape to the first
-/// layer of a Sequential, whose configuration is a bare list before 2.2.3.
+/// Adds an input layer, as Crescent and Keras 3 write it, to the configuration of a Sequential.
+/// Keras 2.3.1 stores the input shape in the first layer instead, and before 2.2.3 the
+/// configuration is a list of layers.
 Dict with_input_layer(const Value& config) {
   Dict result = config.is_list() ? Dict{{"layers", config}} : config.as_dict();
   List& layers = result["layers"].as_list();
@@ -132,7 +137,7 @@ Dict with_input_layer(const Value& config) {
   return result;
 }
 
-/// The object in the form that Crescent writes, where the forms differ for a reason.
+/// Converts an object of Keras to the form that Crescent writes, where this differs for a reason.
 Dict as_we_write(const Dict& object) {
   const std::string name = class_of(object);
   Dict result = object;
@@ -140,11 +145,12 @@ Dict as_we_write(const Dict& object) {
   if (keras::is_sequential(name)) config = with_input_layer(object.at("config"));
   if (keras::is_sequential(name) || keras::is_functional(name))
     for (const char* option : {"trainable", "dtype"}) config.erase(option);
-  if (name.starts_with("SpatialDropout")) config.erase("trainable");  // Keras 3 refuses its own
+  // Keras 3 writes this option but refuses it.
+  if (name.starts_with("SpatialDropout")) config.erase("trainable");
   std::string one_name = name;
   to_one_form(one_name, config);
   result.set("class_name", one_name);
-  if (name == "Bidirectional") {  // 2.3.1 makes both directions of one layer
+  if (name == "Bidirectional") {  // Keras 2.3.1 makes both directions from one layer
     config.erase("backward_layer");
     Dict& ahead = config["layer"].as_dict()["config"].as_dict();
     const std::string own = ahead.at("name").as_string();
@@ -155,7 +161,7 @@ Dict as_we_write(const Dict& object) {
   return result;
 }
 
-/// A list of one element as that element, for axis and metrics of tf.keras.
+/// Replaces a list of one element by the element, for axis and metrics of tf.keras.
 Value single(const std::string& key, const Value& value) {
   const bool one = value.is_list() && value.as_list().size() == 1;
   const bool wrapped = one && (key == "axis" || value.as_list().front().is_list());
@@ -167,7 +173,7 @@ std::string same_name(const std::string& name) {
   return same == kSameName.end() ? name : same->second;
 }
 
-/// tf.keras from 2.12 on names modules, 2.3.1 does not.
+/// Removes the module names that tf.keras writes from 2.12 on and Keras 2.3.1 does not.
 Value without_modules(const Value& value) {
   if (value.is_list()) {
     List items;
@@ -182,7 +188,7 @@ Value without_modules(const Value& value) {
   return result;
 }
 
-/// Either side of a comparison in one normal form, without keys that have no meaning.
+/// Brings one side of the comparison into a normal form without keys that have no meaning.
 Value normal(const Value& value) {
   if (value.is_string()) return same_name(value.as_string());
   if (value.is_list()) {
@@ -193,9 +199,11 @@ Value normal(const Value& value) {
   if (!value.is_dict()) return value;
   if (is_object(value) && class_of(value) == "DTypePolicy")
     return config_of(value.as_dict()).at("name");
-  if (is_object(value) && class_of(value).ends_with("Wrapper"))  // tf.keras wraps functions,
+  // Tf.keras writes a wrapper around the function,.
+  if (is_object(value) && class_of(value).ends_with("Wrapper"))
     return config_of(value.as_dict()).at("fn");
-  if (is_object(value) && class_of(value).ends_with("Accuracy"))  // we name the class
+  // While Crescent writes the name of the class.
+  if (is_object(value) && class_of(value).ends_with("Accuracy"))
     return to_snake_case(class_of(value));
   Dict result;
   for (const DictEntry& entry : is_object(value) ? as_we_write(value.as_dict()) : value.as_dict()) {
@@ -209,8 +217,8 @@ Value normal(const Value& value) {
   return result;
 }
 
-/// Whether the key tells the module of an operation: Keras' own .h5 omits it and then takes
-/// Multiply for the layer.
+/// Whether the key names the module of an operation. The .h5 files of Keras omit it, so that Keras
+/// then takes the operation for the layer Multiply.
 bool tells_operation(const std::string& key, const Dict& ours) {
   const std::string* module = keras::text_at(ours, "module");
   return (key == "module" || key == "registered_name") && module &&
@@ -234,7 +242,8 @@ void compare(const Value& ours, const Value& keras, const std::string& place,
       else if (!kAdded.contains(entry.key) && !tells_operation(entry.key, ours.as_dict()))
         differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is written"));
     }
-  } else if (!(ours == keras) && !(ours == Value(true) && keras == Value(1))) {  // Python
+  } else if (!(ours == keras) && !(ours == Value(true) && keras == Value(1))) {
+    // The text False of Python.
     differences.insert(concat(place, ": ", ours, " instead of ", keras));
   }
 }
@@ -257,8 +266,8 @@ std::string last_part(std::string name) {
   return name.substr(name.rfind('/') + 1);
 }
 
-/// Whether the names have the same end: Keras 3 prefixes the names of outer layers, and Crescent
-/// adds a number where two names would be equal.
+/// Whether the names end in the same part: Keras 3 puts the names of outer layers in front, and
+/// Crescent adds a number where two names would be equal.
 bool ends_alike(std::string ours, const std::string& keras) {
   const size_t last = ours.find_last_not_of("0123456789");
   if (last + 1 < ours.size() && ours[last] == '_' && !keras.ends_with(ours)) ours.resize(last);
@@ -272,7 +281,8 @@ void compare_arrays(KerasFile& ours, KerasFile& keras, const std::string& group,
               theirs = keras.texts(group, "weight_names").value_or(Names());
   const bool tf_keras = !theirs.empty() && (theirs.front().ends_with("iter:0") ||
                                             theirs.front().ends_with("iteration:0"));
-  if (tf_keras) return;  // other lists than both, of which we write none
+  // Tf.keras' lists of optimizer weights differ from those of both versions that Crescent writes.
+  if (tf_keras) return;
   if (own.size() != theirs.size()) {
     differences.insert(concat(group, ": ", own.size(), " arrays instead of ", theirs.size()));
     return;
@@ -314,7 +324,7 @@ std::string scratch_file() {
 
 void check_file(const std::string& path, const std::string& place, Tally& tally) {
   KerasFile keras(path);
-  if (!keras.text("", "model_config")) return;  // weights only
+  if (!keras.text("", "model_config")) return;  // the file contains weights only
   ModelPtr model;
   set_warning_handler([](std::string_view) {});
   try {
@@ -343,7 +353,7 @@ void check_file(const std::string& path, const std::string& place, Tally& tally)
   tally.compared();
 }
 
-/// Files that need classes or code which is not available.
+/// Files that need classes or code that are not available here.
 const std::set<std::string> kMissingAfterwards = {"interop/k3/c09_customloss.h5",
                                                   "interop/k3/c20_lambda.h5"};
 

@@ -1,5 +1,6 @@
 // Loads the .keras and .weights.h5 files that Keras 3 wrote, writes them again and compares them:
-// every object has its path and name, every variable its number, dtype and shape.
+// every object must have the same path and name, and every variable the same number, dtype and
+// shape.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -17,13 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 using hdf5::KerasFile;
 
-/// Whether the path is that of an object without variables in Keras' layers that Crescent does not
-/// have.
+/// Whether the path belongs to an object without variables that Keras' layers have and Crescent's
+/// do not.
 bool is_left_out(const std::string& place) {
   return place.ends_with("/_dropout_layer/vars") || place.ends_with("/_softmax/vars");
 }
 
-/// Operations on tensors that Crescent reads as layers; Keras saves nothing for them.
+/// Operations on tensors that Crescent loads as layers; Keras saves nothing for them.
 const std::map<std::string, std::string> kOperations = {
     {"interop/k3/d05_ops_concat", "layers/concatenate/vars"},
     {"interop/k3/d09_ops_sub", "layers/subtract/vars"},
@@ -122,7 +123,7 @@ void check_weights(const std::string& base, const std::string& name, Tally& tall
   tally.compared();
 }
 
-/// Files that need classes or code which is not available.
+/// Files that need classes or code that are not available here.
 const std::set<std::string> kMissingPlaces = {"interop/k3/c20_lambda.keras",
                                               "interop/k3/c20_lambda.weights.h5"};
 

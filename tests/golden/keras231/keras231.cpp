@@ -1,6 +1,6 @@
-// Layers and activations as Keras 2.3.1 computed them (keras231.json): its configurations have the
-// meaning of that version. Inputs and weights are not recorded but computed by the rule in the
-// file's `note`.
+// Layers and activations compared with results of Keras 2.3.1 (keras231.json); configurations are
+// read with the meaning of this version. Inputs and weights are not recorded but computed by the
+// rule in the file's `note`.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -24,7 +24,7 @@ Tensor tensor_of(const Value& numbers, const Shape& shape) {
   return Tensor::from(values, shape);
 }
 
-/// A part of the recording; empty when there is none.
+/// A part of the recording; empty if there is none.
 Dict part(const char* name) {
   const std::string path = folder() + "/keras231.json";
   if (!there(path)) return {};
@@ -35,7 +35,7 @@ Dict part(const char* name) {
       .as_dict();
 }
 
-/// linspace(-1, 1, n).
+/// The input: linspace(-1, 1, n) in this shape.
 Tensor input_of(const Shape& shape) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < values.size(); ++i)
@@ -44,7 +44,7 @@ Tensor input_of(const Shape& shape) {
   return Tensor::from(values, shape);
 }
 
-/// Number `j` of a layer: 0.5 sin(1.7 i + j); a variance is positive.
+/// Weight number `j` of a layer: element i is 0.5 sin(1.7 i + j); variances are made positive.
 Tensor weight_of(const Variable& weight, size_t j) {
   std::vector<float> values(static_cast<size_t>(weight.shape().size()));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -55,7 +55,8 @@ Tensor weight_of(const Variable& weight, size_t j) {
   return Tensor::from(values, weight.shape());
 }
 
-/// Theano, which computed the recording, flips the kernels of depthwise convolutions.
+/// The weight in the order of Crescent's axes. Theano, with which the recording was computed, flips
+/// the kernels of depthwise convolutions.
 Tensor in_our_order(const Layer& layer, const Variable& weight, const Tensor& value) {
   const bool single = layer.class_name() == "DepthwiseConv2D" && weight.name() == "kernel";
   return single || weight.name() == "depthwise_kernel" ? ops::flip(value, {0, 1}) : value;
@@ -78,8 +79,8 @@ void check_layer(Layer& layer, const Dict& recorded) {
   }
 }
 
-/// The recorded configuration. That of the layer inside Bidirectional_LSTM is not recorded but can
-/// be inferred from weights and outputs.
+/// The recorded configuration. The configuration of the layer inside Bidirectional_LSTM is not
+/// recorded but is inferred from weights and outputs.
 Value config_of(const std::string& name, const Dict& recorded) {
   Value config = recorded.at("config");
   const std::string wrapper = "Bidirectional_";
@@ -124,7 +125,7 @@ TEST_CASE("losses give what they gave in Keras 2.3.1") {
   const Shape shape = Codec<Shape>::decode(recorded.at("shape"));
   const Tensor truth = tensor_of(recorded.at("y_true"), shape);
   const Tensor prediction = tensor_of(recorded.at("y_pred"), shape);
-  // huber_loss had a value an element
+  // left out: in Keras 2.3.1 huber_loss had one value per element
   Tally tally({"huber_loss"});
   for (const auto& [name, value] : recorded) {
     INFO(name);
@@ -155,7 +156,7 @@ TEST_CASE("losses give what they gave in Keras 2.3.1") {
 TEST_CASE("optimizers with the options of Keras 2.3.1 take its steps") {
   const Dict recorded = part("opt");
   if (recorded.empty()) return;
-  // Defaults of that version; decay divides the rate by 1 + decay * steps.
+  // The defaults are those of Keras 2.3.1; `decay` divides the learning rate by 1 + decay * steps.
   auto decayed = [](double rate, double decay) {
     return Dict{{"class_name", "InverseTimeDecay"},
                 {"config",
@@ -208,7 +209,7 @@ TEST_CASE("batch normalization trains as in Keras 2.3.1") {
   layer->set_weights(weights("weights_before"));
   (*layer)(input_of({kRows, kColumns}), {.training = true});
   Tensors want = weights("weights_after");
-  // The recording was computed by Theano, whose variance includes epsilon.
+  // The recording was computed with Theano, whose variance includes epsilon.
   constexpr double kEpsilon = 1e-3;
   const double share = 1 - recorded.at("momentum").as_float();
   want.back() = want.back() - share * kEpsilon * kRows / (kRows - 1 - kEpsilon);

@@ -1,5 +1,5 @@
 // Every case of layers.h5: outputs and gradients of one call, eager and compiled, and the weights
-// after it.
+// after the call.
 #include <catch2/catch.hpp>
 
 #include "golden/recorded.h"
@@ -30,7 +30,7 @@ CallOptions call_options(const Value& call_args) {
   return options;
 }
 
-/// Classes that are not implemented yet.
+/// Classes that are recorded but not implemented.
 const std::set<std::string> kMissing = {};
 
 /// The results of one call.
@@ -43,7 +43,7 @@ struct Results {
     all.insert(all.end(), grad_weights.begin(), grad_weights.end());
     return all;
   }
-  /// The same results with the tensors of all() replaced.
+  /// The same results with their tensors replaced by these, in the order of all().
   Results with(const Tensors& all) const {
     Results other = *this;
     auto next = all.begin();
@@ -64,7 +64,7 @@ Tensors weight_gradients(GradientTape& tape, const Tensors& outputs, const Case&
   return sums;
 }
 
-/// Outputs, then gradients of sum(outputs . upstream) where the recording has them.
+/// Computes the outputs, and the gradients of sum(outputs . upstream) if the recording has them.
 Results run(const Case& c, const Tensors& inputs) {
   Tensors watched;
   GradientTape tape;
@@ -79,7 +79,7 @@ Results run(const Case& c, const Tensors& inputs) {
   return {outputs, tape.gradient(outputs, watched, c.upstream), weight_gradients(tape, outputs, c)};
 }
 
-/// Compares every dataset of the group with a result, and requires that their numbers are equal; 0
+/// Compares every dataset of the group with a result, and requires equally many of both; returns 0
 /// if the group is not recorded.
 int compare(const Case& c, const Tensors& got, const char* part, const char* mode,
             Tolerance tolerance) {

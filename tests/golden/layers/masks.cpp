@@ -1,5 +1,5 @@
-// How each layer handles a mask (masks.json): whether it supports masking, its compute_mask, and
-// the masks of its outputs.
+// How each layer handles a mask (masks.json): whether it supports masking, the result of its
+// compute_mask, and the masks of its outputs.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -11,14 +11,14 @@ using namespace crescent::golden;
 
 namespace {
 
-/// Classes that are not implemented yet; Lambda is a Lua class.
+/// Classes that are recorded but not available here; Lambda is a Lua class.
 const std::set<std::string> kMissingMasks = {"Lambda"};
 
 Dict object(const char* name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
 }
 
-/// The options that give the recorded shapes.
+/// For layers that need them: options with which the layer gives the recorded shapes.
 struct Options {
   const char* name;
   Dict options;
@@ -89,7 +89,7 @@ Tensor mask_tensor(const Value& rows) {
                    DType::boolean);
 }
 
-/// Whether the value is a mask, null, or a list of these for several outputs.
+/// Whether the value is a mask, null, or a list of masks and nulls for several outputs.
 bool is_mask(const Value& value) {
   return value.is_list() && value.as_list().front().is_list() &&
          value.as_list().front().as_list().front().is_number();
@@ -114,8 +114,8 @@ void compare_masks(Tensors got, const Value& recorded, const char* what) {
   }
 }
 
-/// Inputs of this shape with the mask: two equal ones for layers that need two. Masked steps are
-/// zeros for layers that look numbers up.
+/// Inputs of this shape that carry the mask; two equal ones for layers that need two inputs. Masked
+/// steps are zeros for layers that look up integers.
 Tensors inputs_for(const Layer& layer, const std::string& shape, const Tensor& mask) {
   const size_t count = layer.class_name() == "Concatenate" ? 2 : layer.input_count().min;
   Tensor x =
@@ -124,19 +124,20 @@ Tensors inputs_for(const Layer& layer, const std::string& shape, const Tensor& m
   return Tensors(count, x);
 }
 
-/// Where Keras loses a mask, Crescent may keep it; then the mask must fit the output.
+/// Compares masks with the recorded ones. Where Keras loses a mask Crescent may keep it, but then
+/// the mask must fit the output.
 void check_masks(Layer& layer, const Dict& recorded, const Tensor& mask) {
   const bool supports = recorded.at("supports_masking").as_bool(),
              beyond = !supports && layer.supports_masking();
   CHECK((layer.supports_masking() || !supports));
   const Value* after = recorded.find("mask_after_call");
-  if (!after) return;  // Keras fails there
+  if (!after) return;  // Keras raised an error in this case
   const Tensors inputs = inputs_for(layer, recorded.at("input").as_string(), mask);
   const Tensors outputs = layer(inputs);
   Tensors got;
   for (const Tensor& output : outputs) got.push_back(output.mask());
   if (beyond) {
-    if (!got[0]) return;  // none exists for these options
+    if (!got[0]) return;  // there is no mask for these options
     CHECK(got[0].shape() == outputs[0].shape().slice(0, got[0].rank()));
     return;
   }

@@ -1,4 +1,4 @@
-// model_from_json reads the JSON of every model that Keras wrote, if its classes exist.
+// model_from_json must read the JSON of every model that Keras wrote, if the model's classes exist.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Configurations that cannot be read: a class is missing, or they contain code, which is never
-/// run.
+/// Configurations that cannot be read, because a class is missing or they contain code, which is
+/// never run.
 const std::set<std::string> kMissingConfigs = {"interop/k3/c20_lambda.h5: Lambda",
                                                "interop/k3/c20_lambda.json: Lambda"};
 
@@ -31,7 +31,8 @@ std::optional<std::string> json_in(const std::string& path) {
   return to_json(json);
 }
 
-/// The name of the missing layer, such as "SeparableConv2D", else the message itself.
+/// The name of the missing layer, such as "SeparableConv2D"; if the message names none, the message
+/// itself.
 std::string reason(const std::string& message) {
   const std::string unknown = "Unknown layer: ";
   const size_t start = message.find(unknown);
@@ -57,7 +58,8 @@ void check_writing(const Model& model, const std::string& target) {
   CHECK(model_from_json(json)->to_json({{"target", target}}) == json);
 }
 
-/// Checks that writing for a version of Keras refuses exactly the models that it cannot express.
+/// Checks that writing a model for a version of Keras fails exactly for the models that this
+/// version cannot express.
 void check_writing_for_keras(const Model& model, const std::string& target) {
   try {
     check_writing(model, target);
@@ -117,7 +119,7 @@ TEST_CASE("what Keras 3 wrote is written again as it was") {
     try {
       model = model_from_json(to_json(keras));
     } catch (const Error&) {
-      continue;  // in kMissingConfigs
+      continue;  // it is listed in kMissingConfigs
     }
     for (const std::string& difference : differences(parse_json(model->to_json()), keras, name))
       FAIL_CHECK(difference);

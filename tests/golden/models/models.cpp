@@ -1,6 +1,6 @@
-// Whole models as Keras saved them: every NAME.h5 with a NAME.io.h5 beside it loads and predicts
-// what was recorded, and so do NAME.keras and NAME.weights.h5 where they are, and the training runs
-// train_NAME.h5 follow Keras' losses, metrics and final weights.
+// Whole models that Keras saved: every NAME.h5 with a NAME.io.h5 beside it, and NAME.keras and
+// NAME.weights.h5 if they exist, must load and give the recorded predictions; the training runs
+// train_NAME.h5 must give Keras' losses, metrics and final weights.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Collects the class names in a configuration that no plugin has.
+/// Collects the class names in a configuration that no plugin registers.
 void collect_unknown(const Value& value, std::vector<std::string>& missing) {
   if (value.is_list())
     for (const Value& item : value.as_list()) collect_unknown(item, missing);
@@ -52,8 +52,8 @@ void check_predictions(const std::string& model_path, const std::string& io_path
   }
 }
 
-/// Folders of recorded cases, and the files in them that cannot be compared yet because a class or
-/// the format is missing.
+/// Folders of recorded cases, and the files in them that cannot be compared because a class or the
+/// format is missing.
 const std::set<std::string> kFolders = {"keras231", "keras231tf", "models", "oldkeras", "tiny"};
 const std::set<std::string> kMissing = {};
 
@@ -61,7 +61,8 @@ void check_folder(const std::string& folder, Tally& tally) {
   for (const std::string& io : files_ending(folder, ".io.h5")) {
     const std::string name = io.substr(0, io.size() - 6), path = folder + "/" + name + ".h5";
     const std::string place = fs::path(folder).filename().string() + "/" + name;
-    if (fs::exists(folder + "/" + name + ".json.gz")) continue;  // applications.cpp
+    // Skipped: applications.cpp tests these.
+    if (fs::exists(folder + "/" + name + ".json.gz")) continue;
     INFO(path);
     try {
       const std::vector<std::string> missing =
@@ -105,7 +106,7 @@ void check_history(const History& history, const Recording& file) {
   }
 }
 
-/// The recorded options of fit, with the weights of samples and classes.
+/// The recorded options of fit, including the sample and class weights.
 Dict fit_options(const Recording& file) {
   Dict fit = file.json("/", "fit").as_dict();
   fit.set("shuffle", false);

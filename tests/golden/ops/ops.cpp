@@ -1,5 +1,5 @@
-// Every case of ops.h5: outputs and gradients of a function of Keras, eager, compiled, and through
-// symbols.
+// Every case of ops.h5: outputs and gradients of a function of Keras, computed eagerly, compiled,
+// and through symbols.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ using namespace crescent::golden;
 
 namespace {
 
-/// Functions that are not implemented yet.
+/// Functions that are recorded but not implemented.
 const std::set<std::string> kMissing = {};
 
 /// Functions whose output size depends on values: they run only eagerly.
@@ -114,7 +114,8 @@ Tensors through_symbols(const Case& c, const Tensors& inputs) {
   return (*Functional::make(symbols, ends))(inputs);
 }
 
-/// The tensor for comparison: complex numbers as pairs, without parts that the note declares free.
+/// The tensor in a form for comparison: complex numbers as pairs, without parts that the
+/// recording's note leaves undefined.
 Tensor comparable(const Case& c, const Tensor& given) {
   const Tensor x = given.dtype() == DType::complex64 ? ops::view_as_real(given) : given;
   return c.note.find("up to sign") == std::string::npos ? x : ops::abs(x);
@@ -139,8 +140,8 @@ void compare(const Case& c, const Results& results, const char* mode) {
   compare(c, results.grad_inputs, "grad_inputs", mode, kGradients);
 }
 
-/// Checks a partition: elements before the kth are not larger, those after it not smaller, and each
-/// index occurs once.
+/// Checks a partition: elements before position k are not larger than the one there, elements after
+/// it not smaller, and each index occurs once.
 void check_partition(const Case& c, const Tensors& results) {
   const Tensor& x = c.inputs.front();
   const Tensor places = results.front();

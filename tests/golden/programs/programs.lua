@@ -1,7 +1,7 @@
--- Models of the real Keras with custom classes: the folder `programs` of the recorded cases has
--- these classes in Lua, beside a script that loads, evaluates, trains and saves each model. Exactly
--- the files listed in differing.lua may disagree; archives that are saved again have their arrays
--- under Keras' paths.
+-- Models of Keras with custom classes: the folder `programs` of the recorded cases has these
+-- classes in Lua, and a script for each that loads, evaluates, trains and saves the model. Exactly
+-- the files listed in differing.lua may differ; archives that are saved again must have their
+-- arrays under the paths of Keras.
 --   crescent programs.lua
 local cases = os.getenv "CRESCENT_GOLDEN" .. "/programs"
 if not io.open(cases .. "/check.lua") then
@@ -24,7 +24,7 @@ function os.getenv(name) return name == "BACK" and scratch or getenv(name) end
 arg = { cases }
 dofile(cases .. "/check.lua")
 
---- The arrays of an archive, one a line.
+--- The list of arrays in an archive, one per line.
 local function arrays_in(path)
   local pipe = assert(io.popen(string.format("'%s' inspect '%s' --json", program, path)))
   local text = pipe:read "a"

@@ -95,7 +95,7 @@ void check_function(Case& c) {
   c.check((*made<T>(c, c.config))(c.tensor("x")), "value");
 }
 
-/// Classes that are not implemented yet.
+/// Classes that are recorded but not implemented.
 const std::set<std::string> kMissing = {};
 
 struct Part {

@@ -1,4 +1,5 @@
-// Layers and models that can be combined in any order, for tests that change models.
+// Layers and models that can be combined in any order, for tests that change the structure of
+// models.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -39,7 +40,7 @@ class Holder final : public UnaryLayer {
   LayerPtr head_;
 };
 
-/// The same as a subclassed model.
+/// A subclassed model that does the same as Holder.
 class HolderModel final : public Model {
  public:
   explicit HolderModel(LayerPtr head) { set_head(std::move(head)); }

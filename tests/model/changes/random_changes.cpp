@@ -1,4 +1,5 @@
-// A model after random changes equals a model built in that form from the start.
+// A model after random structural changes must equal a model that was built in that form from the
+// start.
 #include <map>
 #include <random>
 
@@ -61,7 +62,7 @@ class Surgery {
                    : "nothing";
     }
   }
-  /// Records the `trainable` flags that new layers have now.
+  /// Records the current `trainable` flags of layers that are new.
   void notice() {
     for (const Layer* layer : model_->flatten_layers()) flags_.emplace(layer, layer->trainable());
   }
@@ -72,7 +73,7 @@ class Surgery {
     made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
     return made_.back();
   }
-  /// Replaces the model by one with another last layer, or with one more layer.
+  /// Replaces the model by one whose last layer is another one, or that has one more layer.
   void exchange_top() {
     const LayerPtr top = model_->layers().back(), made = any_layer();
     const Symbol output = model_->outputs().front();
@@ -147,7 +148,7 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
       history += surgery.change() + "; ";
       Model& model = surgery.model();
       CAPTURE(seed, functional, history);
-      (void)model.predict({x});  // builds what has come
+      (void)model.predict({x});  // builds the layers that were added
       surgery.notice();
       auto fresh = std::dynamic_pointer_cast<Model>(made_anew(model, surgery.flags()));
       (void)fresh->predict({x});

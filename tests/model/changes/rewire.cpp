@@ -1,4 +1,4 @@
-// Models made of the layers of other models.
+// Models that rewire() makes from the layers of other models.
 #include "crescent/model/rewire.h"
 
 #include "changing.h"
@@ -38,12 +38,13 @@ TEST_CASE("a head is exchanged; what is before it is shared, the old model stays
   CHECK(other->predict({x}).front().shape() == Shape{8, 3});
   CHECK(near(b.model->predict({x}), before));
   CHECK(other->get_layer("body") == b.body);
-  CHECK(b.left->inbound_nodes().size() == 1);  // what does not change is not called again
+  // A part of the graph that does not change is not called again.
+  CHECK(b.left->inbound_nodes().size() == 1);
   compile(*other);
   const Tensors shared = b.body->get_weights();
   other->train_on_batch({x}, {SeedGenerator(2).normal({8, 3})});
   CHECK_FALSE(near(b.body->get_weights(), shared));
-  CHECK_FALSE(near(b.model->predict({x}), before));  // with the weights that both have
+  CHECK_FALSE(near(b.model->predict({x}), before));  // both models share these weights
 }
 
 TEST_CASE("layers are left out, put in, and exchanged in the middle of branches") {
@@ -58,7 +59,8 @@ TEST_CASE("layers are left out, put in, and exchanged in the middle of branches"
   auto norm = make<Layer>("BatchNormalization", {{"name", "norm"}});
   auto with = rewire(*b.model, {{trunk, (*norm)(trunk)}});
   CHECK(with->get_layer("norm") == norm);
-  const double scale = 1 / std::sqrt(1 + 1e-3);  // what a new one does at inference
+  // Factor by which a new BatchNormalization multiplies at inference.
+  const double scale = 1 / std::sqrt(1 + 1e-3);
   auto by_hand = [&] {
     const Tensor t = (*b.body)(x)*scale;
     return (*b.head)((*b.left)(t) + (*b.right)(t));

@@ -1,5 +1,5 @@
-// Models whose layers change: every model that contains them follows, and trains the weights that
-// it was compiled for.
+// Models whose layers change: every model that contains them follows the change, and trains the
+// weights for which it was compiled.
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Whether f changes the layer's weights.
+/// Whether running f changes the layer's weights.
 template <class F>
 bool moves(const Layer& layer, F f) {
   const Tensors before = layer.get_weights();
@@ -83,7 +83,7 @@ TEST_CASE("layers that are exchanged are seen by every model above") {
     CHECK(moves(*head, [&] { each->fit({x}, {y}, {{"verbose", 0}}); }));
     CHECK_FALSE(moves(*old, [&] { each->train_on_batch({x}, {y}); }));
   }
-  model->set_head(dense(7));  // another width: outputs are planned anew
+  model->set_head(dense(7));  // the outputs have another width, so their memory is planned anew
   CHECK(model->predict({x}).front().shape() == Shape{8, 7});
   CHECK_NOTHROW(model->train_on_batch({x}, {SeedGenerator(1).normal({8, 7})}));
 }
@@ -107,7 +107,7 @@ TEST_CASE("what does not fit any more is told with both names") {
                        static_cast<Model*>(last.get())})
     CHECK(model->predict({x}).front().shape() == Shape{8, kWidth});
   inner->add(dense(7));
-  stack->pop();  // a way out
+  stack->pop();  // removing the last layer again makes the model valid
   CHECK(stack->predict({x}).front().shape() == Shape{8, 7});
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("the classic GAN: a model trains as it was compiled") {
     }));
     const Tensors d = discriminator->get_weights();
     CHECK(moves(*generator, [&] { train(*gan, noise.normal({8, 2}), real_labels); }));
-    CHECK(near(d, discriminator->get_weights()));  // moving statistics, too
+    CHECK(near(d, discriminator->get_weights()));  // compares the moving statistics, too
   }
   CHECK(d_losses.back() < d_losses.front());
   REQUIRE(warnings.size() == 1);
@@ -227,7 +227,8 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   base->set_trainable(false);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   model->train_on_batch({x}, {y});
-  CHECK(adam->slot("momentum").size() == 2);  // the state is that of a model made like this
+  // The state is the same as in a model made in this form.
+  CHECK(adam->slot("momentum").size() == 2);
   base->set_trainable(true);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   model->train_on_batch({x}, {y});
@@ -291,7 +292,7 @@ TEST_CASE("models of thousands of layers are made, saved and loaded in seconds")
   for (int i = 1; i < kLayers; ++i) stack->pop();
   CHECK(stack->weights().size() == 2);
   CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC <
-        30);  // 2 on an idle machine, quadratic 100
+        30);  // limit; the ratio is about 2 on an idle machine, and would be 100 for quadratic time
 }
 
 TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is refused") {
@@ -304,7 +305,8 @@ TEST_CASE("what is nested as deep as JSON goes is saved and loaded, deeper is re
   save_model(*model, path);
   auto loaded = load_model(path);
   CHECK(near(loaded->predict({x}).front(), wanted));
-  LayerPtr shallower = first_dense();  // HDF5 walks each path from its start
+  // HDF5 follows each path from its start, so the time depends on the depth.
+  LayerPtr shallower = first_dense();
   for (int i = 0; i < 60; ++i) shallower = Sequential::make({shallower});
   model = std::dynamic_pointer_cast<Model>(shallower);
   save_weights(*model, weights);

@@ -1,4 +1,4 @@
-// Insertion, replacement and removal of layers, parts of models, and new inputs.
+// Methods that insert, replace and remove layers, cut parts out of models, and change inputs.
 #include "crescent/model/surgery.h"
 
 #include <functional>
@@ -277,7 +277,7 @@ TEST_CASE("what cannot be operated on is told with names and shapes") {
 
 namespace {
 
-/// A random graph as plain data: calls of layers on values; the first value is the input.
+/// A random graph as plain data: a list of calls of layers on values; value 0 is the input.
 struct PlainGraph {
   struct Call {
     LayerPtr layer;

@@ -1,4 +1,4 @@
--- Gradients, decompositions, and what training makes of them.
+-- Bugs to insert into gradients, decompositions, and the construction of training steps.
 return {
   { file = "core/src/ops/elementwise.cpp", tests = { "program/gradient", "program", "ops" },
     { "wrong condition", "[&] { return zero_where_not(ops::greater(a, b), g); });", "[&] { return zero_where_not(ops::greater_equal(a, b), g); });" },

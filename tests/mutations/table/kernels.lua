@@ -1,4 +1,4 @@
--- Kernels of the cpu device.
+-- Bugs to insert into kernels of the cpu device.
 return {
   { file = "plugins/cpu/elementwise/elementwise.cpp", tests = { "cpu/elementwise", "cpu/fused", "cpu/plan", "program/fuzz", "program" },
     { "wrong condition", "if (contains(outputs, reg)) return true;", "" },
@@ -19,7 +19,7 @@ return {
     { "lost cast", "s.round(to, half, n);\n  s.widen(half, to, n);", "" },
   },
   { file = "plugins/cpu/elementwise/loops_binary.cpp", tests = { "cpu/elementwise", "cpu/quotients_powers", "ops" },
-    { "wrong tail", "std::memcpy(y + i, rest_a, (n - i) * sizeof(T));\n}\n\n/// A loop on bfloat16; scalars are float32.", "std::memcpy(y + i, rest_a, (n - i - 1) * sizeof(T));\n}\n\n/// A loop on bfloat16; scalars are float32." },
+    { "wrong tail", "std::memcpy(y + i, rest_a, (n - i) * sizeof(T));\n}\n\n/// A loop on bfloat16 arrays; an operand that is a scalar is float32.", "std::memcpy(y + i, rest_a, (n - i - 1) * sizeof(T));\n}\n\n/// A loop on bfloat16 arrays; an operand that is a scalar is float32." },
     { "wrong condition", "const auto below = hn::And(hn::Ne(rest, zero), hn::Lt(hn::Xor(rest, vb), zero));", "const auto below = hn::Lt(hn::Xor(rest, vb), zero);" },
     { "dropped term", "hn::StoreU(hn::IfThenZeroElse(none, hn::DemoteTo(d, power)), d, y + i);", "hn::StoreU(hn::DemoteTo(d, power), d, y + i);" },
     { "wrong condition", "if (exponent == -1) return vector_loop", "if (exponent <= -1) return vector_loop" },
@@ -118,7 +118,7 @@ return {
     { "stride", "const int64_t from = (line / to_.length * from_.length + index) * from_.inner + i;", "const int64_t from = (line / to_.length * to_.length + index) * from_.inner + i;" },
   },
   { file = "plugins/cpu/data_movement/top_k_loops.cpp", tests = { "cpu/reduction" },
-    { "wrong order", "return key < other.key || (key == other.key && place < other.place);", "return key < other.key;" },
+    { "wrong order", "return key < other.key || (key == other.key && index < other.index);", "return key < other.key;" },
     { "off by one", "std::nth_element(lanes, lanes + k_ - 1, lanes + count, std::greater<T>());\n    return lanes[k_ - 1];", "std::nth_element(lanes, lanes + k_ - 1, lanes + count, std::greater<T>());\n    return lanes[0];" },
     { "wrong condition", "const Bits bits = std::bit_cast<Bits>(x + T{0});", "const Bits bits = std::bit_cast<Bits>(x);" },
   },

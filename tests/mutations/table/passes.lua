@@ -1,4 +1,4 @@
--- Passes: rewriting of programs before they are compiled.
+-- Bugs to insert into passes, which rewrite programs before they are compiled.
 return {
   { file = "core/src/compile/passes/algebra.cpp", tests = { "rules", "program" },
     { "wrong condition", "std::abs(exponent) < 14", "std::abs(exponent) < 200" },

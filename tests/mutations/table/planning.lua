@@ -1,4 +1,5 @@
--- Lowering, memory, prepacked weights, steps joined to kernels, slices.
+-- Bugs to insert into lowering, memory planning, prepacked weights, joining of steps to kernels,
+-- and slicing.
 return {
   { file = "core/src/compile/lowering/last_uses.cpp", tests = { "program" },
     { "overwritten too early", "if (b.result >= 0) use(b.result, end);", "" },

@@ -1,4 +1,5 @@
-// Layers and ops that break the rules of the interface: each is an error, never a crash.
+// Layers and ops that break the rules of the plugin interface: each mistake must give an error and
+// never a crash.
 #include "common.h"
 
 static crescent_error* give_null(void* self, crescent_layer* layer,
@@ -18,7 +19,7 @@ static crescent_error* give_too_many(void* self, crescent_layer* layer,
   return NULL;
 }
 
-/// Uses the handle of an input after the call.
+/// Uses the handle of an input after the call that it belonged to.
 static crescent_error* use_kept(void* self, crescent_layer* layer,
                                 const crescent_tensor* const* inputs, size_t count, int training,
                                 crescent_tensor** results, size_t* result_count) {
@@ -37,7 +38,7 @@ static crescent_error* use_missing_weight(void* self, crescent_layer* layer,
   return host->weight(layer, 3, results);
 }
 
-/// Adds a weight too late.
+/// Adds a weight during a call, which is too late.
 static crescent_error* add_weight_in_call(void* self, crescent_layer* layer,
                                           const crescent_tensor* const* inputs, size_t count,
                                           int training, crescent_tensor** results,
@@ -48,7 +49,7 @@ static crescent_error* add_weight_in_call(void* self, crescent_layer* layer,
   return pass_on(self, layer, inputs, count, training, results, result_count);
 }
 
-/// The spec of the input, with the first size and the dtype that are given.
+/// Copies the spec of the input, with the given first size and dtype.
 static void change_spec(const crescent_spec* input, crescent_spec* result, int64_t size,
                         int32_t dtype) {
   result->rank = input->rank;

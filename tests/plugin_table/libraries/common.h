@@ -1,4 +1,5 @@
-// Shared by the plugins of this folder: the host that start() received, and passing on of errors.
+// Code that the plugins of this folder share: the host that start() received, and passing errors
+// on.
 #ifndef COMMON_H
 #define COMMON_H
 
@@ -11,7 +12,7 @@ static inline crescent_error* start(const crescent_host* given) {
   return NULL;
 }
 
-/// Calls a function of the host with two tensors and one result.
+/// Calls a function of the host that takes two tensors and returns one.
 static inline crescent_error* call_two(const char* function, const crescent_tensor* a,
                                        const crescent_tensor* b, crescent_tensor** result) {
   const crescent_tensor* inputs[] = {a, b};
@@ -19,7 +20,7 @@ static inline crescent_error* call_two(const char* function, const crescent_tens
   return host->call(function, inputs, 2, NULL, result, &count);
 }
 
-/// y = x, the call of a layer without options and weights.
+/// The call y = x of a layer without options and weights.
 static inline crescent_error* pass_on(void* self, crescent_layer* layer,
                                       const crescent_tensor* const* inputs, size_t count,
                                       int training, crescent_tensor** results,

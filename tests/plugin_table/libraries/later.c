@@ -1,5 +1,5 @@
 // A plugin built against a later header: its structs have members that this host does not know, and
-// it asks for what the host may have.
+// it asks for functions that the host may not have.
 #include "common.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-// A table that counts two layers and has no list of them.
+// A plugin table that says it has two layers, but has no list of layers.
 #include "common.h"
 
 CRESCENT_EXPORT_TABLE = {

@@ -1,4 +1,4 @@
-// A table with a layer whose name is empty.
+// A plugin table with a layer whose name is empty.
 #include "common.h"
 
 static const crescent_layer_class layer = {

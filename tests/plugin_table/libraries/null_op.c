@@ -1,4 +1,4 @@
-// A table whose list of ops has an entry that is NULL.
+// A plugin table whose list of ops has an entry that is NULL.
 #include "common.h"
 
 static const crescent_op_class* const ops[] = {NULL};

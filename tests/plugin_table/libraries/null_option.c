@@ -1,4 +1,4 @@
-// A table with a layer whose list of options has an entry that is NULL.
+// A plugin table with a layer whose list of options has an entry that is NULL.
 #include "common.h"
 
 static const crescent_option* const options[] = {NULL};

@@ -1,5 +1,5 @@
-// A plugin built against an earlier header: its structs end before members that were added since,
-// and what lies behind them is not theirs.
+// A plugin built against an earlier header: its structs end before members that were added later,
+// and the memory behind them belongs to other data.
 #include "common.h"
 
 static const struct {

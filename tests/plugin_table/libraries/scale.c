@@ -1,4 +1,5 @@
-// A layer with a weight, options and a state; an op with attributes and a gradient.
+// A plugin with a layer that has a weight, options and a state, and an op that has attributes and a
+// gradient.
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,7 +40,7 @@ static crescent_error* number(double value, crescent_tensor** result) {
   return host->tensor_new(CRESCENT_FLOAT32, NULL, 0, &single, sizeof single, result);
 }
 
-/// calls = calls + 1
+/// Sets calls = calls + 1.
 static crescent_error* count_call(crescent_layer* layer) {
   crescent_tensor *calls = NULL, *one = NULL, *sum = NULL;
   crescent_error* error = host->weight(layer, 1, &calls);

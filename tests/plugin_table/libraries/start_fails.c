@@ -1,4 +1,4 @@
-// A plugin that cannot start.
+// A plugin whose start function returns an error.
 #include "common.h"
 
 static crescent_error* fail_to_start(const crescent_host* given) {

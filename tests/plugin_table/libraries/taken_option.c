@@ -1,4 +1,4 @@
-// A table with a layer that calls an option of its own by the name of one that every layer has.
+// A plugin table with a layer whose option has a name that an option of every layer has.
 #include "common.h"
 
 static const crescent_option trainable = {sizeof trainable, "trainable", NULL, "3"};

@@ -1,4 +1,4 @@
-// A layer written with the C++ wrapper.
+// A plugin whose layer is written with the C++ wrapper of the C interface.
 #include <crescent_plugin.hpp>
 
 using namespace crescent_table;

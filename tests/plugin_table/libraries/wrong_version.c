@@ -1,4 +1,4 @@
-// A table of a version that no host can read.
+// A plugin table whose version no host can read.
 #include "common.h"
 
 CRESCENT_EXPORT_TABLE = {CRESCENT_TABLE_MAGIC,

@@ -1,5 +1,5 @@
-// A stamp that can be wrong in one field, and a constructor that ends the process, because no code
-// of a refused library may run.
+// A plugin stamp that can be wrong in one field, and a constructor that ends the process, because
+// no code of a refused library may run.
 #pragma once
 #include <cstdlib>
 

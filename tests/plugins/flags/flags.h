@@ -1,4 +1,4 @@
-// A plugin that is only built with a wrong compiler flag (CMakeLists.txt).
+// A plugin that is built with a wrong compiler flag (see CMakeLists.txt).
 #pragma once
 #include "../sample.h"
 

@@ -1,4 +1,4 @@
-// Reference implementations of ops on the bits of numbers.
+// Reference implementations of ops that work on the bits of numbers.
 #include <bit>
 
 #include "random/reference/reference.h"

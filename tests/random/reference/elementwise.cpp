@@ -105,7 +105,8 @@ double compute(UnaryKind kind, double x) {
   throw Unreliable("an unknown kind");
 }
 
-/// The error of a function in units of rounding; float64 functions are approximations too.
+/// The error of a function in units of rounding. It is not 0 for float64 either, since the
+/// functions of the C library are approximations.
 double units_of(UnaryKind kind, DType dtype) {
   using K = UnaryKind;
   switch (kind) {
@@ -282,7 +283,7 @@ void cast(const Call& call) {
       if (is_floating(from) && call.rounding.is_exact()) refuse_near(value, 0, from);
       y = value != 0;
     } else if (is_floating(to)) {
-      // An integer is exact, and so is the nearest number of the other dtype.
+      // Casts to integers are exact, and so are numbers that the other dtype represents.
       y = is_floating(from) ? call.rounding.of_arithmetic(value, value, value, to)
                             : nearest(value, to);
     } else {
@@ -299,7 +300,7 @@ void cast(const Call& call) {
 }  // namespace
 
 void refuse_near(double a, double b, DType dtype) {
-  // The least magnitude of numbers that may have cancelled.
+  // the smallest magnitude of numbers whose difference may have cancelled
   const double met = size_of(dtype) == 2 ? 1e-6 : 1;
   const double apart = std::abs(a - b), most = std::max({std::abs(a), std::abs(b), met}),
                smallest = smallest_normal(dtype) * unit_of(dtype);

@@ -9,7 +9,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// More digits than the results that are compared.
+/// has more digits than the results that are compared
 using Real = long double;
 
 struct Matrix {
@@ -44,7 +44,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
   return c;
 }
 
-/// The maximum absolute row sum.
+/// The maximum norm of a matrix: the largest sum of magnitudes in a row.
 double norm(const Matrix& a) {
   Real most = 0;
   for (size_t i = 0; i < a.rows; ++i) {
@@ -61,7 +61,7 @@ double largest_of(const Matrix& a) {
   return static_cast<double>(most);
 }
 
-/// Matrix `at` of a batch; a vector is a single row.
+/// Matrix number `at` of a batch; a vector is a matrix with a single row.
 Matrix matrix_of(const Array& x, size_t at, size_t rows, size_t columns) {
   Matrix a{rows, columns};
   std::copy_n(x.values.begin() + static_cast<ptrdiff_t>(at * rows * columns), rows * columns,
@@ -80,7 +80,7 @@ size_t count_of(const Array& x) {
   return static_cast<size_t>(x.spec.shape.slice(0, x.spec.shape.rank() - 2).size());
 }
 
-/// Stores result `which` of matrix `at`, with errors of `extra` roundings.
+/// Stores result number `which` of matrix `at`, with errors of `extra` roundings.
 void put(const Call& call, size_t which, size_t at, const std::vector<Real>& values, double extra) {
   Array& out = call.out[which];
   const DType dtype = out.spec.dtype == DType::complex64 ? DType::float32 : out.spec.dtype;
@@ -146,7 +146,7 @@ struct Factors {
   }
 };
 
-/// The condition number: the largest factor from the relative error of a matrix to that of a
+/// The condition number: the largest factor between the relative error of a matrix and that of a
 /// solution.
 double condition(const Matrix& a, const Factors& factors) {
   return norm(a) * norm(factors.solve(identity(a.rows)));
@@ -178,8 +178,7 @@ void lu_factor(const Call& call) {
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const Factors factors(a);
-    // The condition number of a matrix that is not square is estimated from the square of its first
-    // rows or columns.
+    // for a matrix that is not square, 8 takes the place of the condition number
     const double off = steps(a.rows) * (a.rows == a.columns ? condition(a, factors) : 8);
     put(call, 0, i, factors.lu.values, off * std::max(1.0, largest_of(factors.lu)));
     std::vector<Real> pivots(factors.pivots.begin(), factors.pivots.end());
@@ -314,8 +313,9 @@ void eig(const Call& call) {
   }
 }
 
-/// Singular values by the eigenvalues of a a' or a' a, whichever is smaller: long double has enough
-/// digits for the ones that are lost. Columns of u that belong to a singular value of 0 are 0.
+/// Singular values from the eigenvalues of a a' or a' a, whichever is smaller. Squaring loses half
+/// of the digits, but long double has enough. Columns of u that belong to a singular value of 0 are
+/// 0.
 void svd(const Call& call) {
   constexpr Real kNothing = 1e-9L;
   for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
@@ -358,7 +358,7 @@ Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
   return std::sqrt(square);
 }
 
-/// Orthonormal columns: those of a, then arbitrary ones up to `count`.
+/// Orthonormal columns: first those made from a, then arbitrary ones, `count` in all.
 Matrix orthonormal(const Matrix& a, size_t count) {
   Matrix q{a.rows, count};
   size_t unit = 0;

@@ -14,7 +14,7 @@ size_t place_of(const std::vector<int64_t>& at, const std::vector<int64_t>& stri
   return static_cast<size_t>(place);
 }
 
-/// out[place] = x[from(place)] where from() returns true; other elements are unchanged.
+/// Sets out[place] = x[from(place)] wherever from() returns true; other elements stay unchanged.
 template <class From>
 void gather_places(const Array& x, Array& out, From from) {
   const std::vector<int64_t> strides = strides_of(x.spec.shape);

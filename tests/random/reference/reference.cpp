@@ -18,14 +18,14 @@ double limited(double value, DType dtype) {
   throw Unreliable("near the largest number");
 }
 
-/// The array as a float64 tensor if it is floating, else in its own dtype.
+/// The array as a float64 tensor if its dtype is floating-point, else as a tensor of its own dtype.
 Tensor wide_tensor(const Array& array) {
   const Tensor values = Tensor::from(array.values, array.spec.shape);
   return is_floating(array.spec.dtype) ? values : ops::cast(values, array.spec.dtype);
 }
 
 /// Runs ops that have no reference implementation on the device in float64. If all results are
-/// elements of an input (or 0 or an infinity), they were selected and not computed, so they are
+/// elements of an input (or 0 or an infinity), the op only selected elements, so the results are
 /// exact.
 void run_on_device(const OpPtr& op, const Call& call) {
   constexpr double kUnits = 4;
@@ -59,7 +59,7 @@ Arrays pointers_to(const std::vector<Array>& arrays) {
   return pointers;
 }
 
-/// The values that a multiplication reads, directly or through additions and casts.
+/// The numbers of the values that a multiplication reads, directly or through additions and casts.
 std::unordered_set<int> scaled_values(const Program& program) {
   std::unordered_set<int> scaled;
   for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
@@ -124,8 +124,8 @@ class Interpreter {
     for (Array& result : out) finish(result);
   }
 
-  /// Throws Unreliable for ops that compute on complex numbers; here these are only viewed as
-  /// pairs.
+  /// Throws Unreliable for ops that compute with complex numbers, which the reference can only view
+  /// as pairs.
   static void refuse_complex(const Call& call) {
     const std::string_view name = call.op.name();
     if (name == Bitcast::kName || name == Reshape::kName || name == "eig") return;
@@ -135,8 +135,9 @@ class Interpreter {
     if (is_complex) throw Unreliable("complex numbers");
   }
 
-  /// A constant of the program; throws Unreliable for an infinite one where a kernel may use a
-  /// wider dtype: in compound ops, and in fused ops of half width, which compute in float32.
+  /// A constant of the program. Throws Unreliable for an infinite constant where a kernel may
+  /// compute in a wider dtype: in compound ops, and in fused ops of 16-bit floats, which compute in
+  /// float32.
   Array constant_of(const Tensor& tensor) const {
     Array constant = array_of(tensor);
     const bool may_be_wider = inside_ || size_of(tensor.dtype()) == 2;
@@ -225,7 +226,7 @@ double unit_of(DType dtype) {
   switch (dtype) {
     case DType::float32:
       return 0x1p-24;
-    case DType::float64:  // the reference has rounding errors too
+    case DType::float64:  // for float64 the reference has rounding errors as well
       return 0x1p-50;
     case DType::float16:
       return 0x1p-11;
@@ -280,10 +281,10 @@ double Rounding::operator()(double result, DType dtype, double units, double ext
   if (!is_on_ || units == 0 || !is_floating(dtype) || !std::isfinite(result)) return result;
   if (rounds_) --units;
   const double unit = unit_of(dtype), normal = smallest_normal(dtype);
-  // Half-width numbers are summed in float32.
+  // 16-bit floats are summed in float32
   const double of_parts = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
   double moved = result + random() * (unit * units * std::abs(result) + of_parts * extra);
-  // Subnormal numbers may be flushed to 0, and have fewer digits.
+  // Subnormal numbers may be flushed to 0, and they have fewer digits.
   if (std::abs(result) < normal && result != 0)
     moved = dtype == DType::float16 ? moved + random() * unit * normal : random() > 0 ? 0 : moved;
   return rounds_ ? nearest(moved, dtype) : moved;

@@ -1,8 +1,8 @@
-// The reference: interprets a recorded program, instruction by instruction, by plain loops in
-// float64. In repetitions, every result is randomly perturbed within the rounding error of its
-// dtype (Rounding). The spread of the repetitions tells, element by element, what errors another
-// order of additions or fewer roundings may cause. Where rounding decides a result (a comparison, a
-// floor), the spread includes all consequences.
+// The reference: interprets a recorded program, instruction by instruction, with plain loops in
+// float64. In repetitions every result is randomly perturbed within the rounding error of its dtype
+// (Rounding). The spread of the repetitions says, element by element, which errors another order of
+// additions or fewer roundings may cause. Where rounding decides a result (a comparison, a floor),
+// the spread includes all consequences.
 #pragma once
 #include <cmath>
 #include <optional>
@@ -13,11 +13,12 @@
 
 namespace crescent::random_programs {
 
-/// The values of a tensor of any dtype; of complex numbers the real and the imaginary parts.
+/// The values of a tensor of any dtype; for complex numbers the real and the imaginary parts.
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
-  std::optional<DType> half = {};  ///< the half-width dtype from which it was cast, if any
+  std::optional<DType> half = {};  ///< the 16-bit floating-point dtype from which it was cast, if
+                                   ///< any
 
   DType read_as() const { return half.value_or(spec.dtype); }
 };
@@ -32,10 +33,10 @@ class Unreliable : public std::runtime_error {
 /// Perturbs results by the rounding error of their dtype.
 class Rounding {
  public:
-  Rounding() = default;  ///< no perturbation
-  /// Odd seeds round results to numbers of the dtype, so that nearly equal results become equal;
-  /// seed 1 rounds to the nearest, so that equal numbers stay equal. Half of the seeds perturb
-  /// little, so that only nearly equal numbers change their order.
+  Rounding() = default;  ///< makes a Rounding that perturbs nothing
+  /// With an odd seed results are rounded to numbers of the dtype, so that nearly equal results
+  /// become equal; seed 1 rounds to the nearest number, so that equal numbers stay equal. Half of
+  /// the seeds perturb only a little, so that only nearly equal numbers change their order.
   explicit Rounding(uint64_t seed)
       : state_(seed * 2654435761u + 12345),
         is_on_(true),
@@ -47,21 +48,21 @@ class Rounding {
 
   bool is_exact() const { return !is_on_; }
 
-  /// The result of an operation with an error of `units` roundings of itself, plus one rounding of
-  /// `extra` in the precision of sums. Without units it is exact.
+  /// The result of an operation, perturbed by an error of `units` roundings of the result plus one
+  /// rounding of `extra` in the precision of sums. If `units` is 0 the result is exact.
   double operator()(double result, DType dtype, double units, double extra = 0);
-  /// The result of an operation on a and b that is exact for short numbers, i.e. small multiples of
-  /// 1/4. Other results may be exact in one order of operations and not in another.
+  /// The result of an operation on a and b. It is exact for short numbers, that is, small multiples
+  /// of 1/4. Other results may be exact in one order of operations and not in another.
   double of_arithmetic(double a, double b, double result, DType dtype);
   /// The sum a + b. Its error may be that of each term, because a factor may be multiplied into the
-  /// terms: (a + b) * c as a * c + b * c.
+  /// terms: (a + b) * c becomes a * c + b * c.
   double of_sum(double a, double b, DType dtype);
-  /// A number as an operation reads it: a half-width number may have been rounded before, or not,
-  /// because fused steps keep intermediate values in float32.
+  /// A number as an operation reads it. A 16-bit float may have been rounded before or not, because
+  /// fused steps keep intermediate values in float32.
   double of_reading(double x, DType dtype);
 
  private:
-  double random();  ///< -1..1 times the scale
+  double random();  ///< a random number from -1 to 1 times the scale
   static bool is_short(double result, DType dtype);
   uint64_t state_ = 0;
   bool is_on_ = false, rounds_ = false, reads_ = false;
@@ -73,14 +74,14 @@ class Rounding {
 inline double roundings_of_sum(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 16;
 }
-/// The same for a sum whose terms are added one by one, such as an element that many indices of a
-/// scatter name.
+/// The error in the same units for a sum whose terms are added one by one, such as an element of a
+/// scatter that many indices name.
 inline double roundings_one_by_one(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 4;
 }
 
-/// The outputs of the program. `inputs` are those of Program::inputs, then the values of its
-/// variables. `equalities`, unless null, takes what the program compares for equality.
+/// The outputs of the program. `inputs` are the values of Program::inputs, followed by the values
+/// of its variables. `equalities`, unless null, takes what the program compares for equality.
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
                              Rounding rounding = {}, Equalities* equalities = nullptr);
 
@@ -89,13 +90,13 @@ using Arrays = std::vector<const Array*>;
 struct Call {
   const Op& op;
   Arrays in;
-  std::vector<Array>& out;  ///< specs are set, all values are 0
+  std::vector<Array>& out;  ///< the specs are already set; all values are 0
   Rounding& rounding;
-  Equalities* equalities = nullptr;  ///< takes comparisons of floats; may be null
-  /// The result is multiplied later, and the factor may be moved to an input.
+  Equalities* equalities = nullptr;  ///< takes the comparisons of floats; may be null
+  /// true if the result is multiplied later and the factor may be moved to an input
   bool is_scaled = false;
 };
-/// Computes the call if its op is elementwise; else returns false.
+/// Computes the call if its op is elementwise; otherwise returns false.
 bool interpret_elementwise(const Call& call);
 bool interpret_moves(const Call& call);
 bool interpret_sums(const Call& call);

@@ -10,7 +10,7 @@ namespace {
 
 using Row = std::vector<std::complex<double>>;
 
-/// sum x_k exp(sign 2 pi i j k / n) for the first elements j of `to`.
+/// Computes sum x_k exp(sign 2 pi i j k / n) for the first elements j of `to`.
 void transform(const Row& x, int sign, Row& to) {
   const size_t n = x.size();
   Row turns(n);
@@ -29,8 +29,8 @@ void transform(const Row& x, int sign, Row& to) {
   }
 }
 
-/// Transforms rows along the last axis, complex or real. `whole` returns element k of the complete
-/// row, by the elements that are given.
+/// Transforms complex or real rows along the last axis. `whole` returns element k of the complete
+/// row, derived from the elements that are given.
 template <class Whole>
 void transform_rows(const Call& call, size_t n, int sign, double scale, Whole whole) {
   const Array& re = *call.in[0];
@@ -45,11 +45,11 @@ void transform_rows(const Call& call, size_t n, int sign, double scale, Whole wh
     }
     if (!std::isfinite(square)) throw Unreliable("a row that is not finite");
     transform(x, sign, y);
-    // Every stage of a fast transform rounds numbers as large as the norm of the row.
+    // Each stage of a fast transform rounds numbers that are as large as the norm of the row.
     const double extra = std::sqrt(square) * std::log2(static_cast<double>(n)) * scale;
     const auto put = [&](size_t which, size_t j, double value) {
       Array& out = call.out[which];
-      // A nearly cancelled sum of half-width numbers consists of their rounding errors.
+      // a sum of 16-bit floats that nearly cancels consists of their rounding errors
       const DType read = call.in[0]->read_as();
       if (size_of(read) == 2 && call.rounding.is_exact() && value != 0 &&
           std::abs(value * scale) < 4 * unit_of(read) * extra)

@@ -9,8 +9,8 @@
 namespace crescent::random_programs {
 namespace {
 
-/// A sum, and the error that its order may cause. It has more digits than float64, whose results
-/// are checked too.
+/// A sum, and the error that the order of its terms may cause. It has more digits than float64,
+/// because float64 results are checked too.
 struct Sum {
   long double value = 0;
   double magnitude = 0, last = 0;
@@ -23,13 +23,13 @@ struct Sum {
     alike += x != 0 && std::abs(x - last) <= std::abs(x) / 1024;
     last = x;
   }
-  /// The magnitude of rounding errors. Equal terms are all rounded in the same direction, by up to
-  /// half a unit at the end.
+  /// The magnitude of rounding errors. If all terms are equal they are all rounded in the same
+  /// direction, in the end by up to half a unit.
   double parts(double roundings) const {
     return magnitude * (roundings + static_cast<double>(alike) / 24);
   }
-  /// The sum as a result of the dtype, perturbed unless it is exact. Terms that are scaled before
-  /// the addition are not exact.
+  /// The sum rounded to the dtype, perturbed unless it is exact. It is not exact if the terms are
+  /// scaled before the addition.
   double rounded(DType dtype, Rounding& rounding, bool is_scaled = false) const {
     return rounded(dtype, rounding, roundings_of_sum(terms), is_scaled);
   }
@@ -40,8 +40,8 @@ struct Sum {
   }
 };
 
-/// For each element of the result, which has the kept axes, the offset in x of its line; and the
-/// offsets of a line's elements relative to that.
+/// For each element of the result (which has the kept axes) the offset in x at which its line of
+/// summed elements begins, and the offsets of the elements relative to it.
 struct Lines {
   std::vector<size_t> begins, elements;
 

@@ -8,7 +8,7 @@
 namespace crescent::random_programs {
 namespace {
 
-/// Calls f(element of x, of the kernel, of y) for every product of a convolution.
+/// Calls f(element of x, element of the kernel, element of y) for every product of a convolution.
 template <class F>
 void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, const Shape& y, F f) {
   const std::vector<int64_t> tx = strides_of(x), tk = strides_of(kernel);
@@ -50,7 +50,7 @@ class Sums {
     const double roundings = std::max(kMinRoundings, roundings_of_sum(terms_ / results));
     double most = 0;
     for (double m : magnitudes_) most = std::max(most, m);
-    // The error of elements that are transformed together is that of the largest one.
+    // The error of elements that are transformed together is that of the largest element.
     for (size_t i = 0; i < magnitudes_.size(); ++i)
       out_.values[i] = rounding(out_.values[i], out_.spec.dtype, 1, roundings * most);
   }
@@ -58,7 +58,7 @@ class Sums {
  private:
   Array& out_;
   std::vector<double> magnitudes_;
-  int64_t terms_ = 0;  ///< terms of all results together
+  int64_t terms_ = 0;  ///< number of terms of all results together
 };
 
 void conv(const Conv& op, const Call& call) {
@@ -138,16 +138,17 @@ void pool_backward(const PoolBackward& op, const Call& call) {
                      [&](size_t i) { dx.values[i] += share, magnitudes[i] += std::abs(share); });
     at.next();
   }
-  // Sums of half-width numbers are rounded to half width after each addition, because few windows
-  // overlap.
+  // Sums of 16-bit floats are rounded after each addition; the additions are few, because few
+  // windows overlap.
   const double of_halves = unit_of(dx.spec.dtype) / unit_of(DType::float32) / 8;
   const double factor = size_of(dx.spec.dtype) == 2 ? of_halves : 1;
   for (size_t i = 0; i < magnitudes.size(); ++i)
     dx.values[i] = call.rounding(dx.values[i], dx.spec.dtype, 1, 2 * factor * magnitudes[i]);
 }
 
-/// Whether an infinity meets a weight of 0 depends on how the op is computed: a kernel may multiply
-/// the padding of a window, or the zeros beside a band, or skip them.
+/// Fails for infinite inputs. Whether an infinity is multiplied by a weight of 0 depends on the
+/// implementation: a kernel may multiply the padding of a window, or the zeros beside a band, or
+/// skip them.
 void refuse_infinite(const Call& call) {
   for (const Array* x : call.in)
     for (double v : x->values)

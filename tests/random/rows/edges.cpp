@@ -1,6 +1,6 @@
-// Edge cases by which kernels and passes choose algorithms: ties and zeros, integers that floats
-// cannot represent, both orders of operands, transposed square matrices, rows about as long as the
-// pieces that kernels process.
+// Edge cases that select algorithms in kernels and passes: ties and zeros, integers that floats
+// cannot represent, both orders of operands, transposed square matrices, and rows about as long as
+// the pieces that kernels process.
 #include "crescent/error.h"
 #include "random/draft.h"
 
@@ -13,7 +13,7 @@ Value some_name(Draft& d) {
   return d.choices.of(kNames);
 }
 
-/// f(a, b) and f(b, a) in one program, which are equal for few functions only.
+/// f(a, b) and f(b, a) in one program, to detect code that takes them for equal.
 int both_orders(Draft& d) {
   constexpr const char* kFunctions[] = {"subtract", "arctan2", "power",   "divide",
                                         "less",     "maximum", "mod",     "greater_equal",
@@ -31,7 +31,7 @@ int both_orders(Draft& d) {
   return d.call("subtract", {{"x1", first}, {"x2", d.damped(second)}});
 }
 
-/// A chain of casts through dtypes that cannot represent some of the numbers.
+/// A chain of casts through dtypes that cannot represent all of the numbers.
 int cast_chain(Draft& d) {
   int x = d.choices.one_in(2) ? d.number() : d.whole();
   if (d.dtype(x) == DType::int32) x = d.call("multiply", {{"x1", x}, {"x2", Value(16777217)}});
@@ -40,7 +40,7 @@ int cast_chain(Draft& d) {
   return x;
 }
 
-/// Integers with more digits than floats have, cast to another dtype and back.
+/// Integers with more digits than floating-point dtypes have, cast to another dtype and back.
 int large_integers(Draft& d) {
   constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::int16};
   constexpr const char* kBetween[] = {"float32", "float64", "float16", "bfloat16"};
@@ -55,7 +55,7 @@ int large_integers(Draft& d) {
   return beside.empty() ? back : d.call(beside, {{"x1", back}, {"x2", x}});
 }
 
-/// A function whose result depends on ties, on rows or columns with many equal numbers.
+/// A function whose result depends on ties, applied to rows or columns with many equal numbers.
 int ties(Draft& d) {
   struct Function {
     const char* name;
@@ -127,7 +127,7 @@ int long_rows(Draft& d) {
   return d.call(function, {{"x", x}, {"axis", Value(is_last ? 1 : 0)}});
 }
 
-/// Concatenates views of values of one dtype; all dtypes including bool.
+/// A concatenation of views of values with one dtype, which may be any dtype including bool.
 int views_of_all(Draft& d) {
   constexpr DType kDTypes[] = {DType::float16, DType::bfloat16, DType::int8,    DType::uint8,
                                DType::boolean, DType::int16,    DType::float64, DType::int64};
@@ -148,7 +148,7 @@ int views_of_all(Draft& d) {
   return d.call("tile", {{"x", x}, {"repeats", Value(repeats)}});
 }
 
-/// A bitcast of unrounded numbers, and at random back again; bitcasts have no gradient.
+/// A bitcast of unrounded numbers, sometimes followed by a bitcast back. Bitcasts have no gradient.
 int bytes_of(Draft& d) {
   constexpr DType kDTypes[] = {DType::float32, DType::int32,    DType::int16, DType::uint8,
                                DType::float16, DType::bfloat16, DType::int8,  DType::float64};
@@ -162,8 +162,8 @@ int bytes_of(Draft& d) {
   return d.call("view", {{"x", y}, {"dtype", Value(name_of(d.dtype(x)))}});
 }
 
-/// A function with the same value as both operands, such as y + y: kernels may read one value in
-/// two places.
+/// A function whose operands are the same value, such as y + y; kernels may read this value in two
+/// places.
 int with_itself(Draft& d) {
   const int64_t which = d.choices.below(3);
   const int x = which == 0 && d.values() > 0 ? d.values() - 1 : d.fraction();

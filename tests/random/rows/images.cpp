@@ -1,4 +1,4 @@
-// Convolutions, pooling and patches.
+// Rows for convolutions, pooling and patches.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -32,7 +32,7 @@ int spatial_axes(Draft& d) {
   return d.choices.of(kAxes);
 }
 
-/// Adds at random a bias, a residual, a normalization and an activation to y.
+/// Adds to y at random a bias, a residual, a normalization and an activation.
 int finished(Draft& d, int y) {
   y = d.call("multiply", {{"x1", y}, {"x2", Value(0.25)}});
   const TensorSpec channel{d.dtype(y), {d.shape(y)[-1]}};

@@ -1,4 +1,4 @@
-// Functions that read and write at indices.
+// Rows for functions that read and write at indices.
 #include "crescent/ops/ops.h"
 #include "random/draft.h"
 
@@ -45,7 +45,7 @@ int one_hot(Draft& d) {
 
 int segment(Draft& d, const char* function) {
   int x = d.fraction(1);
-  // Whether a partial product overflows the dtype depends on the order.
+  // clipped, because whether a partial product overflows depends on the order of multiplications
   if (std::string_view(function) == "segment_prod")
     x = d.call("clip", {{"x", x}, {"x_min", Value(-1)}, {"x_max", Value(1)}});
   constexpr int64_t kSegments = 4;
@@ -108,7 +108,8 @@ int select(Draft& d) {
                 {{"condlist", std::vector<int>{a, b}}, {"choicelist", std::vector<int>{y, x}}});
 }
 
-/// Logits that are finite: empty segments are infinite, which becomes 0 or NaN with targets of 0.
+/// Logits that are finite: results for empty segments are infinite and would become 0 or NaN with
+/// targets of 0.
 int logits(Draft& d) {
   return d.call("clip", {{"x", d.fraction(1)}, {"x_min", Value(-1e30)}, {"x_max", Value(1e30)}});
 }
@@ -132,7 +133,7 @@ int binary_crossentropy(Draft& d) {
                 {{"target", y}, {"output", x}, {"from_logits", Value(true)}});
 }
 
-/// Cross-entropy along the last axis, under Crescent's own function names.
+/// Cross-entropy along the last axis, by the functions that only Crescent has.
 int own_cross_entropy(Draft& d, bool sparse) {
   const int x = logits(d);
   const Shape shape = d.shape(x);

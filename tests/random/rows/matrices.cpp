@@ -1,6 +1,6 @@
-// Linear algebra of matrices that are well conditioned by construction. A result that is one of
-// several correct ones, such as eigenvectors up to sign, is made unique before other functions use
-// it.
+// Rows for linear algebra with matrices that are well conditioned by construction. A result that is
+// one of several correct ones, such as eigenvectors up to sign, is made unique before other
+// functions use it.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -22,8 +22,8 @@ int cut(Draft& d, int x, int axis, int64_t count) {
       {{"x", x}, {"axis", Value(axis)}, {"first", Value(first)}, {"last", Value(first + count)}});
 }
 
-/// The most rows and columns of a matrix: around the limits at which own loops, LAPACK or threads
-/// are used.
+/// The largest number of rows and columns of a matrix, drawn around the limits at which Crescent's
+/// own loops, LAPACK or threads are used.
 int64_t most_rows(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 9, 17, 3, 4, 5, 6, 25, 33};
   if (d.most_elements() > 20'000 && d.choices.one_in(10)) return d.choices.one_in(5) ? 130 : 50;
@@ -58,7 +58,7 @@ int eye_like(Draft& d, int x) {
                         {"M", Value(d.shape(x)[-1])},
                         {"dtype", Value(name_of(d.dtype(x)))}});
 }
-/// Scales matrices so that adding them changes the identity by at most `share` (in norm).
+/// Scales matrices such that adding them to the identity changes it by at most `share` (in norm).
 int small(Draft& d, int x, double share) {
   const int64_t most = std::max(d.shape(x)[-1], d.shape(x)[-2]);
   return multiplied(d, x, Value(share / static_cast<double>(most)));
@@ -94,7 +94,8 @@ int positive_definite(Draft& d) {
   return sum(d, square, eye_like(d, x));
 }
 
-/// The right side of linear systems with matrices a: a vector or a matrix for each, or one for all.
+/// The right-hand side of linear systems with matrices a: a vector or a matrix for each system, or
+/// one for all.
 int right_side(Draft& d, int a, bool vectors) {
   Shape shape = d.shape(a).slice(0, d.shape(a).rank() - 1);
   if (!vectors) {
@@ -135,7 +136,7 @@ int slogdet(Draft& d) {
                 static_cast<size_t>(d.choices.below(2)));
 }
 
-/// LU factors, which have no gradient.
+/// LU factors; the function has no gradient.
 int lu_factor(Draft& d) {
   const int a = d.call("stop_gradient", {{"variable", near_identity(d, !d.choices.one_in(4))}});
   return d.call("lu_factor", {{"x", a}}, static_cast<size_t>(d.choices.below(2)));
@@ -160,7 +161,7 @@ int matrix_rank(Draft& d) {
   return with(d, "matrix_rank", d.call("matmul", {{"x1", a}, {"x2", b}}));
 }
 
-/// The signs of the columns of a factor, by its diagonal.
+/// The signs of the diagonal of a factor, one for each column.
 int signs(Draft& d, int factor) {
   const int diagonal =
       d.inner(d.call("diagonal", {{"x", factor}, {"axis1", Value(-2)}, {"axis2", Value(-1)}}));
@@ -177,8 +178,8 @@ int eigh(Draft& d) {
   return multiplied(d, vectors, along(d, signs(d, vectors), -2));
 }
 
-/// Eigenvalues of non-symmetric matrices come in any order. The Gershgorin discs are disjoint, so
-/// all eigenvalues are real.
+/// Eigenvalues of non-symmetric matrices come in any order. The Gershgorin discs of these matrices
+/// are disjoint, so all eigenvalues are real.
 int eig(Draft& d) {
   const int a = near_diagonal(d, true, false);
   if (d.shape(a)[-1] > 8) fail("too large");
@@ -197,7 +198,7 @@ int svd(Draft& d) {
   return multiplied(d, d.inner(d.call("svd", arguments, 2)), along(d, s, -1));
 }
 
-/// QR with all columns of q: those beyond the columns of the matrices are arbitrary.
+/// QR with all columns of q. The columns beyond those of the matrices are arbitrary.
 int qr(Draft& d) {
   int a = near_identity(d, false);
   const bool complete = d.choices.one_in(3), more_rows = d.shape(a)[-2] > d.shape(a)[-1];

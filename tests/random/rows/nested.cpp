@@ -1,4 +1,4 @@
-// Nested programs: scans whose bodies are drawn too.
+// Rows for nested programs: scans whose bodies are drawn at random too.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -15,7 +15,7 @@ bool fits(const Shape& carry, const Shape& x) {
   return true;
 }
 
-/// A new value of the body, with the shape and dtype of the carry.
+/// A new value of the scan's body, with the shape and dtype of the carry.
 int step(Draft& body, const TensorSpec& carry) {
   const auto is_beside = [&](const TensorSpec& s) {
     return s.dtype == carry.dtype && fits(carry.shape, s.shape);
@@ -43,7 +43,7 @@ int step(Draft& body, const TensorSpec& carry) {
       const int x = body.call("mean", {{"x", a}, {"axis", Value(-1)}, {"keepdims", Value(true)}});
       return body.call("subtract", {{"x1", b}, {"x2", x}});
     }
-    case 4: {  // a product with a square matrix, if there is one
+    case 4: {  // a product with a square matrix, if the body has one
       for (int w = 0; w < body.values(); ++w) {
         const Shape& square = body.shape(w);
         const int64_t n = carry.shape[-1];

@@ -1,4 +1,4 @@
-// Products, normalization with parameters, attention.
+// Rows for matrix products, normalization with parameters, and attention.
 #include <cmath>
 
 #include "crescent/base/error.h"
@@ -121,7 +121,8 @@ int einsum(Draft& d) {
   struct Equation {
     const char* text;
     int rank;
-    /// Per axis of the second operand: the equal axis of the first one; -1: an axis of its own.
+    /// for each axis of the second operand, the equal axis of the first operand; -1 if there is
+    /// none
     std::vector<int> other;
     int summed;
   };
@@ -162,7 +163,7 @@ int layer_normalization(Draft& d) {
                 {{"x", x}, {"gamma", gamma}, {"beta", beta}, {"epsilon", Value(0.01)}});
 }
 
-/// Batch normalization with the moments of the batch, as in training, or with given ones.
+/// Batch normalization with the mean and variance of the batch, as in training, or with given ones.
 int batch_normalization(Draft& d) {
   const int x = d.fraction(2);
   const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};

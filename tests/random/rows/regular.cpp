@@ -260,7 +260,7 @@ constexpr const char* kLines[] = {
     "diag(x=n)",
 };
 
-/// An argument in a line: "name=class".
+/// One argument in a line: "name=class".
 struct Part {
   std::string name, what;
 };

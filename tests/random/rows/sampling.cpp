@@ -1,4 +1,4 @@
-// Functions that interpolate or compare images.
+// Rows for functions that interpolate or compare images.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -24,7 +24,7 @@ int photographs(Draft& d, DType dtype) {
   return d.input({dtype, {batch, height, width, channels}});
 }
 
-/// Coordinates around the middle of an axis, some of them outside.
+/// Coordinates around the middle of an axis, some of them outside of the image.
 int places(Draft& d, const Shape& shape, DType dtype, int64_t n) {
   const int x = d.call("tanh", {{"x", d.input({dtype, shape})}});
   return plus(d, times(d, x, 0.73 * static_cast<double>(n)), Value(0.49 * static_cast<double>(n)));
@@ -118,7 +118,8 @@ int scale_and_translate(Draft& d) {
                                               {"antialias", Value(d.choices.one_in(2))}});
 }
 
-/// Comparisons of images, not in half width, where differences of squares lose all digits.
+/// Comparisons of images. 16-bit floats are left out, because differences of squares would lose all
+/// digits.
 int compared(Draft& d, const char* function) {
   const DType dtype = d.choices.one_in(2) ? DType::float64 : DType::float32;
   const int x = photographs(d, dtype), y = d.same_shape(x);

@@ -1,5 +1,5 @@
-// Functions that move elements: operations on two slices of a value, concatenations, repetitions,
-// indices.
+// Rows for functions that move elements: operations on two slices of a value, concatenations,
+// repetitions, indices.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 Value list_of(const std::vector<int64_t>& numbers) { return List(numbers.begin(), numbers.end()); }
 
-/// `count` elements of one axis.
+/// `count` elements of one axis, beginning at `start`.
 int part(Draft& d, int x, int axis, int64_t start, int64_t count, int64_t step = 1) {
   return d.call("slice_axis", {{"x", x},
                                {"axis", Value(axis)},

@@ -1,5 +1,5 @@
-// Fourier transforms, whose complex numbers are pairs of tensors, and functions of complex tensors,
-// which only the rows here use.
+// Rows for Fourier transforms, whose complex numbers are pairs of tensors, and for functions of
+// complex tensors, which only the rows here use.
 #include <cmath>
 
 #include "crescent/base/error.h"
@@ -29,8 +29,8 @@ int portion(Draft& d, int x, int axes, int64_t most, int64_t products) {
   return d.call("slice", {{"inputs", x}, {"start_indices", Value(start)}, {"shape", Value(size)}});
 }
 
-/// Signals of lengths with small prime factors or large ones, and in numbers that do or do not fill
-/// the lanes.
+/// Signals whose lengths have small or large prime factors; their number does or does not fill the
+/// vector lanes.
 int signals(Draft& d) {
   constexpr int64_t kLengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   11,  12,  13,  15,  16,
                                   17, 23, 30, 31, 32, 33, 37, 60, 64,  65,  77,  96,  97,  100,
@@ -114,7 +114,7 @@ int istft(Draft& d) {
   std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
   all.give(arguments);
   const int y = d.call("istft", arguments);
-  // Limits the result: at the ends of windows, small numbers are divided by small ones.
+  // tanh limits the result: at the ends of windows, small numbers are divided by small numbers
   return d.call("tanh", {{"x", y}});
 }
 

@@ -1,5 +1,5 @@
 -- Compiled Lua chunks are refused unless load is explicitly told to accept them [L05]. A stock
--- interpreter, which has no cr before it is required, keeps its own behaviour.
+-- interpreter, which has no global `cr` before it is required, keeps its own behaviour.
 if not cr then os.exit(true) end
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
@@ -19,7 +19,7 @@ check.fails(function() dofile(path) end, refusal)
 local ok, text = check.run(("dofile %q"):format(path))
 assert(not ok and text:find(refusal, 1, true))
 
--- with mode "b" they are accepted; texts, environments and readers work as in Lua
+-- with mode "b" compiled chunks are accepted; texts, environments and readers work as in plain Lua
 assert(load(compiled, "chunk", "b")() == 7 and loadfile(path, "bt")() == 7)
 assert(load("return a", "chunk", nil, { a = 3 })() == 3 and load("return 1, nil")() == 1)
 local parts = { "return ", "5" }

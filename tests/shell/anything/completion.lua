@@ -1,4 +1,4 @@
--- What the prompt completes and hints at while an entry is typed.
+-- Completions and hints that the prompt offers while an entry is typed.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -8,7 +8,7 @@ do -- each name comes with a line of help
   local names, typed, helps = cr.complete "x = cr.ops.argm"
   check.same(names, { "argmax", "argmin" })
   check.same(typed, 4)
-  assert(helps[1]:find "^The index of the largest" and #helps == 2)
+  assert(helps[1]:find "^The index of the maximum" and #helps == 2)
   local _, _, of_options = cr.complete "cr.layers.Dense { use_b"
   check.same(of_options, { "Add a bias." })
   local methods, _, of_methods = cr.complete "model:f"
@@ -19,7 +19,7 @@ do -- each name comes with a line of help
   check.same({ select(3, cr.complete "a_table") }, { { "table" } })
 end
 
-do -- values of options
+do -- completion of the values of options
   local function values(line, start) return (cr.complete_value(line, start)) end
   check.same(values("cr.layers.Dense(10, { activation = ", "rel"), { "relu", "relu6" })
   check.same(values("cr.layers.Conv2D(10, 3, { padding = ", ""), { "same", "valid" })
@@ -31,7 +31,7 @@ do -- values of options
   assert(helps[1]:find "%a")
 end
 
-do -- how a call is made
+do -- hints show how the call is made
   assert(cr.hint("x = cr.layers.Dense(10, {"):find '^Dense%(units, {activation="linear", use_bias=true,')
   check.same(cr.hint "model:fit(x, ", "fit(x, y=nil)")
   check.same(cr.hint "cr.ops.argmax(f(x), ", cr.describe(cr.ops.argmax).signature)

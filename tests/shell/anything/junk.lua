@@ -1,4 +1,5 @@
--- Every function and method called with every kind of nonsense may fail, but not crash [L03].
+-- Every function and method is called with every kind of invalid argument; it may fail but not
+-- crash [L03].
 local cr = require "crescent"
 local quick = cr.layers.Dense(2, { input_shape = { 3 } })
 local model = cr.Sequential { quick }
@@ -114,7 +115,7 @@ assert(calls > errors and errors > 100)
 collectgarbage()
 print "ok junk"
 
-do -- a table that holds itself twice is refused at once where symbols are looked for
+do -- a table that contains itself is refused at once where the module searches for symbols
   local started = os.clock()
   local layer = cr.layers.Dense(1)
   assert(not pcall(layer.add_loss, layer, cycle))

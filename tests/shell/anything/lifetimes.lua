@@ -1,9 +1,10 @@
--- Parts of objects stay valid after the objects are gone, in coroutines and finalizers too [L04].
+-- Parts of objects stay valid after the objects are garbage-collected, also in coroutines and
+-- finalizers [L04].
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 
--- weights, values, layers and symbols of a collected model
+-- weights, values, layers and symbols stay usable after their model was collected
 local weight, value, layer, output
 do
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 }, name = "d" }) }

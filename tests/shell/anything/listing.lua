@@ -5,7 +5,7 @@ cr = require "crescent"
 
 local listing = cr.listing()
 
--- ---- it contains everything that completion offers
+-- ---- the listing contains everything that completion offers
 
 local paths, members, parents = {}, {}, {}
 for _, section in ipairs { "functions", "namespaces", "values" } do
@@ -99,7 +99,7 @@ for _, type in ipairs(listing.types) do
   for _, row in ipairs(type.methods) do check_types(row, type.name .. ":" .. row.name) end
 end
 
--- ---- it is sorted
+-- ---- the listing is sorted
 
 for _, section in ipairs { "functions", "namespaces", "values" } do
   for i = 2, #listing[section] do
@@ -135,7 +135,7 @@ assert(compared > 30, compared)
 check.same(cr.random.normal({ 4 }, { seed = 3 }):totable(),
   cr.random.normal({ 4 }, 0.0, 1.0, "float32", 3):totable(), "random.normal")
 
--- ---- a function that a library in Lua has is described by the comment above it
+-- ---- the description of a Lua library function is the comment above it
 
 local flatten = cr.describe(cr.tree.flatten)
 assert(flatten.doc == "The list of leaves in order." and flatten.parameters[1] == "structure")

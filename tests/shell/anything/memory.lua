@@ -1,23 +1,23 @@
--- Temporary tensors are collected in time, and errors leave nothing behind [L02].
+-- Temporary tensors are collected in time, and errors leave no memory behind [L02].
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local memory = require "memory"
-collectgarbage "generational"  -- the mode that the program uses
+collectgarbage "generational"  -- the mode of the garbage collector that the program uses
 local cr = require "crescent"
 
--- A sanitizer keeps freed memory for a while.
+-- With a sanitizer, freed memory is kept for a while, so limits are not checked.
 local sanitized = io.open("/proc/self/maps"):read("a"):find "lib[at]san"
-local live = cr.ones { 4, 1024, 1024 } -- 16 MiB that stay
+local live = cr.ones { 4, 1024, 1024 } -- 16 MiB that stay in use
 local x = live[1]:reshape { 1024, 1024 }:slice(1, 64)
 local _ = (x + 1):sum():item()
 local before, most = memory.mib "VmRSS", 0
 for i = 1, 100000 do
-  local small = x + i -- 256 KiB each: 25 GiB in all
+  local small = x + i -- tensors of 256 KiB each, 25 GiB in all
   if i % 1000 == 0 then most = math.max(most, memory.mib "VmRSS") end
 end
 assert(sanitized or most < before + 32,
   string.format("memory went from %.0f to %.0f MiB", before, most))
 
--- results of a call are freed before the next but one begins, however much memory is alive
+-- the result of a call is freed before the second call after it, however much memory is in use
 local results, most_alive = setmetatable({}, { __mode = "v" }), 0
 for i = 1, 100 do
   results[i] = live[1] + i -- 4 MiB
@@ -36,7 +36,7 @@ for i = 1, 5000 do
 end
 assert(most_heap < 8192, string.format("Lua's heap grew to %.0f KiB", most_heap))
 
--- failing calls free what they had made
+-- calls that fail free the memory that they have allocated
 local function check_no_leak(n, f)
   for _ = 1, n do pcall(f) end
   collectgarbage()
@@ -109,7 +109,7 @@ local more = memory.mib "VmRSS" - start
 assert(sanitized or more < 30,
   string.format("%.1f MiB more after 200 models that refer to themselves", more))
 
--- a graph whose layer refers back to it
+-- a graph whose layer refers to the graph
 local function one_graph(make)
   local layer = Inner()
   layer.factor = cr.ones { 100 }

@@ -1,5 +1,5 @@
--- Mistakes of users who come from Python, each with its message: what was expected, what was given,
--- and the right way to write it.
+-- Mistakes of users who come from Python, and the messages for them: what was expected, what was
+-- given, and how to write it correctly.
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
 
@@ -7,7 +7,7 @@ local folder = check.temporary ""
 os.execute("mkdir '" .. folder .. "'")
 io.open(folder .. "/model.h5", "w"):close()
 
--- Globals, as at the prompt.
+-- global variables, as an entry of the prompt would see them
 _G.cr, _G.folder = cr, folder
 _G.x, _G.y = cr.zeros { 2, 2 }, cr.zeros { 2, 1 }
 _G.model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "dense" }) }
@@ -188,7 +188,7 @@ local rows = {
     "No such layer: dens (did you mean 'dense'?). Existing layers are: [dense]." },
 }
 
--- Correct code, and mistakes of other kinds, get Lua's own messages.
+-- correct code, and mistakes that are not typical of Python, get Lua's own messages
 local plain = {
   { "5 5", "unexpected symbol near '5'" },
   { "error 'on purpose'", "on purpose" },
@@ -215,12 +215,12 @@ for _, list in ipairs { rows, plain } do
   for _, row in ipairs(list) do check.same(message_of(row[1]), row[2], row[1]) end
 end
 
--- Without the text that it is about a hint has an example, and it stands before the traceback.
+-- without the source text a hint shows a general example; the hint stands before the traceback
 check.same(cr.explained "prompt:1: ')' expected near '='\nstack traceback:\n\t[C]: in ?",
   "prompt:1: ')' expected near '='; options go in a table: Dense { units = 10 }"
   .. "\nstack traceback:\n\t[C]: in ?")
 
--- The text of a file is read there, where the call began in an earlier line too.
+-- the source of a chunk in a file is read from the file, also if the call began in an earlier line
 local script = folder .. "/script.lua"
 local file = io.open(script, "w")
 file:write "local layer = cr.layers.Dense(10,\n  activation=\"relu\")\n"
@@ -228,13 +228,13 @@ file:close()
 check.same(cr.explained(select(2, loadfile(script))):match "; .*",
   '; options go in a table: cr.layers.Dense(10, { activation = "relu" })')
 
--- What is there stays as it was, and what looks without asking finds nothing.
+-- failed look-ups change nothing, and rawget finds nothing
 assert(rawget(cr, "Sequental") == nil and rawget(cr.datasets, "mnst") == nil)
 assert(cr[1] == nil and cr.ops.image.resize and cr.applications.ResNet50)
 check.same(#x.shape, 2)
 assert(x.shape[3] == nil)
 
--- An error that is a table is shown, and help knows names.
+-- an error value that is a table is shown, and help accepts names as strings
 local ok, shown = check.run [[
   local model = cr.Sequential()
   cr.help "Dense"
@@ -247,5 +247,5 @@ assert(shown:find("model:evaluate(x, y=nil)", 1, true), shown)
 assert(shown:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).", 1, true), shown)
 os.execute("rm -r '" .. folder .. "'")
 
--- Lists that say so are structures as others are.
+-- Lists made by the module count as structures.
 check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })

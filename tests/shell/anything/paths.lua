@@ -1,5 +1,5 @@
--- A path with a zero byte is refused by every function that takes a path: the system would truncate
--- it there.
+-- Every function that takes a path refuses a path with a zero byte, because the system would
+-- truncate the path there.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -30,7 +30,7 @@ local takers = {
   script = function() cr.plugins.load(path ".lua") end,
 }
 
--- where a cut path would lead: files that must stay, and be read by nobody
+-- files at the truncated paths, which must neither be changed nor read
 local endings = { ".csv", ".idx", ".npy", ".h5", ".so", ".lua" }
 for _, ending in ipairs(endings) do
   local file = assert(io.open(before .. ending, "w"))

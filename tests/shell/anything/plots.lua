@@ -1,4 +1,4 @@
--- cr.plot and the other figures: what is drawn for which data, and the kinds of files.
+-- cr.plot and other figures: how data is drawn, and in which kinds of files.
 local cr = require "crescent"
 local folder = arg[0]:match "(.*/)"
 local check = dofile(folder .. "../support/check.lua")
@@ -50,7 +50,7 @@ for _, text in ipairs { ">loss<", ">val_loss<", ">a &amp; b<", ">epoch<" } do
   assert(svg:find(text, 1, true), text)
 end
 
--- ---- in text, the legend has the characters of the curves
+-- ---- the legend of a text figure shows the characters of the curves
 local letters = written(".txt", function(path)
   return cr.plot({ a = { 1, 2 }, b = { 2, 1 }, val_a = { 3, 3 } }, { file = path, width = 60 })
 end)
@@ -59,7 +59,7 @@ for _, entry in ipairs { "++ b", "oo val_a" } do
   assert(letters:find(entry, 1, true) or letters:find("⠤⠤ " .. entry:sub(4), 1, true), letters)
 end
 
--- ---- every dtype, and sizes that are corners
+-- ---- every dtype, and extreme sizes
 for _, dtype in ipairs { "float32", "float64", "bfloat16", "float16", "int8", "int16", "int32",
   "int64", "uint8", "bool" } do
   assert(polylines(plotted(cr.ops.cast(cr.tensor { 0, 1, 1, 0 }, dtype), {})) == 1, dtype)
@@ -77,7 +77,7 @@ local before = os.clock()
 assert(#plotted(cr.random.normal { 1000000 }, {}) < 200000)
 assert(os.clock() - before < 10)
 
--- ---- files: by their endings, as pixels that images are read from
+-- ---- the kind of a file follows from its ending; picture files can be read as images
 local text = written(".txt", function(path)
   return cr.plot({ 1, 2, 3 }, { file = path, width = 30, height = 8 })
 end)
@@ -102,7 +102,7 @@ check.fails(function() cr.plot(cr.tensor { "a" }, { file = "a.svg" }) end, "real
 check.fails(function() cr.plot() end, "'x'")
 check.fails(function() cr.plot(1) end, "expected a tensor, a list", "got 1")
 
--- ---- messages begin with the name of the function that was called
+-- ---- error messages begin with the name of the function that was called
 local function says(text, ...)
   local ok, message = pcall(...)
   assert(not ok and message:find(text, 1, true) and not message:find "draw:", message)
@@ -155,7 +155,7 @@ check.same({ table.unpack(shown(cr.zeros { 6, 8, 8, 1 }, { columns = 3, width = 
   { 24, 40, 3 })
 check.fails(function() cr.imshow(cr.zeros { 2 }, { file = "a.png" }) end, "expected an image")
 
--- ---- bars say what grays are: those of the least and the greatest value, of fractions, of bytes
+-- ---- the colour bar shows the values of the grays: least and greatest value, fractions, or bytes
 local function bar_of(images, options)
   options.colorbar = true
   return written(".svg", function(path)
@@ -207,7 +207,7 @@ assert(polylines(both) == 4 and both:find ">mae<" and both:find ">of both<")
 assert(drawn({}):find("stroke-dasharray", 1, true))
 check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
 
--- ---- graphs of models: every layer is a box, every edge a line, nested models are frames
+-- ---- graphs of models: each layer is a box, each edge a line, and a nested model a frame
 local inner_input, input = cr.Input { shape = { 8 } }, cr.Input { shape = { 8 } }
 local inner = cr.Model { inputs = inner_input, name = "block",
   outputs = cr.layers.Add() { cr.layers.Dense(8, { name = "within" })(inner_input), inner_input } }
@@ -230,7 +230,7 @@ text = written(".txt", function(file) return graph:plot(file, { expand_nested = 
 assert(select(2, text:gsub("▼", "")) == 5)
 check.fails(function() graph:plot("a.svg", { rankdir = "XY" }) end, "rankdir")
 
--- ---- without a file the figure is printed, with colours only at a terminal
+-- ---- without a file the figure is printed, with colours only on a terminal
 local ok, out = check.run("cr.plot({ 1, 2, 3 }, { title = 'rising' })", "LC_ALL=C.UTF-8 TERM=xterm")
 assert(ok and out:find "rising" and out:find "⠤" and not out:find "\27")
 ok, out = check.run("cr.plot { 1, 2, 3 }", "LC_ALL=C.UTF-8 TERM=dumb")

@@ -30,7 +30,7 @@ shows({ cr.zeros { 2, 64, 64, 3 }, cr.zeros({ 100 }, "int32") },
   "{ <float32(2, 64, 64, 3)>, <int32(100)> }")
 shows(cr.tensor { { 1, 2 } }, "[[1. 2.]]\n<float32(1, 2)>")
 
--- NaN has no sign, whatever its bits say.
+-- NaN is printed without a sign, whatever its sign bit is
 do
   local root = cr.ops.sqrt(cr.tensor { -1.0, 1.0 })
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
@@ -100,6 +100,6 @@ assert(cr.show(report):find "^<profile of %d+ instructions>$" and #report.rows >
 report = model:validate(cr.zeros { 4, 3 }, { print_fn = function() end })
 says(report, "<validation: ok, 0 findings>")
 
--- print at the prompt shows tables.
+-- at the prompt, print shows the contents of tables
 local ok, text = check.run "cr.print({ 1, 'a' }, 'b', nil, cr.tensor { 1 })"
 assert(ok and text == '{ 1, "a" }\tb\tnil\t[1.]\n', text)

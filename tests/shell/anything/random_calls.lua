@@ -26,7 +26,8 @@ local function parent()
   end
   local scratch = check.temporary ".calls"
   assert(os.execute("mkdir '" .. scratch .. "'"))
-  -- A sanitizer reserves more addresses than any limit allows, and has one of its own.
+  -- A sanitizer reserves more address space than any limit allows, and has a memory limit of its
+  -- own.
   local limit = "ulimit -v 6000000; "
   if read "/proc/self/maps":find "lib[at]san" then
     limit = 'ASAN_OPTIONS="$ASAN_OPTIONS:max_allocation_size_mb=2000:allocator_may_return_null=1" '
@@ -64,7 +65,7 @@ local stop = os.time() + (tonumber(os.getenv "CRESCENT_RANDOM_CALLS_UNTIL") or 1
 local last = assert(io.open("last.txt", "w"))
 local calls, succeeded = 0, 0
 
---- Names that end the process by design, with the reason; there are none.
+--- names that end the process by design, with the reason; currently none
 local left_out = {}
 
 local function sorted(t)
@@ -105,7 +106,7 @@ assert(#functions > 100 and #classes > 100 and #bases > 5)
 local slow = { fit = true, evaluate = true, predict = true, profile = true, validate = true,
   train_on_batch = true }
 
---- Makes the call and keeps its results.
+--- Makes the call and keeps its results as arguments for later calls.
 local function call(text, f, ...)
   calls = calls + 1
   last:seek "set"
@@ -193,7 +194,7 @@ local function construct_wildly()
   call(place .. "(" .. text .. ")", class, table.unpack(list, 1, n))
 end
 
---- The members of an object by reflection; for a class, reflection lists options instead.
+--- The members that reflection lists for an object; for a class it lists options instead.
 local function members_of(object)
   local what = cr.describe(object)
   what.methods = what.methods or { "from_config" }
@@ -322,7 +323,7 @@ local function derive()
   end
 end
 
---- A small model that trains, so that methods have something to work on.
+--- A small model that can be trained, so that methods have data to work on.
 local function make_model()
   call("a model", function()
     local layers = { cr.layers.Dense(2, { input_shape = { 3 } }) }

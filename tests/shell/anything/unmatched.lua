@@ -1,5 +1,5 @@
--- Names that match nothing are reported with a suggestion: keys of tables, patterns, labels,
--- watched names; and attributes that a trace has read are checked when they change.
+-- Names that match nothing (keys of tables, patterns, labels, monitored values) are reported with a
+-- suggestion. Attributes that a trace has read are checked when they change.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -14,7 +14,7 @@ local function fresh(options)
   return model
 end
 
-do -- options beside the config of an object
+do -- unknown options beside `config` in the configuration of an object
   local spread = { class_name = "RandomNormal", stddev = 300 }
   check.fails(function() layers.Dense(5, { kernel_initializer = spread }) end, "kernel_initializer",
     "'stddev' stands beside the class_name", 'config = {stddev = ...}')
@@ -27,13 +27,13 @@ do -- options beside the config of an object
   check.fails(function() layers.TimeDistributed { class_name = "Dense", units = 3 } end, "no option")
   check.fails(function() layers.Dense(2, { kernel_regularizer = { class_name = "L2", l2 = 3 } }) end,
     "kernel_regularizer", "'l2'")
-  -- keys that Keras has beside the config are accepted
+  -- keys that Keras writes beside `config` are accepted
   local dense = layers.Dense(2, { kernel_initializer = { module = "keras.initializers",
     class_name = "Constant", config = { value = 3 }, registered_name = cr.null } })
   check.near(dense(x):totable()[1], { 6, 6 })
 end
 
-do -- names among the items of a list
+do -- names among the positional items of a list
   check.fails(function() cr.tensor { a = 1 } end, "expected a list, got a table with the name 'a'")
   check.fails(function() cr.tensor { 1, 2, dtyp = "int32" } end, "no option 'dtyp'",
     "did you mean 'dtype'?")
@@ -44,7 +44,7 @@ do -- names among the items of a list
   check.fails(function() x:reshape { 4, 4, order = "C" } end, "'order'")
   check.fails(function() ops.concatenate({ x, x, axs = 1 }, -1) end, "axs")
   check.fails(function() fresh():predict { x, batch_siz = 3 } end, "'batch_siz'")
-  -- lists with names that are options, in every order in which a table can store them
+  -- lists with names that are options, for every order in which a Lua table may store them
   local long, items = cr.tensor { 1, 2, 3, dtype = "int32" }, {}
   check.same({ long.dtype, #long:totable() }, { "int32", 3 })
   for i = 100, 1, -1 do items[i] = i end
@@ -58,7 +58,7 @@ do -- names among the items of a list
   check.near(ops.concatenate { x, x, axis = 0 }, ops.concatenate({ x, x }, 0))
 end
 
-do -- patterns of rules and of optimizers by path
+do -- patterns in layout rules, and in optimizers chosen by path
   local function trained(optimizer)
     local model = fresh { optimizer = optimizer }
     model:fit(x, y, { verbose = 0 })
@@ -84,7 +84,7 @@ do -- patterns of rules and of optimizers by path
   check.fails(function()
     trained(cr.optimizers.LossScaleOptimizer(AdamW { rules = { { pattern = "none" } } }))
   end, "'none' fits no weight")
-  -- frozen weights are there too
+  -- patterns also match frozen weights
   local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "early" }),
     layers.Dense(1, { name = "late" }) }
   model:get_layer "early".trainable = false
@@ -104,7 +104,7 @@ do -- filters of quantize
   assert(model:get_layer "second".quantization_mode == "int8")
 end
 
-do -- labels that no target can have
+do -- class weights for labels that no target can have
   local two = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, activation = "softmax" }) }
   two:compile { loss = "sparse_categorical_crossentropy" }
   local labels = cr.zeros({ 8 }, "int32")
@@ -130,7 +130,7 @@ do -- labels that no target can have
   end, "no class 2")
 end
 
-do -- a function that returns nil is not the end of a dataset
+do -- returning nil from a mapped function does not end a dataset
   local rows = cr.data.from_list { 1, 2, 3 }
   for _, workers in ipairs { 0, 2 } do
     check.fails(function()
@@ -148,7 +148,7 @@ do -- a function that returns nil is not the end of a dataset
   check.same(count, 2)
 end
 
-do -- options that are empty, a rate that is read
+do -- options that are empty, and a rate that a trace has read
   local model = fresh { optimizer = "sgd" }
   local loss = model:test_on_batch(x, y)
   check.near(model:test_on_batch(x, y, {}), loss, 1e-6)

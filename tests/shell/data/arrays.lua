@@ -1,5 +1,5 @@
--- Invalid arrays: sizes, shapes, positions and operators; labels and ids out of range; arrays
--- without elements.
+-- Errors for invalid arrays: sizes, shapes, positions and operators; labels and ids out of range;
+-- arrays without elements.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -75,7 +75,7 @@ check.fails(function() return dense < dense end, ": no order")
 check.fails(function() return cr.optimizers.SGD()(1) end, "not a function")
 check.fails(function() return #cr.Input { 2 } end, "symbol: no length")
 
--- a cell called on one step
+-- a recurrent cell is called on a single step
 for name, states in pairs { SimpleRNNCell = 1, GRUCell = 1, LSTMCell = 2 } do
   local cell = layers[name](2)
   check.fails(function() cell(cr.ones { 2, 3 }) end, name, "RNN(cell)", "Got 1 inputs")
@@ -95,7 +95,7 @@ check.fails(function() layers.Dot { axes = {} } end, "expected 1 or 2 integers")
 check.same(layers.LSTM({ units = 2, bias_initializer = cr.null })(cr.ones { 2, 3, 4 }).shape,
   { 2, 2 })
 
--- errors for labels and ids out of range name value, range, layer and batch
+-- errors for labels and ids out of range name the value, the range, the layer and the batch
 local function classifier(options)
   local m = cr.Sequential { layers.Embedding(5, 3, { input_shape = { 2 }, name = "words" }),
     layers.Flatten(),

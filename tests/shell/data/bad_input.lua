@@ -1,4 +1,4 @@
--- Errors in files name the file and the position; errors in vocabularies name the term.
+-- Errors in files name the file and the position; errors in vocabularies name the faulty term.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -97,7 +97,7 @@ do -- vocabularies
     "value 5 at [0, 1]", "num_tokens 3")
 end
 
-do -- labels and ids: the row of the data, wherever shuffling has put it
+do -- errors about labels and ids name the row of the data, even if shuffling has moved it
   local function compiled(loss, ...)
     local model = cr.Sequential { ... }
     model:compile { optimizer = "sgd", loss = loss }
@@ -130,7 +130,7 @@ do -- rules
     "did you mean 'one_hot'?")
 end
 
-do -- there are no sparse tensors: the option is refused, not ignored
+do -- sparse tensors do not exist; the option for them is refused, not ignored
   local makers = {
     function()
       layers.CategoryEncoding { num_tokens = 3, sparse = true } (cr.ones({ 1, 2 }, "int32"))
@@ -150,7 +150,7 @@ end
 os.execute("rm -r '" .. folder .. "'")
 print "ok"
 
-do -- the row of a validation part is that of the data
+do -- errors in a validation part name the row of the whole data
   local model = cr.Sequential { cr.layers.Dense(3, { input_shape = { 2 }, activation = "softmax" }) }
   model:compile { loss = "sparse_categorical_crossentropy" }
   local labels = cr.tensor { 0, 1, 2, 0, 1, 2, 0, 1, 9, 0 }

@@ -1,5 +1,5 @@
--- A true value in a foreign file may be any byte but 0; in tensors it is always 1, which kernels
--- rely on.
+-- In files of other programs any nonzero byte may mean true; in tensors true is always the byte 1,
+-- on which kernels rely.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

@@ -1,4 +1,4 @@
--- Files of data, gradients, compiled functions, plugins, settings.
+-- Data files, gradients, compiled functions, plugins, and settings.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -103,7 +103,7 @@ check.near(v, { 1.5 })
 optimizer:apply_gradients({ cr.tensor { 1.0 } }, { v })
 check.near(v, { 1.0 })
 
--- compiled functions: structure of arguments and results, retracing, errors
+-- compiled functions: structures of arguments and results, tracing again, errors
 local traced = 0
 local f = cr.compiled(function(a, options, flag)
   traced = traced + 1

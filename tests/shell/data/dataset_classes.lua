@@ -1,4 +1,5 @@
--- Classes of datasets, whose objects give batches by number, as Keras' PyDataset.
+-- Classes of datasets written in Lua; their objects return batches by number, like PyDataset of
+-- Keras.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -33,7 +34,7 @@ local function sorted(list, first)
   return text(part)
 end
 
-do -- it is a dataset like others
+do -- an object of such a class has the methods of every dataset
   local data = Rows(3)
   check.same(tostring(data), "<Rows: 3 elements>")
   check.same(data.class_name, "Rows")
@@ -49,7 +50,7 @@ do -- it is a dataset like others
   check.same(cr.utils.Sequence, cr.data.Dataset)
 end
 
-do -- evaluate, predict and validation go through it in order
+do -- evaluate, predict and validation read the batches in order
   local model, data = compiled(), Rows()
   check.near(model:evaluate(data, { verbose = 0 }), (1 + 4 + 9 + 16) / 4)
   check.same(model:predict(data, { verbose = 0 }).shape[1], 8)
@@ -61,7 +62,7 @@ do -- evaluate, predict and validation go through it in order
   check.same(data.ended, 3)
 end
 
-do -- fit shuffles batches, a new order in each epoch, the same after the same seed
+do -- fit shuffles the batches: a new order in each epoch, and the same orders after the same seed
   local function orders(options)
     cr.utils.set_random_seed(3)
     local data = Rows(4)
@@ -84,7 +85,7 @@ do -- fit shuffles batches, a new order in each epoch, the same after the same s
   assert(distinct > 2)
 end
 
-do -- a run that is gone on with has the order of one that never stopped, and makes no batch twice
+do -- a resumed run reads batches in the order of an uninterrupted run, and requests no batch twice
   local path = check.temporary "dataset_run.h5"
   local function run(model, data, restore)
     local training = model:start_training(data, { epochs = 2, verbose = 0 })
@@ -105,7 +106,7 @@ do -- a run that is gone on with has the order of one that never stopped, and ma
   os.remove(path)
 end
 
-do -- parts by name, weights, and a number of batches that changes between epochs
+do -- named inputs, sample weights, and a number of batches that changes between epochs
   local Named = Rows:subclass "Named"
   function Named:get(number)
     local x, y = Named.super.get(self, number)
@@ -149,7 +150,7 @@ do -- errors name the class and the batch
   check.fails(function() model:fit(Rows(), cr.ones { 2 }) end, "`y` should not be passed")
 end
 
-do -- an object whose len() fails is shown, and so is what is made of it
+do -- an object whose len() fails can be printed, and so can datasets made from it
   local Bare = cr.data.Dataset:subclass "Bare"
   local data = Bare()
   check.same(tostring(data), "<Bare: of unknown length>")

@@ -14,7 +14,9 @@ local function bytes_of(hex) return (hex:gsub("%s", ""):gsub("..",
   function(b) return string.char(tonumber(b, 16)) end)) end
 
 local home = os.getenv "KERAS_HOME"
-if not home then -- the folder is read from the environment: once more, with one of our own
+-- Starts the script again with the environment variable of the cache folder set to a temporary
+-- folder.
+if not home then
   local folder = check.temporary ""
   assert(os.execute("mkdir -p '" .. folder .. "/datasets/cifar-10-batches-py' '" .. folder
     .. "/datasets/fashion-mnist'"))
@@ -25,7 +27,7 @@ if not home then -- the folder is read from the environment: once more, with one
 end
 local root = home .. "/datasets/"
 
-do -- nothing is there
+do -- errors while the cache folder is empty
   check.fails(function() cr.datasets.mnist.load_data() end, root .. "mnist.npz", "is not there",
     "https://", "KERAS_HOME")
   check.fails(function() cr.datasets.cifar100.load_data() end, root .. "cifar-100-python",
@@ -61,7 +63,9 @@ do -- arrays
     { { 2, 2, 2 }, { 1, 2 }, { 3 } })
 end
 
-do -- houses: rows mixed by numpy's RandomState(113), which gives 9 3 6 1 0 7 4 8 2 5 for ten
+-- House prices: numpy's RandomState(113) shuffles the rows, for ten rows to the order 9 3 6 1 0 7 4
+-- 8 2 5.
+do
   local x = cr.ops.reshape(cr.ops.arange(0, 20), { 10, 2 }):cast "float64"
   local y = cr.ops.arange(0, 10):cast "float64"
   cr.data.write_npz(root .. "boston_housing.npz", { x = x, y = y })
@@ -80,7 +84,7 @@ do -- houses: rows mixed by numpy's RandomState(113), which gives 9 3 6 1 0 7 4 
     "`version` must be one of", "tiny")
 end
 
-do -- texts: as Keras' own code has them
+do -- texts as lists of word numbers, as the code of Keras returns them
   write(root .. "imdb.npz", bytes_of(imdb.file))
   local function is(want, options)
     local train, test = cr.datasets.imdb.load_data(options)
@@ -110,7 +114,7 @@ local function batch(images, labels, key)
     .. text(images) .. "tb" .. text(key) .. "](" .. table.concat(list) .. "eu."
 end
 
-do -- small images: planes of colour become channels
+do -- CIFAR images, in which the planes of colours become channels
   local function image(red, green, blue) return string.char(red):rep(1024)
     .. string.char(green):rep(1024) .. string.char(blue):rep(1024) end
   for i = 1, 5 do write(root .. "cifar-10-batches-py/data_batch_" .. i,
@@ -122,7 +126,7 @@ do -- small images: planes of colour become channels
     { { 5, 32, 32, 3 }, { { 1 }, { 2 }, { 3 }, { 4 }, { 5 } } })
   check.same(test[1]:slice({ 2, 32, 32 }, { 2, 32, 32 }):reshape({ 3 }):totable(), { 4, 5, 6 })
   assert(train[1].dtype == "uint8" and train[2].dtype == "uint8")
-  -- the packed archive
+  -- CIFAR from the packed archive
   assert(os.execute(("mkdir '%scifar-100-python'"):format(root)))
   write(root .. "cifar-100-python/train", batch(image(1, 2, 3), { 50 }, "fine_labels"))
   write(root .. "cifar-100-python/test", batch(image(1, 2, 3), { 60 }, "fine_labels"))
@@ -135,7 +139,7 @@ do -- small images: planes of colour become channels
     "rough")
 end
 
-do -- a pickle that is a program is not run
+do -- a pickle that contains a program is refused, and the program not run
   local path = root .. "cifar-10-batches-py/data_batch_1"
   for _, code in ipairs { "cos\nsystem\n(S'true'\ntR.", "\x80\x04\x8c\x02os\x8c\x06system\x93." } do
     write(path, code)
@@ -155,7 +159,7 @@ do -- a pickle that is a program is not run
     end
   end
   for _, deep in ipairs { ("]"):rep(1000000) .. ("a"):rep(999999) .. ".",
-    "]q\0h\0a." } do -- a list in a list in a list ..., and one that holds itself
+    "]q\0h\0a." } do -- a pickle with deeply nested lists, and one with a list that contains itself
     write(path, deep)
     check.fails(function() cr.datasets.cifar10.load_data() end, "nested more than")
   end

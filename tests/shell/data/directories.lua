@@ -18,7 +18,7 @@ local function said(code)
   return text
 end
 
--- two classes of images: 6 dark ones, 4 bright ones, one of them further below
+-- two classes of images: 6 dark ones, and 4 bright ones of which one is in a subfolder
 run("mkdir -p '" .. root .. "/bright/more' '" .. root .. "/dark'")
 for i = 1, 6 do utils.save_img(("%s/dark/%d.png"):format(root, i), cr.full({ 4, 6, 3 }, i),
   { scale = false }) end
@@ -28,7 +28,7 @@ utils.save_img(root .. "/bright/more/4.bmp", cr.full({ 4, 6, 3 }, 204), { scale 
 run("echo no image > '" .. root .. "/dark/notes.txt'")
 local images = utils.image_dataset_from_directory
 
-do -- in order, with labels of each kind
+do -- in the order of the files, with labels of each kind
   local data = quiet(images, { shuffle = false, batch_size = 4, image_size = { 2, 3 } })
   check.same(data.class_names, { "bright", "dark" })
   assert(#data.file_paths == 10 and data.file_paths[4]:match "bright/more/4.bmp$"
@@ -71,7 +71,9 @@ do -- in order, with labels of each kind
   end
 end
 
-do -- shuffled: all of them, the same for a seed, another order in another pass
+-- Shuffled: every pass has all elements; the same seed gives the same order, another pass another
+-- order.
+do
   local function order(data)
     local values = {}
     for x in data:elements() do
@@ -86,7 +88,7 @@ do -- shuffled: all of them, the same for a seed, another order in another pass
   assert(table.concat(first, " ") ~= table.concat(second, " "))
   table.sort(first)
   check.same(first, { 1, 2, 3, 4, 5, 6, 201, 202, 203, 204 })
-  -- numpy.random.RandomState(3).shuffle of 10 files: the last two are validation's
+  -- numpy.random.RandomState(3).shuffle of 10 files; the last two are for validation
   options.validation_split, options.subset = 0.2, "both"
   local training, validation = quiet(images, options)
   local kept, left = order(training), order(validation)
@@ -99,7 +101,7 @@ do -- shuffled: all of them, the same for a seed, another order in another pass
   check.same(again, left)
 end
 
-do -- what is said
+do -- error messages
   check.same(said "cr.utils.image_dataset_from_directory(root)",
     "Found 10 files belonging to 2 classes.\n")
   check.same(said "cr.utils.image_dataset_from_directory(root, { labels = false })",
@@ -172,7 +174,7 @@ do -- training from the folder
 end
 run("rm -r '" .. root .. "'")
 
-do -- series
+do -- windows over time series
   local series = utils.timeseries_dataset_from_array
   local rows = {}
   for i = 0, 9 do rows[i + 1] = { i, 10 * i } end

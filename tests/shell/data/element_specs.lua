@@ -1,4 +1,5 @@
--- Datasets describe their elements before the first is made: dtypes, shapes, how many there are.
+-- Datasets describe their elements before the first one is made: dtypes, shapes, and the number of
+-- elements.
 local cr = require "crescent"
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -87,7 +88,7 @@ local steps = {
   function(data) return data:filter(function() return random(4) > 1 end) end,
 }
 
--- Batches of what differs cannot be made: the chain ends there.
+-- Elements of different shapes cannot be batched; then the chain ends.
 local function next_parts(elements)
   local got = table.pack(pcall(elements))
   assert(got[1] or tostring(got[2]):find "tensors of one batch have the same shape", got[2])

@@ -13,7 +13,7 @@ local function new_model()
   return model
 end
 
-do -- batches from a coroutine: as from the arrays
+do -- batches from a coroutine give the same results as arrays
   local plain = new_model()
   plain:fit(x, y, { batch_size = 8, shuffle = false, verbose = 0 })
   local model = new_model()
@@ -51,7 +51,7 @@ do -- validation data of any kind give the same numbers
   end), arrays)
 end
 
-do -- classes weigh in a dataset as in arrays
+do -- class weights have the same effect for a dataset as for arrays
   local classes = cr.ops.greater(y, 0):cast "int32":reshape { 24 }
   local function weighted(data, targets, options)
     local model = cr.Sequential { cr.layers.Dense(2,
@@ -72,7 +72,7 @@ do -- classes weigh in a dataset as in arrays
   end, "sample_weight is for arrays")
 end
 
-do -- parts of rows
+do -- splits of rows into parts
   local labels = {}
   for i = 1, 24 do labels[i] = i <= 18 and 0 or 1 end
   labels = cr.tensor(labels, "int32")
@@ -81,7 +81,7 @@ do -- parts of rows
   local first, second = cr.data.split({ rows, labels },
     { share = 1 / 3, seed = 3, stratify = labels })
   assert(#first[1] == 16 and #second[1] == 8)
-  assert(second[2]:cast "float32":sum():item() == 2) -- of 6
+  assert(second[2]:cast "float32":sum():item() == 2) -- sum over 6 elements
   local again = cr.data.split({ rows, labels }, { share = 1 / 3, seed = 3, stratify = labels })
   check.same(again[1]:totable(), first[1]:totable())
   local seen = {}
@@ -114,7 +114,7 @@ do -- parts of rows
   check.fails(function() cr.data.folds(9, { stratify = true }) end, "needs labels")
 end
 
-do -- a dataset brings its targets
+do -- a dataset contains the targets, so they cannot be given separately
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
   model:compile { loss = "mse" }
   local x, y = cr.ones { 8, 2 }, cr.ones { 8, 1 }
@@ -140,7 +140,7 @@ do -- a dataset brings its targets
   assert(ok and said:find "batch_size is not used", said)
 end
 
-do -- numbers of Lua wherever data is taken
+do -- tables of Lua numbers are accepted wherever data is
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
   model:compile { loss = "mse", optimizer = cr.optimizers.SGD(0) }
   local x, y, weights = { { 1, 2 }, { 3, 4 }, { 5, 6 } }, { 1, 0, 2 }, { 1, 0, 2 }

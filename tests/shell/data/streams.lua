@@ -53,7 +53,7 @@ do -- sources
   check.fails(function() collect(batches:zip(batches)) end, "once at a time", "from_tensor_slices")
 end
 
-do -- how many, which, in which order
+do -- number, selection and order of elements
   local ten = counted(1, 10)
   assert(ten.batches == 10)
   check.same(collect(ten:take(3)), { 1, 2, 3 })
@@ -85,7 +85,9 @@ do -- how many, which, in which order
   check.fails(function() ten:shuffle(0) end, "at least 1", "0")
 end
 
-do -- shuffle: all elements once, the same for a seed, others in another pass
+-- Shuffle: a pass has every element once; the same seed gives the same order, another pass another
+-- order.
+do
   local data = counted(1, 50):shuffle(20, { seed = 3 })
   local first, second = collect(data), collect(data)
   local again = collect(counted(1, 50):shuffle(20, { seed = 3 }))
@@ -130,7 +132,7 @@ do -- batches and windows
   check.fails(function() counted(1, 3):batch(0) end, "at least 1", "0")
 end
 
-do -- map: the same whatever the number of workers, draws too
+do -- map: any number of workers gives the same elements, also for random numbers
   local scale, offsets = cr.tensor { 2.0, 3.0 }, { first = 1, list = { 10 } }
   local function helper(x) return x + offsets.list[1] end
   local function work(i) return scale * i + helper(0), i, cr.random.uniform({ 2 }) end
@@ -165,7 +167,7 @@ do -- map: the same whatever the number of workers, draws too
   collectgarbage()
 end
 
-do -- what a worker's function may use
+do -- values that a worker's function may use
   local format = string.format
   shared_factor = 3
   local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
@@ -175,7 +177,7 @@ do -- what a worker's function may use
       layer(cr.ones { 1 })
   end, { workers = 2 })
   check.same(collect(text:map(function(a) return a end)), { "1:3:3", "2:5:3", "3:8:3" })
-  -- a module of the script, which each worker loads for itself
+  -- a module of the script is loaded by each worker separately
   local folder = check.temporary ""
   assert(os.execute("mkdir '" .. folder .. "'"))
   local file = assert(io.open(folder .. "/tenfold.lua", "w"))
@@ -222,7 +224,9 @@ do -- errors name the element and end the pass
   check.fails(function() counted(1, 3):map(print, { workers = 999 }) end, "999")
 end
 
-do -- ahead of its user; functions of the script's own thread make elements when they are asked for
+-- Prefetching makes elements ahead of their use; functions of the script's own thread run only when
+-- an element is requested.
+do
   check.same(collect(counted(1, 9):map(function(x) return x + 1 end, { workers = 2 }):prefetch(3)),
     { 2, 3, 4, 5, 6, 7, 8, 9, 10 })
   local calls = 0
@@ -319,7 +323,7 @@ do -- fit, evaluate, predict
   check.fails(function() model:fit(rows:batch(8):repeated(), { verbose = 0 }) end,
     "infinite dataset")
   model:fit(rows:batch(8):repeated(), { verbose = 0, steps_per_epoch = 2 })
-  -- parts by the names of inputs
+  -- parts of an element go to inputs by their names
   local a, b = cr.Input { shape = { 1 }, name = "a" }, cr.Input { shape = { 2 }, name = "b" }
   local two = cr.Model { inputs = { b, a }, outputs = cr.layers.Concatenate()({ b, a }) }
   local named = cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 }, b = cr.ones { 2, 2 } }):batch(2)
@@ -329,7 +333,7 @@ do -- fit, evaluate, predict
     c = cr.ones { 2, 2 } }):batch(2)) end, "\"b\"")
 end
 
-do -- a run that is kept within an epoch goes on with the same elements
+do -- a run saved within an epoch continues with the elements that it would have read
   local x = cr.random.normal { 40, 2 }
   local function chain()
     return cr.data.from_tensor_slices({ x, x:sum(-1, true) }):shuffle(40)
@@ -356,7 +360,7 @@ do -- a run that is kept within an epoch goes on with the same elements
   os.remove(path)
 end
 
-do -- mistakes with elements
+do -- errors for wrong elements
   local numbers = cr.data.from_tensor_slices { 1, 2, 3 }
   for _, workers in ipairs { 0, 2 } do
     check.fails(function()

@@ -18,13 +18,14 @@ age,name,height,city,member
 23,Cy,2,,true
 ]]
 local function plain(column) return type(column) == "userdata" and column:totable() or column end
-local function texts(column) -- a tensor of strings, or a list
+-- Converts a column, a tensor of strings or a list, to a table of strings.
+local function texts(column)
   local list = {}
   for i, text in ipairs(plain(column)) do list[i] = text end
   return list
 end
 
-do -- types are seen from the values
+do -- the type of a column is found from its values
   local table_, names = cr.data.read_table(people)
   check.same(names, { "age", "name", "height", "city", "member" })
   assert(table_.age.dtype == "int32" and table_.height.dtype == "float32")
@@ -50,7 +51,8 @@ do -- separators, names, no header, other quotes, other missing values, large nu
   local read = cr.data.read_table(path, options)
   check.same(read.x:totable(), { 1, 2 })
   check.same(texts(read.y), { "a;b", "c" })
-  assert(read.z.dtype == "float32") -- a whole number cannot be missing
+  -- Integers cannot be missing, so a column with missing values becomes float32.
+  assert(read.z.dtype == "float32")
   options.defaults = { z = 7 }
   read = cr.data.read_table(path, options)
   assert(read.z.dtype == "int64")
@@ -63,7 +65,7 @@ do -- separators, names, no header, other quotes, other missing values, large nu
   os.remove(path)
 end
 
-do -- what is wrong is named with file, line and column
+do -- errors name the file, the line and the column
   local function fails(text, options, ...)
     local path = file_of(text)
     local words = { path, ... }
@@ -96,7 +98,7 @@ do -- what is wrong is named with file, line and column
   os.remove(path)
 end
 
-do -- rows one by one; of several files; gzipped
+do -- datasets of rows: of one file, of several files, and of gzipped files
   local rows = {}
   for row, label in cr.data.csv_dataset(people,
     { label = "age", columns = { "name", "height" }, defaults = { height = 0 } }):elements() do
@@ -124,7 +126,7 @@ do -- rows one by one; of several files; gzipped
   os.remove(more)
 end
 
-do -- a model of a table that is never whole in memory
+do -- a model trained on a table that is never in memory as a whole
   local lines = { "a,b,y" }
   for i = 1, 400 do
     local a, b = (i * 37 % 100) / 100, (i * 53 % 100) / 100

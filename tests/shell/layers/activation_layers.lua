@@ -6,8 +6,8 @@ local layers = cr.layers
 
 local x = cr.random.uniform({ 2, 4, 3 }, -1, 1, { seed = 3 })
 
---- Checks that the layer `given` as activation computes what the function does, in Dense, in
---- convolutions and in every step of a recurrent layer.
+--- Checks that the layer `given`, used as the activation of a layer, computes the same as the
+--- function, in Dense, in convolutions and in every step of a recurrent layer.
 local function same_as(given, function_)
   for _, make in ipairs {
     function(f) return layers.Dense(5, { activation = f }) end,
@@ -29,7 +29,7 @@ same_as(layers.ReLU { max_value = 0.25 }, cr.activations.relu { max_value = 0.25
 same_as(layers.Activation "sigmoid", "sigmoid")
 same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { alpha = 0.5 })
 
--- training with it equals training with the layer after the other one
+-- training gives the same result as with the activation layer after the other layer
 local function model(inner, behind)
   local list = {
     layers.Dense(4, { activation = inner, input_shape = { 3 }, kernel_initializer = "ones" }),
@@ -46,7 +46,7 @@ local options = { epochs = 3, verbose = 0, shuffle = false }
 check.near(inside:fit(rows, targets, options).history.loss,
   behind:fit(rows, targets, options).history.loss)
 
--- files hold the layer, and so do copies
+-- files and copies contain the activation layer
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   inside:save(path)
@@ -58,7 +58,8 @@ for _, ending in ipairs { ".keras", ".h5" } do
 end
 assert(inside:to_json():find('"module": "keras.layers", "class_name": "LeakyReLU"', 1, true))
 
--- layers that only their owner could build or update are refused
+-- layers with weights or state are refused, because as activations nobody would build or update
+-- them
 check.fails(function() layers.Dense(2, { activation = layers.PReLU() })(rows) end,
   "PReLU has weights", "put it behind")
 check.fails(function() layers.Dense(2, { activation = layers.Dropout(0.5) })(rows) end,
@@ -68,7 +69,7 @@ check.fails(function()
 end, "ActivityRegularization has losses", "put it behind")
 check.fails(function() layers.Dense(2, { activation = "LeakyReLU" }) end, "leaky_relu")
 
--- on symbols they become layers of the graph
+-- applied to symbols, activations become layers of the graph
 local edge = cr.Input { shape = { 3 } }
 local function all(x)
   return cr.activations.sigmoid(x) * 5 + cr.activations.elu(x, 0.5) + cr.activations.get "relu"(x)
@@ -82,7 +83,7 @@ for _, ending in ipairs { ".keras", ".h5" } do
   os.remove(path)
 end
 
--- with options they are the operations that Keras writes, or its layer ReLU
+-- activations with options become the operations that Keras writes, or the layer ReLU
 local A, two = cr.activations, cr.Input { shape = { 4, 3 } }
 for written, made in pairs {
   ['"Elu", "config": {"name": "elu", "alpha": 0.5}'] = A.elu(two, 0.5),

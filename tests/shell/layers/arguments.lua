@@ -1,5 +1,5 @@
--- Arguments of layer calls: declared by the layer, checked, passed on, part of the graph and of
--- files.
+-- Arguments of layer calls: layers declare them; they are checked, passed on, and stored in graphs
+-- and files.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -45,7 +45,7 @@ check.fails(function()
   lstm(x, { initial_state = "zeros" })
 end, "initial_state", "expected tensors")
 
--- on symbols they are inputs of the node
+-- with symbols, arguments are inputs of the layer's node
 local sx, sh, sc = cr.Input { shape = { 3, 4 } }, cr.Input { shape = { 5 } },
   cr.Input { shape = { 5 } }
 local symbol = lstm(sx, { initial_state = { sh, sc } })
@@ -113,7 +113,7 @@ local again = cr.models.clone_model(masked)
 again:set_weights(masked:get_weights())
 check.near(again:predict { x, given }, masked:predict({ x, given }):totable())
 
--- classes in Lua declare theirs
+-- classes in Lua declare their arguments
 local Scaled = cr.Layer:subclass("Scaled", {}, { { "scale", 1.0, "Factor." }, "shift" })
 function Scaled:call(inputs, args)
   local y = inputs * args.scale
@@ -143,7 +143,7 @@ graph:save(path)
 check.near(cr.models.load_model(path):predict { one, one }, { { 3, 3 } })
 os.remove(path)
 
--- a composite layer passes on arguments as it likes
+-- a composite layer chooses which arguments it passes on
 local Outer = cr.Model:subclass("Outer", {}, { { "scale", 1.0 } })
 function Outer:init() self.inner = Scaled() end
 function Outer:call(inputs, args) return self.inner(inputs, { scale = args.scale }) end
@@ -159,7 +159,7 @@ assert(table.concat(said):find "initial_state", "help lists arguments of a call"
 lstm_layer = lstm
 assert(table.concat(cr.complete "lstm_layer(x, {init", " "):find "initial_state")
 
-do -- inputs by place: layer(query, value), lstm(x, states), cell(x, states)
+do -- further inputs by position: layer(query, value), lstm(x, states), cell(x, states)
   local q, v = cr.ones { 2, 4, 8 }, cr.random.normal { 2, 6, 8 }
   local attention = cr.layers.MultiHeadAttention { num_heads = 2, key_dim = 4 }
   check.near(attention(q, v), attention { q, v })
@@ -173,7 +173,7 @@ do -- inputs by place: layer(query, value), lstm(x, states), cell(x, states)
   check.fails(function() return cr.layers.Dense(2)(q, 3) end, "got an argument 2")
 end
 
-do -- a class' call takes what its parameters are called, or all in a table
+do -- call gets arguments one by one if its parameters have their names, else all in a table
   local Named = cr.Layer:subclass("NamedParameters", {}, { { "scale", 3.0 } })
   function Named:call(inputs, training, mask, scale)
     assert(type(training) == "boolean")
@@ -193,7 +193,7 @@ do -- a class' call takes what its parameters are called, or all in a table
   check.near(Table()(one), 2 * one)
 end
 
-do -- numbers of a class that takes one list by position, or first a list of as many
+do -- positional numbers for a class that takes one list, or first a list of this length
   local pool = cr.layers.MaxPooling2D { 3, 2, padding = "same" }
   check.same({ pool.pool_size, pool.strides }, { { 3, 2 }, { 3, 2 } })
   pool = cr.layers.MaxPooling2D { { 3, 2 }, { 2, 1 } }

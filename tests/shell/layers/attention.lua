@@ -7,7 +7,7 @@ local layers, ops = cr.layers, cr.ops
 local function numbers(shape, seed) return cr.random.uniform(shape, -1, 1, { seed = seed }) end
 local query, value, key = numbers({ 2, 4, 3 }, 1), numbers({ 2, 5, 6 }, 2), numbers({ 2, 5, 3 }, 3)
 
---- softmax(scores - 1e9 where hidden) . value
+--- softmax of the scores (minus 1e9 where hidden), multiplied by the value
 local function mixed(scores, hidden)
   if hidden then scores = scores - hidden * 1e9 end
   return ops.matmul(ops.softmax(scores, -1), value), ops.softmax(scores, -1)
@@ -35,7 +35,7 @@ local masks = { asks:cast "bool", counts:cast "bool", counts:cast "bool" }
 local want = mixed(scores, (1 - counts):reshape { 2, 1, 5 }) * asks:reshape { 2, 4, 1 }
 check.near(layers.Attention() ({ query, value, key }, { mask = masks }), want)
 
--- scores that are sums of tanh
+-- additive attention, whose scores are sums of tanh
 local function tanh_sums(q, k)
   return ops.tanh(q:reshape { 2, 4, 1, 3 } + k:reshape { 2, 1, 5, 3 })
 end
@@ -61,7 +61,7 @@ check.fails(function()
 end, "score_mode", "did you mean 'dot'")
 check.fails(function() layers.Attention() { query, value } end, "do not fit")
 
--- dropout: some weights become zero and the others larger
+-- dropout sets some attention weights to zero and scales the others up
 local dropping = layers.Attention { dropout = 0.5, seed = 3 }
 local dropped = dropping({ query, value, key }, { training = true, return_attention_scores = true })
 local kept = 0
@@ -79,7 +79,7 @@ local function attention(options)
   local layer = layers.MultiHeadAttention(options)
   return layer
 end
--- a window is a mask, alone and with a causal one
+-- a sliding window acts as a mask, alone and together with a causal mask
 local plain, near = attention {}, attention { sliding_window = 2 }
 local x = numbers({ 2, 6, 4 }, 4)
 plain { x, x }
@@ -102,7 +102,7 @@ check.near(scored[1], plain({ x, x }, { use_causal_mask = true }))
 check.same(scored[2].shape, { 2, 2, 6, 6 })
 assert(scored[2]:totable()[1][1][2][3] == 0)
 
--- axes: along the second of three, each row of the first by itself
+-- attention along the second of three axes treats each row of the first axis separately
 local image = numbers({ 2, 3, 4, 5 }, 5)
 local rows = attention { attention_axes = { 2 } }
 local seen = rows { image, image }
@@ -131,7 +131,8 @@ end, "one attention axis")
 check.fails(function() attention { attention_axes = { 3 } } { image, image } end, "attention_axes")
 check.fails(function() plain { x, numbers({ 2, 3, 4, 5 }, 1) } end)
 
--- fewer heads for keys: those of all, repeated
+-- fewer heads for keys and values equal attention with all heads, in which keys and values are
+-- repeated
 local grouped = layers.GroupQueryAttention { head_dim = 3, num_query_heads = 4,
   num_key_value_heads = 2 }
 grouped { x, x }
@@ -154,7 +155,7 @@ local gated = attention { use_gate = true, bias_initializer = "zeros" }
 gated { x, x }
 local with_gate = gated:get_weights()
 assert(#with_gate == 10)
--- the gate's weights are between those of key and value, as in Keras
+-- in the list of weights, the gate's come between those of key and value, as in Keras
 with_gate[5], with_gate[6] = cr.zeros { 4, 2, 3 }, cr.zeros { 2, 3 }
 gated:set_weights(with_gate)
 local without = { table.unpack(with_gate, 1, 4) }
@@ -163,7 +164,7 @@ without[7] = without[7] * 0.5
 plain:set_weights(without)
 check.near(gated { x, x }, plain { x, x })
 
--- flash attention refuses what needs all weights
+-- flash attention refuses options that need the whole matrix of attention weights
 check.fails(function()
   attention { flash_attention = true, dropout = 0.1 }
 end, "Dropout is not supported when flash attention is enabled")
@@ -172,7 +173,8 @@ check.fails(function()
 end, "scores is not supported when flash attention")
 check.same(attention { flash_attention = true } { x, x }.shape, { 2, 6, 4 })
 
--- ---- a masked model, without a word of warning, through a file; Keras 2.3.1 has no such layers
+-- ---- a masked model is saved and loaded without warnings; for Keras 2.3.1, which has no such
+-- layers, saving fails
 local ok, text = check.run [[
 local words = cr.Input { shape = { 6 }, dtype = "int32" }
 local embedded = cr.layers.Embedding(10, 4, { mask_zero = true })(words)
@@ -193,7 +195,7 @@ assert(not saved and tostring(reasons):find "Keras 2.3.1 has no layer 'GroupedQu
 os.remove(path)
 ]]
 assert(ok and not text:find "destroy", text)
-do -- queries that see no key have weights that add up to 1, with dropout and without
+do -- the weights of queries for which all keys are masked sum to 1, with dropout and without
   local x, blind = cr.random.normal({ 1, 3, 8 }, 0, 1, "float32", 1), cr.zeros({ 1, 3, 3 }):cast "bool"
   for _, dtype in ipairs { "float32", "float16", "bfloat16" } do
     for _, dropout in ipairs { 0, 0.5 } do

@@ -1,5 +1,5 @@
--- Attributes that a trace has read and that change afterwards: steps and functions use the new
--- value, and are only traced again if a value has changed.
+-- Attributes of a Lua object that a trace has read and that change later: steps and functions use
+-- the new value, and are traced again only if a value has changed.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -10,11 +10,12 @@ local traced = 0
 local Scale = cr.Layer:subclass("Scale", { { "factor", 2.0 } })
 function Scale:call(x)
   traced = traced + 1
-  self.seen = (self.seen or 0) + 1 -- what a trace sets itself is no change
+  -- An attribute that call itself sets while it is traced does not cause another trace.
+  self.seen = (self.seen or 0) + 1
   return self.offset and x * self.factor + self.offset or x * self.factor
 end
 
-do -- predict, evaluate, a nested layer, an attribute that was nil, one that is removed
+do -- predict, evaluate, a nested layer, an attribute that was nil, and one that is set to nil
   local inner = Scale {}
   local model = cr.Sequential { cr.Sequential { inner, layers.Activation "linear" } }
   model:compile { loss = "mse" }
@@ -31,7 +32,7 @@ do -- predict, evaluate, a nested layer, an attribute that was nil, one that is 
   check.near(all(), { 5, 5, 5 })
   model:predict(one)
   local before = traced
-  inner.factor = 5 -- the same value
+  inner.factor = 5 -- assigning the same value causes no new trace
   inner.note = "nobody reads it"
   model:predict(one)
   model:predict(one)
@@ -42,7 +43,7 @@ do -- predict, evaluate, a nested layer, an attribute that was nil, one that is 
   assert(traced > before and traced <= before + 2)
 end
 
-do -- training: the gradient follows, and weights and the optimizer's state stay
+do -- training uses the new value in the gradient; weights and optimizer state are kept
   local scale = Scale { factor = 1.0 }
   local model = cr.Sequential { layers.Dense(1, { use_bias = false, input_shape = { 1 },
     kernel_initializer = "ones" }), scale }
@@ -58,7 +59,7 @@ do -- training: the gradient follows, and weights and the optimizer's state stay
     w, velocity = by_hand(w, velocity, factor)
     check.near(model:get_weights()[1]:item(), w, 1e-5, "step " .. step)
   end
-  -- in the middle of fit
+  -- a change in the middle of fit
   local Change = cr.callbacks.Callback:subclass "Change"
   function Change:on_epoch_end(epoch) scale.factor = epoch + 2 end
   scale.factor = 1

@@ -35,7 +35,7 @@ collectgarbage() collectgarbage()
 assert(model.layers[1].note[1] == "kept" and model:get_layer "s" == model.layers[1])
 assert(model.layers[1].missing == nil)
 
--- the class chain: super, inherited options and methods
+-- derived classes: super, inherited options and methods
 local Child = Scaled:subclass("Child", { { "shift", 1.0 } })
 function Child:call(inputs, args) return Child.super.call(self, inputs, args) + self.shift end
 check.near(Child { units = 1 }(cr.ones { 1, 3 }), { { 7 } })
@@ -53,7 +53,7 @@ check.fails(function() Nothing { name = "n" }(x) end, "n", "returned nothing")
 check.fails(function() Nothing { whatever = 1 } end, "Nothing", "'whatever'")
 check.fails(function() cr.Layer {} end, "subclass")
 check.fails(function() cr.Layer:subclass() end, "expected a string")
-do -- beside one of ours a class has the package that Keras gives it
+do -- a class with the name of a built-in one gets the package "Custom", as in Keras
   local Mine = cr.Layer:subclass "Dense"
   function Mine:call(x) return x * 2 end
   local mine = Mine()
@@ -95,7 +95,7 @@ check.near(Several()(cr.ones { 1 })[3], { 3 })
 local nothing = Several { name = "several" }
 check.fails(function() nothing(nil) end, "several", "got nil", "table.unpack(layer(x))")
 
--- build called by hand runs the layer's own build once; without one it builds what call uses
+-- build called by the user runs the class's build once; a class without build is built by its call
 local Inner = cr.Layer:subclass "Inner"
 function Inner:build(shape)
   self.w = self:add_weight { name = "w", shape = { shape[#shape], 2 } }
@@ -125,7 +125,8 @@ function Sum:build(shapes) assert(#shapes == 2 and shapes[1][2] == 3) end
 function Sum:call(inputs) return inputs[1] + inputs[2] end
 check.same(Sum() { cr.Input { shape = { 3 } }, cr.Input { shape = { 3 } } }.shape, { -1, 3 })
 
--- a model of one's own trains like any other, at compiled speed: call runs while the step is traced
+-- a model class trains like any other model, at compiled speed: call runs only while the step is
+-- traced
 local calls = 0
 local Net = cr.Model:subclass "Net"
 function Net:init()
@@ -181,11 +182,11 @@ check.near(dense.losses[1], 4)
 local lambda = layers.Lambda(function(t) return t:sum(-1) end)
 check.same(lambda(cr.Input { shape = { 4 } }).shape, { -1 })
 check.near(lambda(cr.ones { 2, 3 }), { 3, 3 })
--- one of a built-in function is an Activation in files, which every Keras reads
+-- a function named after a built-in one is an Activation in files, which every Keras reads
 local named = cr.Sequential { layers.Lambda("relu", { input_shape = { 2 } }) }:to_json()
 check.same({ named:find '"Activation"' ~= nil, named:find "Lambda" }, { true })
 
--- callbacks see logs, may add to them, stop training
+-- callbacks read logs, may add values to them, and can stop training
 local seen = {}
 local Watch = cr.callbacks.Callback:subclass "Watch"
 function Watch:init(config) self.limit = config.limit end
@@ -207,7 +208,7 @@ local fine, thrown = pcall(plain.fit, plain, x, y, { verbose = 0, callbacks = Ba
 assert(not fine and type(thrown) == "table" and thrown.code == 7,
   "an error value comes back as it was raised")
 
--- what is registered can be found by name, saved and loaded
+-- registered classes and functions are found by name, saved and loaded
 local named = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2) }
 local path = check.temporary ".h5"
 named:save(path)
@@ -223,7 +224,7 @@ local again = cr.models.load_model(path, { custom_objects = { twice = function(t
 end } })
 check.near(again:predict(x), withlambda:predict(x):totable())
 os.remove(path)
-do -- help for a base says how a class is made of it
+do -- the help for a base explains how to derive a class from it
   local said, old = {}, print
   print = function(text) said[#said + 1] = text end
   cr.help(cr.Layer)
@@ -237,7 +238,7 @@ end
 Scaled = cr.Layer:subclass("Scaled", { { "units", 1 } })
 assert(Scaled().units == 1, "a class may be defined again")
 
-do -- a get_config of options alone: name and the rest are the base's business, in every file
+do -- if get_config returns only options, the base adds the name and its other options in every file
   local Inner = cr.Layer:subclass "ConfigInner"
   function Inner:init(config) self.units = config.units end
   function Inner:build(shape)
@@ -277,7 +278,7 @@ do -- state of a metric with an initializer
 end
 print "ok classes"
 
-do -- an option is like its default: a number, a text, true or false
+do -- an option must have the type of its default: number, string or boolean
   local Typed = cr.Layer:subclass("Typed", { { "scale", 1.0 }, { "text", "a" }, { "flag", true },
     { "any" } })
   function Typed:call(x) return x end

@@ -1,4 +1,4 @@
--- Classes derived from built-in ones inherit all that they do not define.
+-- Classes derived from built-in ones inherit everything that they do not define.
 local cr = require "crescent"
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
 local check = require "check"

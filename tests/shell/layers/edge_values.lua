@@ -1,10 +1,10 @@
--- Extreme arguments of layers, losses and metrics, with the results of Keras 3.15.1.
+-- Extreme arguments of layers, losses and metrics; the expected results are those of Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local ops, t, layers = cr.ops, cr.tensor, cr.layers
 
--- Softmax over two axes; what is masked is 0 also where all of an axis is.
+-- Softmax over two axes: masked elements give 0, also if all elements are masked.
 check.near(layers.Softmax { axis = { 1, 2 } }(ops.zeros { 1, 2, 2 }),
   { { { 0.25, 0.25 }, { 0.25, 0.25 } } })
 local mask = t { { 1, 0, 1 }, { 0, 0, 0 } }:cast "bool"
@@ -12,19 +12,19 @@ check.near(layers.Softmax()(t { { 1, 5, 1 }, { 1, 2, 3 } }, { mask = mask }),
   { { 0.5, 0, 0.5 }, { 0, 0, 0 } })
 check.fails(function() layers.Softmax { axis = {} } end, "axis")
 
--- Causal padding sees no later steps, with channels first too.
+-- Causal padding reads no later steps, also with data_format "channels_first".
 local causal = layers.Conv1D(1, 2, { padding = "causal", data_format = "channels_first",
   kernel_initializer = "ones" })
 check.near(causal(t { { { 1, 2, 3 } } }), { { { 1, 3, 5 } } })
 
--- Statistics of the steps that count, of channels in the middle: 1, 3 and 2, 6.
+-- Statistics over unmasked steps only; the channels are the middle axis: 1, 3 and 2, 6.
 local norm = layers.BatchNormalization { axis = 1, momentum = 0, epsilon = 0 }
 local steps = t { { { 1, 3 }, { 2, 6 } }, { { 50, 60 }, { 70, 80 } } }
 norm(steps, { training = true, mask = t { { 1, 1 }, { 0, 0 } }:cast "bool" })
 check.near(norm.weights[3], { 2, 4 })
 check.near(norm.weights[4], { 1, 4 })
 
--- Batches of no images are mixed, labels too.
+-- Empty batches of images, and their labels, can be mixed.
 for _, name in ipairs { "MixUp", "CutMix" } do
   local mixed = layers[name]()({ images = ops.zeros { 0, 4, 4, 3 }, labels = ops.zeros { 0, 2 } },
     { training = true })
@@ -32,7 +32,8 @@ for _, name in ipairs { "MixUp", "CutMix" } do
   check.same(mixed.labels.shape, { 0, 2 })
 end
 
--- The gradient at silence is 0 for every exponent of the magnitude, and that beside it is there.
+-- The gradient for silent samples is 0 for every exponent of the magnitude; other samples have a
+-- gradient.
 for _, exponent in ipairs { 0.5, 1, 1.5, 2, 3 } do
   local mel = layers.MelSpectrogram { sequence_length = 64, sequence_stride = 32, fft_length = 64,
     num_mel_bins = 4, mag_exp = exponent, power_to_db = false }
@@ -46,7 +47,7 @@ for _, exponent in ipairs { 0.5, 1, 1.5, 2, 3 } do
   end
 end
 
--- The gate's weights are before those of the values.
+-- In the list of weights, the gate's come before those of the value.
 local attention = layers.MultiHeadAttention(1, 2,
   { value_dim = 3, use_gate = true, use_bias = false })
 attention { ops.ones { 1, 2, 4 }, ops.ones { 1, 2, 5 } }
@@ -72,12 +73,14 @@ local accuracy = cr.metrics.BinaryAccuracy()
 accuracy:update_state(t { 1, 0, 1 }, t { 0.9, 0.8, 0.7 }, t { 1, 2, 1 })
 check.near(accuracy:result(), 0.5)
 accuracy:reset_state()
-accuracy:update_state(t { { 1, 0 } }, t { { 0.9, 0.8 } }, t { { 1, 3 } })  -- a weight an element
+-- One weight for each element.
+accuracy:update_state(t { { 1, 0 } }, t { { 0.9, 0.8 } }, t { { 1, 3 } })
 check.near(accuracy:result(), 0.25)
 local best = cr.metrics.SparseTopKCategoricalAccuracy { k = 1 }
 best:update_state(t { { 0, 1 } }, t { { { 0.9, 0.1 }, { 0.8, 0.2 } } })
 check.near(best:result(), 0.5)
--- An ignored class counts as 0 without weights, and not at all with them.
+-- Elements of an ignored class count as 0 if there are no sample weights, and not at all if there
+-- are.
 local entropy = cr.metrics.SparseCategoricalCrossentropy { ignore_class = 1 }
 entropy:update_state(t { 0, 1 }, t { { 0.5, 0.5 }, { 0.5, 0.5 } })
 check.near(entropy:result(), math.log(2) / 2)

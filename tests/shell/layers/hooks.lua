@@ -4,7 +4,7 @@ local check = require "check"
 local cr = require "crescent"
 local x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }
 
--- Warnings go to stderr; this is the stderr output of a script.
+-- The standard error output of a script, to which warnings are written.
 local function stderr_of(code)
   local ok, text = check.run("local x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }\n" .. code)
   assert(ok, text)
@@ -19,14 +19,14 @@ local function warns(code, ...)
   return text
 end
 
--- a class without call says which hooks it has
+-- the error for a class without call lists the functions that look like it
 local Wrong = cr.Layer:subclass "Wrong"
 function Wrong:cal(inputs) return inputs end
 check.fails(function() Wrong { name = "w" }(x) end, "w", "no call()", "it defines cal")
 local Empty = cr.Model:subclass "Empty"
 check.fails(function() Empty()(x) end, "no call()")
 
--- an option that would hide a method is refused where it is declared
+-- an option with the name of a method is refused when the class declares it
 for _, name in ipairs { "build", "call", "init", "compute_mask", "get_config" } do
   check.fails(function() cr.Layer:subclass("Hiding", { { name, 1 } }) end,
     "an option cannot be called '" .. name .. "'", "a method of Layer")
@@ -102,7 +102,7 @@ model:compile { optimizer = "sgd", loss = "mse" }
 model:fit(x, y, { verbose = 0, batch_size = 2, shuffle = false, callbacks = { Watch() } })
 check.same(seen, { "begin0", "end0number", "begin1", "end1number" })
 
--- a layer's own reset_states is called, and may call the one of its base
+-- a class's own reset_states is called, and may call that of its base
 local resets = 0
 local Counting = cr.Layer:subclass "Counting"
 function Counting:call(inputs) return inputs end
@@ -113,7 +113,7 @@ end
 cr.Sequential { cr.Input { shape = { 2 } }, Counting() }:reset_states()
 assert(resets == 1)
 
-do -- what the base's functions do when a class' own call them, as Keras' layers do
+do -- the base's functions, called by functions of a class as layers of Keras do
   local Ported = cr.Layer:subclass "Ported"
   function Ported:init(config)
     self.super.init(self, config)
@@ -133,7 +133,9 @@ do -- what the base's functions do when a class' own call them, as Keras' layers
   check.near(Whole { name = "w" }(cr.ones { 1 }), { 2 })
 end
 
-do -- what a class keeps of itself in files of Keras 3, and how it is made of its configuration
+-- The variables that a class itself stores in files of Keras 3, and building it from its
+-- configuration.
+do
   local L = cr.layers
   local Keeping = cr.Layer:subclass("Keeping", { { "units", 3 } })
   function Keeping:build(shape)
@@ -215,7 +217,7 @@ do -- what a class keeps of itself in files of Keras 3, and how it is made of it
   check.same(cr.models.clone_model(net).d.units, 3)
 end
 
-do -- results with names, and classes in place of objects
+do -- results with names, and classes given instead of objects
   local Named = cr.Layer:subclass "NamedResults"
   function Named:call(x) return { a = x, b = x } end
   check.same(Named()(cr.ones { 1 }).b:totable(), { 1 })

@@ -4,7 +4,7 @@ local check = require "check"
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 
--- ---- variables by Keras 3's order of arguments
+-- ---- add_weight with the argument order of Keras 3
 local Scale = cr.Layer:subclass "Scale"
 function Scale:build(shape)
   self.factor = self:add_variable({ shape[#shape] }, "ones",

@@ -1,4 +1,4 @@
--- Low-rank adapters: what is trained, what is added, how it is merged and saved.
+-- Low-rank adapters (LoRA): which weights are trained, what is added, merging and saving.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -39,13 +39,13 @@ for _, row in ipairs(rows) do
   local own = #layer.trainable_weights
   layer:enable_lora(2, { lora_alpha = 3 })
   assert(layer.lora_enabled and layer.lora_rank == 2)
-  -- a new adapter adds nothing; the weight is frozen, two small matrices are trained
+  -- a new adapter changes nothing; the kernel is frozen, and two small matrices are trained
   check.near(layer(row.input), before)
   assert(#layer.trainable_weights == own + 1 and #layer.non_trainable_weights == 1)
   local a, b = layer.trainable_weights[own], layer.trainable_weights[own + 1]
   check.same({ a.name, b.name }, { "lora_" .. row.weight .. "_a", "lora_" .. row.weight .. "_b" })
   check.same({ a.shape, b.shape }, { row.a, row.b })
-  -- later it adds (alpha / rank) a . b
+  -- with other values the adapter adds (alpha / rank) a . b to the kernel
   b:assign(cr.random.uniform(row.b, -1, 1, { seed = 2 }))
   local change = ops.matmul(a:reshape { -1, 2 }, b):reshape(layer.non_trainable_weights[1].shape)
     * 1.5
@@ -69,7 +69,7 @@ check.fails(function()
 end, "incompatible with kernel constraints")
 check.fails(function() layers.Dense(3, { lora_alpha = 1 }) end, "lora_rank")
 
--- ---- training changes the adapters alone
+-- ---- training changes only the adapters
 local function build(options)
   return cr.Sequential { layers.Dense(8,
     { activation = "tanh", input_shape = { 6 }, lora_rank = options.rank,
@@ -114,7 +114,9 @@ model:save(archive)
 check.near(cr.models.load_model(archive):predict(x), predicted)
 os.remove(archive)
 
-do -- files hold the optimizer's state of what is trained now: after merging, adapting and freezing
+-- Files store the optimizer's state of the currently trained weights, also after merging, adapting
+-- and freezing.
+do
   local ok, text = check.run [[
     local layers, path = cr.layers, os.tmpname()
     os.remove(path)

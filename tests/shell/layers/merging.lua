@@ -1,4 +1,4 @@
--- Merging layers called as functions on tensors.
+-- Merging layers called as functions on tensors: cr.layers.add, ...
 local cr = require "crescent"
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -27,7 +27,7 @@ local model = cr.Model { inputs = x, outputs = layers.multiply { sum, x } }
 check.same(#model.layers, 4)
 assert(model:get_layer "sum")
 
--- an embedding in reverse gives a score for each row
+-- a ReversibleEmbedding called in reverse gives a score for each row of its table
 local embedding = layers.ReversibleEmbedding(5, 3)
 local vectors = embedding(cr.tensor({ { 1, 4 } }, { dtype = "int32" }))
 check.same(vectors.shape, { 1, 2, 3 })

@@ -1,4 +1,4 @@
--- Weights in 8 and 4 bits: their values, what stays trainable, what is refused, what files contain.
+-- Quantized weights in 8 and 4 bits: their values, trainable weights, errors, and files.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -19,7 +19,7 @@ local function with_kernel(kernel, config)
   return layer
 end
 
--- ---- integers and scales are those of Keras 3.15.1
+-- ---- the integers and scales equal those of Keras 3.15.1
 local bytes = with_kernel({ { 1, -0.25 }, { -2, 0.5 }, { 0.3, 0.1 } }, "int8")
 check.same(names(bytes.weights), { "kernel int8", "kernel_scale float32" })
 check.same(bytes.weights[1]:totable(), { { 64, -63 }, { -127, 127 }, { 19, 25 } })
@@ -29,7 +29,7 @@ local kernel = { { -0.33677292, -0.692795, -0.3878184 }, { -0.20859975, -0.06533
   { 0.33930677, -0.69276226, -0.51371336 } }
 local blocks = with_kernel(kernel, "int4")
 
--- A configuration by position stands for the mode that it says.
+-- a configuration given by position also sets the mode
 do
   local model = cr.Sequential { layers.Dense(3, { input_shape = { 6 } }), layers.Dense(1) }
   model:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })
@@ -49,7 +49,7 @@ check.same(names(columns.weights), { "kernel int8", "kernel_scale float32" })
 check.same(columns.weights[1]:totable(), { { 89 }, { -105 } })
 check.near(columns.weights[2], { 10.764791, 8.531069 })
 
--- ---- outputs stay close, compiled or not, and inputs have gradients
+-- ---- outputs stay close to the unquantized ones, compiled or not, and inputs have gradients
 local rows = {
   { layers.Dense(4, { activation = "relu" }), x },
   { layers.EinsumDense("abc,cde->abde", { -1, 3, 2 }, { bias_axes = "e" }), x:reshape { 2, 4, 6 } },
@@ -76,7 +76,8 @@ for mode, far in pairs { int8 = 0.03, int4 = 0.5 } do
   end
 end
 
--- ---- a model: chosen layers, the others train on, files
+-- ---- a model of which some layers are quantized: the others can still be trained, and it can be
+-- saved
 local function build()
   return cr.Sequential { layers.Dense(5, { activation = "tanh", input_shape = { 6 }, name = "a" }),
     layers.Dense(4, { name = "ab" }), layers.Dense(3, { name = "c" }) }
@@ -104,7 +105,7 @@ local chosen = build()
 chosen:quantize("int4", { filters = function(layer) return layer.name == "c" end })
 assert(chosen.layers[2].quantization_mode == nil and chosen.layers[3].quantization_mode == "int4")
 
--- ---- adapters beside integers
+-- ---- LoRA adapters of quantized layers
 local layer = layers.Dense(4)
 layer(x)
 layer:quantize "int8"
@@ -145,7 +146,7 @@ local refused = {
 }
 for words_of, call in pairs(refused) do check.fails(call, words_of) end
 
-do -- a layer takes configurations as models do
+do -- quantize of a layer takes configurations as that of a model does
   local layer = layers.Dense(3)
   layer(cr.ones { 2, 8 })
   layer:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })

@@ -36,7 +36,8 @@ check.fails(function()
 end, "expected a recurrent cell such as LSTMCell, got Dense")
 check.fails(function() layers.RNN(layers.ReLU()) end, "expected a recurrent cell")
 
--- a cell as Keras has it: state_size in init, call(inputs, states), the shape of the inputs in build
+-- a cell written as in Keras: state_size set in init, call(inputs, states), build gets the shape of
+-- the inputs
 local KerasCell = cr.Layer:subclass("KerasCell", { { "units", 4 }, { "two", false } })
 function KerasCell:init(config)
   self.width = config.units
@@ -52,7 +53,7 @@ function KerasCell:call(inputs, states)
 end
 local keras = layers.RNN(KerasCell { units = 5 }, { return_sequences = true })
 keras(x)
-local ByPosition = KerasCell:subclass "ByPosition" -- its parameters have names of their own
+local ByPosition = KerasCell:subclass "ByPosition" -- the parameters of its call may have any names
 function ByPosition:call(a, before) return KerasCell.call(self, a, before) end
 
 local by_position = layers.RNN(ByPosition { units = 5 }, { return_sequences = true })
@@ -72,7 +73,7 @@ kept:save(kept_path)
 check.near(cr.models.load_model(kept_path):predict(x), kept:predict(x))
 os.remove(kept_path)
 
--- the paths of weights of cells begin with the layer, so they are told apart
+-- paths of cell weights begin with the layer's name, so that those of several layers are distinct
 local both = cr.Sequential { cr.Input { shape = { 2, 3 } },
   layers.Bidirectional(layers.LSTM(2, { name = "a", return_sequences = true })),
   layers.LSTM(2, { name = "b" }), layers.Dense(1, { name = "e" }) }
@@ -85,7 +86,7 @@ end
 check.same({ paths[1], paths[4], paths[7], paths[10] }, { "forward_a/lstm_cell/kernel",
   "backward_a/lstm_cell/kernel", "b/lstm_cell/kernel", "e/kernel" })
 
--- trained and saved as any other
+-- a custom cell is trained and saved like built-in ones
 local model = cr.Sequential { layers.RNN(Minimal { units = 3 }, { input_shape = { 4, 3 } }),
   layers.Dense(1) }
 model:compile { optimizer = "adam", loss = "mse" }
@@ -119,7 +120,7 @@ upper:set_weights { given[4], given[5], given[6] }
 check.near(outputs[1], upper(lower(x)[1]))
 check.near(outputs[3], lower(x)[3])
 
--- ---- options of the loop: the same numbers
+-- ---- options of the loop (unroll, ...) do not change the numbers
 local function twins(make, options)
   local base, other = make {}, make(options)
   base(x)
@@ -143,8 +144,8 @@ local as_gru = layers.CuDNNGRU(3)
 as_gru(x)
 check.same(as_gru.weights[3].shape, { 2, 9 })
 
--- masks, with samples that are masked in all steps: what runs through all steps at once gives
--- what a cell gives step by step, and a sample without a step keeps its first states
+-- masks, also with samples that are masked in all steps: computing all steps at once must equal
+-- calling the cell step by step, and a sample without any step keeps its initial states
 for _, kind in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layers.GRUCell, 1 },
   { layers.SimpleRNN, layers.SimpleRNNCell, 1 } } do
   local class, cell, states = table.unpack(kind)
@@ -170,7 +171,7 @@ for _, kind in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layer
   end
 end
 
--- dropout: one mask a call for all steps, the input's and the state's
+-- dropout: one mask per call, the same in all steps, for the input and the state
 local dropping = layers.SimpleRNN(40,
   { recurrent_dropout = 0.5, return_sequences = true, recurrent_initializer = "identity",
   kernel_initializer = "zeros", activation = "linear", seed = 1 })
@@ -210,7 +211,7 @@ last(images)
 first(swapped)
 first:set_weights(last:get_weights())
 check.near(ops.transpose(first(swapped), { 0, 2, 3, 1 }), last(images))
--- the kernel over all steps gives what the cell gives step by step, with gradients
+-- the kernel that runs all steps gives the same as the cell step by step, including gradients
 for _, options in ipairs { {}, { data_format = "channels_first" },
   { recurrent_dropout = 0.5, dropout = 0.3 }, { go_backwards = true } } do
   options.return_sequences, options.padding, options.seed = true, "same", 3
@@ -258,7 +259,7 @@ assert(ops.max(ops.abs(once - twice)):item() > 0)
 check.same(space_states.states[1].shape, { 2, 4, 5, 2 })
 os.remove(path)
 
-do -- batches of what a model with states was made for, when no size is given
+do -- a stateful model without given batch_size uses the batch size for which it was built
   local model = cr.Sequential {
     cr.layers.GRU(2, { stateful = true, batch_input_shape = { 2, 3, 1 } }), cr.layers.Dense(1) }
   model:compile { loss = "mse" }
@@ -270,12 +271,12 @@ do -- batches of what a model with states was made for, when no size is given
     model:predict(cr.ones { 3, 3, 1 })
   end, "Found: 3 samples. Batch size: 2.")
 end
--- Losses that a cell adds in a step would not reach the loss.
+-- Losses that a cell adds in a step are refused, because they would not reach the model's loss.
 check.fails(function() layers.RNN(layers.GRUCell(2, { activity_regularizer = "l2" })) end,
   "give it to the layer around the cell")
 
--- a mask that comes with the sequences does not count where states are given, as in Keras 3; one
--- that the call is given does, and in files of Keras 2 both do
+-- if initial states are given, a mask carried by the sequences is ignored, as in Keras 3; a mask
+-- given to the call is used, and in files of Keras 2 both are
 for _, make in ipairs {
   function() return layers.SimpleRNN(3, { return_sequences = true }), 1 end,
   function() return layers.LSTM(3, { return_sequences = true }), 2 end,
@@ -313,7 +314,7 @@ for _, make in ipairs {
   end
 end
 
--- A cell computes in its own dtype, whatever that of the layer around it.
+-- A cell computes in its own dtype, even if the layer around it has another one.
 for _, name in ipairs { "SimpleRNNCell", "GRUCell", "LSTMCell" } do
   for outer, inner in pairs { float16 = "float32", float32 = "float64", float64 = "bfloat16" } do
     for _, stateful in ipairs { false, true } do

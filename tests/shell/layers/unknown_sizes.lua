@@ -37,7 +37,7 @@ on_steps("dropout", layers.SpatialDropout1D(0.5), { -1, -1, 4 }, { 2, 7, 4 })
 through("channels first", layers.Conv1D { 3, 2, data_format = "channels_first" }, { 4, -1 },
   { -1, 3, -1 }, { 2, 4, 7 }, { 2, 3, 6 })
 
--- parts of tensors in the call of a class
+-- slices of tensors in the call of a class
 local Part = cr.Layer:subclass("Part", { "first", "last" })
 function Part:call(inputs) return inputs:slice(self.first, self.last) end
 local function part(first, last) return Part { first = first, last = last } end
@@ -49,7 +49,7 @@ check.fails(function()
   part({ 1, 3 }, { -1, 1 })(cr.Input { shape = steps })
 end, "positions 3 to 1 are outside of axis 1 of shape (None, None, 4)")
 
--- masks pass through windows of unknown number
+-- masks pass through layers whose number of windows is unknown
 local ids = cr.Input { shape = { -1 } }
 local x = layers.Embedding { 10, 4, mask_zero = true }(ids)
 x = layers.MaxPooling1D(2)(layers.Conv1D(5, 2)(x))
@@ -58,7 +58,7 @@ local short, long = cr.tensor { { 3, 4, 5, 6, 7, 0, 0 } },
   cr.tensor { { 3, 4, 5, 6, 7, 0, 0, 0, 0 } }
 check.near(model:predict(short), model:predict(long):totable(), 1e-6, "padding of another length")
 
--- and end where a layer has no time steps left
+-- masks end at a layer after which there are no time steps
 local function trains(tail)
   local tokens = cr.Input { shape = { 4 } }
   local net = cr.Model { inputs = tokens,
@@ -75,7 +75,7 @@ trains(function(e)
   return layers.Dense(2)(layers.GlobalMaxPooling1D()(layers.MaxPooling1D(2)(e)))
 end)
 
--- cr.null and -1 are both a size that is not known
+-- cr.null and -1 both mean an unknown size
 for _, unknown in ipairs { cr.null, -1 } do
   local given = { unknown, 3 }
   check.same(cr.Input { shape = given }.shape, { -1, -1, 3 })

@@ -1,5 +1,5 @@
--- Normalization of numbers beyond the range of float16 by float16 layers: statistics are computed
--- in float32.
+-- Normalization of numbers near the limits of float16 by float16 layers: statistics must be
+-- computed in float32.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -24,7 +24,7 @@ for _, policy in ipairs { "mixed_float16", "mixed_bfloat16", "float16", "bfloat1
   row("layer, another axis", layers.LayerNormalization { axis = { 1 }, rms_scaling = true,
     dtype = policy }, rows * ops.rsqrt(ops.var(rows, 1, true) + 1e-3))
 end
--- numbers whose squares are out of range
+-- numbers whose squares exceed the range of float16
 local far = cr.tensor { { 600, -700, 650, 690 }, { -900, 1, 2, 800 } }
 for _, dtype in ipairs { "mixed_float16", "float16" } do
   local square = ops.mean(far * far, 1, true)

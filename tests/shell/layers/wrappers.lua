@@ -7,7 +7,7 @@ local layers, ops = cr.layers, cr.ops
 local function numbers(shape) return cr.random.uniform(shape, -1, 1, { seed = 7 }) end
 local x = numbers { 2, 4, 3 }
 
--- ---- TimeDistributed: the same as the layer, step by step
+-- ---- TimeDistributed gives the same as the layer called on every step
 local conv = layers.Conv1D(2, 2)
 local each = layers.TimeDistributed(conv)
 local images = numbers { 2, 3, 5, 4 }
@@ -34,7 +34,8 @@ for step = 1, 4 do
 end
 check.near(norm.weights[3], want, 1e-5)
 
--- a model inside; steps of any number; masks of steps and of what is inside a step
+-- TimeDistributed around a model, for any number of steps, with masks of steps and masks inside a
+-- step
 local inner = cr.Sequential { layers.Embedding(10, 4, { mask_zero = true, input_shape = { 5 } }),
   layers.LSTM(3) }
 local words = cr.Input { batch_shape = { -1, -1, 5 }, dtype = "int32" }
@@ -52,7 +53,7 @@ end
 local embedded = layers.TimeDistributed(layers.Embedding(10, 4, { mask_zero = true }))(text)
 check.same(embedded.shape, { 2, 2, 5, 4 })
 
--- ---- Bidirectional: what its two layers give
+-- ---- Bidirectional gives the merged results of its two layers
 for _, sequences in ipairs { false, true } do
   for mode, merge in pairs {
     concat = function(a, b) return ops.concatenate({ a, b }, -1) end,
@@ -80,7 +81,7 @@ check.near(started[1], two.forward_layer(x, { initial_state = half })[1])
 check.near(started[4], two.backward_layer(x, { initial_state = half * 2 })[2])
 check.fails(function() two(x, { initial_state = { half } }) end, "initial_state")
 
--- masked steps of a sequence are zeros, so that the two directions meet
+-- masked steps of a sequence give zeros, so that both directions match
 local padded = ops.concatenate({ x, cr.zeros { 2, 2, 3 } }, 1)
 local masked = cr.Sequential { layers.Masking { input_shape = { 6, 3 } },
   layers.Bidirectional(layers.LSTM(3, { return_sequences = true })) }
@@ -88,7 +89,7 @@ local all = masked:predict(padded)
 check.near(all:slice({ 1, 1 }, { -1, 4 }), masked.layers[2](x))
 assert(ops.max(ops.abs(all:slice({ 1, 5 }, { -1, 6 }))):item() == 0)
 
--- two different layers; those that do not fit each other
+-- two different layers, and errors for layers that do not fit each other
 local pair = layers.Bidirectional(layers.LSTM(3, { return_sequences = true }),
   { backward_layer = layers.GRU(3, { return_sequences = true, go_backwards = true }) })
 check.same(pair(x).shape, { 2, 4, 6 })
@@ -111,7 +112,7 @@ assert(going_on.stateful and ops.max(ops.abs(first - second)):item() > 0)
 going_on:reset_states()
 check.near(going_on(x), first)
 
--- trained, saved, loaded: as one layer, for both generations
+-- training, saving and loading as one layer, in formats of Keras 2 and 3
 local model = cr.Sequential {
   layers.Bidirectional(layers.LSTM(3, { return_sequences = true, dropout = 0.1, name = "m" }),
     { input_shape = { 4, 3 }, name = "b" }),

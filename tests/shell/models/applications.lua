@@ -27,7 +27,7 @@ _G.cr = cr
 check.same((cr.complete "cr.applications.ResNet15"), { "ResNet152", "ResNet152V2" })
 check.same((cr.complete "cr.applications.ResNet50{include_t"), { "include_top" })
 
--- ---- parameters, as Keras publishes them
+-- ---- numbers of parameters, as Keras publishes them
 
 for name, count in pairs {
   MobileNetV2 = 3538984, MobileNetV3Small = 2554968, MobileNetV3Large = 5507432,
@@ -52,7 +52,7 @@ local function names_of(model)
   return names
 end
 
--- layers without a name count as in Keras 3, and go on counting in the next model
+-- layers without a given name are numbered as in Keras 3, continuing in the next model
 cr.clear_session()
 local first = names_of(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
 assert(first.input_layer and first.activation and first.activation_1 and first.zero_padding2d
@@ -62,7 +62,7 @@ for name in pairs(again) do
   if name:match "^activation" then assert(not first[name], name) end
 end
 
--- every kind of block is computed, saved and read again alike
+-- every kind of block gives the same results before and after saving
 local x = cr.random.uniform({ 2, 32, 32, 3 }, 0, 255)
 for _, case in ipairs {
   { "MobileNetV3Small" }, { "ConvNeXtTiny" }, { "NASNetMobile" },
@@ -90,7 +90,7 @@ check.same(apps.MobileNetV2 { include_top = false, input_shape = { cr.null, 64, 
   "mobilenetv2_1.00_None")
 check.same(apps.MobileNetV3Small { classes = 5 }.inputs[1].shape, { -1, -1, -1, 3 })
 
--- no activation is logits; what is null counts as not given; a warning
+-- without an activation the output is logits; null counts as not given; a warning
 check.same(small("MobileNet",
   { classifier_activation = false }):get_layer("predictions"):get_config().activation, "linear")
 check.same(small("MobileNet", { name = "mine" }).name, "mine")
@@ -101,7 +101,7 @@ local ok, warned =
 assert(ok and warned:find("usually expects 1 or 3 input channels", 1, true)
   and warned:find("5 input channels", 1, true), warned)
 
--- features of a layer inside, a copy, an input of one's own
+-- features of an inner layer, a copy, and an input of the user
 local mobile = small("MobileNet", { alpha = 0.25 })
 local features = cr.Model { inputs = mobile.inputs,
   outputs = mobile:get_layer("conv_pw_6_relu").output }
@@ -114,12 +114,12 @@ local padded = cr.layers.ZeroPadding2D { padding = 2 }(wide)
 local on_grey = apps.MobileNet { input_tensor = padded, classes = 3, alpha = 0.25 }
 assert(#on_grey.inputs == 1 and on_grey.inputs[1] == pixels)
 check.same(on_grey:predict(cr.zeros { 1, 28, 28, 1 }).shape, { 1, 3 })
--- behind another one, with all its branches
+-- an application applied to the output of a layer, with all its branches
 local before = apps.DenseNet121 { include_top = false, input_shape = { 64, 64, 3 } }
 local enlarged = cr.layers.UpSampling2D { 16 }(before.outputs[1])
 assert(apps.MobileNetV3Small { input_tensor = enlarged, include_top = false }.inputs[1]
   == before.inputs[1])
--- two that share an input and end in one model
+-- two applications that share an input, joined in one model
 local shared = cr.Input { shape = { 32, 32, 3 } }
 local left = apps.MobileNetV3Small { input_tensor = shared, include_top = false, pooling = "avg" }
 local right = apps.ConvNeXtTiny { input_tensor = shared, include_top = false, pooling = "avg" }
@@ -146,7 +146,7 @@ end, "`weights` argument", "nowhere.h5")
 check.fails(function()
   apps.ResNet50 { weights = "imagenet", classes = 10 }
 end, "`classes` should be 1000", "10")
--- Keras' files are looked for in its folder
+-- weight files of Keras are searched in its cache folder
 for call, names in pairs {
   ['ResNet50 { weights = "imagenet" }'] = {
     "There is no file /nowhere/models/resnet50_weights_tf_dim_ordering_tf_kernels.h5. Put there",

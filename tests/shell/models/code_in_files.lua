@@ -1,5 +1,5 @@
--- User functions and classes are not saved in files: saving warns, and loading names them and
--- explains how to provide them.
+-- Files do not contain functions and classes of the user: saving warns of them, and loading names
+-- them and explains how to provide them.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -37,7 +37,7 @@ local model = cr.models.load_model(path, { custom_objects = { triple = function(
 end } })
 check.near(model:predict(x), { { 6 }, { 6 }, { 6 }, { 6 } })
 
--- a user function with the name of a built-in one is not replaced by it
+-- a user function with the name of a built-in one is not replaced by the built-in one
 wrote([[
   function relu(t) return t * 5 end
   cr.Sequential { cr.layers.Dense(1, { activation = relu, input_shape = { 2 } }) }:save(path)]],
@@ -65,7 +65,7 @@ end } })
 assert(model.compiled)
 model:fit(x, y, { verbose = 0 })
 
--- a class: nothing is said while it is defined
+-- a class of the user: no warning while it is defined
 local class = [[
   local Twice = cr.Layer:subclass "TwiceInFile"
   function Twice:call(t) return t * 2 end
@@ -109,7 +109,7 @@ local json = wrote(beside .. [[print(cr.Sequential { cr.Input { shape = { 2 } },
 wrote(beside .. "local json = [==[" .. json .. [[]==]
   assert(cr.models.model_from_json(json):predict(x):sum():item() == 32)]])
 
--- archives too, in which functions of any kind, of Lambda layers and with several inputs may stand
+-- .keras archives can contain functions of any kind, of Lambda layers, and with several inputs
 local archive = check.temporary ".keras"
 local function quadruple(t) return t * 4 end
 local function halves(shape) return cr.ones(shape) / 2 end
@@ -162,7 +162,7 @@ wrote([[
   print(select(2, pcall(cr.models.model_from_json, json)))]], "to_json: 'thrice' is code",
   "model_from_json(json, {custom_objects = {thrice = thrice}})", "unknown activation 'function'")
 
--- a model whose call is code: what it was built for is in the file
+-- a model whose call is Lua code: the file contains the shapes for which it was built
 local Net = cr.Model:subclass("NetInFile", { { "units", 3 } })
 function Net:init() self.first, self.last = layers.Dense(self.units), layers.Dense(1) end
 function Net:call(inputs) return self.last(self.first(inputs)) end
@@ -179,7 +179,7 @@ for _, file in ipairs { archive, path } do
 end
 os.remove(archive)
 
--- layers that are called in training only need no weights from a file
+-- layers that are called only in training need no weights in the file
 local Train = cr.Model:subclass "TrainsInFile"
 function Train:init() self.dense, self.dropout = layers.Dense(3), layers.Dropout(0.5) end
 function Train:call(inputs, training)

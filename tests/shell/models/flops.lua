@@ -14,7 +14,8 @@ local function near(got, products, share)
   assert(got >= products and got <= products * (1 + share), got .. " beside " .. products)
 end
 
--- ---- layers: a product of n numbers with n others is 2 n, a bias or an activation 1 an output
+-- ---- layers: a product of n numbers with n others counts 2 n; a bias or an activation counts 1
+-- per output
 assert(flops(layers.Dense(5), { 7 }) == 2 * 7 * 5 + 5)
 assert(flops(layers.Dense(5, { use_bias = false }), { 7 }) == 2 * 7 * 5)
 assert(flops(layers.Dense(5, "relu"), { 7 }) == 2 * 7 * 5 + 5 + 5)
@@ -38,24 +39,24 @@ assert(flops(layers.Flatten(), { 8, 8, 3 }) == 0)
 near(flops(layers.LSTM(60), { 10, 40 }), 10 * 2 * 4 * 60 * (40 + 60), 0.05)
 near(flops(layers.GRU(60), { 10, 40 }), 10 * 2 * 3 * 60 * (40 + 60), 0.05)
 near(flops(layers.SimpleRNN(60), { 10, 40 }), 10 * 2 * 60 * (40 + 60), 0.05)
-do -- attention: four projections, the scores and what they weigh
+do -- attention: four projections, the scores, and the weighted sums
   local input = cr.Input { shape = { 20, 64 } }
   local model = cr.Model { inputs = input,
     outputs = layers.MultiHeadAttention { num_heads = 4, key_dim = 16 }(input, input) }
   near(model:flops(), 4 * 2 * 20 * 64 * 64 + 2 * 2 * 20 * 20 * 64, 0.05)
 end
 
--- ---- networks: twice the multiplications that their papers count
+-- ---- networks: twice the number of multiplications that their papers state
 near(cr.applications.ResNet50 { weights = false }:flops(), 2 * 3.855e9, 0.02)
 near(cr.applications.MobileNet { weights = false }:flops(), 2 * 0.5687e9, 0.04)
 
--- ---- one sample counts, whatever the batch is, and a shared layer as often as it is called
+-- ---- the count is for one sample, whatever the batch size; a shared layer counts for each call
 local small = cr.Sequential { layers.Dense(5, { batch_input_shape = { 8, 7 }, use_bias = false }) }
 assert(small:flops() == 70)
 local shared, input = layers.Dense(7, plain), cr.Input { shape = { 7 } }
 assert(cr.Model { inputs = input, outputs = shared(shared(input)) }:flops() == 2 * 98)
 
--- ---- a model that is called first, and one whose sizes are open
+-- ---- a model class that must be called first, and a model with unknown sizes
 local Own = cr.Model:subclass "OwnForFlops"
 function Own:init() self.dense = layers.Dense(5, { use_bias = false }) end
 function Own:call(x) return self.dense(x) end
@@ -67,7 +68,7 @@ local open = cr.Input { shape = { -1, 7 } }
 check.fails(function() cr.Model { inputs = open, outputs = layers.Dense(5)(open) }:flops() end,
   "only the batch size may be unknown", "(None, None, 7)")
 
--- ---- in summaries: a column, a total, and the layers of nested models
+-- ---- summaries show a column, a total, and the layers of nested models
 local function lines_of(model, options)
   local lines = {}
   options.print_fn = function(line) lines[#lines + 1] = line end

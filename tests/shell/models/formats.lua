@@ -1,4 +1,4 @@
--- Formats of files that are written in Lua.
+-- File formats that are written in Lua.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -14,7 +14,7 @@ local function read(path)
   return file and file:read "a"
 end
 
---- Arrays as text: a line "numbers", then name, shape and numbers of each.
+--- A format for arrays as text: a line "numbers", then name, shape and numbers of each array.
 local Plain = cr.saving.Format:subclass("Plain", { { "digits", 9, "Significant digits." } })
 Plain.endings, Plain.signatures = ".plain", "numbers\n"
 
@@ -63,7 +63,7 @@ local function model_of(units)
   return cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 } }) }
 end
 
-do -- found by its ending where it writes, and by the first bytes where it reads
+do -- the format is found by the file's ending for writing, and by its first bytes for reading
   local path, other = check.temporary "weights.plain", check.temporary "weights.other"
   local model, again = model_of(2), model_of(2)
   model:save_weights(path)
@@ -87,7 +87,7 @@ do -- its options are those of saving
   os.remove(path)
 end
 
-do -- a request that it cannot fulfil names those that can
+do -- the error for an ability that the format lacks names formats that have it
   local path = check.temporary "model.plain"
   check.fails(function() model_of(1):save(path) end, path, "files of format Plain do not hold models",
     "formats that hold models")
@@ -145,7 +145,7 @@ do -- models
   os.remove(path .. ".plain")
 end
 
-do -- what is wrong is told where it is said
+do -- errors in the declaration of a format are reported where it is declared
   local Wrong = cr.saving.Format:subclass "Wrong"
   check.fails(function() Wrong.endings = "plain" end, "Wrong: endings", "such as \".plain\"")
   check.fails(function() Wrong.signatures = { "" } end, "Wrong: signatures", "first bytes")

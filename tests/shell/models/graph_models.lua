@@ -1,5 +1,5 @@
--- Model classes that are given inputs and outputs: the graph between them with custom steps,
--- trained, saved, loaded and nested in other models.
+-- Objects of model classes that get inputs and outputs: they consist of the graph between these,
+-- and may have custom steps. They are trained, saved, loaded and nested in other models.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
 package.path = here .. "/../support/?.lua;" .. package.path
@@ -29,7 +29,7 @@ local function same_predictions(a, b)
   check.near(a:predict(x, { verbose = 0 }), b:predict(x, { verbose = 0 }), 0)
 end
 
-do -- it is the graph, and trains by its own step, which is compiled
+do -- the model is the graph, and its class's own train_step is compiled
   local model = Custom { inputs = input, outputs = output }
   same_predictions(model, cr.Model { inputs = input, outputs = output })
   assert(#model.layers == 3 and model:get_layer "hidden" and #model.weights == 4)
@@ -61,7 +61,7 @@ do -- it is the graph, and trains by its own step, which is compiled
   assert(cr.describe(copy).class.name == "CustomGraph")
 end
 
-do -- by position, by names, and as a layer of another model
+do -- inputs and outputs by position, by name, and the model as a layer of another model
   local model = Custom(input, output, { name = "inner" })
   assert(model.name == "inner")
   local outer_input = cr.Input { shape = { 4 } }
@@ -78,7 +78,7 @@ do -- by position, by names, and as a layer of another model
   check.same(named:predict({ a = x }, { verbose = 0 }).p.shape, { 40, 1 })
 end
 
-do -- init makes the graph, of options
+do -- init makes the graph from the options
   local Wide = cr.Model:subclass("WideGraph", { { "units", 3 } })
   function Wide:init()
     local i = cr.Input { shape = { 4 } }
@@ -96,7 +96,7 @@ do -- init makes the graph, of options
   check.fails(function() cr.Model.init(wide, input, output) end, "has its inputs and outputs")
 end
 
-do -- losses and metrics of symbols, and other layers in place of those that it has
+do -- losses and metrics added for symbols, and replaced layers
   local Given = cr.Model:subclass "GivenGraph"
   local Connected = cr.Model:subclass "ConnectedGraph"
   function Connected:init()
@@ -135,13 +135,13 @@ do -- losses and metrics of symbols, and other layers in place of those that it 
   check.fails(function() Called():add_loss(i) end, "symbols are for models made of symbols")
 end
 
-do -- a call of its own counts more than the graph
+do -- a call defined by the class takes precedence over the graph
   local Doubling = cr.Model:subclass "DoublingGraph"
   function Doubling:call(inputs) return inputs * 2 end
   check.near(Doubling(input, input)(cr.ones { 1, 4 }), { { 2, 2, 2, 2 } })
 end
 
-do -- patches of volumes are in files as patches of images whose size has three numbers
+do -- patches of volumes are stored in files like patches of images with three sizes
   local volume = cr.Input { shape = { 4, 4, 4, 2 } }
   local patches = cr.Model(volume, cr.ops.image.extract_patches_3d(volume, 2, 1))
   local written = patches:to_json()
@@ -155,7 +155,7 @@ check.fails(function()
   return Custom { inputs = 3, outputs = output }
 end, "inputs: expected a symbol")
 check.fails(function() return Custom(3) end, "no option at position 1")
-do -- options called like the ends of a graph, of a class with an init of its own
+do -- a class with an init may declare options named inputs and outputs
   local one = cr.ones { 1, 1 }
   local Net = cr.Model:subclass "Net2"
   function Net:init(options)

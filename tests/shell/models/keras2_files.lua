@@ -1,5 +1,5 @@
--- What is written for Keras 2.3.1 so that training continues with the same numbers, and warnings of
--- saving.
+-- Files written for Keras 2.3.1, such that training continues there with the same numbers, and
+-- warnings when saving.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -13,7 +13,9 @@ local function written(path)
   return bytes
 end
 
-do -- Nadam grows its momentum as Keras 3 does; without a word Keras 2 lets it grow more slowly
+-- Nadam is written such that its momentum grows as in Keras 3; without schedule_decay, Keras 2
+-- would let it grow more slowly.
+do
   local x, y = cr.random.normal { 8, 3 }, cr.random.normal { 8, 2 }
   local function saved(optimizer)
     local model = cr.Sequential { cr.Input { shape = { 3 } }, layers.Dense(2) }
@@ -31,7 +33,7 @@ do -- Nadam grows its momentum as Keras 3 does; without a word Keras 2 lets it g
     :find('"schedule_decay": 0.004', 1, true))
 end
 
-do -- what differs on Theano
+do -- differences if Keras 2.3.1 runs on Theano
   local function told(layer, optimizer)
     local path = check.temporary ".h5"
     local _, text = check.run(string.format([[

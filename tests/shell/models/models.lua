@@ -1,4 +1,4 @@
--- Models from Lua: how arguments may be given, what comes back, layers and configurations, files.
+-- Models in Lua: ways to pass arguments, results, layers and configurations, files.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -68,7 +68,7 @@ check.fails(function() model:fit(x, y, { callbacks = { 1 } }) end, "callback")
 check.fails(function() model:fit(x, "y") end, '"y"')
 check.fails(function() model:fit { z = x } end, "z")
 
--- results
+-- results of evaluate and predict
 assert(type(model:evaluate(x, y, { verbose = 0 })) == "table")
 local scores = model:evaluate(x, y, { verbose = 0, return_dict = true })
 assert(type(scores.loss) == "number")
@@ -111,7 +111,7 @@ check.fails(function() two:fit({ a = x, c = x }, { y, y }, { verbose = 0 }) end,
 check.fails(function() two:fit({ a = x }, { y, y }, { verbose = 0 }) end, "b")
 check.fails(function() cr.Model { inputs = a } end, "outputs")
 
--- building up and taking down
+-- adding and removing layers of a Sequential
 local stack = cr.Sequential()
 stack:add(layers.Dense(4, { input_shape = { 3 } }))
 stack:add(layers.Dense(5))
@@ -122,12 +122,12 @@ check.fails(function() cr.Sequential { 1 } end, "1")
 assert(cr.Sequential({ layers.Dense(1) }, { name = "named" }).name == "named")
 assert(cr.Sequential { layers.Dense(1), name = "also" }.name == "also")
 
--- configurations: weights of a copy, JSON, nested objects
+-- configurations: copies with weights, JSON, nested objects
 local copy = cr.models.clone_model(two)
 copy:set_weights(two:get_weights())
 check.near(copy:predict({ x, x })[1], two:predict({ x, x })[1]:totable())
 check.same(cr.models.model_from_json(two:to_json()):get_config(), two:get_config())
--- JSON of Keras 3 and Keras 2, and for Keras 2
+-- JSON written by Keras 3 and Keras 2, and JSON for Keras 2
 local of_keras3 = [[
 {"module": "keras", "class_name": "Sequential", "registered_name": null,
  "config": {"name": "s", "trainable": true,
@@ -189,7 +189,7 @@ model:summary { print_fn = function(line) lines[#lines + 1] = line end }
 assert(table.concat(lines, "\n"):find "Total params: 8")
 check.fails(function() model:summary { print_fun = print } end, "print_fun")
 
--- a profile prints like a summary and gives rows to compute with
+-- a profile prints as a table and returns rows of numbers
 lines = {}
 local function keep(line) lines[#lines + 1] = line end
 local profile = model:profile(x, y, { batch_size = 10, steps = 2, print_fn = keep })
@@ -234,7 +234,7 @@ check.fails(function() model:load_weights(path, { by_nam = true }) end, "did you
 os.remove(path)
 check.fails(function() model:save "/nonexistent/folder/m.h5" end, "/nonexistent/folder/m.h5")
 check.fails(function() model:save "m.unknown" end, "m.unknown")
--- the entry of a stack may be what Input gave, as in Keras
+-- the first item of a Sequential may be the result of cr.Input, as in Keras
 do
   local stacked = cr.Sequential { cr.Input { shape = { 3 } }, cr.layers.Dense(4) }
   assert(stacked:count_params() == 16 and #stacked.layers == 1)
@@ -249,7 +249,7 @@ do
 end
 
 
-do -- layers by position, and off the top
+do -- accessing layers by position, and removing the last layer
   local top = cr.layers.Dense(1)
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 2 } }), top }
   check.fails(function() model:get_layer { index = 3 } end,
@@ -257,7 +257,7 @@ do -- layers by position, and off the top
   assert(model:pop() == top and #model.layers == 1)
 end
 
-do -- names of which none fits are told
+do -- loading by name reports it if no name in the file matches
   local path = check.temporary ".h5"
   cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "a" }) }:save(path)
   local ok, said = check.run(string.format([[

@@ -24,7 +24,7 @@ model:compile {
   loss_weights = { price = 0.5, class = 1 },
   metrics = { class = { "accuracy" } },
 }
-local history = model:fit(x, y).history -- y is no table of options
+local history = model:fit(x, y).history -- a table of targets is not taken for options
 assert(history.class_accuracy and history.price_loss)
 check.near(history.loss[1], 0.5 * history.price_loss[1] + history.class_loss[1], 1e-5)
 
@@ -38,7 +38,7 @@ check.fails(function()
 end, "no data is expected for 'flags'", "did you mean 'flag'")
 check.fails(function() model:fit(x, { price = y.price }) end, 'No data provided for "class"')
 
--- files hold the names, in Keras 3's form; Keras 2.3.1 has none
+-- files store the names in the form of Keras 3; Keras 2.3.1 has no such form
 assert(
   model:to_json():find('"output_layers": {"class": ["second", 0, 0], "price": ["first", 0, 0]}', 1,
   true))
@@ -66,7 +66,7 @@ check.same(copy:to_json(), outer:to_json())
 copy:set_weights(outer:get_weights())
 check.near(copy:predict { x.image, x.flag }[1], predicted.price:totable())
 
-do -- all the ways to give targets, by names or by position
+do -- all ways to give targets, by name or by position
   local i = cr.Input { shape = { 2 } }
   local two = cr.Model(i, { layers.Dense(1, { name = "a" })(i), layers.Dense(1, { name = "b" })(i) })
   local rows = { { 1, 2 }, { 3, 4 }, { 5, 6 } }
@@ -83,7 +83,7 @@ do -- all the ways to give targets, by names or by position
     check.near(evaluated(both, rows, { y = targets, verbose = 0 }), want)
   end
   two:fit(rows, { y = { b = b, a = a }, verbose = 0, validation_data = { rows, { a = a, b = b } } })
-  -- an output that nothing is compiled for needs no target
+  -- an output without a loss or metric needs no target
   local alone = evaluated({ a = "mse" }, rows, { a = a, b = b }, { verbose = 0 })
   check.near(evaluated({ a = "mse" }, rows, { a = a }, { verbose = 0 }), alone)
   check.near(evaluated({ a = "mse" }, rows, a, { verbose = 0 }), alone)
@@ -94,7 +94,7 @@ do -- all the ways to give targets, by names or by position
   check.fails(function() cr.data.dataset(rows, { a = a }) end, "data by position", "name 'a'")
 end
 
-do -- a class whose call gives a table with names
+do -- a model class whose call returns a table with names
   local Net = cr.Model:subclass "NamedOutputs"
   function Net:init() self.first, self.second = layers.Dense(1), layers.Dense(2) end
   function Net:call(inputs) return { b = self.second(inputs), a = self.first(inputs) } end

@@ -1,11 +1,12 @@
--- Inputs and outputs nested in lists and tables, of models and custom layers: called, trained,
--- saved; several inputs by position, missing inputs, unknown sizes.
+-- Nested lists and tables as inputs and outputs of models and custom layers: calling, training,
+-- saving; several inputs by position, missing inputs, unknown sizes.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 
---- Trains, saves in both layouts, and compares what the loaded models give and go on with.
+--- Trains the model, saves it in both layouts, and compares predictions and further training of the
+--- loaded models.
 local function check_files(model, x, y)
   model:fit(x, y, { epochs = 1, verbose = 0, shuffle = false, batch_size = 8 })
   local before = model:predict(x, { verbose = 0 })
@@ -27,7 +28,7 @@ local function check_files(model, x, y)
   end
 end
 
-do -- by hand: names in the logs, options of compile, ways to give data
+do -- a nested model in detail: names in the logs, options of compile, ways to give data
   local a, b, c = cr.Input { shape = { 3 }, name = "a" }, cr.Input { shape = { 2 }, name = "b" },
     cr.Input { shape = { 2 }, name = "c" }
   local hidden = layers.concatenate { a, b, c }
@@ -71,7 +72,7 @@ do -- by hand: names in the logs, options of compile, ways to give data
   end, "{a, b}")
   check.fails(function() model:save(check.temporary ".h5", { target = "keras2" }) end,
     "option 'input_structure'")
-  local json = model:to_json() -- as Keras 3 writes it
+  local json = model:to_json() -- the JSON is as Keras 3 writes it
   for _, text in ipairs {
     '"input_layers": {"first": ["a", 0, 0], "rest": [["b", 0, 0], ["c", 0, 0]]}',
     '"output_layers": {"main": ["o1", 0, 0], "more": [["o2", 0, 0], ["o3", 0, 0]]}',
@@ -82,7 +83,7 @@ do -- by hand: names in the logs, options of compile, ways to give data
   check_files(model, x, y)
 end
 
-do -- two outputs of one layer, as Keras shows them
+do -- two outputs of one layer have the names that Keras gives them
   local Two = cr.Layer:subclass "StructuresTwo"
   function Two:build(s) self.a = self:add_weight { shape = { s[#s], 2 }, name = "a" } end
   function Two:call(x) return ops.matmul(x, self.a), ops.matmul(x, self.a) + 1 end
@@ -96,7 +97,7 @@ do -- two outputs of one layer, as Keras shows them
   assert(got.two_1_loss == nil)
 end
 
-do -- several inputs by position and by name; what is not given
+do -- several inputs by position and by name, and errors for missing ones
   local Pair = cr.Layer:subclass "StructuresPair"
   function Pair:build(a, b) self.shapes = { #a, b and #b or 0 } end
   function Pair:call(a, b) return a + b, a - b end
@@ -143,7 +144,7 @@ do -- optional inputs
   check_files(model, { a = x, b = cr.null }, cr.random.normal { 16, 1 })
 end
 
-do -- the size of the batch as a value
+do -- the batch size as a value in a graph
   local Token = cr.Layer:subclass "StructuresToken"
   function Token:build(s) self.t = self:add_weight { shape = { 1, 1, s[#s] }, name = "t" } end
   function Token:call(x)
@@ -174,7 +175,7 @@ do -- the size of the batch as a value
   check.same(inner.seen, -1)
 end
 
-do -- a class that is no graph, on tables
+do -- a model class without a graph, called on tables
   local Net = cr.Model:subclass "StructuresNet"
   function Net:init() self.d, self.e = layers.Dense(2), layers.Dense(3) end
   function Net:call(x)
@@ -218,7 +219,7 @@ do -- a class derived from Wrapper
   check.fails(function() Scaled { scale = 2.0 } end, "expected a layer")
 end
 
-do -- models and layers nested at random, three deep
+do -- random models and layers, nested three levels deep
   local seed = tonumber(os.getenv "CRESCENT_SEED") or 7
   math.randomseed(seed)
   local Mix = cr.Layer:subclass "StructuresMix"

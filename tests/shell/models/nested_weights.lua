@@ -6,7 +6,7 @@ local layers = cr.layers
 cr.utils.set_random_seed(3)
 local x = cr.random.normal { 5, 3 }
 
--- Weights of a nested model stand in an .h5 with what was frozen last, and go by their names.
+-- In an .h5 file the weights of a nested model are stored by name, those of frozen layers last.
 local function nested(frozen, depth)
   local i = cr.Input { shape = { 3 } }
   local a, b = layers.Dense(3, { name = "a" }), layers.Dense(3, { name = "b" })
@@ -56,13 +56,13 @@ check.near(one:get_weights()[1], before[1], 0)
 one:load_weights(path, { skip_mismatch = true })
 check.near(one:get_weights()[1], more:get_weights()[1], 0)
 more:load_weights(path)
--- what has no weights may be missing
+-- layers without weights may be missing in the file
 stack():save_weights(path)
 one:load_weights(path)
 local dropping = cr.Sequential { layers.Dense(3, { input_shape = { 3 } }), layers.Dropout(0.1) }
 dropping:save_weights(path)
 one:load_weights(path)
--- inside a model inside
+-- a model nested in a nested model
 local function around(inner)
   local i = cr.Input { shape = { 3 } }
   return cr.Model { inputs = i, outputs = inner(i) }
@@ -72,7 +72,7 @@ check.fails(function() around(one):load_weights(path) end,
   "layers/sequential/layers/dense_1 ('second')")
 os.remove(path)
 
--- Names of layers to rename that the file does not have.
+-- the file does not have the layers that are to be renamed
 path = check.temporary ".h5"
 more:save_weights(path)
 check.fails(function()

@@ -27,7 +27,7 @@ local function check_places(file, widths)
   end
 end
 
--- layers in attributes, lists, lists of lists and tables with names
+-- layers in attributes: single ones, lists, lists of lists, and tables with names
 local Tower = lab(cr.Layer:subclass("Tower", { { "first", 2 } }))
 function Tower:init()
   self.stem = L.Dense(self.first)
@@ -66,7 +66,7 @@ local other = tower()
 other:load_weights(weights)
 check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
 
--- variables are in the order in which Keras tracks their layers
+-- variables are in the order in which Keras registers their layers
 local function widths(of)
   local found = {}
   for _, weight in ipairs(of.weights) do
@@ -76,7 +76,7 @@ local function widths(of)
 end
 check.same(widths(model), { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 })
 
--- files of earlier versions, which number nested layers
+-- files of earlier versions, in which nested layers are numbered
 local numbered = {}
 local order = { "again", "blocks/dense", "blocks/dense_1", "nested/container_1/dense",
   "nested/container_1/container/dense", "nested/dense", "heads/dense", "heads/dense_1", "_hidden",
@@ -96,7 +96,8 @@ check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbo
 os.remove(old_file)
 os.remove(weights)
 
--- a model without symbols: attributes before "layers" by their names, those after by class
+-- a model without symbols: attributes before "layers" are stored by their names, those after it by
+-- class
 local Net = lab(cr.Model:subclass("Net", { { "units", 3 } }))
 function Net:init()
   self.head = L.Dense(self.units)
@@ -125,7 +126,7 @@ local function losses(of)
 end
 check.same(losses(other), losses(model))
 
--- such a model inside another says in Keras' place what it was built for
+-- such a model inside another model stores the shapes for which it was built where Keras does
 local Outer = lab(cr.Model:subclass "Outer")
 function Outer:init(config)
   local given = config.net

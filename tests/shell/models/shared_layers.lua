@@ -6,7 +6,7 @@ local layers = cr.layers
 cr.utils.set_random_seed(3)
 local x = cr.random.normal { 5, 3 }
 
---- The model after saving and loading.
+--- The model after it was saved and loaded.
 local function saved(model, ending)
   local path = check.temporary(ending)
   model:save(path)
@@ -31,7 +31,7 @@ local function check_copies(model, count)
     check.same(#copy.weights, count, how)
     copy:set_weights(model:get_weights())
     check.near(copy:predict(x), model:predict(x), 1e-6, how)
-    -- the shared weight gets the sum of the gradients from all places
+    -- the gradient of the shared weight is the sum of the gradients from all its uses
     local function step(each)
       each:compile { optimizer = cr.optimizers.SGD(0.01), loss = "mse" }
       each:train_on_batch(x, x)
@@ -44,7 +44,7 @@ local function check_copies(model, count)
   end
 end
 
-do -- a layer of the inner model, called again on what that gives; the input is shared too
+do -- a layer of the inner model that is called again on the model's output; the input is shared too
   local i = cr.Input { shape = { 3 } }
   local dense = layers.Dense(3, { name = "shared", bias_initializer = "ones" })
   local inner = cr.Model { inputs = i, outputs = dense(i), name = "inner" }
@@ -57,7 +57,7 @@ do -- a layer of the inner model, called again on what that gives; the input is 
     assert(rawequal(again:get_layer "shared", again:get_layer "inner":get_layer "shared"), ending)
   end
   check_copies(outer, 2)
-  -- by the word that Keras has for it, too
+  -- the same with Keras' word (shared_object_id) in the JSON
   local json, places = outer:to_json():gsub("crescent_shared", "shared_object_id")
   assert(places >= 4, "the layer and the input, at two places each")
   local again = cr.models.model_from_json(json)
@@ -66,7 +66,7 @@ do -- a layer of the inner model, called again on what that gives; the input is 
   check.near(again:predict(x), outer:predict(x), 1e-6)
 end
 
-do -- a whole model at two depths, and a layer in a wrapper and outside
+do -- a whole model used at two depths, and a layer used inside a wrapper and outside
   local i = cr.Input { shape = { 3 } }
   local stack = cr.Sequential { layers.Dense(3, { name = "a" }), layers.Dense(3), name = "s" }
   local middle = cr.Sequential { stack, layers.Dense(3), name = "m" }
@@ -77,7 +77,7 @@ do -- a whole model at two depths, and a layer in a wrapper and outside
   check_copies(cr.Model { inputs = i, outputs = dense(all) }, 2)
 end
 
-do -- with an optimizer that has state, training goes on with the same numbers
+do -- with an optimizer that has state, training continues with the same numbers
   local i = cr.Input { shape = { 3 } }
   local dense = layers.Dense(3)
   local inner = cr.Sequential { dense, layers.Dense(3), name = "inner" }

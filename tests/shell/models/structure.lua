@@ -1,4 +1,4 @@
--- Layers of Lua classes that are replaced, shared and added after training has begun.
+-- Models of Lua classes whose layers are replaced, shared or added after training has begun.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -30,7 +30,7 @@ net:compile { optimizer = "adam", loss = "mse" }
 net:fit(x, y, { verbose = 0 })
 net:predict(x)
 
--- another head predicts and learns
+-- a replaced head is used for prediction and training
 local old, head = net.head, cr.layers.Dense(3)
 net.head = head
 check.near(net:predict(x), net(x):totable())
@@ -40,7 +40,7 @@ assert(not moves(old, function()
 end), "the old head is no part of the model")
 assert(#net.weights == 4 and #net.optimizer.variables == 2 + 2 * 4)
 
--- inside another model, too
+-- the same for a model inside another model
 local outer = cr.Sequential { cr.layers.Dense(4, { input_shape = { 4 } }), net }
 outer:compile { optimizer = "adam", loss = "mse" }
 outer:train_on_batch(x, y)
@@ -48,7 +48,7 @@ net.head = cr.layers.Dense(3)
 check.near(outer:predict(x), outer(x):totable())
 assert(moves(net.head, function() outer:fit(x, y, { verbose = 0 }) end))
 
--- a layer in two attributes leaves with the last
+-- a layer in two attributes is removed when the last attribute is
 net.same = net.head
 net.same = nil
 assert(moves(net.head, function() net:train_on_batch(x, y) end))
@@ -80,7 +80,7 @@ both:save(path)
 check.near(cr.models.load_model(path):predict(x), both:predict(x):totable())
 os.remove(path)
 
--- sizes that nobody declared
+-- sizes that were never declared
 local words = cr.Sequential { cr.layers.Embedding(10, 4), cr.layers.LSTM(3), cr.layers.Dense(1) }
 words:compile { optimizer = "adam", loss = "mse" }
 words:fit(cr.ones { 4, 11 }, cr.ones { 4, 1 }, { verbose = 0 })

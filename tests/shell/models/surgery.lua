@@ -1,4 +1,4 @@
--- Insertion, replacement and removal of layers, parts of models, and new inputs.
+-- Methods that insert, replace and remove layers, cut parts out of models, and change inputs.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -13,7 +13,7 @@ local function stack(name)
 end
 local x, y = cr.random.normal { 8, 4 }, cr.random.normal { 8, 2 }
 
-do -- a model and a report, which is a list of rows and prints as a table
+do -- the results: a model, and a report, which is a list of rows and prints as a table
   local model = stack "old"
   model:compile { optimizer = "adam", loss = "mse" }
   model:fit(x, y, { epochs = 2, verbose = 0 })
@@ -32,7 +32,7 @@ do -- a model and a report, which is a list of rows and prints as a table
   check.near(model:predict(x), other:predict(x):totable())
 end
 
-do -- layers are given by name, path or themselves
+do -- layers are given by name, by path or as objects
   local model = stack()
   local wider = model:insert_after(model.layers[1], L.Dense(8, { name = "more" }))
   check.same(wider.layers[2].name, "more")
@@ -42,7 +42,7 @@ do -- layers are given by name, path or themselves
   check.same(report[1].after, { { -1, 3 } })
 end
 
-do -- weights are carried unless told otherwise
+do -- weights are copied to the new model unless the user declines
   local model = stack()
   local same = model:replace("head", L.Dense(2, { name = "same" }))
   check.near(same:get_weights()[3], model:get_weights()[3]:totable())
@@ -50,14 +50,14 @@ do -- weights are carried unless told otherwise
   check.same(report[1].weights, "2 new")
 end
 
-do -- weights in few bits mean nothing without their scales
+do -- quantized weights cannot be copied without their scales
   local model = cr.Sequential { L.Dense(4, { input_shape = { 4 }, name = "head" }) }
   model:quantize "int8"
   local _, report = model:replace("head", L.Dense(4, { name = "head" }))
   check.same(report[1].weights, "1 carried, 1 new")
 end
 
-do -- parts, and other inputs
+do -- cutting parts out of models, and replacing inputs
   local model = stack()
   check.same(model:cut("body").output_shape, { -1, 8 })
   local middle = model:cut { from = "drop", to = "head" }
@@ -68,7 +68,7 @@ do -- parts, and other inputs
   check.same(model:rebase(cr.Input { shape = { 4 } }).class_name, "Sequential")
 end
 
-do -- a model with a class of its own gives the graph
+do -- for a model of a Lua class the result is made from its graph
   local Mine = cr.Model:subclass "MineToCut"
   local i = cr.Input { shape = { 4 } }
   local mine = Mine(i, L.Dense(2, { name = "last" })(L.Dense(3, { name = "first" })(i)))

@@ -1,5 +1,6 @@
--- Functions of TensorFlow in models of tf.keras (TFOpLambda, SlicingOpLambda, TensorFlowOpLayer,
--- AddLoss, AddMetric): each is opened and computes what TensorFlow's documentation says.
+-- Calls of TensorFlow functions in models of tf.keras (TFOpLambda, SlicingOpLambda,
+-- TensorFlowOpLayer, AddLoss, AddMetric): each is loaded and computes what TensorFlow's
+-- documentation describes.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
 package.path = here .. "/../support/?.lua;" .. package.path
@@ -94,7 +95,7 @@ for _, row in ipairs(rows) do
   check.near(ops.nan_to_num(got), ops.nan_to_num(expected), 1e-6, row[1])
 end
 
-do -- sizes that tf.shape works out: the layers that did are not needed
+do -- sizes computed with tf.shape: the layers that compute them are not needed after loading
   local shape = lambda("compat.v1.shape", on_a(), "shape")
   local rows_of = lambda("__operators__.getitem", '["shape", 0, 0, {"slice_spec": 0}]', "rows")
   local reshaped = lambda("reshape", '["a", 0, 0, {"shape": [["rows", 0, 0], 2, 2]}]')
@@ -110,7 +111,7 @@ do -- sizes that tf.shape works out: the layers that did are not needed
   end, "'shape'", "compat.v1.shape")
 end
 
-do -- several outputs, and parts that are not of one size
+do -- several outputs, and parts of different sizes
   local node = on_a '"num_or_size_splits": [1, 3], "axis": 1'
   local model = model_of({ lambda("split", node) }, '["f", 0, 0], ["f", 0, 1]')
   local parts = model:predict({ a, b }, { verbose = 0 })
@@ -130,7 +131,7 @@ do -- losses and metrics of symbols
   check.near(logs.level, ops.mean(a):item(), 1e-6)
 end
 
-do -- nodes of TensorFlow's own graph, of 2.0 to 2.3
+do -- nodes of TensorFlow graphs, which versions 2.0 to 2.3 store
   local function node(op, attributes, constants, inputs)
     return entry("TensorFlowOpLayer", "tf_op_layer_" .. op, ([[, "trainable": true, "dtype":
       "float32", "node_def": {"name": "%s", "op": "%s", "input": ["a", "b"], "attr": {%s}},
@@ -157,7 +158,7 @@ do -- nodes of TensorFlow's own graph, of 2.0 to 2.3
   end, "tf_op_layer_Svd", "'Svd'")
 end
 
-do -- what there is no function for, and arguments that ours do not have
+do -- errors for functions without a counterpart, and for arguments that the counterpart lacks
   local function fails(fn, node, ...)
     check.fails(function() predicted({ lambda(fn, node) }, '["f", 0, 0]') end, ...)
   end
@@ -166,7 +167,7 @@ do -- what there is no function for, and arguments that ours do not have
   fails("reshape", '["a", 0, 0, {"shape": ["b", 0, 0]}]', "layer 'f'")
 end
 
-do -- saved again they are operations of Keras 3
+do -- saved again, the calls become operations of Keras 3
   local path = os.tmpname() .. ".keras"
   local model = model_of({ lambda("math.multiply", on_a '"y": 3.0') }, '["f", 0, 0]')
   model:save(path)

@@ -1,4 +1,4 @@
--- WAV files, and datasets of folders of them.
+-- WAV files, and datasets made from folders of WAV files.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -15,7 +15,7 @@ local function write(bytes)
   file:close()
 end
 
-do -- what is written is read again, as exactly as its bits allow
+do -- sounds are read as they were written, as exactly as the number of bits allows
   local audio = cr.tensor { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1.5, -2 } }
   local kept = { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1, -1 } }
   for _, bits in ipairs { 8, 16, 24, 32 } do
@@ -38,7 +38,7 @@ do -- what is written is read again, as exactly as its bits allow
   check.same(cr.data.read_wav(path).shape, { 0, 1 })
 end
 
--- the bytes of a file: 16 bits, one channel
+-- makes the bytes of a WAV file, by default with 16 bits and one channel
 local function wav(options)
   local o = { coding = 1, channels = 1, rate = 100, bits = 16, frame = 2,
     data = string.pack("<i2i2", 16384, -32768), before = "" }
@@ -50,7 +50,7 @@ local function wav(options)
   return "RIFF" .. string.pack("<I4", #chunks + 4) .. "WAVE" .. chunks
 end
 
-do -- other chunks, formats with an extension, and lengths that were not known
+do -- files with additional chunks, with extended formats, and with unknown lengths
   local function reads(options, expected)
     write(wav(options))
     check.near(cr.data.read_wav(path):totable(), expected, 1e-6)
@@ -83,8 +83,7 @@ do  -- files with contradictory headers
   fails("RIFF\4\0\0\0WAVEdata\0\0\0\0", "before their format")
   fails("RIFF\4\0\0\0WAVEfmt \2\0\0\0\1\0", "is cut off")
   fails("RIFF\4\0\0\0WAVEfmt \xff\xff\xff\xff\1\0", "is cut off")
-  -- every truncation of a valid file and every changed byte gives an answer or an error, never a
-  -- crash
+  -- every truncation of a valid file and every changed byte gives sounds or an error, never a crash
   local good = wav { before = "LIST" .. string.pack("<s4", "abcd") }
   for i = 0, #good - 1 do
     write(good:sub(1, i))
@@ -101,7 +100,7 @@ do  -- files with contradictory headers
 end
 os.remove(path)
 
--- a folder of two classes: four low sounds and three high ones, each longer than the one before
+-- a folder with two classes: four low sounds and three high ones, each longer than the one before
 local root = check.temporary ""
 assert(os.execute("mkdir -p '" .. root .. "/high/more' '" .. root .. "/low'"))
 for i = 1, 4 do
@@ -116,7 +115,7 @@ local function dataset(options)
   return cr.utils.audio_dataset_from_directory(root, options)
 end
 
-do -- as long as the longest of the batch, or as told
+do -- sounds of a batch are padded to the longest one, or to a given length
   local data = dataset { shuffle = false, batch_size = 3 }
   check.same(data.class_names, { "high", "low" })
   assert(data.batches == 3)
@@ -159,7 +158,7 @@ do -- a model learns from it
   model:fit(data:map(function(x, y) return x:squeeze(-1), y end), { epochs = 2, verbose = 0 })
 end
 
-do -- refused
+do -- invalid arguments
   refused(dataset, { { ragged = true } }, "ragged", "output_sequence_length")
   refused(dataset, { { sampling_rate = 0 } }, "sampling_rate")
   local function first(options) for x in dataset(options):elements() do return x end end

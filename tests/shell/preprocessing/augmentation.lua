@@ -8,7 +8,7 @@ local layers = cr.layers
 local x = cr.random.uniform({ 6, 8, 10, 3 }, { minval = 0, maxval = 255 })
 local labels = cr.ops.one_hot(cr.tensor({ 0, 1, 2, 0, 1, 2 }, "int32"), 3)
 
-do -- called by itself a layer changes images; named inputs give named results
+do -- a layer called directly changes images; a table of inputs gives a table of results
   local invert = layers.RandomInvert { factor = { 1, 1 } }
   check.near(invert(x), 255 - x)
   check.near(invert(x, { training = false }), x)
@@ -24,7 +24,7 @@ do -- called by itself a layer changes images; named inputs give named results
   check.fails(function() invert { labels = labels } end, "expects 1 inputs")
 end
 
-do -- several as one
+do -- several layers combined into one
   local pipeline = layers.Pipeline { layers.RandomInvert { factor = { 1, 1 } },
     layers.Rescaling(1 / 255) }
   check.near(pipeline(x), (255 - x) / 255)
@@ -40,7 +40,9 @@ do -- several as one
   end, "Rescaling", "does not take segmentation_masks")
 end
 
-do -- in a model: in training only, another draw for each batch, saved as Keras 3 has it
+-- In a model: active only in training, with new random numbers for each batch, and saved in the
+-- form of Keras 3.
+do
   local model = cr.Sequential {
     layers.RandomFlip("horizontal", { input_shape = { 8, 10, 3 }, seed = 3 }),
     layers.RandomTranslation(0.1, 0.2),
@@ -64,7 +66,7 @@ do -- in a model: in training only, another draw for each batch, saved as Keras 
   assert(results[1] ~= results[12], "every draw is the same")
 end
 
-do -- what Keras 3 writes
+do -- configurations that Keras 3 writes
   local text = [[{"module": "keras.layers", "class_name": "RandomContrast", "config": {"name": "random_contrast", "trainable": true,
     "dtype": "float32", "factor": [0.0, 0.2], "data_format": "channels_last", "value_range": [0, 255], "seed": null}}]]
   local model = cr.models.model_from_json(([[{"module": "keras", "class_name": "Sequential", "config": {"name": "s",
@@ -77,7 +79,7 @@ do -- what Keras 3 writes
   assert(again.layers[#again.layers].layers[1].name == "f")
 end
 
-do -- on a dataset
+do -- applied to a dataset
   local flip = layers.RandomInvert { factor = { 1, 1 } }
   local data = cr.data.dataset(x, labels, { batch_size = 3 })
   local batches = 0
@@ -89,7 +91,7 @@ do -- on a dataset
   assert(batches == 2)
 end
 
-do -- labels in a graph
+do -- labels as inputs of a graph
   local images, classes = cr.Input { shape = { 8, 10, 3 } }, cr.Input { shape = { 3 } }
   local mixed = layers.MixUp { name = "m" } { images = images, labels = classes }
   local model = cr.Model { inputs = { images, classes }, outputs = { mixed.images, mixed.labels } }

@@ -9,7 +9,7 @@ local layers, boxes = cr.layers, cr.utils.bounding_boxes
 local b = cr.tensor { { 10, 20, 50, 60 }, { 70, 80, 100, 120 } }
 local other = cr.tensor { { 15, 25, 50, 70 }, { 0, 0, 100, 90 }, { -1, -1, -1, -1 } }
 
-do -- formats, there and back
+do -- conversion between formats, in both directions
   local size = { height = 200, width = 160 }
   local rows = {
     xyxy = { { 10, 20, 50, 60 }, { 70, 80, 100, 120 } },
@@ -39,7 +39,7 @@ do -- formats, there and back
     "last dimension of 4", "(2, 3)")
 end
 
-do -- against others
+do -- overlap of boxes with other boxes
   check.near(boxes.compute_iou(b, other, "xyxy"),
     cr.tensor { { 0.6282051, 0.1777778, 0 }, { 0, 0.03030303, 0 } })
   check.near(boxes.compute_iou(other, other, "xyxy", { use_masking = true }),
@@ -71,7 +71,7 @@ do -- anchors
   end, "center_xywh")
 end
 
-do -- moved
+do -- moving and resizing boxes
   check.near(boxes.crop(b, 10, 20, 40, 30), cr.tensor { { 0, 10, 30, 40 }, { 30, 40, 30, 40 } })
   check.near(boxes.pad(b, 3, 4), cr.tensor { { 14, 23, 54, 63 }, { 74, 83, 104, 123 } })
   local clipped = boxes.clip_to_image_size({ labels = cr.tensor({ 0, 1, 2 }, "int32"),
@@ -91,7 +91,7 @@ local images = cr.random.uniform { 1, 20, 30, 3 }
 local given = { boxes = cr.tensor { { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } } },
   labels = cr.tensor({ { 2, 7 } }, "int32") }
 
-do -- with images, where nothing is left to chance
+do -- boxes transformed together with images, with deterministic options
   local function moved(layer, expected, labels)
     local result = layer { images = images, bounding_boxes = given }
     check.near(result.bounding_boxes.boxes, cr.tensor { expected }, 1e-4)
@@ -112,9 +112,10 @@ do -- with images, where nothing is left to chance
   moved(layers.Resizing(10, 12, { bounding_box_format = xyxy }),
     { { 1.6, 2.5, 4, 4.5 }, { 4.8, 1.5, 10, 9 } })
   moved(layers.Resizing(10, 12, { crop_to_aspect_ratio = true, bounding_box_format = xyxy }),
-    { { 0.5, 2.5, 3.5, 4.5 }, { 4.5, 1.5, 11, 9 } }) -- where the pixels are
+    { { 0.5, 2.5, 3.5, 4.5 }, { 4.5, 1.5, 11, 9 } }) -- the pixels of the box are there
   moved(layers.Resizing(10, 12, { pad_to_aspect_ratio = true, bounding_box_format = xyxy }),
-    { { 1.6, 7 / 2.4, 4, 11 / 2.4 }, { 4.8, 5 / 2.4, 10, 20 / 2.4 } }) -- where the pixels are
+    -- The pixels of the box are there.
+    { { 1.6, 7 / 2.4, 4, 11 / 2.4 }, { 4.8, 5 / 2.4, 10, 20 / 2.4 } })
   moved(layers.RandomBrightness(0.5, { bounding_box_format = xyxy }),
     { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } })
   moved(layers.MaxNumBoundingBoxes(3, { bounding_box_format = xyxy }),
@@ -122,7 +123,7 @@ do -- with images, where nothing is left to chance
   moved(layers.MaxNumBoundingBoxes(1, { bounding_box_format = xyxy }), { { 4, 5, 10, 9 } }, { 2 })
 end
 
--- A transformed box encloses the transformed mask of what it enclosed.
+-- A transformed box must enclose the transformed mask of the area that it enclosed before.
 local function extent_of(mask)
   local rows, columns = table.unpack(cr.ops.nonzero(mask))
   if rows.shape[1] == 0 then return nil end
@@ -173,7 +174,7 @@ do
   end
 end
 
-do -- in inference boxes stay, but where the size of images changes
+do -- in inference boxes stay unchanged, except where the size of images changes
   local options = { bounding_box_format = "rel_xyxy" }
   local half = { boxes = { { { 0.5, 0.5, 1, 1 } } }, labels = { { 1 } } }
   local flip = layers.RandomFlip(options)
@@ -192,7 +193,7 @@ do -- in inference boxes stay, but where the size of images changes
   check.near(one.bounding_boxes.boxes, cr.tensor(half.boxes[1]))
 end
 
-do -- through several layers, in a graph, in a file
+do -- boxes through several layers, in a graph, and in a file
   local options = { bounding_box_format = "xyxy" }
   local pipeline = layers.Pipeline { layers.Resizing(40, 60, options),
     layers.RandomTranslation({ 0.1, 0.1 }, { 0, 0 }, options) }

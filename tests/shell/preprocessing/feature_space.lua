@@ -18,7 +18,7 @@ local function new(options)
   return FeatureSpace(options)
 end
 
--- ---- one tensor: columns in the order of their names
+-- ---- output as one tensor: columns in the order of their names
 
 local space = new {}
 check.fails(function() space(columns) end, "call `.adapt(data)`")
@@ -48,7 +48,7 @@ parts:adapt(function()
 end)
 check.near(parts(columns), space(columns), 1e-5, "adapted in two batches")
 
--- ---- a tensor for each, crosses, hashes, ranges
+-- ---- output as one tensor per column; crosses, hashes, ranges
 
 local crossed = new {
   features = {
@@ -70,7 +70,7 @@ local hashed = new { features = { color = "string_hashed",
   "rooms" } } }
 check.same(hashed(columns).shape, { 4, 4 + 5 + 32 })
 
--- ---- the layers in a model, trained and saved
+-- ---- the layers as parts of a model that is trained and saved
 
 local input, encoded = space:get_inputs(), space:get_encoded_features()
 check.same(#input, 4)
@@ -94,7 +94,7 @@ space:save(path)
 check.near(cr.models.load_model(path):predict(rows), space(columns), 1e-6, "the space's model")
 os.remove(path)
 
-do -- an archive is the space itself
+do -- an archive stores the FeatureSpace itself
   local path = check.temporary ".keras"
   local options = { "output_mode", "crossing_dim", "hashing_dim", "num_discretization_bins" }
   local text = cr.layers.TextVectorization { output_mode = "tf_idf" }
@@ -139,7 +139,7 @@ check.fails(function()
     output_mode = "int" } } }(columns)
 end, "Cannot concatenate features because feature 'color'", "int64")
 
-do -- learns from a dataset of tables; mistakes are errors of the user's line
+do -- adapting to a dataset of tables; errors are reported at the user's line
   local columns = { age = { 31., 52, 40, 27 }, job = { "cook", "nurse", "cook", "clerk" } }
   local function space()
     return cr.utils.FeatureSpace {

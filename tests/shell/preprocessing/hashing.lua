@@ -1,4 +1,4 @@
--- Layers without vocabulary: hashing as TensorFlow does it, ranges, encodings.
+-- Layers without a vocabulary: hashing as in TensorFlow, ranges, encodings.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -11,7 +11,7 @@ local function column(...)
   return cr.tensor(rows)
 end
 
--- ---- Hashing: what Keras' documentation and tests have
+-- ---- Hashing: the examples of Keras' documentation and tests
 
 local letters = column("A", "B", "C", "D", "E")
 check.same(of(layers.Hashing { num_bins = 3 }, letters), { { 1 }, { 0 }, { 1 }, { 1 }, { 2 } })
@@ -34,8 +34,8 @@ check.same(of(layers.Hashing { num_bins = 2, salt = { 211, 137 } }, names),
   { { 1 }, { 0 }, { 1 }, { 0 }, { 1 } })
 check.same(of(layers.Hashing(1), letters), { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } })
 
--- Fingerprints of texts of every length, as the library of FarmHash gives them, below the greatest
--- integer.
+-- Fingerprints of texts of every length, compared with those of the FarmHash library, in the range
+-- of Lua integers.
 local function below(fingerprint)
   return math.ult(fingerprint, math.maxinteger) and fingerprint or fingerprint - math.maxinteger
 end
@@ -87,7 +87,7 @@ check.fails(function()
   layers.HashedCrossing(5) { cr.zeros({ 2, 3 }, "int32"), cr.zeros({ 2, 3 }, "int32") }
 end, "should have shape")
 
--- ---- Discretization: the examples of its documentation, and summaries of a stream
+-- ---- Discretization: the examples of its documentation, and quantiles estimated from a stream
 
 local x = cr.tensor { { -1.5, 1.0, 3.4, 0.5 }, { 0.0, 3.0, 1.3, 0.0 } }
 check.same(of(layers.Discretization { bin_boundaries = { 0, 1, 2 } }, x),
@@ -123,7 +123,7 @@ check.fails(function()
   layers.Discretization { bin_boundaries = { 1 } }:adapt(x)
 end, "Cannot adapt a Discretization layer")
 
--- ---- Normalization in many passes
+-- ---- Normalization adapted in many passes
 
 local data = cr.random.uniform({ 40, 3 }, { seed = 3 })
 local whole, parts = layers.Normalization(), layers.Normalization()

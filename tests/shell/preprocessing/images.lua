@@ -1,4 +1,4 @@
--- Images: files of each format, what is read from them, resizing, and damaged files.
+-- Images: files of each format, the arrays that are read from them, resizing, and damaged files.
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
 package.path = here .. "/../support/?.lua;" .. package.path
 local check = require "check"
@@ -31,7 +31,7 @@ local function ramp(height, width, channels)
   return cr.tensor(rows, "uint8")
 end
 
-do -- what is written is read again
+do -- images are read as they were written
   for _, ending in ipairs { ".png", ".bmp", ".ppm" } do
     local path, image = check.temporary(ending), ramp(5, 7, 3)
     utils.save_img(path, image, { scale = false })
@@ -46,7 +46,7 @@ do -- what is written is read again
     utils.save_img(path, ramp(4, 3, channels), { scale = false })
     check.same(utils.load_img(path, mode):totable(), ramp(4, 3, channels):totable())
   end
-  -- a smooth picture comes out of JPEG nearly as it was
+  -- a smooth picture is nearly unchanged by JPEG compression
   local smooth = {}
   for y = 1, 16 do
     smooth[y] = {}
@@ -58,14 +58,15 @@ do -- what is written is read again
   check.same(read.shape, { 16, 16, 3 })
   assert(cr.ops.max(cr.ops.abs(read:cast "float32" - cr.tensor(smooth))):item() < 8)
   assert(content(path):sub(1, 2) == "\xff\xd8")
-  utils.save_img(path, ramp(4, 4, 4), { scale = false }) -- a warning: no alpha
+  -- Saving as JPEG warns that the alpha channel is dropped.
+  utils.save_img(path, ramp(4, 4, 4), { scale = false })
   check.same(utils.load_img(path).shape, { 4, 4, 3 })
   utils.save_img(path, ramp(4, 4, 3), { scale = false, file_format = "png" })
   assert(content(path):sub(2, 4) == "PNG")
   os.remove(path)
 end
 
-do -- files of another hand: fewer and more bits, palettes, alpha
+do -- files made by other programs: fewer and more bits, palettes, alpha
   local path = check.temporary ".png"
   local function read(hex, mode)
     write(path, bytes_of(hex))
@@ -91,7 +92,7 @@ do -- files of another hand: fewer and more bits, palettes, alpha
   check.same(read([[
     89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b49444154789c63e0f4
     0500006200576bc129f30000000049454e44ae426082]], "rgba"), { { { 9, 9, 9, 77 } } })
-  -- PGM with a comment, colour asked for
+  -- a PGM file with a comment, read with color_mode "rgb"
   local pgm = check.temporary ".pgm"
   write(pgm, "P5\n# a comment\n2 1\n255\n\x0a\xff")
   check.same(utils.load_img(pgm, { color_mode = "grayscale" }):totable(), { { { 10 }, { 255 } } })
@@ -102,7 +103,7 @@ do -- files of another hand: fewer and more bits, palettes, alpha
   os.remove(pgm)
 end
 
-do -- grey of colour is Pillow's
+do -- colours are converted to grey as in Pillow
   local path = check.temporary ".ppm"
   utils.save_img(path,
     cr.tensor({ { { 255, 0, 0 }, { 0, 255, 0 }, { 0, 0, 255 }, { 10, 20, 30 } } }, "uint8"),
@@ -111,7 +112,7 @@ do -- grey of colour is Pillow's
   os.remove(path)
 end
 
-do -- other sizes: written out for a row of four
+do -- resizing: results computed by hand for a row of four pixels
   local path = check.temporary ".pgm"
   write(path, "P5\n4 1\n255\n" .. string.char(0, 100, 200, 40))
   local function sized(width, how, more)
@@ -123,7 +124,8 @@ do -- other sizes: written out for a row of four
   end
   check.same(sized(2, "nearest"), { 100, 40 })
   check.same(sized(2, "box"), { 50, 120 })
-  -- a triangle twice as wide: weights 1/4 and 3/4 of the neighbours
+  -- bilinear downscaling to half: a triangle twice as wide gives the neighbours the weights 1/4 and
+  -- 3/4
   check.same(sized(2, "bilinear"), { 71, 117 })
   check.same(sized(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
   check.same(sized(1, "nearest", { keep_aspect_ratio = true }), { 100 })
@@ -133,14 +135,14 @@ do -- other sizes: written out for a row of four
   check.fails(function() utils.load_img(path, "cmyk") end, "color_mode must be", "cmyk")
   check.fails(function() utils.load_img(path, { target_size = { 0, 2 } }) end, "{height, width}")
   os.remove(path)
-  -- without widening, in fractions
+  -- resizing of fractions without widening the filter
   local row = cr.tensor { { { 0 }, { 100 }, { 200 }, { 40 } } }
   local function smart(width, how)
     return cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 1, width },
       how):reshape { width }
   end
   check.near(smart(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
-  -- pixels outside the crop have no influence
+  -- pixels outside of the crop do not influence the result
   local cut = cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 2, 4 })
   check.near(cut:reshape { 8 }, { 100, 125, 175, 200, 100, 125, 175, 200 })
   local tall = cr.preprocessing.image.smart_resize(ramp(6, 4, 3), { 2, 2 })
@@ -151,7 +153,7 @@ do -- other sizes: written out for a row of four
     { data_format = "channels_first" }).shape, { 3, 3, 5 })
 end
 
-do -- arrays and images
+do -- conversion between arrays and images
   local image = ramp(2, 3, 3)
   check.near(utils.img_to_array(image), image:cast("float32"):totable())
   check.same(utils.img_to_array(image, { data_format = "channels_first" }).shape, { 3, 2, 3 })
@@ -169,7 +171,7 @@ do -- arrays and images
     "chanels_last")
 end
 
-do -- damaged files: an error that names the file, whatever is cut off or changed
+do -- damaged files give an error that names the file, whatever part is missing or changed
   for _, ending in ipairs { ".png", ".jpg", ".bmp", ".ppm" } do
     local path = check.temporary(ending)
     utils.save_img(path, ramp(9, 11, 3), { scale = false })

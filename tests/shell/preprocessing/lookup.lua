@@ -1,4 +1,4 @@
--- Layers with vocabularies: their outputs, adapt, models with strings, files.
+-- Layers with vocabularies: their outputs, adapting, models with string inputs, files.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -76,7 +76,8 @@ i = 0
 streamed:adapt(stream, { steps = 1 })
 check.same(streamed:get_vocabulary(), { "[UNK]", "d", "c" }, "one batch")
 
--- The formula: log(1 + documents / (1 + documents with the term)); unknown ones have the mean.
+-- The weight of a term is log(1 + documents / (1 + documents with the term)); unknown terms get the
+-- mean weight.
 local weighted = layers.StringLookup { output_mode = "tf_idf" }
 weighted:adapt(documents)
 local idf = { d = math.log(1 + 2 / 3), z = math.log(1 + 2 / 2), c = math.log(2), b = math.log(2),
@@ -169,7 +170,7 @@ check.fails(function()
 end, "oov_method='farmhash'")
 check.fails(function() learned:adapt(7) end, "expected a tensor, a list or a dataset")
 
--- ---- vocabularies in files of one term a line
+-- ---- vocabularies in text files with one term per line
 
 local folder = check.temporary ""
 assert(os.execute("mkdir -p " .. folder))
@@ -237,7 +238,7 @@ embedding.layers[1]:set_vocabulary { "blue", "big", "red", "green", "small" }
 assert(embedding:predict(words):totable()[1][1][1] ~= first[1][1][1],
   "another vocabulary is taken up by what was compiled")
 
--- weights alone have it too
+-- files of weights alone also contain the vocabulary
 for _, ending in ipairs { ".weights.h5", ".h5", ".safetensors", ".npz" } do
   local path = check.temporary(ending)
   embedding:save_weights(path)
@@ -248,7 +249,7 @@ for _, ending in ipairs { ".weights.h5", ".h5", ".safetensors", ".npz" } do
 end
 assert(os.execute("rm -r " .. folder))
 
--- ---- an archive of Keras 3.15 (unpacked), which has vocabularies in files beside the
+-- ---- an unpacked archive of Keras 3.15, which stores vocabularies in files beside the
 -- configuration
 
 local function archive(class, options, layer)
@@ -289,7 +290,7 @@ check.same(cr.models.load_model(place, { compile = false }):predict(x):totable()
   { { 3, 0 }, { 2, 0 }, { 0, 0 } }, "? is no word")
 assert(os.execute("rm -r " .. place))
 
--- A path in a foreign file is not opened.
+-- A path to a vocabulary in the file of another program is not opened.
 local json = original:to_json():gsub('"vocabulary": %b[]', '"vocabulary": "/etc/passwd"')
 check.fails(function()
   cr.models.model_from_json(json)

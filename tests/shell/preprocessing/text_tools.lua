@@ -4,7 +4,7 @@ local check = require "check"
 local cr = require "crescent"
 local text, sequence = cr.preprocessing.text, cr.preprocessing.sequence
 
--- ---- words
+-- ---- splitting texts into words
 
 check.same(text.text_to_word_sequence "The cat, sat on-the MAT!\n",
   { "the", "cat", "sat", "on", "the", "mat" })
@@ -16,7 +16,7 @@ check.same(text.text_to_word_sequence("x·y z", { filters = "·" }), { "x", "y",
 check.fails(function() text.text_to_word_sequence(3) end, "expected a text")
 check.fails(function() text.text_to_word_sequence("a", { filter = "" }) end, "filters")
 
--- The digest of MD5 as a number of 128 bits, by Python.
+-- The expected value is the MD5 digest as a 128-bit number, computed by Python.
 check.same(text.hashing_trick("Hello world", 101, { hash_function = "md5" }), { 95, 52 })
 check.same(text.hashing_trick("Hello world", 1 << 40, "md5"), { 1085670159320, 1089470669277 })
 check.same(text.hashing_trick("a bb", 5, function(word) return #word end), { 2, 3 })
@@ -73,7 +73,8 @@ end }
 analyzed:fit_on_texts { "abc" }
 check.same(analyzed.index_word, { "a", "c" })
 
--- Keras' JSON, both ways. What to_json of Keras 2.3.1 gives has the same names in the same order.
+-- JSON of Keras is read and written. As in to_json of Keras 2.3.1, the names are the same and in
+-- the same order.
 local json = tokenizer:to_json()
 local want =
   [[{"class_name": "Tokenizer", "config": {"num_words": null, "filters": "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n", "lower": true, ]]

@@ -1,4 +1,5 @@
--- TextVectorization: texts as indices of words and as counts, compared with its documented rules.
+-- TextVectorization: texts converted to indices of words and to counts, compared with the
+-- documented rules.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -20,7 +21,7 @@ check.same(of(layer, cr.tensor { { "foo qux bar" }, { "qux baz" } }),
   { { 4, 1, 3, 0 }, { 1, 2, 0, 0 } })
 check.same(text_layer {}:get_vocabulary(), { "", "[UNK]", "earth", "wind", "and", "fire" })
 
--- ---- its steps
+-- ---- the steps: standardizing, splitting, n-grams
 
 local texts = cr.tensor { "Earth, WIND\tand  'Fire'!", "wind" }
 check.same(of(text_layer {}, texts), { { 2, 3, 4, 5 }, { 3, 0, 0, 0 } }, "as long as the longest")
@@ -139,7 +140,7 @@ for _, ending in ipairs { ".h5", ".keras" } do
   os.remove(path)
 end
 
--- A function is named in the file, and brought along when it is loaded.
+-- The file names a Lua function; the function must be provided when loading.
 function shout(given)
   local list = given:totable()
   for i, row in ipairs(list) do list[i] = { row[1]:upper() } end
@@ -155,12 +156,13 @@ local loaded = cr.models.load_model(path, { custom_objects = { shout = Shout } }
 check.same(loaded:predict(x):totable(), { { 0, 1, 1 }, { 2, 1, 0 }, { 1, 1, 0 } })
 os.remove(path)
 
--- Rows as long as the longest text are not known when a program is compiled.
+-- If rows are as long as the longest text, their length is unknown when a program is compiled.
 local open_ended = cr.Sequential { cr.Input { shape = { 1 }, dtype = "string" }, text_layer {} }
 check.same(open_ended(x):totable(), { { 1, 1, 0 }, { 1, 1, 1 }, { 1, 1, 0 } })
 check.fails(function() open_ended:predict(x) end, "output_sequence_length")
 
--- A stack whose first layer takes texts learns from the first call that its input is text.
+-- A Sequential without a declared input, whose first layer takes texts, infers the dtype from the
+-- first call.
 local undeclared = cr.Sequential { layers.TextVectorization { vocabulary = { "the", "cat" },
   output_sequence_length = 3 }, layers.Embedding(4, 2), layers.GlobalAveragePooling1D(),
   layers.Dense(1) }

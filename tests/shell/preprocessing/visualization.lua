@@ -49,11 +49,11 @@ do -- frames
   check.fails(function() draw.draw_bounding_boxes(images, boxes.boxes, "xyxy") end, "'boxes'")
 end
 
-do -- masks: Keras' palette, classes below num_classes
+do -- masks in the palette of Keras; classes from num_classes on are not drawn
   local images = cr.ones { 1, 1, 4, 3 } * 100
   local masks = cr.tensor({ 0, 1, 2, 3 }, "int32"):reshape { 1, 1, 4, 1 }
   local drawn = draw.draw_segmentation_masks(images, masks, { num_classes = 3, ignore_index = 0 })
-  -- class 1: (2^25 - 1, 2^15 - 1, 2^21 - 1) % 255
+  -- the color of class 1 is (2^25 - 1, 2^15 - 1, 2^21 - 1) % 255
   check.same(drawn:totable(), { { { { 100, 100, 100 }, { 20, 121, 44 }, { 21, 223, 69 },
     { 100, 100, 100 } } } })
   local plain = draw.draw_segmentation_masks(images, masks,
@@ -77,7 +77,7 @@ local function content(path)
   return bytes
 end
 
---- The content of the file with this ending that a gallery writes.
+--- The content of the file with this ending to which the gallery is written.
 local function written(gallery, images, ending, options, ...)
   options.path = check.temporary(ending)
   local given = table.pack(...)
@@ -89,13 +89,13 @@ end
 local function size_of(path) return { table.unpack(cr.utils.load_img(path).shape, 1, 2) } end
 local function count(text, part) return select(2, text:gsub(part, "")) end
 
-do -- images: a grid that is nearly a square, with classes by name
+do -- images in a grid that is nearly square, labelled with the names of their classes
   local images = cr.random.uniform({ 7, 8, 8, 3 }, 0, 255)
   local names = { [0] = "cat", "dog" }
   local svg = written(draw.plot_image_gallery, images, ".svg",
     { y_true = { 0, 1, 0, 1, 0, 1, 0 }, label_map = names })
   assert(count(svg, "<image") == 7 and count(svg, ">cat<") == 4 and count(svg, ">dog<") == 3)
-  assert(svg:find 'width="360"') -- 3 columns of 2 inches of 60 points
+  assert(svg:find 'width="360"') -- 3 columns of 2 inches with 60 points per inch
   svg = written(draw.plot_image_gallery, images, ".svg", { y_true = cr.tensor({ 0, 1, 0, 1, 0, 1, 0 }),
     y_pred = cr.ones { 7 }, label_map = names })
   assert(count(svg, ">true: cat<") == 4 and count(svg, ">predicted: dog<") == 7)
@@ -108,7 +108,7 @@ do -- images: a grid that is nearly a square, with classes by name
   assert(count(letters, "cat") == 7)
 end
 
-do -- ranges and the order of axes
+do -- value ranges and data formats
   local function first_pixel(images, options)
     local _, path = written(draw.plot_image_gallery, images, ".png", options)
     return cr.utils.load_img(path)[1][1]:totable()
@@ -123,7 +123,7 @@ do -- ranges and the order of axes
     { 255, 0, 0 })
 end
 
-do -- frames in the colors of what is true and what is predicted
+do -- boxes in different colors for true and predicted ones
   local boxes = { boxes = { { { 2, 2, 6, 6 }, { 0, 0, 0, 0 } } }, labels = { { 1, -1 } } }
   local found = { boxes = { { { 10, 10, 14, 14 } } }, labels = { { 0 } } }
   local _, path = written(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 3 }, ".png",
@@ -140,7 +140,7 @@ do -- frames in the colors of what is true and what is predicted
   assert(svg:find "#00bcd4" and svg:find "#ffeb3b")
 end
 
-do -- masks beside the image
+do -- masks are shown beside the image
   local masks = cr.tensor({ 0, 1, 1, 0 }, "int32"):reshape { 1, 2, 2, 1 }
   local _, path = written(draw.plot_segmentation_mask_gallery, cr.ones { 1, 2, 2, 3 } * 100, ".png",
     { y_true = masks, y_pred = 1 - masks, alpha = 1, scale = 1, dpi = 2,

@@ -1,4 +1,4 @@
--- Assertions that the scripts of this folder share.
+-- Assertions for the test scripts in this folder.
 local check = {}
 
 function check.near(got, want, tolerance, what)
@@ -9,7 +9,7 @@ function check.near(got, want, tolerance, what)
     assert(type(got) == "table" and #got == #want, what .. ": another length")
     for i = 1, #want do check.near(got[i], want[i], tolerance, what .. "[" .. i .. "]") end
   else
-    -- an infinite bound would accept everything
+    -- an infinite expected value would accept every number
     local finite = math.abs(want) < math.huge
     assert(got == want or finite
       and math.abs(got - want) <= tolerance * math.max(1, math.abs(want)),
@@ -28,7 +28,7 @@ function check.same(got, want, what)
   for key in pairs(got) do assert(want[key] ~= nil, what .. ": unexpected " .. tostring(key)) end
 end
 
---- The function must fail with a message that contains every given text.
+--- Requires that the function fails, with a message that contains every given text.
 function check.fails(f, ...)
   local ok, err = pcall(f)
   assert(not ok, "expected an error")

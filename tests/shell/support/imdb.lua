@@ -1,4 +1,4 @@
--- An archive written by numpy.savez_compressed, and the arrays that Keras reads from it.
+-- An archive as numpy.savez_compressed writes it, and the arrays that Keras reads from it.
 local imdb = {}
 imdb.file = [[
     504b0304140000000800000021000c6fd9a3f10000004d0100000b001400785f747261696e2e6e7079010010004d

@@ -1,7 +1,7 @@
--- Memory use of this process as the system reports it.
+-- The memory use of this process as the system reports it.
 local memory = {}
 
---- In MiB: "VmRSS" is the current memory, "VmHWM" its peak.
+--- The value in MiB: "VmRSS" is the current memory, "VmHWM" its peak.
 function memory.mib(name)
   for line in io.lines "/proc/self/status" do
     local kib = line:match("^" .. name .. ":%s*(%d+)")

@@ -1,11 +1,12 @@
--- Random values of every kind that Lua can make, each with the text that creates it. The numbers
--- come from a generator of its own, so that a seed gives the same values whatever the calls do.
+-- Random values of every kind that Lua can make, each with the text that creates it. Their random
+-- numbers come from a separate generator, so that a seed gives the same values whatever the calls
+-- do.
 local cr = require "crescent"
 
 local Values = {}
 Values.__index = Values
 
---- Every table of classes by its kind, and the kinds in order.
+--- The tables of classes by their kind, and the list of kinds in order.
 local namespaces, kind_names = {}, {}
 for _, value in next, cr do
   local what = type(value) == "table" and cr.describe(value)
@@ -32,7 +33,7 @@ end
 function Values:chance(percent) return self:below(100) < percent end
 function Values:one_of(list) return list[self:below(#list) + 1] end
 
---- Collects words with a meaning: classes, aliases, options, parameters.
+--- Collects words that have a meaning: names of classes, aliases, options, parameters.
 function Values:learn_names()
   local found = { "relu", "same", "valid", "causal", "mse", "adam", "float32", "int64", "bfloat16",
     "x", "y", "loss", "auto" }
@@ -42,7 +43,7 @@ function Values:learn_names()
   self.names = found
 end
 
---- Keeps a value for later draws and drops the oldest.
+--- Keeps a value for later draws; drops the oldest kept value.
 function Values:keep(value)
   if value == nil then return end
   if #self.kept < 48 then
@@ -97,7 +98,8 @@ function Values:symbol()
   return ok and symbol or nil, "cr.Input { shape = " .. shape_text(shape) .. " }"
 end
 
---- An abstract tensor, as layers see them while shapes are inferred; it outlives its trace.
+--- An abstract tensor, as layers get while shapes are inferred; it is used after the end of its
+--- trace.
 function Values:abstract()
   local seen
   pcall(function()
@@ -140,7 +142,7 @@ function Values:odd_table()
   return t, "a table that fails when looked at"
 end
 
---- A function that returns nil after some calls, so that it ends as a generator too.
+--- A function that returns nil after some calls, so that it ends if it is used as a generator.
 function Values:func()
   local kind, calls = self:below(6), 0
   local kinds = { "returns nothing", "gives back", "fails", "yields", "gives a value", "calls" }
@@ -196,7 +198,7 @@ local kinds = {
 local total = 0
 for _, kind in ipairs(kinds) do total = total + kind[1] end
 
---- A random value and its text.
+--- A random value, and the text that creates it.
 function Values:any(depth)
   local place = self:below(total)
   for _, kind in ipairs(kinds) do
@@ -205,7 +207,7 @@ function Values:any(depth)
   end
 end
 
---- A value that the option probably accepts, by its description.
+--- A value that the option probably accepts according to its description.
 function Values:fitting(option)
   if option.choices and self:chance(80) then
     local choice = self:one_of(option.choices)

@@ -1,4 +1,5 @@
--- Gradients where functions are not differentiable, as Keras defines them, eager and compiled.
+-- Gradients at points where functions are not differentiable, as Keras defines them, eager and
+-- compiled.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -44,7 +45,7 @@ end
 for _, sparse_sigmoid in ipairs { ops.sparse_sigmoid, activation "sparse_sigmoid" } do
   row("sparse_sigmoid", sparse_sigmoid, { -2, -1, 0, 1, 2 }, { 0, 0, 0.5, 0, 0 })
 end
--- clip's gradient goes on at the limits, and so does that of relu's other limits
+-- clip has the gradient 1 at its limits, and so has relu at the limits max_value and threshold
 row("clip", function(x) return ops.clip(x, 0, 6) end, { -1, 0, 3, 6, 7 }, { 0, 1, 1, 1, 0 })
 for _, make in ipairs { layers.ReLU, cr.activations.relu } do
   row("relu with a limit", make { max_value = 2 }, { -1, 0, 1, 2, 3 }, { 0, 0, 1, 1, 0 })
@@ -54,7 +55,7 @@ for _, make in ipairs { layers.ReLU, cr.activations.relu } do
   row("relu with a threshold", make { threshold = 1 }, { 0, 1, 2 }, { 0, 0, 1 })
   row("relu with a threshold and a slope", make { threshold = 1, negative_slope = 0.5 },
     { 0, 1, 2 }, { 0.5, 0, 1 })
-  -- values: Keras' relu is 0 at its threshold, and of infinity no NaN
+  -- values: relu of Keras is 0 at its threshold, and gives no NaN for infinity
   local f = make { max_value = 6, threshold = 1, negative_slope = 0.5 }
   check.near(f(cr.tensor { -3, 0, 1, 2, 9 }), { -2, -0.5, 0, 2, 6 })
   check.near(make { max_value = 6 }(cr.tensor { -math.huge, math.huge }), { 0, 6 })

@@ -35,7 +35,7 @@ check.fails(function() cr.config.set_device("cpu", { threads = "many" }) end, "t
 assert(cr.config.device() == "cpu" and cr.config.threads() == 1)
 cr.config.set_device("cpu", { threads = 0 })
 
--- What is computed on one device is used on another.
+-- Results computed on one device can be used on another one.
 local x = cr.tensor { 1, 2, 3 }
 local square = cr.compiled(function(t) return t * t end)
 local here = square(x)
@@ -44,7 +44,7 @@ check.near(square(here), { 1, 16, 81 })
 check.near(here + x, { 2, 6, 12 })
 assert(tostring(square(x)) == tostring(here) and square(x)[2] == 4)
 
--- Processes: this one is by itself.
+-- This is the only process.
 local all = cr.config.communicator()
 assert(all.name == "single" and all.rank == 0 and all.size == 1)
 cr.config.set_communicator "single"

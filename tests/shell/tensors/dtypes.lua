@@ -4,7 +4,8 @@ local check = require "check"
 local cr = require "crescent"
 local ops = cr.ops
 
--- small integers wrap around, promote as in Keras and fall back on int32 where they have no kernel
+-- small integers wrap around, promote as in Keras, and are converted to int32 where they have no
+-- kernel
 local a, b = cr.tensor({ 100, -100, 7 }, "int8"), cr.tensor({ 100, -100, -2 }, "int8")
 local sum = a + b
 assert(sum.dtype == "int8" and a.nbytes == 3)
@@ -41,7 +42,7 @@ check.same(z:totable(), { { 3, 4 }, { 0, -1 } })
 check.near(ops.abs(z), { 5, 1 })
 check.near((z * z):totable(), { { -7, 24 }, { -1, 0 } })
 check.near(ops.view_as_real(ops.flip(z)), { { 0, -1 }, { 3, 4 } })
--- of what the README says of them: what computes, and what refuses
+-- some statements of the README about them: which functions compute, and which refuse them
 local w = ops.view_as_complex(cr.tensor { { 1, 2 }, { 3, -1 } })
 local function parts(x) return ops.view_as_real(x) end
 check.near(parts(w / z), { { 0.44, 0.08 }, { 1, 3 } })

@@ -13,7 +13,8 @@ local function waves(n)
   return ops.cos(angle), ops.sin(angle)
 end
 
--- powers of two, lengths of small factors, and others; rows that are transformed alone and together
+-- powers of two, lengths with small factors, and other lengths; single rows, and rows that are
+-- transformed together
 local lengths = { 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 27, 30, 38, 64, 98, 100, 143, 256, 1000 }
 for _, n in ipairs(lengths) do
   local c, s = waves(n)
@@ -35,7 +36,7 @@ for _, n in ipairs(lengths) do
   end
 end
 
-do -- the imaginary parts of the first element, and of the last of an even number, do not count
+do -- imaginary parts of the first element, and of the last one of a row of even length, are ignored
   for _, n in ipairs { 7, 8, 34 } do
     local half = n // 2 + 1
     local re, im = cr.random.normal { 9, half }, cr.random.normal { 9, half }
@@ -45,7 +46,7 @@ do -- the imaginary parts of the first element, and of the last of an even numbe
   end
 end
 
-do -- longer than what is transformed together
+do -- rows longer than those that are transformed together
   local n = 16384
   local x = cr.random.normal { 3, n }
   local re, im = ops.rfft(x)
@@ -53,7 +54,7 @@ do -- longer than what is transformed together
   check.near(ops.sum(x, -1), re:slice({ 1, 1 }, { -1, 1 }):reshape { 3 }, 1e-2)
 end
 
-do -- the same for any number of threads, and in a compiled function
+do -- results are the same for any number of threads, and in a compiled function
   local x = cr.random.normal { 50, 96 }
   local re = ops.rfft(x)
   check.near(cr.compiled(function(t) return (ops.rfft(t)) end)(x), re, 0)
@@ -63,7 +64,7 @@ do -- the same for any number of threads, and in a compiled function
   cr.config.set_threads(threads)
 end
 
-do -- gradients: of sum(weights * transform) it is the transform of the weights
+do -- the gradient of sum(weights * transform) is the transform of the weights
   for _, n in ipairs { 6, 7, 8 } do
     local c, s = waves(n)
     local x, w = cr.Variable(cr.random.normal { 2, n }), cr.random.normal { 2, n // 2 + 1 }

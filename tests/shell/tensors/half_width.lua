@@ -1,11 +1,11 @@
--- Numbers of 16 bits: reductions of many elements stay in range.
+-- 16-bit floats: reductions of many elements stay within their range.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local ops = cr.ops
 local halves = { "float16", "bfloat16" }
 
--- statistics of numbers whose squares are beyond float16, in single calls and compiled
+-- statistics of numbers whose squares exceed the range of float16, in single calls and compiled
 local big = ops.reshape(cr.tensor { 300, -500, 700, 900, 1100, -1300, 1500, 1700 }, { 2, 4 })
 for name, f in pairs {
   var = function(x) return ops.var(x, 1) / 1000 end,
@@ -23,7 +23,7 @@ for name, f in pairs {
     end
   end
 end
--- more elements than the largest float16
+-- more elements than the largest float16 number
 local many = ops.zeros({ 70000 }, "float16")
 check.near(ops.logsumexp(many):cast "float32", math.log(70000), 4e-3)
 check.near(ops.std(many + 1):cast "float32", 0)
@@ -46,7 +46,7 @@ for _, f in ipairs { ops.mean, ops.max } do
   end
 end
 
--- a number that is compared with and chosen as well
+-- a number that is both compared with and selected
 for _, dtype in ipairs(halves) do
   for _, number in ipairs { 1, -1, 0.75, 3 } do
     for _, n in ipairs { 5, 64, 1025, 4099 } do

@@ -119,7 +119,8 @@ end
 -- ---- random keys
 -- ----------------------------------------------------------------------------------
 
-local function either(n, from_front) -- the same position from the front or from the end
+-- Returns the same position, counted from the front or from the end.
+local function either(n, from_front)
   return (random(2) == 1) and from_front or from_front - n - 1
 end
 
@@ -132,7 +133,7 @@ local function random_range(n)
     if a > b then a, b = b, a end
     return { either(n, a), either(n, b) }
   end
-  if kind == 4 and a > 1 then return { a, a - 1 } end -- none
+  if kind == 4 and a > 1 then return { a, a - 1 } end -- a range without elements
   local step = random(3)
   if a > b then step = -step end
   return { either(n, a), either(n, b), step }
@@ -156,7 +157,7 @@ local function random_mask(shape)
   return { kind = "mask", shape = shape, values = values, tensor = tensor }
 end
 
--- A random key for some leading axes, in the form of the plain arrays and in that of Lua.
+-- A random key for some leading axes, in the form of the plain arrays and in the form of Lua.
 local function random_key(shape)
   local key, written, axis, length, picks = {}, {}, 1, nil, 0
   local axes = random(#shape)
@@ -335,7 +336,7 @@ check.same(t:totable(), { { 1, 2, 0 }, { 0, 0, 0 } })
 t[2] = 9
 t[1][3] = 8
 check.same(t:totable(), { { 1, 2, 8 }, { 9, 9, 9 } })
-t[{ {}, { 2, 3 } }] = t[{ {}, { 1, 2 } }] -- the same memory on both sides
+t[{ {}, { 2, 3 } }] = t[{ {}, { 1, 2 } }] -- source and target share memory
 check.same(t:totable(), { { 1, 1, 2 }, { 9, 9, 9 } })
 t[{ { 1 } }] = t[{ { 2 } }]
 check.same(t[1]:totable(), { 9, 9, 9 })
@@ -406,10 +407,10 @@ own:assign(assigned)
 check.fails(function() assigned[1] = 3 end, "variable", "clone()")
 check.same(own:totable(), { 1, 1 })
 own:assign { 2, 2 }
-assigned[1] = 3 -- nobody counts on it any more
+assigned[1] = 3 -- allowed now, since the variable no longer uses this tensor
 check.same(own:totable(), { 2, 2 })
 
--- a prepacked weight follows the assignment
+-- the prepacked weight is updated after the assignment
 local dense = cr.layers.Dense(2, { use_bias = false })
 local model = cr.Sequential { cr.layers.Input { shape = { 3 } }, dense }
 local x = cr.ones { 4, 3 }
@@ -423,7 +424,7 @@ check.same(model:predict(x, { verbose = 0 })[1]:totable(), { 0, 5 })
 
 local constant, scale = cr.tensor { 1, 2, 3 }, cr.tensor { 10, 10, 10 }
 local run = cr.compiled(function(y) return y + constant, y * (scale * 2) end)
-constant[1] = 4 -- not traced yet
+constant[1] = 4 -- allowed, since the function is not traced yet
 check.same(run(cr.zeros { 3 }):totable(), { 4, 2, 3 })
 check.fails(function() constant[1] = 0 end, "compiled program", "clone()")
 check.fails(function() scale[1] = 0 end, "compiled program", "clone()")
@@ -432,7 +433,7 @@ check.fails(function() view[1] = 0 end, "compiled program")
 run = nil
 collectgarbage()
 collectgarbage()
-constant[1] = 0 -- the program is gone
+constant[1] = 0 -- allowed, since the compiled program no longer exists
 check.same(view:totable(), { { 0 }, { 2 }, { 3 } })
 
 check.fails(function()
@@ -450,7 +451,7 @@ check.near(tape:gradient(square, constant), { 0, 4, 6 })
 constant[2] = 100
 check.fails(function() tape:gradient(square, constant) end, "written", "clone()")
 
--- ops that look at the same indices do not write them
+-- several ops that read the same indices do not count as writes
 local table_of, ids = cr.tensor({ { 1, 2 }, { 3, 4 }, { 5, 6 } }), cr.tensor({ 2, 0 }, "int32")
 local product
 tape = cr.GradientTape(function()
@@ -458,7 +459,7 @@ tape = cr.GradientTape(function()
 end, table_of)
 check.near(tape:gradient(product, table_of), { { 2, 4 }, { 0, 0 }, { 10, 12 } })
 
--- a number of a tensor that is not followed, a tensor of one that is
+-- an element is a number if the tensor is not watched, and a tensor if it is
 cr.GradientTape(function(tape)
   assert(type(constant[1]) == "number")
   tape:watch(constant)

@@ -1,5 +1,5 @@
--- Functions of large tensors, whose kernels differ from those of small ones: tiles, blocks for
--- several threads, several ops fused.
+-- Functions of large tensors, whose kernels differ from those for small ones: tiles, blocks for
+-- several threads, fused ops.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -11,7 +11,7 @@ local function expect_equal(a, b, what)
   assert(ops.all(ops.equal(a, b)):item() ~= 0, what)
 end
 
--- argmax and argmin return the position of the first extreme
+-- argmax and argmin return the position of the first extreme value
 for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "uint8" } do
   for _, shape in ipairs { { 5, 7, 9 }, { 3, 300, 40 }, { 2, 17, 513 }, { 200001 }, { 4, 5000 } } do
     local x = cr.random.uniform(shape, 0, 100):cast(dtype)
@@ -33,12 +33,12 @@ local long = ops.concatenate { cr.random.normal { 100000 }, t { nan }, cr.random
 assert(ops.argmax(long):item() == 100000 and ops.argmin(long):item() == 100000)
 assert(ops.max(long):item() ~= ops.max(long):item())
 
--- running sums of columns are those of rows
+-- cumulative sums of columns equal those of the rows of the transposed matrix
 local wide = ops.round(cr.random.uniform({ 40, 700 }, -9, 9))
 expect_equal(ops.cumsum(wide, 0), ops.transpose(ops.cumsum(ops.transpose(wide), 1)), "cumsum")
 check.near(ops.prod(ops.full({ 2, 101 }, 1.5), 1), { 1.5 ^ 101, 1.5 ^ 101 }, 1e-5)
 
--- elements by 32 and 64 bits, and numbers beyond the ends
+-- indices of 32 and 64 bits, and indices out of range
 for _, dtype in ipairs { "float32", "float64", "int16" } do
   local x = ops.reshape(ops.arange(3 * 1000), { 3, 1000 }):cast(dtype)
   for _, whole in ipairs { "int32", "int64", "uint8" } do
@@ -52,7 +52,7 @@ end
 check.fails(function() ops.take(t { 1, 2 }, ops.full({ 100000 }, 2, "int32")) end, "index 2",
   "out of range")
 
--- bincount and histograms of divided arrays
+-- bincount and histograms of arrays that are divided among threads
 local numbers = cr.random.uniform({ 200000 }, -3, 40)
 local counts, edges = ops.histogram(numbers, { bins = 43, range = { -2, 41 } })
 local below = ops.searchsorted(ops.sort(numbers), edges, "left")
@@ -82,7 +82,8 @@ for _, x in ipairs {
   expect_equal(ops.take(order, ops.cumsum(often) - often), first, "the first of " .. x.dtype)
 end
 
--- Fourier transforms of many rows, which are computed eight at a time, against their sums
+-- Fourier transforms of many rows, which are computed eight at a time, compared with the defining
+-- sums
 for _, n in ipairs { 1, 2, 6, 8, 16, 30, 64, 100, 256 } do
   for _, dtype in ipairs { "float32", "float64" } do
     local what = "transform of " .. n .. " " .. dtype
@@ -108,7 +109,7 @@ for _, n in ipairs { 1, 2, 6, 8, 16, 30, 64, 100, 256 } do
   end
 end
 
--- several ops at once give what they give one after the other
+-- several ops fused give the same as the ops one after the other
 local x = cr.random.normal { 300, 300 }
 for name, f in pairs {
   gelu = ops.gelu, silu = ops.silu, elu = ops.elu, leaky_relu = ops.leaky_relu,
@@ -127,7 +128,8 @@ local tape = cr.GradientTape(function() sum = ops.sum(ops.clip(v, -0.5, 1)) end)
 local inside = ops.logical_and(ops.greater(x, -0.5), ops.less(x, 1)):cast "float32"
 expect_equal(tape:gradient(sum, { v })[1], inside, "gradient of clip")
 
--- distances in tiles and panels that are not full, and of what is near far from zero
+-- distances with incomplete tiles and panels, and of points that are near each other but far from
+-- zero
 for _, dtype in ipairs { "float32", "float64" } do
   for _, size in ipairs { { 1, 1, 3 }, { 20, 33, 300 }, { 65, 130, 17 }, { 12, 16, 700 } } do
     local rows = ops.cast(cr.random.normal { size[1], size[3] }, dtype)
@@ -141,7 +143,7 @@ end
 local near = ops.full({ 40, 64 }, 1000)
 check.near(ops.cdist(near, near + 0.5), ops.full({ 40, 40 }, 4))
 
--- sets of few numbers, of many close together and of many far apart
+-- isin: sets of few numbers, of many numbers close together, and of many far apart
 for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "int16", "uint8" } do
   for _, count in ipairs { 1, 8, 33, 500 } do
     for _, high in ipairs { 100, 1000000 } do
@@ -163,7 +165,7 @@ check.same(ops.isin(odd, spread):totable(), { false, true, true, true, false })
 assert(not ops.any(ops.isin(odd, ops.full({ 100 }, nan))):item())
 assert(not ops.any(ops.isin(odd, ops.zeros { 0 })):item())
 
--- quarter turns, in tiles that are full and not, and of planes within arrays
+-- rotations by quarter turns, with complete and incomplete tiles, and of planes inside arrays
 for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
   for _, shape in ipairs { { 3, 5 }, { 70, 100 }, { 33, 16, 2 }, { 2, 40, 3, 50 } } do
     local x = cr.random.uniform(shape, 0, 200):cast(dtype)
@@ -180,7 +182,7 @@ for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
   end
 end
 
--- images of any number of channels are resized as each channel is
+-- images with any number of channels are resized like each channel alone
 for _, dtype in ipairs { "float32", "float64" } do
   for _, channels in ipairs { 2, 3, 8, 20, 75 } do
     local x = cr.random.normal({ 2, 5, 7, channels }):cast(dtype)
@@ -200,7 +202,8 @@ local between = { interpolation = "bilinear_keras2" }
 check.same(ops.image.resize(t { { { 0 } }, { { 4 } } }, { 4, 1 }, between):reshape({ 4 }):totable(),
   { 0, 2, 4, 4 })
 
--- columns of patches are patches in another order, and come back as often as they overlap
+-- extracting patches reorders elements; putting them back adds each element as often as patches
+-- overlap
 for _, dtype in ipairs { "float32", "float64", "uint8" } do
   local x = cr.random.uniform({ 2, 3, 40, 51 }, 0, 200):cast(dtype)
   for _, size in ipairs { { 3, 2 }, { 8, 8 } } do
@@ -220,7 +223,7 @@ for _, dtype in ipairs { "float32", "float64", "uint8" } do
   end
 end
 
--- different numbers of a small range, of a large one, and fractions
+-- unique of integers from a small range, of integers from a large range, and of fractions
 for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" } do
   for _, high in ipairs { 50, dtype:find "8" and 60 or 30000 } do
     local x = ops.cast(cr.random.uniform({ 40, 30 }, dtype == "uint8" and 0 or -high, high), dtype)
@@ -233,7 +236,7 @@ for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" }
   end
 end
 
--- neighbours are subtracted, and parts exchanged, along any axis
+-- diff subtracts neighbours and slice_update replaces parts, along any axis
 for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int8", "uint8" } do
   for _, shape in ipairs { { 40000 }, { 70, 90, 8 }, { 1, 5 }, { 3, 1, 2 } } do
     local x = cr.random.uniform(shape, dtype == "uint8" and 0 or -120, 120):cast(dtype)

@@ -1,4 +1,5 @@
--- Linear algebra of small and large, single and batched matrices, which different kernels compute.
+-- Linear algebra of small and large, single and batched matrices, for which different kernels are
+-- used.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -12,7 +13,7 @@ local function expect_near(a, b, what)
   assert(apart < 1e-8, what .. ": " .. apart)
 end
 
--- Rows of a matrix in the order that pivots say, which are the factors' product.
+-- Checks that the rows of a matrix, permuted by the pivots, equal the product of the factors.
 local function expect_factors(x, what)
   local rows, columns = table.unpack(x.shape, #x.shape - 1)
   local least, batch = math.min(rows, columns), { table.unpack(x.shape, 1, #x.shape - 2) }
@@ -80,7 +81,7 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
   end
 end
 
--- large float32 systems are solved in float32
+-- large float32 systems are solved in float32, not in float64
 for _, batch in ipairs { {}, { 2 } } do
   local n, shape = 150, { table.unpack(batch) }
   shape[#shape + 1], shape[#shape + 2] = n, n
@@ -104,8 +105,8 @@ for _, batch in ipairs { {}, { 2 } } do
   end
 end
 
--- singular values of small matrices, several at once: their vectors are orthonormal whatever the
--- rank, and a matrix has the same ones among others
+-- singular values of small matrices, several at once: their vectors are orthonormal for any rank,
+-- and a matrix in a batch gives the same as alone
 for _, shape in ipairs { { 9, 16, 16 }, { 12, 7, 3 }, { 5, 3, 20 }, { 4, 1, 6 } } do
   local x = cr.random.normal(shape):cast "float64" * 1e-160
   local count, k = shape[1], math.min(shape[2], shape[3])
@@ -129,12 +130,12 @@ local u, s = ops.svd(holes)
 check.near(s:slice(1, 3), ops.broadcast_to(t { 2, 0 }, { 3, 2 }))
 assert(ops.all(ops.isnan(s:slice(4, 4))):item() and ops.all(ops.isnan(u:slice(4, 4))):item())
 
--- many rows of few columns take no more memory than needed
+-- many rows with few columns need no large temporary memory
 local tall = cr.random.normal { 60000, 3 }:cast "float64"
 local q, r = ops.qr(tall)
 expect_near(ops.matmul(q, r), tall, "qr of a tall matrix")
 
--- matrices without a factorization give NaN, small or large
+-- matrices without a factorization give NaN, whether small or large
 for _, n in ipairs { 2, 40 } do
   local l = ops.cholesky(-ops.eye(n))
   assert(l[1][1] ~= l[1][1], "a root of -1")
@@ -154,7 +155,7 @@ local function gradient(f, x)
   local tape = cr.GradientTape(function() y = f(x) end, x)
   return tape:gradient(y, x)
 end
-local turning = t { { 1, 2 }, { -3, 0.5 } }  -- its eigenvalues are complex
+local turning = t { { 1, 2 }, { -3, 0.5 } }  -- a matrix whose eigenvalues are complex
 check.near(gradient(function(x)
   return ops.sum(ops.real((ops.eig(x))))
 end, turning), { { 1, 0 }, { 0, 1 } }, 1e-5)
@@ -175,7 +176,7 @@ check.fails(function()
   gradient(function(x) return ops.sum(ops.imag((select(2, ops.eig(x))))) end, turning)
 end, "angles of complex eigenvectors")
 
--- of a full svd the first columns have one
+-- for a full svd, a function of only the first columns has a gradient
 check.near(gradient(function(x)
   local u, s, vt = ops.svd(x)
   return ops.sum(ops.matmul(u:slice({ 1, 1 }, { 4, 2 }) * s, vt))

@@ -1,4 +1,4 @@
--- Extreme arguments of functions of cr.ops, with the results of Keras 3.15.1.
+-- Extreme arguments of functions of cr.ops; the expected results are those of Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -29,7 +29,7 @@ local x = t { 2, nan, 1, -inf, inf, 1 }
 row("sort has NaN last", ops.sort(x), { -inf, 1, 1, 2, inf, nan })
 row("argsort keeps the order of equals", ops.argsort(x), { 3, 2, 5, 0, 4, 1 }, "int32")
 row("median of infinities", ops.median(t { -inf, -inf }), -inf)
-do -- equal numbers have their shares of the gradient
+do -- equal extreme values share the gradient
   local x, slope = t { { 1, 1 }, { 2, 1 } }, nil
   local tape = cr.GradientTape(function(tape)
     tape:watch(x)
@@ -67,7 +67,7 @@ row("prod in a dtype", ops.prod(ints { 2, 3 }, nil, false, "uint8"), 6, "uint8")
 
 row("booleans that run become numbers", ops.cumsum(t { 2.5, 2 }, nil, "bool"), { 2, 4 }, "int32")
 
--- a number adopts the tensor's dtype; 2.0 is a fraction, as in Python
+-- a number takes the tensor's dtype; 2.0 counts as a floating-point number, as in Python
 local whole, truth = ints { 3, -2 }, t { 1, 0 }:cast "bool"
 row("whole numbers", whole + 2, { 5, 0 }, "int32")
 row("a fraction that is whole", whole + 2.0, { 5, 0 }, "float32")
@@ -179,14 +179,14 @@ for mode, want in pairs {
 end
 check.fails(function() ops.pad(t { 1 }, 1, "egde") end, "did you mean 'edge'")
 
--- the gradient of a spread of 0 is 0
+-- where the standard deviation is 0, its gradient is 0
 local same = cr.Variable(t { 2, 2 })
 local spread
 local tape = cr.GradientTape(function() spread = ops.std(same) end)
 row("gradient of std", tape:gradient(spread, { same })[1], { 0, 0 })
 tape = cr.GradientTape(function() spread = ops.nanstd(same) end)
 row("gradient of nanstd", tape:gradient(spread, { same })[1], { 0, 0 })
--- where two numbers are equal, and where a sign turns, gradients are those of the function
+-- gradients where two numbers are equal, and where a sign changes
 local function slopes(what, f, values, want)
   local variables, y = {}, nil
   for i, value in ipairs(values) do variables[i] = cr.Variable(t { value }) end
@@ -202,13 +202,13 @@ row("hypot with an infinity", ops.hypot(t { inf, nan, 3 }, t { nan, -inf, nan })
 row("logaddexp of infinities", ops.logaddexp(t { inf, -inf, -inf, 1e8 }, t { inf, -inf, 2, -1e8 }),
   { inf, -inf, 2, 1e8 })
 
--- frames that overlap are added without a window
+-- overlapping frames are added without a window
 local spectra = { t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }
 row("istft without a window",
   ops.istft(spectra, 2, 1, 2, { window = cr.null, center = false }), { 0.5, 1, 0.5 })
 row("... of frames that are longer than the sequences", ops.istft({ ops.ones { 2, 3 },
   ops.zeros { 2, 3 } }, 2, 1, 4, { window = cr.null, center = false }), { 1, 1, 0, 0, 0 })
--- an odd row of padding is left out
+-- if the padding has an odd number of rows, the additional row is dropped
 local wide = ops.reshape(ops.arange(6), { 1, 6, 1 })
 row("resize with padding",
   ops.image.resize(wide, { 3, 3 }, "nearest", { pad_to_aspect_ratio = true, fill_value = 9 }),
@@ -225,7 +225,7 @@ row("tile of a number", ops.tile(t(3), { 2 }), { 3, 3 })
 check.same(ops.tile(ops.ones { 1, 2, 1, 1, 1 }, { 1, 2, 1, 1, 3 }).shape, { 1, 4, 1, 1, 3 })
 check.fails(function() ops.tile(t { 1 }, { -1 }) end, "cannot repeat -1")
 
--- over no axes nothing is reduced, and over those that are not said all are
+-- an empty list of axes reduces nothing; without axes everything is reduced
 local square = t { { 1, 2 }, { 0, 4 } }
 for _, name in ipairs {
   "sum", "mean", "max", "min", "prod", "amax", "amin", "logsumexp", "median", "nansum", "nanmean",
@@ -246,7 +246,7 @@ row("means over no axes", mean, { 1, 2, 0, 4 })
 row("variances over no axes", variance, { 0, 0, 0, 0 })
 row("sum of all", ops.sum(square), 7)
 
--- numbers by themselves are what they are written as
+-- numbers without a tensor have the dtype in which they are written
 local large = ops.greater(square, 1)
 row("where of whole numbers", ops.where(large, 1, -1), { -1, 1, -1, 1 }, "int32")
 row("where of fractions", ops.where(large, 1.0, 0), { 0, 1, 0, 1 }, "float32")
@@ -254,13 +254,13 @@ row("where of truth values", ops.where(large, true, false), { 0, 1, 0, 1 }, "boo
 row("where of both", ops.where(large, true, 2), { 2, 1, 2, 1 }, "int32")
 row("where beside a tensor", ops.where(large, square:cast "float16", 1), { 1, 2, 1, 4 }, "float16")
 
--- x is not moved to its mean, and beta is left out
+-- with rms_scaling the mean of x is not subtracted, and beta is ignored
 local rms = { rms_scaling = true, epsilon = 0 }
 row("layer_normalization, rms_scaling", ops.layer_normalization(t { { 1, 3 } }, rms), { 1, 3 })
 rms.gamma, rms.beta = t { 2, 3 }, t { 5, 5 }
 row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms), { 2, 9 })
 
--- what functions take, as Keras has it
+-- limits and shapes that functions accept, as in Keras
 local counts, edges = ops.histogram(t { -1.28107488155365, 0, 2.185755968093872 })
 row("the largest number is in the last bin", counts, { 1, 0, 0, 1, 0, 0, 0, 0, 0, 1 })
 row("the edges end at it", ops.equal(edges:slice(11, 11), t { 2.185755968093872 }), true)
@@ -294,7 +294,7 @@ do -- attention with a mask of queries and keys
   row("attention by a mask of two axes", ops.dot_product_attention(q, q, q, { mask = mask }),
     ops.dot_product_attention(q, q, q, { is_causal = true }):totable())
 end
-do -- a query that may see no key weighs all of them alike, whatever it says of them
+do -- a query for which all keys are masked weighs all keys equally
   local q, v = cr.tensor { { { { 3, -2 } } } }, cr.tensor { { { { 1, 5 } }, { { 3, -1 } } } }
   local k, none = cr.tensor { { { { 2, 1 } }, { { -1, 4 } } } }, cr.tensor { { { { false, false } } } }
   for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
@@ -316,7 +316,7 @@ check.fails(function() ops.vsplit(ops.zeros { 0 }, 1 << 31) end, "too many for 0
 for _, name in ipairs { "adaptive_max_pool", "average_pool", "max_pool" } do
   check.fails(function() ops[name](t(1), 2) end, "expected (batch, ..., channels), got shape ()")
 end
-do -- what cannot be is not infinite in half widths
+do -- in float16 and bfloat16 impossible alignments must not become infinite
   local outputs = t { { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 }, { 0, 1, 0 } } }
   local function loss(dtype)
     local value = ops.ctc_loss(ints { { 1, 2 } }, outputs:cast(dtype), ints { 2 }, ints { 4 })
@@ -350,7 +350,7 @@ lu, pivots = ops.lu_factor(t { { 1 }, { 4 }, { 2 } })
 row("factors of a tall matrix", lu, { 4, 0.25, 0.5 })
 row("... and its pivot", pivots, { 1 })
 check.fails(function() ops.lu_factor(t { 1 }) end, "expected matrices, got shape (1,)")
-do -- images moved by noise
+do -- images deformed by noise (elastic_transform)
   local images = cr.random.uniform({ 2, 9, 8, 3 }, { seed = 1 })
   local options = { alpha = 3, sigma = 2, seed = 5 }
   local moved = ops.image.elastic_transform(images, options)
@@ -375,7 +375,7 @@ do -- images moved by noise
   refused(ops.image.ssim, images, images, wrong)
   refused(ops.image.affine_transform, images, ops.ones { 2, 8 }, wrong)
 end
-do -- similarity of images with the channels first
+do -- structural similarity of images with data_format "channels_first"
   local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }
   local function first(images) return images:transpose { 0, 3, 1, 2 } end
   local want = ops.image.ssim(a, b)
@@ -384,11 +384,11 @@ do -- similarity of images with the channels first
   check.near(ops.image.ssim(first(a)[1], first(b)[1], { data_format = "channels_first" }),
     want:totable()[1], 1e-5)
 end
-do -- erfc far out, and its slope
+do -- erfc for large arguments, and its derivative
   local x = { -6, -1.5, 0, 0.3, 1, 3.9, 4, 5, 9, 26, 27 }
   local want = { 2, 1.96610514647531, 1, 0.671373240540873, 0.157299207050285, 3.47922485972318e-08, 1.541725790028e-08, 1.53745979442804e-12, 4.13703174651381e-37, 5.66319240885614e-296, 5.23704643935263e-319 }
   for dtype, digits in pairs { float32 = 1e-6, float64 = 1e-13, float16 = 2e-3, bfloat16 = 2e-2 } do
-    for _, times in ipairs { 1, 700 } do -- some blocks of them as well
+    for _, times in ipairs { 1, 700 } do -- also on arrays of several blocks
       local y = ops.erfc(ops.tile(t(x):cast(dtype), { times })):cast "float64":totable()
       for i, value in ipairs(y) do
         local wanted = want[(i - 1) % #x + 1]
@@ -407,7 +407,9 @@ do -- erfc far out, and its slope
   slope = tape:gradient(y, { at })[1]
   check.near(slope / t({ -0.878782578935445, -0.000139253051946748 }, "float64"), { 1, 1 }, 1e-12)
 end
-do -- histograms: numbers on inner edges belong to the bin above, the last edge to the last bin
+-- Histograms: numbers on inner edges belong to the bin above them; the last edge belongs to the
+-- last bin.
+do
   local function histogram(values, bins, low, high)
     local counts, edges = ops.histogram(values, bins, { low, high })
     check.near(edges, ops.linspace(low, high, bins + 1), 1e-6)
@@ -434,7 +436,7 @@ do -- histograms: numbers on inner edges belong to the bin above, the last edge 
   local counts, edges = ops.histogram(ops.arange(0, 31):cast "int32", 3)
   check.same({ counts:totable(), edges:totable() }, { { 10, 10, 11 }, { 0, 10, 20, 30 } })
 end
-do -- open axes have as many differences as nobody knows
+do -- along axes of unknown size, the number of differences is unknown too
   local i = cr.Input { batch_shape = { -1, -1, 3 } }
   check.same(ops.diff(i, 1, 1).shape, { -1, -1, 3 })
   check.same(ops.diff(i, 2, 2).shape, { -1, -1, 1 })
@@ -443,14 +445,14 @@ do -- open axes have as many differences as nobody knows
   local x = cr.random.normal { 2, 7, 3 }
   check.near(m:predict(x), ops.diff(x, 2, 1))
 end
--- diagonals that lie beside the matrix, however far
+-- diagonals outside of the matrix, however far
 for _, k in ipairs { math.mininteger, -4, 3, math.maxinteger } do
   row("eye", ops.sum(ops.eye(4, 3, k)), 0)
   row("tri", ops.sum(ops.tri(4, 3, k)), k > 0 and 12 or 0)
   check.same(ops.diagonal(ops.ones { 4, 3 }, k).shape, { 0 })
 end
 check.fails(function() ops.diag(t { 1 }, math.mininteger) end, "expected k from")
--- what is out of range is named as it was given
+-- an index out of range is reported as the caller wrote it
 check.fails(function() ops.take(t { 1, 2, 3, 4 }, t({ 1, -5 }, "int64")) end, "index -5 at [1]")
 check.fails(function() ops.take_along_axis(t { 1, 2 }, t({ -3 }, "int32"), 0) end, "index -3 at [0]")
 row("from the end", ops.take(t { 1, 2, 3, 4 }, t({ -4, 3, -1 }, "int64")), { 1, 4, 4 })

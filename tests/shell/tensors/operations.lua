@@ -46,7 +46,7 @@ check.fails(function() return input * cr.Variable(x) end, "make a layer")
 check.fails(function() return cr.ops.nonzero(input) end, "depends on values")
 check.fails(function() return input.shpe end, "did you mean 'shape'?")
 
--- In a model that trains, is summarised, cloned, changed, written as JSON and saved.
+-- Operations in a model that is trained, summarized, cloned, changed, written as JSON and saved.
 local h = cr.layers.Dense(3)(input)
 local output = cr.layers.Dense(1)(cr.ops.tanh(h) * 2 + cr.ops.sum(input, -1, { keepdims = true }))
 local model = cr.Model { inputs = input, outputs = output }
@@ -71,12 +71,13 @@ local path = check.temporary ".h5"
 model:save(path)
 check.near(cr.models.load_model(path):predict(x), wanted)
 
--- Inside of another model, and called twice.
+-- Such a model inside another model, called twice.
 local twice = cr.Input { shape = { 4 } }
 local outer = cr.Model { inputs = twice, outputs = model(twice) + model(twice * 1) }
 check.near((outer:predict(x) / 2), wanted)
 
--- Control flow: known conditions choose, others keep both results apart.
+-- Control flow: a condition with a known value selects a branch; otherwise both branches are
+-- computed.
 local function absolute(v)
   return cr.ops.cond(cr.ops.sum(v):greater(0), function() return v end, function() return -v end)
 end
@@ -106,7 +107,7 @@ check.near(cr.compiled(function(i)
   return cr.ops.switch(i, pick, { cr.tensor { 1 } })
 end)(cr.tensor(1)), { 1 })
 
--- ---- more than memory can hold is refused at once
+-- ---- tensors larger than any memory are refused at once
 local huge = math.maxinteger
 for _, call in ipairs {
   function() return cr.ops.kaiser(huge, 1.0) end,

@@ -9,7 +9,7 @@ local function extremes(x)
   return ops.min(x):item(), ops.max(x):item()
 end
 
--- uniform numbers are below the upper limit, truncated ones within two deviations
+-- uniform numbers are below the upper limit, truncated normal ones within two standard deviations
 for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
   for _, limits in ipairs { { 0, 1 }, { -1, 0 }, { -3, -2 }, { 0, 0.1 }, { 1, 1.25 } } do
     local low, high = table.unpack(limits)
@@ -31,7 +31,7 @@ for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
     end
   end
 end
--- the numbers are those of float32, rounded
+-- 16-bit random numbers are those of float32, rounded
 for _, dtype in ipairs { "float16", "bfloat16" } do
   local narrow = cr.random.normal({ 3001 }, 1, 2, dtype, 5)
   check.same(narrow:totable(), cr.random.normal({ 3001 }, 1, 2, "float32", 5):cast(dtype):totable())

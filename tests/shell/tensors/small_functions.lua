@@ -5,7 +5,7 @@ local check = require "check"
 local cr = require "crescent"
 local ops = cr.ops
 
--- == cannot give a tensor, so it gives no false answer
+-- == cannot return a tensor, so it fails for two different tensors instead of returning false
 local t, u = cr.tensor { { 3, 1 }, { 2, 2 } }, cr.tensor { { 3, 1 }, { 2, 2 } }
 check.fails(function() return t == u end, "cr.ops.less", "equal", "t:item()")
 check.fails(function() return t ~= u end, "not_equal")
@@ -46,12 +46,12 @@ check.fails(function()
   cr.GradientTape(function() return t:map(math.exp) end, t)
 end, "map", "gradient", "vectorize")
 
--- sorting, and functions as methods
+-- sorting, and operations called as methods
 local x = cr.tensor { 2, 0 / 0, 3, 1, 3 }
 local falling = x:sort { descending = true }:totable()
 assert(falling[1] ~= falling[1])
 check.same({ table.unpack(falling, 2) }, { 3, 3, 2, 1 })
-check.same(x:argsort(-1, true):totable(), { 1, 2, 4, 0, 3 }) -- equals as they came
+check.same(x:argsort(-1, true):totable(), { 1, 2, 4, 0, 3 }) -- equal elements keep their order
 check.same(x:argsort():totable(), { 3, 0, 2, 4, 1 })
 check.same(t:sort(0, true):totable(), { { 3, 2 }, { 2, 1 } })
 check.same(cr.tensor({ { 1, 9 }, { 5, 2 } }, "uint8"):sort(1, true):totable(), { { 9, 1 }, { 5, 2 } })
@@ -73,27 +73,29 @@ local tape = cr.GradientTape(function() stacked = cr.tensor { a * 2, a } end, a)
 check.same(tape:gradient(stacked, a):totable(), { 3, 3 })
 assert(cr.tensor(9007199254740993, "int64"):item() == 9007199254740993)
 
--- two lists pick pairs, as NumPy has it
+-- lists for two axes select pairs of positions, as in NumPy
 local grid = cr.arange(24):reshape { 2, 3, 4 }
 check.same(ops.get_item(grid, { { 0, 1 }, { 2, 0 } }):totable(),
   { { 8, 9, 10, 11 }, { 12, 13, 14, 15 } })
 check.same(ops.get_item(grid, { { 1 }, { start = cr.null }, { 3, 0, -1 } }):totable(),
-  { { 15, 19, 23 }, { 12, 16, 20 }, { 15, 19, 23 } }) -- apart: in front
+  -- Axes of the lists are not adjacent: the selected axis comes first.
+  { { 15, 19, 23 }, { 12, 16, 20 }, { 15, 19, 23 } })
 check.same(ops.get_item(grid, { { start = cr.null }, { 2, 1 }, { 3, 0 } }):totable(),
-  { { 11, 4 }, { 23, 16 } }) -- side by side: in their place
+  { { 11, 4 }, { 23, 16 } }) -- axes of the lists are adjacent: the selected axis replaces them
 check.same(ops.get_item(grid, { 0, { start = cr.null }, { 1, 2 } }):totable(),
-  { { 1, 5, 9 }, { 2, 6, 10 } }) -- a position beside a list is a list
+  { { 1, 5, 9 }, { 2, 6, 10 } }) -- a position beside a list counts as a list
 check.same(ops.get_item(grid, { cr.tensor { true, false }, { 0, 2 } }).shape, { 2, 4 })
 check.same(ops.get_item(grid, { { { 0 }, { 1 } }, { 0, 2 } }).shape, { 2, 2, 4 })
 check.fails(function() return ops.get_item(grid, { { 0, 2 }, { 0, 1 } }) end, "2", "axis 0")
 check.fails(function() return ops.get_item(grid, { { 0, 1 }, { 0, 1, 2 } }) end, "(2,)", "(3,)")
 local pairs_of = cr.compiled(function(y) return ops.get_item(y, { { 0, 1 }, { 2, 0 } }) end)
 check.same(pairs_of(grid):totable(), { { 8, 9, 10, 11 }, { 12, 13, 14, 15 } })
-local small = cr.tensor({ 200, 250 }, "uint8") -- numbers of parts do not fit the lists' dtype
+-- The dtype of the lists (uint8) cannot hold the sizes and offsets.
+local small = cr.tensor({ 200, 250 }, "uint8")
 check.same(ops.get_item(cr.arange(251 * 300):reshape { 251, 300 }, { small, small }):totable(),
   { 200 * 300 + 200, 250 * 300 + 250 })
 
--- items by chance
+-- random draws of items
 cr.random.seed(5)
 local n = 20000
 local drawn = cr.random.choice(cr.tensor { 10, 20, 30 }, { n }, { p = { 0.5, 0.2, 0.3 } })
@@ -186,7 +188,7 @@ end
 assert(text() == "flag\n1\n0\n", "the file before stays")
 os.remove(path)
 
--- rows of a file are in memory
+-- slices of rows of a file are in memory
 path = check.temporary ".npy"
 cr.data.write_npy(path, t)
 local filed = cr.data.open(path)

@@ -114,7 +114,7 @@ check.fails(function() t.matmul() end, "missing argument")
 check.fails(function() t:cast() end, "missing argument 'dtype'")
 check.fails(function() t:sum { axis = "first" } end, "argument 'axis'", '"first"')
 
--- variables take part like tensors
+-- variables can be used like tensors
 local v = cr.Variable(cr.tensor { 1, 2 }, { name = "v" })
 assert(v.name == "v" and v.dtype == "float32" and #v == 2 and v.trainable)
 v:assign { 3, 4 }
@@ -130,7 +130,7 @@ assert(v == v and v ~= cr.Variable(cr.tensor { 1 }))
 v.trainable = false
 assert(not v.trainable)
 
--- randomness: the same seed, the same numbers
+-- the same seed gives the same random numbers
 cr.random.seed(3)
 local first = cr.random.normal { 4 }:totable()
 cr.random.seed(3)
@@ -148,7 +148,7 @@ check.same(cr.utils.pad_sequences({ { 1, 2, 3 }, { 4 } }, { maxlen = 2 }):totabl
   { { 2, 3 }, { 0, 4 } })
 check.near(cr.utils.normalize(cr.tensor { { 3, 4 } }), { { 0.6, 0.8 } })
 
--- several processes: one of them is all there is
+-- all_reduce with a single process returns its input
 for _, op in ipairs { "sum", "mean", "max", "min" } do
   check.same(cr.ops.all_reduce(cr.tensor { 1, 2 }, op):totable(), { 1, 2 })
 end

@@ -1,5 +1,5 @@
 -- Functions that take functions: scan, associative_scan, custom_gradient, jvp, vectorize, map;
--- eager, compiled, and their gradients.
+-- eager, compiled, and with gradients.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -11,7 +11,7 @@ local function gradient(f, x)
   return tape:gradient(y, x)
 end
 
--- several targets: the gradient of their sum, and of gradients again
+-- several targets: the gradient of their sum, also of targets that are gradients
 do
   local x = cr.Variable(cr.tensor { 1, 2 })
   local first, second
@@ -175,7 +175,8 @@ check.same(model(cr.ones { 5, 6 }).shape, { 5, 3, 2 })
 for _, n in ipairs { 1, 2, 3, 8 } do
   local m = cr.random.normal { n, n }
   local values, vectors = ops.eig(m)
-  -- m v = v diag(values), by parts, as products of complex matrices are sums of products
+  -- checks m v = v diag(values) by real and imaginary parts, since products of complex matrices are
+  -- sums of real products
   local function parts(z) return ops.real(z), ops.imag(z) end
   local vr, vi = parts(vectors)
   local product = ops.view_as_complex(ops.stack({ ops.matmul(m, vr), ops.matmul(m, vi) }, -1))
@@ -188,7 +189,7 @@ check.fails(function() ops.eig(cr.ones { 2, 3 }) end, "square")
 check.near(ops.polar(cr.tensor { 2 }, cr.tensor { math.pi / 2 }):totable(), { { 0, 2 } }, 1e-6)
 check.near(ops.conj(ops.polar(1.0, 1.0)):totable(), { math.cos(1), -math.sin(1) })
 
--- jacobians: every element of the target by every one of the source
+-- jacobians: each element of the target with respect to each element of the source
 do
   local x, y = cr.tensor { 5, 6 }, nil
   local w = cr.Variable(cr.tensor { { 1, 2 }, { 3, 4 } })
@@ -208,7 +209,7 @@ do
     return inner:jacobian(z, v)
   end)(x), { { 10, 0 }, { 0, 12 } })
 end
-do -- what a step would check is not checked where there are no steps
+do -- a scan without steps does not check the indices that its step would check
   local f = cr.compiled(function(xs, at, values)
     return (ops.scan(function(sum) return sum + ops.sum(ops.take(values, at, 0)), sum end,
       cr.tensor(1.5), xs))

@@ -1,4 +1,4 @@
--- model:add_loss and model:add_metric of symbols, as in Keras 2: a variational autoencoder.
+-- model:add_loss and model:add_metric with symbols, as in Keras 2, in a variational autoencoder.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -19,7 +19,7 @@ vae:compile { optimizer = "sgd" }
 
 local data, given = cr.random.normal { 32, 6 }, cr.random.normal { 32, 2 }
 
--- what they should be, computed by hand
+-- the expected losses, computed by hand
 local function by_hand(model)
   local h = model:get_layer "hidden"(data)
   local m, s = model:get_layer "mean"(h), model:get_layer "spread"(h)
@@ -36,14 +36,15 @@ local function check_model(model)
 end
 check_model(vae)
 
--- the gradient reaches layers that no output needs alone
+-- the gradient also reaches layers that only the added loss needs
 local before = by_hand(vae)
 local history = vae:fit({ data, given }, nil, { epochs = 20, verbose = 0 }).history
 assert(by_hand(vae) < 0.9 * before)
 assert(#history.divergence == 20)
 check_model(vae)
 
--- kept by files, copies and changed models; what Keras has no words for is said
+-- files, copies and changed models keep added losses; saving for a version of Keras that cannot
+-- express them reports it
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   vae:save(path)
@@ -73,7 +74,7 @@ other:compile { optimizer = "sgd" }
 local third = other:evaluate({ data, given }, nil, { verbose = 0, return_dict = true })
 assert(third.loss > 0 and third.divergence > 0)
 
--- inside another model they count too
+-- the added losses of a model inside another model count too
 local outer = cr.Model({ x, noise }, vae { x, noise } * 2)
 outer:compile { optimizer = "sgd" }
 check.near(outer:evaluate({ data, given }, nil, { verbose = 0, return_dict = true }).loss,
@@ -90,7 +91,8 @@ check.fails(function()
 end, "not made of symbols")
 check.fails(function() vae:add_loss(cr.ops.cast(divergence, "int32")) end, "floating type")
 
--- Every layer takes a penalty on its outputs, a mean over the samples, and keeps it in its config.
+-- Every layer accepts an activity_regularizer, whose loss is a mean over the samples, and stores it
+-- in its config.
 local samples = cr.random.normal({ 4, 6, 2 })
 for name, options in pairs { Flatten = {}, MaxPooling1D = {}, LayerNormalization = {},
   Dropout = { rate = 0.5 }, Activation = { activation = "tanh" },
@@ -109,7 +111,7 @@ check.fails(function()
   layers.ActivityRegularization { activity_regularizer = "l2" }
 end, "l1 and l2")
 
--- It counts in training, and is saved.
+-- The regularizer's loss counts in training, and is saved.
 local penalised = cr.Sequential { layers.Reshape({ 3 }, { input_shape = { 3, 1 },
   activity_regularizer = cr.regularizers.L1(0.5) }) }
 penalised:compile { optimizer = "sgd", loss = "mse" }
@@ -119,13 +121,13 @@ local first = cr.models.model_from_json(penalised:to_json()).layers[1]
 first(row)
 check.near(first.losses[1], 1.5, 1e-6)
 
--- Without autocast a layer computes in the dtype that it is given.
+-- Without autocast a layer computes in the dtype of its input.
 local half = layers.Flatten { dtype = "mixed_bfloat16" }
 check.same(tostring(half(row).dtype), "bfloat16")
 local same = layers.Flatten { dtype = "mixed_bfloat16", autocast = false }
 check.same(tostring(same(row).dtype), "float32")
 
-do -- several losses, and what they follow from, as in Keras 2
+do -- several losses at once, and the argument `inputs`, as in Keras 2
   local one, two = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
   local Adding = cr.Layer:subclass "Adding"
   function Adding:call(x)

@@ -56,7 +56,7 @@ do -- LearningRateScheduler
   end, "schedule", "expected a function")
 end
 
-do -- a loop of one's own tells a list of callbacks
+do -- a custom training loop calls the hooks of a list of callbacks
   local told = {}
   local Mine = cr.callbacks.Callback:subclass "Mine"
   function Mine:on_epoch_end(epoch, logs)
@@ -108,7 +108,7 @@ local function two_layers()
     cr.layers.Dense(1, { name = "second" }) }
 end
 
-do -- rates and decay by weight
+do -- learning rates and weight decay for single weights
   local function trained(options)
     cr.utils.set_random_seed(3)
     local model = two_layers()
@@ -143,7 +143,7 @@ do -- rates and decay by weight
   end, "weight_decai", "weight_decay")
 end
 
-do -- the decay of Keras 2 is a schedule
+do -- the option decay of Keras 2 becomes a schedule
   local old, new = cr.optimizers.SGD { lr = 0.1, decay = 0.5 },
     cr.optimizers.SGD(cr.optimizers.schedules.InverseTimeDecay(0.1, 1, 0.5))
   check.same(old:get_config(), new:get_config())
@@ -186,14 +186,14 @@ do -- several optimizers
   os.remove(path)
 end
 
-do -- the ending of a checkpoint is looked at before training
+do -- the ending of a checkpoint's file name is checked before training
   local checkpoint = cr.callbacks.ModelCheckpoint
   check.fails(function() checkpoint "later/m-{epoch}.ckpt" end, "no format is known by this name")
   check.fails(function() checkpoint "m.npz" end, "files of format npz do not hold models")
   checkpoint("m.npz", { save_weights_only = true })
 end
 
-do -- the batch in the name of a checkpoint
+do -- file names of checkpoints may contain the batch number
   local folder = check.temporary ""
   os.execute("mkdir '" .. folder .. "'")
   local model = new_model()
@@ -211,7 +211,9 @@ do -- the batch in the name of a checkpoint
   os.execute("rm -r '" .. folder .. "'")
 end
 
-do -- mode auto asks the metric: its class, or what a class of one's own says
+-- Mode "auto" gets the direction from the metric: from its class, or from a custom class's
+-- _direction.
+do
   local function epochs(metric, monitor, values, options)
     local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
     model:compile { optimizer = cr.optimizers.SGD(0), loss = "mse", metrics = { metric } }

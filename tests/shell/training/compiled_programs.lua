@@ -1,12 +1,13 @@
--- Compiled programs stay within a memory budget and are recompiled on demand; evaluate uses folded
--- batch normalization and prepacked weights, which follow every change of the weights.
+-- Compiled programs stay within a memory budget and are compiled again when needed; evaluate uses
+-- folded batch normalization and prepacked weights, which are updated after every change of the
+-- weights.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 cr.random.seed(3)
 
--- the budget holds for any number of sequence lengths
+-- the budget is kept for any number of sequence lengths
 local budget = cr.config.memory().program_cache
 cr.config.set_program_cache(3000000)
 local reader = cr.Sequential { layers.LSTM(4, { input_shape = { -1, 3 } }), layers.Dense(1) }
@@ -21,7 +22,7 @@ check.fails(function()
   cr.config.set_program_cache(-1)
 end, "expected a number of bytes >= 0, got -1")
 
--- clear_session gives all of it back; models go on
+-- clear_session frees all compiled programs; models still work afterwards
 local x = cr.random.normal { 2, 5, 3 }
 local before = reader:predict_on_batch(x)
 assert(cr.config.memory().programs > 0)

@@ -31,7 +31,8 @@ local function options(more)
   return all
 end
 
--- The bits of fit; nothing happens before the script yields to the run.
+-- The results are bit-identical to those of fit; nothing happens before the script lets the run
+-- work.
 local fitted, model = make(), make()
 local history = fitted:fit(x, y, options()).history
 local start = weights(model)
@@ -44,7 +45,7 @@ assert(run.state == "ended" and run.model == model and run:status().state == "en
 check.same(run.history.history, history)
 check.same(run:wait().history, history)
 
--- With callbacks, generators, a step of its own and op by op.
+-- Runs with callbacks, with generators, with a custom train_step, and op by op.
 local function both(build, data, targets, more)
   local results = {}
   for _, how in ipairs { "fit", "fit_async" } do
@@ -99,7 +100,7 @@ both(function()
   return own
 end, x, y)
 
--- Between batches: paused, stepped, looked at, changed.
+-- Between batches a run can be paused, advanced by steps, inspected and changed.
 model = make()
 run = model:fit_async(x, y, { epochs = 4, batch_size = 6, shuffle = false })
 run:pause()
@@ -119,7 +120,7 @@ check.same(weights(model), here)
 assert(tostring(run):find("paused, epoch 1 of 4, batch", 1, true), tostring(run))
 model.optimizer.learning_rate = 0
 run:step(2)
-check.same(weights(model), here) -- the rate counts from the next batch on
+check.same(weights(model), here) -- the new learning rate is used from the next batch on
 model.optimizer.learning_rate = 1e-3
 run:step()
 assert(weights(model)[1][1][1] ~= here[1][1][1])
@@ -127,7 +128,7 @@ check.fails(function() run:wait() end, "paused", "resume")
 run:resume()
 assert(run:wait().history.loss[4])
 
--- Stopped as by stop_training: the epoch is completed, callbacks hear of the end.
+-- Stopped as by stop_training: the epoch is completed, and callbacks are told of the end.
 model = make()
 local ended = 0
 run = model:fit_async(x, y, { epochs = 1000, batch_size = 6,
@@ -142,7 +143,7 @@ run:resume()
 run:pause()
 assert(run.state == "ended" and ended == 1)
 
--- Calls let it go on in scripts; loops that look come to an end.
+-- In scripts, calls that read the status let the run continue, so that loops that poll it end.
 run = make():fit_async(x, y, { epochs = 5 })
 local looks = 0
 while run:status().state == "running" do looks = looks + 1 end
@@ -154,13 +155,13 @@ for _ = 1, 1000 do
 end
 assert(run.state == "ended")
 
--- Two runs of different models take turns; one model has one.
+-- Runs of two models take turns; a model can have only one run.
 local first, second = make(), make()
 local one = first:fit_async(x, y, { epochs = 100000, batch_size = 6 })
 local two = second:fit_async(x, y, { epochs = 100000, batch_size = 6 })
 two:pause()
 local others
-for _ = 1, 1000 do -- a thread may take its time to begin
+for _ = 1, 1000 do -- waits, since a thread may need some time to begin
   two:step(100)
   others = one:status()
   if others.epoch * 8 + others.batch > 5 then break end
@@ -183,7 +184,8 @@ one:stop()
 two:stop()
 first:fit(x, y, { verbose = 0 })
 
--- Errors stay in the status and are raised by wait; what runs on the thread of the run may not wait.
+-- An error of the run is kept in its status, and wait raises it; code that runs on the run's thread
+-- must not wait for the run.
 model = make()
 run = model:fit_async(x, y, { callbacks = cr.callbacks.LambdaCallback {
   on_train_batch_end = function(batch) if batch == 1 then error "planted" end end } })
@@ -205,7 +207,7 @@ assert(#run:wait().history.loss == 1)
 run = model:fit_async(cr.tensor(x:totable()), y, { epochs = 2, nan = "locate" })
 run:wait()
 
--- What the collector sees: runs that nobody holds go on, ended ones go.
+-- Garbage collection: runs to which nothing refers continue, and ended ones are freed.
 local finished = false
 model:fit_async(x, y, { epochs = 2, callbacks = cr.callbacks.LambdaCallback {
   on_train_end = function() finished = true end } })
@@ -217,7 +219,7 @@ for _ = 1, 500 do
 end
 assert(finished)
 
--- A process that ends meanwhile: the program ends the run as run:stop() does.
+-- When the process ends during a run, the program stops the run as run:stop() does.
 local is_program = io.popen and not (arg[-1] or ""):find "lua5.4"
 local ok, text = check.run [[
   local x = cr.ones { 64, 3 }

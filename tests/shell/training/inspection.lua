@@ -1,4 +1,5 @@
--- Inspection of models: model:trace, model:gradient_norms, model:find_learning_rate, watch.
+-- Inspection of models: model:trace, model:gradient_norms, model:find_learning_rate, and fit's
+-- option watch.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -8,7 +9,7 @@ cr.random.seed(3)
 local x = cr.random.normal { 24, 3 }
 local y = x:sum({ 1 }, true)
 
--- Rows of a trace are what the layers give, in the order of running.
+-- The rows of a trace are the outputs of the layers, in the order in which these run.
 local encoder = cr.Sequential({ layers.Dense(4, { name = "inner", activation = "relu",
   input_shape = { 3 } }) }, { name = "encoder" })
 local i = cr.Input { shape = { 3 }, name = "i" }
@@ -36,7 +37,7 @@ check.near(row.zeros, zeros / #numbers)
 assert(zeros > 0)
 check.near(row.std, ops.std(hidden):item(), 1e-4)
 
--- The tensors of a layer by its name or path, of a layer that is called twice a list.
+-- The outputs of a layer by its name or path; for a layer that is called twice, a list.
 check.near(trace["encoder/inner"]:reshape { -1 }, numbers)
 check.near(trace.inner:reshape { -1 }, numbers)
 check.near(trace.out:reshape { -1 }, model:predict(x):reshape { -1 })
@@ -50,21 +51,21 @@ assert(#kept == 2 and kept[1].min == nil)
 check.near(kept[1].value:reshape { -1 }, numbers)
 check.fails(function() model:trace(x, { layers = "Out" }) end, "no layer 'Out'")
 
--- It prints as a table within the width; columns that say nothing are left out.
+-- A trace prints as a table of limited width, without columns that would be empty.
 local text = tostring(trace)
 assert(text:find("shared call 2 (Dense)", 1, true) and text:find("(24, 4)", 1, true), text)
 assert(not text:find "NaN" and not text:find "Dtype")
 for line in text:gmatch "[^\n]+" do assert(#line <= 100, line) end
 for line in tostring(model:trace(x, { line_length = 60 })):gmatch "[^\n]+" do
-  assert(#line <= 75, line) -- numbers are not cut
+  assert(#line <= 75, line) -- longer than line_length, because numbers are not cut
 end
 local broken = x:totable()
 broken[2][1], broken[3][1] = 0 / 0, math.huge
 local bad = model:trace(cr.tensor(broken))
 assert(bad[1].nan > 0 and tostring(bad):find "NaN")
-assert(bad[1].min and bad[1].min == bad[1].min) -- of the finite elements
+assert(bad[1].min and bad[1].min == bad[1].min) -- the minimum of the finite elements
 
--- Training mode: dropout drops, and neither random state nor moving averages change.
+-- In training mode dropout is active, but neither the random state nor moving averages change.
 local noisy = cr.Sequential { layers.Dropout(0.5, { input_shape = { 3 }, name = "drop" }),
   layers.BatchNormalization() }
 local before = noisy:get_weights()
@@ -76,7 +77,7 @@ for k, weight in ipairs(noisy:get_weights()) do
   check.same(weight:totable(), before[k]:totable())
 end
 
--- Classes of Lua, layers with several outputs, layers that scan.
+-- Layers of Lua classes, layers with several outputs, and layers that scan.
 local Two = cr.layers.Layer:subclass "TwoOutputs"
 function Two:call(given) return given * 2, given + 1 end
 local Own = cr.Model:subclass "OwnTraced"
@@ -97,7 +98,7 @@ local recurrent = cr.Sequential { layers.LSTM(2, { input_shape = { 4, 3 }, name 
 local steps = cr.random.normal { 5, 4, 3 }
 check.same(recurrent:trace(steps)[1].shape, { 5, 2 })
 
--- Norms of gradients are those of a tape, and nothing changes.
+-- The norms equal those of gradients from a tape, and the model does not change.
 model:compile { optimizer = "adam", loss = "mse" }
 local weights = model:get_weights()
 local norms = model:gradient_norms(x, y, { batch_size = 24 })
@@ -123,7 +124,7 @@ for k, weight in ipairs(model:get_weights()) do
 end
 assert(model.optimizer.iterations:item() == 0)
 
--- watch: the same norms in logs and history.
+-- fit with `watch` writes the same norms to logs and history
 local watched = model:fit(x, y, { batch_size = 24, epochs = 2, verbose = 0, shuffle = false,
   watch = { "gradients", "weights" } }).history
 check.near(watched["gradient_norm/shared"][1], norms.layers[1].gradient, 1e-4)
@@ -135,7 +136,7 @@ model:fit(x, y, { verbose = 0, watch = "gradients", callbacks = cr.callbacks.Lam
 assert(seen["gradient_norm/out"] > 0 and seen["weight_norm/out"] == nil)
 check.fails(function() model:fit(x, y, { verbose = 0, watch = "gradient" }) end, "watch",
   "gradients", "gradient")
--- ... beside the logs of a step of one's own
+-- the norms appear beside the logs of a custom train_step
 local Step = cr.Model:subclass "WatchedStep"
 function Step:init() self.dense = layers.Dense(1, { name = "dense" }) end
 function Step:call(given) return self.dense(given) end
@@ -153,7 +154,8 @@ step:compile { optimizer = "sgd" }
 local stepped = step:fit(x, y, { verbose = 0, watch = "gradients" }).history
 assert(stepped.loss[1] > 0 and stepped["gradient_norm/dense"][1] > 0)
 
--- The range test: the model stays as it was, the rates grow, the suggestion is among them.
+-- The learning-rate range test: the model does not change, the rates grow, and the suggested rate
+-- is one of them.
 local rate = model.optimizer.learning_rate:item()
 weights = model:get_weights()
 local iterations = model.optimizer.iterations:item()
@@ -169,7 +171,7 @@ end
 assert(model.optimizer.learning_rate:item() == rate)
 assert(model.optimizer.iterations:item() == iterations)
 assert(model.optimizer:get_config().learning_rate == 0.001)
--- a quadratic in one weight diverges beyond 2 / curvature: the test ends there
+-- training a quadratic in one weight diverges for rates beyond 2 / curvature, where the test ends
 local line = cr.Sequential { layers.Dense(1, { use_bias = false,
   kernel_initializer = "zeros", input_shape = { 1 } }) }
 line:compile { optimizer = "sgd", loss = "mse" }

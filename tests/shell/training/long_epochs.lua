@@ -1,4 +1,4 @@
--- Means over epochs of many batches stay accurate.
+-- Means over epochs with many batches stay accurate.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -17,7 +17,7 @@ check.near(logs.mse or logs.mean_squared_error, 0.01, 1e-7, "mse")
 check.near(logs.root_mean_squared_error, 0.1, 1e-6, "rmse")
 check.near(logs.r2_score, 0, 1e-6, "r2")
 
--- counters exceed the largest exact integer of float32
+-- counters beyond the largest exact integer of float32
 local function counted(metric, ...)
   metric:update_state(...)
   return metric
@@ -30,7 +30,7 @@ for name, of_one in pairs { Sum = { cr.tensor { 1 } }, TruePositives = { cr.tens
   for _ = 1, 4 do counted(metric, table.unpack(of_one)) end
   check.same(ops.sum(metric:result()):item(), 2 ^ 25 + 4, name)
 end
--- results and what is shown are as before
+-- results and printed values have not changed
 for _, metric in ipairs { cr.metrics.Mean(), cr.metrics.Precision(), cr.metrics.AUC(),
   cr.metrics.F1Score(), cr.metrics.SensitivityAtSpecificity(0.5), cr.metrics.AUC { curve = "PR" } } do
   local labels, guesses = cr.tensor { { 1, 0 }, { 0, 1 } }, cr.tensor { { 0.9, 0.2 }, { 0.6, 0.7 } }

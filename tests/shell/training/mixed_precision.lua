@@ -25,7 +25,7 @@ local function digits()
     { verbose = 0, return_dict = true })
 end
 
--- is one of the words among the last ones?
+-- the task: does the word 3 occur among the last six words?
 local words = cr.ops.cast(cr.random.uniform { 1024, 12 } * 40, "int32")
 local found = cr.ops.cast(cr.ops.max(cr.ops.cast(words:slice({ 1, 7 }, { -1, -1 }):equal(3),
   "float32"), -1), "int32")
@@ -60,7 +60,7 @@ for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
   assert(wide.accuracy > 0.91 and mixed.accuracy > wide.accuracy - 0.01)
   for i, loss in ipairs(wide_losses) do
     print(string.format("loss %.4f and %.4f", loss, mixed_losses[i]))
-    -- steps are left out until the scale fits
+    -- with mixed_float16, training steps are skipped until the loss scale is small enough
     local may_lag = policy == "mixed_float16" and i < #wide_losses
     assert(may_lag or math.abs(mixed_losses[i] - loss) < 0.05 * wide_losses[1])
   end

@@ -1,4 +1,4 @@
--- fit{nan = "locate" | "stop"}: a loss or a gradient that is not finite.
+-- fit{nan = "locate" | "stop"}: handling of a loss or a gradient that is not finite.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -37,7 +37,7 @@ local function model_of(layer, options)
   return model
 end
 
--- Where the numbers are finite, the same weights with the option and without it.
+-- If all numbers are finite, training gives the same weights with and without the option.
 for _, watch in ipairs { "none", "gradients" } do
   local plain, checked = model_of(layers.Dense(4, { activation = "tanh" })), nil
   cr.random.seed(5)
@@ -51,14 +51,15 @@ for _, watch in ipairs { "none", "gradients" } do
   same_weights(checked, plain:get_weights())
 end
 
--- Gradients whose sum is beyond float32 are finite all the same.
+-- Gradients whose sum exceeds float32 are finite nevertheless.
 local steep = cr.Sequential { layers.Dense(2, { use_bias = false, kernel_initializer = "zeros",
   input_shape = { 3 } }) }
 steep:compile { optimizer = cr.optimizers.SGD(1e-38), loss = function(_, p) return p * 3e38 end }
 steep:fit(cr.ones { 8, 3 }, cr.zeros { 8, 2 }, { verbose = 0, nan = "locate" })
 check.near(steep:get_weights()[1]:reshape { -1 }, { -1.5, -1.5, -1.5, -1.5, -1.5, -1.5 }, 1e-3)
 
--- Forward: the logarithm of a number below 0 in row 3 of batch 2, row 11 of the data.
+-- A forward pass that fails: the logarithm of a negative number in row 3 of batch 2, which is row
+-- 11 of the data.
 local data = x:totable()
 data[11][2] = -1
 local bad = cr.tensor(data)
@@ -86,14 +87,14 @@ for _, eager in ipairs { false, true } do
   assert(ops.abs(told[1] - first[1]):sum():item() > 0)
 end
 
--- With samples in a drawn order the row of the data is still that of the data.
+-- With shuffled samples, the error still names the row of the data.
 local shuffled = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
 shuffled:compile { optimizer = "sgd", loss = "mse" }
 expect(message(function()
   shuffled:fit(bad, y, { batch_size = 8, verbose = 0, nan = "locate" })
 end), "(11 of the data)")
 
--- Only the gradient: the slope of a root at 0.
+-- Only the gradient is not finite: the derivative of a square root at 0.
 data[11][2] = 0
 local root = cr.Sequential { layers.Dense(3, { name = "before", use_bias = false,
   kernel_initializer = "identity", input_shape = { 3 } }), Root { name = "root" },
@@ -107,7 +108,7 @@ end)
 expect(text, "the gradient of before/kernel is not finite", "root (backward)")
 same_weights(root, before)
 
--- The data, the weights, the loss.
+-- Numbers that are not finite in the data, in the weights, or in the loss.
 data[11][2] = 0 / 0
 local plain = model_of(layers.Dense(4))
 expect(message(function() plain:fit(cr.tensor(data), y, options) end), "in the data, x",
@@ -127,7 +128,7 @@ odd:compile { optimizer = "sgd",
 expect(message(function() odd:fit(x, y, options) end), "the loss is not finite",
   "What is infinite there:", "op log")
 
--- A step of one's own, and several losses.
+-- A custom train_step, and several losses.
 local Own = cr.Model:subclass "OwnNanStep"
 function Own:init() self.dense = layers.Dense(1, { name = "dense" }) end
 function Own:call(given) return ops.log(self.dense(given) * 0) end
@@ -144,7 +145,7 @@ local own = Own {}
 own:compile { optimizer = "sgd", loss = "mse" }
 expect(message(function() own:fit(x, y, options) end), "the loss is not finite", "op log")
 
--- "stop" ends the run as stop_training does, with the weights before the batch.
+-- "stop" ends the run as stop_training does, with the weights before the faulty batch.
 local stopped = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
 stopped:compile { optimizer = "sgd", loss = "mse" }
 local at_end
@@ -155,7 +156,7 @@ assert(#history.history.loss == 1 and history.history.loss[1] == history.history
 same_weights(stopped, at_end)
 check.fails(function() stopped:fit(x, y, { nan = "find" }) end, "nan", "locate", "stop")
 
--- An optimizer that skips such steps by itself goes on doing so.
+-- An optimizer that itself skips such steps still does so.
 local scaled = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }
 scaled:compile { loss = "mse", optimizer = cr.optimizers.LossScaleOptimizer {
   inner_optimizer = cr.optimizers.SGD(0.01), initial_scale = 1e38 } }

@@ -28,7 +28,7 @@ local function same_weights(a, b, tolerance)
   for i, weight in ipairs(a:get_weights()) do check.near(weight, b:get_weights()[i], tolerance) end
 end
 
-do -- the same rule as SGD's, compiled and not
+do -- the rule of SGD in Lua gives the same weights as SGD, compiled and eager
   local sgd = trained(cr.optimizers.SGD(0.05, 0.9))
   same_weights(trained(Heavy()), sgd, 1e-6)
   same_weights(trained(Heavy(), { eagerly = true }), sgd, 1e-6)
@@ -38,7 +38,7 @@ do -- the same rule as SGD's, compiled and not
       weight_decay = 0.01 }), 1e-6)
 end
 
-do -- options as of every optimizer
+do -- the options that all optimizers have
   check.near(Heavy(0.2).learning_rate.value, 0.2)
   assert(Heavy(0.2, 0.5).momentum == 0.5)
   check.near(Heavy { lr = 0.3 }.learning_rate.value, 0.3)
@@ -47,7 +47,7 @@ do -- options as of every optimizer
   assert(model.optimizer.learning_rate:item() < 0.1)
 end
 
-do -- saved with its state, and goes on
+do -- the optimizer is saved with its state, and training continues
   for _, ending in ipairs { ".h5", ".keras" } do
     local model = trained(Heavy { momentum = 0.8 })
     local path = check.temporary(ending)
@@ -60,7 +60,7 @@ do -- saved with its state, and goes on
   end
 end
 
-do -- the step's number, and state that does not start with zeros
+do -- the number of the step, and slots that do not start with zeros
   local Counting = cr.optimizers.Optimizer:subclass "Counting"
   function Counting:slots() return { "anchor" } end
   function Counting:initial_slot(name, variable) return variable.value * 1 end
@@ -72,7 +72,9 @@ do -- the step's number, and state that does not start with zeros
   check.near(variable.value, { 7, 9 })
 end
 
-do -- averages of cells that share a path: each weight gets its own, also in evaluations
+-- Averages of cells whose weights have the same path: each weight gets its own, also in
+-- evaluations.
+do
   local pair = cr.Sequential { cr.Input { shape = { 4, 3 } },
     cr.layers.Bidirectional(cr.layers.LSTM(2, { return_sequences = true })),
     cr.layers.Bidirectional(cr.layers.LSTM(1)) }
@@ -108,7 +110,7 @@ function Wrong:slots() return {} end
 function Wrong:update_step(gradient, variable, rate) return variable - gradient * rate end
 check.fails(function() trained(Wrong()) end, "update_step(): expected nothing, got a tensor",
   "variable:assign(value)")
-do -- iterations are updates, of which accumulation makes one of several batches
+do -- `iterations` counts updates; with accumulation several batches make one update
   local slow = trained(cr.optimizers.SGD { gradient_accumulation_steps = 3 })
   assert(slow.optimizer.iterations:item() == 4 and slow.optimizer.variables[1]:item() == 12)
   local scaled = trained(cr.optimizers.LossScaleOptimizer(
@@ -116,7 +118,7 @@ do -- iterations are updates, of which accumulation makes one of several batches
   assert(scaled.optimizer.iterations:item() == 2)
   assert(trained(cr.optimizers.SGD()).optimizer.iterations:item() == 12)
 end
-do -- ScheduleFreeAdamW predicts with the averages of its steps
+do -- ScheduleFreeAdamW predicts with averaged weights
   local model = trained(cr.optimizers.ScheduleFreeAdamW { weight_decay = 0.1 })
   local weight, point = model.trainable_weights[1], nil
   for _, variable in ipairs(model.optimizer.variables) do
@@ -130,7 +132,7 @@ do -- ScheduleFreeAdamW predicts with the averages of its steps
   check.near(weight, on_the_way, 1e-6)
 end
 
--- an option called decay is the class' own business, and no schedule of Keras 2
+-- an option `decay` of a Lua class belongs to the class and is not the decay of Keras 2
 do
   local Slow = cr.optimizers.Optimizer:subclass("SlowDescent", { { "decay", 0.9 } })
   function Slow:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end

@@ -27,7 +27,7 @@ local function goes_on(what, options, targets, saves)
     if saved then
       loaded[#loaded + 1] = cr.models.load_model(path)
       os.remove(path)
-    else -- what is newer than that Keras
+    else -- saving for Keras 2 may fail for classes that are newer
       assert(target == "keras2" and tostring(why):find "Keras 2.3.1 has no", why)
     end
   end
@@ -45,7 +45,7 @@ local function goes_on(what, options, targets, saves)
   end
 end
 
--- of other optimizers
+-- optimizers that wrap other optimizers
 local skipped = { LossScaleOptimizer = true, MultiOptimizer = true, OptimizerMap = true }
 for name in pairs(cr.optimizers) do
   local class = cr.describe(cr.optimizers[name])
@@ -60,7 +60,7 @@ goes_on("a schedule",
   loss = "mse" }, y)
 goes_on("averages", { optimizer = cr.optimizers.Lamb { learning_rate = 0.01, use_ema = true,
   gradient_accumulation_steps = 2 }, loss = "mse" }, y,
-  { "keras3" }) -- Keras 2 has no averages
+  { "keras3" }) -- Keras 2 has no averages of weights
 
 local of_classes = { SparseCategoricalCrossentropy = true,
   CategoricalGeneralizedCrossEntropy = true, Circle = true }
@@ -80,7 +80,7 @@ local needed = {
   PrecisionAtRecall = { recall = 0.5 }, RecallAtPrecision = { precision = 0.5 },
   MeanMetricWrapper = { fn = "mse" },
 }
--- predictions are class numbers
+-- metrics whose predictions are class numbers
 local numbers_only = { Metric = true, IoU = true, MeanIoU = true, BinaryIoU = true }
 local sparse = { SparseCategoricalAccuracy = true, SparseCategoricalCrossentropy = true,
   SparseTopKCategoricalAccuracy = true }

@@ -41,7 +41,7 @@ local function trained(class, options)
   return model, history.history
 end
 
-do -- an own train_step is compiled once and does what the usual one does
+do -- a class's own train_step is compiled once, and gives the same as the default step
   local own, logs = trained(Own)
   local usual = trained(Usual)
   check.near(own:get_weights()[1], usual:get_weights()[1]:totable(), 1e-6)
@@ -56,7 +56,7 @@ do -- an own train_step is compiled once and does what the usual one does
   assert(#on_batch == 2)
 end
 
-do -- the base's step is at hand
+do -- a class can call the default step of its base
   local More = Usual:subclass "More"
   function More:train_step(data)
     local logs = cr.Model.train_step(self, data)
@@ -88,7 +88,7 @@ do -- compute_loss and compute_metrics
   check.near(values.largest, distance:max():item(), 1e-5)
 end
 
-do -- compute_loss by names, of what there is
+do -- compute_loss with named arguments, of which some may be missing
   local Brief = Usual:subclass "Brief"
   function Brief:train_step(data)
     local loss
@@ -106,7 +106,7 @@ do -- compute_loss by names, of what there is
   check.fails(function() model:compute_loss() end, "expected x, y or y_pred, got none")
 end
 
-do -- outputs without a loss need no targets, but may have some
+do -- outputs without a loss need no targets, but may get them
   local input = cr.Input { shape = { 3 } }
   local idle, used = cr.layers.Dense(2)(input), cr.layers.Dense(1)(input)
   local weight = cr.random.uniform { 32, 1 }
@@ -137,7 +137,7 @@ do -- predict_step and test_step
   assert(history.history.val_worst and history.history.loss)
 end
 
-do -- a model without a call: two parts, two optimizers
+do -- a model class without call: two parts, each with its own optimizer
   local Gan = cr.Model:subclass "Gan"
   function Gan:init()
     self.generator = cr.Sequential { cr.layers.Dense(4, { activation = "relu" }),
@@ -168,7 +168,8 @@ do -- a model without a call: two parts, two optimizers
   assert(gan.g.iterations:item() == 8 and gan.c.iterations:item() == 8)
 end
 
-do -- results are called what the step called them that gave them, whatever was traced in between
+-- Results have the names that their own step gave them, even if other steps were traced in between.
+do
   local Weighs = Usual:subclass "Weighs"
   function Weighs:train_step(data)
     self(data[1])
@@ -197,7 +198,7 @@ do -- mistakes
   check.fails(function() trained(None) end, "compute_loss() returned nothing")
 end
 
-do -- a model that looks at values trains eagerly
+do -- a model whose call reads values is trained eagerly
   local Looks = cr.Model:subclass "Looks"
   function Looks:init() self.dense = cr.layers.Dense(1) end
   function Looks:call(inputs)

@@ -11,7 +11,7 @@ local function model(units, loss)
 end
 local x, y = cr.random.normal { 12, 3 }, cr.zeros { 12, 1 }
 
--- A callback outlives its model, and learns that it is gone.
+-- A callback that is used after its model was freed.
 local Watcher = cr.callbacks.Callback:subclass "Watcher"
 function Watcher:on_train_begin() self.hooks = {} end
 function Watcher:on_batch_begin(batch) self.hooks[#self.hooks + 1] = "begin " .. batch end
@@ -29,7 +29,7 @@ check.same(watcher.hooks, { "begin 0", "end 0 loss", "begin 1", "end 1 loss" })
 for _ = 1, 3 do collectgarbage() end
 assert(watcher.model == nil, "the model was collected")
 
--- The newer name wins where a class has both.
+-- If a class defines both names of a hook, the newer name is used.
 local Both = cr.callbacks.Callback:subclass "Both"
 function Both:on_train_batch_end() self.newer = true end
 function Both:on_batch_end() self.older = true end
@@ -37,7 +37,7 @@ local both = Both()
 model(1, "mse"):fit(x, y, { verbose = 0, callbacks = both })
 assert(both.newer and not both.older)
 
--- What callbacks remember is saved with the model.
+-- The state of callbacks is saved with the model.
 local Counter = cr.callbacks.Callback:subclass "Counter"
 function Counter:on_train_begin() self.count = 0 end
 function Counter:on_epoch_end() self.count = self.count + 1 end
@@ -55,8 +55,8 @@ check.near(counter.mean, { 3, 3 })
 loaded:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
 check.same(counter.count, 2, "a second fit begins anew")
 
--- Class weights go by labels, which count from 0: a list is weights of 1, 2, ... A class without
--- one counts as it is.
+-- Class weights are given by labels, which count from 0, so a list gives the weights of the labels
+-- 1, 2, ... A label without a weight counts with weight 1.
 local labels = cr.tensor { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 }
 local classes = model(2, "sparse_categorical_crossentropy")
 classes.learning_rate = 0
@@ -72,7 +72,8 @@ classes:fit(x, labels, { class_weight = { [0] = 1, [1] = 5 }, verbose = 0 })
 local third = model(3, "sparse_categorical_crossentropy")
 third:fit(x, labels + 1, { class_weight = { 1, 5 }, verbose = 0 })
 
--- "crossentropy", and "accuracy" where the loss does not tell, are what the shapes call for.
+-- "crossentropy", and "accuracy" where the loss does not determine it, are chosen by the shapes of
+-- the outputs and targets.
 do
   local rows, hot = cr.random.uniform { 6, 3 }, cr.ops.one_hot(cr.tensor { 0, 2, 1, 0, 1, 2 }, 3)
   local numbers = cr.ops.argmax(hot, -1)
@@ -101,7 +102,7 @@ do
   end
 end
 
--- A batch has its own numbers, also after evaluate.
+-- train_on_batch returns the numbers of its batch alone, also after evaluate.
 local again = model(1, "mse")
 again.learning_rate = 0
 local alone = again:train_on_batch(x:slice(1, 4), y:slice(1, 4))
@@ -110,7 +111,7 @@ check.same(again:train_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
 check.same(again:test_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
 assert(again:test_on_batch(x:slice(5, 12), y:slice(5, 12)) ~= alone)
 
--- Generators that give nothing.
+-- Generators without elements are errors.
 check.fails(function()
   again:fit(function() end, { verbose = 0 })
 end, "fit: the data gave no batch")
@@ -155,14 +156,14 @@ do -- losses and metrics of tables, batches in one table
   assert(m.optimizer.iterations:item() == 2)
 end
 
-do -- metrics have the names that logs have for them
+do -- metrics have the same names as in the logs
   assert(cr.metrics.Mean().name == "mean" and cr.metrics.Mean({ name = "m" }).name == "m")
   assert(cr.metrics.SparseCategoricalAccuracy().name == "sparse_categorical_accuracy")
   local Own = cr.metrics.Metric:subclass "MetricOfMine"
   assert(Own().name == "metric_of_mine")
 end
 
-do -- what compile was given can be read
+do -- the arguments of compile can be read from the model
   local m = model(1, "mse")
   assert(m.loss == "mse" and m.optimizer.class_name == "SGD")
   local function gap(t, p) return (t - p):abs():mean(-1) end
@@ -186,7 +187,7 @@ do -- what compile was given can be read
   assert(Net().loss == 5)
 end
 
-do -- a seed before the first fit decides the order of the samples, a later one does not
+do -- the seed set before the first fit determines the order of the samples; a later seed does not
   local function losses(seed, later)
     cr.random.seed(1)
     local m = model(1, "mse")

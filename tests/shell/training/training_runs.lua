@@ -1,5 +1,5 @@
--- Training runs: advanced, inspected, changed, saved and continued from Lua; datasets, shards,
--- surgery.
+-- Training runs from Lua: advanced, inspected, changed, saved and continued; with datasets, shards,
+-- and changes of the model.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -21,7 +21,7 @@ end
 local options = { epochs = 3, batch_size = 6, verbose = 0 }
 local function weights(model) return model:get_weights()[1]:totable() end
 
--- By steps, to the end: the same as fit.
+-- Advanced by steps to the end, a run gives the same as fit.
 local fitted, model = make(), make()
 local history = fitted:fit(x, y, options)
 local run = model:start_training(x, y, options)
@@ -35,7 +35,7 @@ assert(not run.ended and run:finish().history.loss[3] == history.history.loss[3]
 assert(run.ended and run:advance() == 0)
 check.same(weights(model), weights(fitted))
 
--- Kept in a file, in a snapshot, with the model; gone on with elsewhere.
+-- A run saved in a file, in a snapshot, or with the model is continued by another run.
 local path, model_path = check.temporary ".h5", check.temporary ".h5"
 model = make()
 run = model:start_training(x, y, options)
@@ -64,7 +64,7 @@ check.fails(function() make():start_training(x, y, options):restore() end, "rest
 os.remove(path)
 os.remove(model_path)
 
--- Changed while it rests; paused and stopped by callbacks.
+-- A run that is changed while it is paused, and runs paused and stopped by callbacks.
 local Pausing = cr.callbacks.Callback:subclass "Pausing"
 function Pausing:on_batch_end(batch)
   if batch == 1 then self.run:pause() end
@@ -89,7 +89,7 @@ check.fails(function() run.epochs = -1 end, "0 or more")
 check.fails(function() run:advance(-1) end, "number of batches")
 check.fails(function() model:start_training(x, y, { epoch = 3 }) end, "did you mean 'epochs'?")
 
--- Datasets, and their shards: parts of the same batches.
+-- Datasets, and their shards, which are parts of the same batches.
 local data = cr.data.dataset(x, y, { batch_size = 6 })
 assert(data.samples == 24 and data.batches == 4)
 check.near(model:evaluate(data, { verbose = 0 })[1],
@@ -112,7 +112,7 @@ local second, fourth = model:predict(x:slice(2, 2)):totable(),
   model:predict(x:slice(4, 4)):totable()
 check.near(model:predict(made:shard(2, 2)), { second[1], fourth[1] })
 
--- Surgery.
+-- Replacing layers of the model during a run.
 local head = cr.layers.Dense(2, { name = "head" })
 local old = make()
 local other = cr.models.rewire(old, { [old.layers[3]] = head, [old.layers[2].name] = false },
@@ -125,7 +125,7 @@ check.fails(function()
   cr.models.rewire(old, { [old.layers[1]] = "head" })
 end, "expected a layer or a symbol")
 
--- The same call again goes on with a run that was given up.
+-- Calling fit again continues a run that was aborted.
 local GivesUp = cr.callbacks.Callback:subclass "GivesUp"
 function GivesUp:on_epoch_end(epoch)
   if epoch == 1 then error "given up" end
@@ -144,7 +144,9 @@ check.same(weights(trained), weights(fitted))
 assert(not io.open(kept), "the file of a run that ended is removed")
 check.fails(function() fitted:fit(x, y, { resume = 3 }) end, "the path of a file")
 
-do -- where a run ends is kept with it when it was changed, else the new run says it
+-- The number of epochs is saved with a run only if it was changed; otherwise the new run's options
+-- determine it.
+do
   local kept = make():start_training(x, y, options)
   kept:advance(5)
   kept:save(path)

@@ -1,4 +1,5 @@
--- model:validate checks the compiled steps, prints a summary, gives what it found and changes nothing
+-- model:validate checks the compiled steps, prints a summary, returns a report, and does not change
+-- the model.
 local cr = require "crescent"
 local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
 package.path = here .. "/../support/?.lua;" .. package.path

@@ -95,11 +95,11 @@ CRESCENT_API std::string exception_text();
 /// Printable characters of every language are kept.
 CRESCENT_API std::string printable(std::string_view text);
 
-/// Reports something that the user should know but that stops nothing. The text goes to stderr, or
-/// to the handler set by set_warning_handler().
+/// Reports a problem that the user should know and that does not stop the operation. The text goes
+/// to stderr, or to the handler set by set_warning_handler().
 CRESCENT_API void warn_text(std::string_view text);
-CRESCENT_API void set_warning_handler(
-    void (*handler)(std::string_view text));  ///< null: stderr again
+/// Sets a function that gets warnings in place of stderr; null restores stderr.
+CRESCENT_API void set_warning_handler(void (*handler)(std::string_view text));
 
 template <class... Pieces>
 void warn(const Pieces&... pieces) {

@@ -19,7 +19,7 @@ class CRESCENT_API Progress {
  public:
   /// `unit` is the singular name of what is counted ("batch"); `total` is 0 when it is unknown.
   Progress(std::string_view what, std::string_view unit, int64_t total = 0);
-  /// Ends the line that was shown.
+  /// Ends the line on the terminal, if one was shown.
   ~Progress();
   Progress(const Progress&) = delete;
   void add(int64_t count = 1) { come_to(done_ + count); }

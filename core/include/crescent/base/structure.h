@@ -26,8 +26,8 @@ CRESCENT_API Value structure_of(const Value& nested);
 CRESCENT_API Value packed(const Value& structure, const List& leaves);
 /// The number of tensors in the structure.
 CRESCENT_API size_t tensor_count(const Value& structure);
-/// Returns null for the structures of one tensor and of a flat list, which null stands for; returns
-/// other structures unchanged.
+/// Returns null for the structure of a single tensor or of a flat list of tensors, which are not
+/// nested; returns other structures unchanged.
 CRESCENT_API Value nested_or_null(Value structure);
 /// The sorted names of a dictionary whose values are tensors; empty for other structures.
 CRESCENT_API std::vector<std::string> keys_of(const Value& structure);
@@ -37,8 +37,8 @@ CRESCENT_API Value structure_of_keys(const std::vector<std::string>& keys);
 CRESCENT_API std::vector<List> paths_of(const Value& structure);
 /// Whether a list or a dictionary of the structure contains another list or dictionary.
 CRESCENT_API bool is_deep(const Value& structure);
-/// The names by which data are given for inputs of this structure: `names`, or for a deep structure
-/// the path to each tensor joined by slashes: "first", "rest/0", "rest/1".
+/// The names under which data are given for inputs of this structure: `names` itself, or for a deep
+/// structure (is_deep) the path to each tensor with slashes: "first", "rest/0", "rest/1".
 CRESCENT_API std::vector<std::string> names_in_data(const Value& structure,
                                                     std::vector<std::string> names);
 /// Whether a list or a dictionary in `data` contains another one that is_leaf() does not accept.

@@ -70,8 +70,9 @@ class CRESCENT_API Dict {
   std::vector<DictEntry> entries_;
 };
 
-/// The special members are defined in core, as for other types that options are made of (Field,
-/// ClassInfo, ...): inlined, they made up most of a plugin's code and compile time.
+/// The copy and move members and the destructor are defined in core, and so are those of other
+/// types that describe options (Field, ClassInfo, ...). When they were inline, they made up most of
+/// a plugin's code and compile time.
 class CRESCENT_API Value {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, list, dict, object };
@@ -112,7 +113,8 @@ class CRESCENT_API Value {
   bool is_dict() const { return kind() == Kind::dict; }
   bool is_object() const { return kind() == Kind::object; }
 
-  // Each of these fails with "expected an integer, got "ten"" when the value is of another kind.
+  // Each of these functions fails with "expected an integer, got "ten"" when the value is of
+  // another kind.
   bool as_bool() const;
   int64_t as_int() const;   ///< accepts a float without fraction too
   double as_float() const;  ///< accepts an integer too

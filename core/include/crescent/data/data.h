@@ -15,7 +15,7 @@ class Schema;
 
 /// The tensors of a batch, one per input or output of a model.
 struct Batch {
-  /// sample_weight: empty, or a tensor per output (a null one: no weights)
+  /// sample_weight is empty, or has a tensor for each output; an empty Tensor means no weights
   Tensors x, y, sample_weight;
 };
 
@@ -28,19 +28,19 @@ class CRESCENT_API Dataset : public Object {
   static void describe_members(Schema<Dataset>& s);
   ~Dataset() override;
   std::string class_name() const override { return "Dataset"; }
-  virtual int64_t samples() const { return -1; }  ///< the number in an epoch; -1: unknown
-  /// the number in an epoch; -1: unknown before next() returns false
+  virtual int64_t samples() const { return -1; }  ///< samples in an epoch; -1: unknown
+  /// batches in an epoch; -1: unknown before next() returns false
   virtual int64_t batches() const { return -1; }
   /// Starts an epoch at its first batch; a dataset that shuffles draws a new order.
   virtual void begin_epoch() = 0;
   /// Replaces the tensors of `batch` by the next batch; returns false at the end of the epoch.
   /// Memory of the old tensors is reused if no other tensor shares it.
   virtual bool next(Batch& batch) = 0;
-  /// Whether next() waits for files and may be called on another thread; if so, fit, evaluate and
-  /// predict prefetch batches.
+  /// Whether next() reads files and may be called on another thread; if so, fit, evaluate and
+  /// predict prefetch batches on a thread.
   virtual bool reads_files() const { return false; }
-  /// Fails if values of earlier batches may have been lost because a mapped file became shorter.
-  /// next() calls it too.
+  /// Fails if a mapped file has become shorter, so that earlier batches may contain zeros in place
+  /// of its values. next() calls check() too.
   virtual void check() const {}
 
   /// The state of the random generator that draws the order of the batches: together with the data
@@ -53,24 +53,24 @@ class CRESCENT_API Dataset : public Object {
 
  protected:
   friend CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
-  /// The shard, if the dataset divides its data in another way than by whole batches; null (the
-  /// default) otherwise.
+  /// Returns the shard of a dataset that has its own way to divide its data; null (the default) for
+  /// a dataset that is divided by whole batches.
   virtual DatasetPtr own_shard(int64_t /*index*/, int64_t /*count*/) { return nullptr; }
 };
 
-/// Shard number `index`, from 0, of the `count` shards into which the data is divided. All shards
-/// have the same number of batches. Arrays are divided by rows: the i-th batches of all shards are
-/// the rows of the i-th batch of the data, which is left out if it has fewer rows than there are
-/// shards. Other data is divided by whole batches in turn, and each shard needs a dataset object of
-/// its own; the last batches are left out if there is not one for each shard.
+/// Returns shard number `index`, from 0, of the `count` shards into which a dataset is divided. All
+/// shards have the same number of batches. Arrays are divided by rows: each shard has some rows of
+/// every batch; a batch with fewer rows than there are shards is left out. Other datasets are
+/// divided by whole batches, which the shards take in turn; if the last batches are too few to give
+/// one to each shard, they are left out. Every shard then needs a dataset object of its own.
 CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
 
 /// The options of array_dataset().
 struct ArrayOptions {
   int64_t batch_size = 32;
   bool shuffle = false;
-  const SeedGenerator* order =
-      nullptr;  ///< draws the permutation of each epoch; needed for shuffle
+  /// draws the permutation of each epoch; needed for shuffle
+  const SeedGenerator* order = nullptr;
 };
 /// A dataset of arrays with the same first dimension; other arrays fail with Keras' message.
 /// Without shuffle, batches share the memory of the arrays; with it, rows are gathered. The last

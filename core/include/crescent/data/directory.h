@@ -15,18 +15,19 @@ namespace crescent {
 /// The options that all functions of this header share, with their names in Keras.
 struct DirectoryOptions {
   std::string directory = {};
-  /// "inferred": the label of a file is the number of its subfolder among the classes; null: no
-  /// labels; a list: an integer for each file in alphabetical order.
+  /// "inferred": the label of a file is the class number of its subfolder; null: there are no
+  /// labels; a list: one integer label for each file, in alphabetical order of the files
   Value labels = "inferred";
   /// "int": labels are class numbers; "categorical": one-hot, float32 (classes); "binary": float32
   /// (1); nullopt: no labels.
   std::optional<std::string> label_mode = "int";
-  /// The subfolders in the order of their class numbers; empty: all of them, alphabetically.
+  /// the names of subfolders in the order of their class numbers; empty: all subfolders,
+  /// alphabetically
   std::vector<std::string> class_names = {};
   std::optional<int64_t> batch_size = 32;  ///< nullopt: elements are not batched
   bool shuffle = true;  ///< whether files are shuffled, once when listed and again in each pass
   std::optional<int64_t> seed = {};  ///< nullopt: drawn from global_random()
-  /// the fraction of files, at the end of the list, for validation
+  /// the fraction of the files, at the end of the list, that is the validation part
   std::optional<double> validation_split = {};
   std::optional<std::string> subset = {};  ///< "training", "validation" or "both"
   bool follow_links = false;               ///< whether symbolic links to folders are followed
@@ -52,12 +53,13 @@ class CRESCENT_API DirectoryDataset final : public Stream {
   std::vector<StreamPtr> sources() const override;
 
   const std::vector<std::string> class_names;
-  const std::vector<std::string> file_paths;  ///< in the order before a pass shuffles them
+  /// paths of all files, in the order that they have before a pass shuffles them
+  const std::vector<std::string> file_paths;
 
  private:
   StreamPtr stream_;
 };
-/// One dataset, or the training and the validation dataset for subset "both".
+/// One dataset, or the training and the validation dataset if `subset` is "both".
 using DirectoryDatasets = std::vector<std::shared_ptr<DirectoryDataset>>;
 
 /// Lists the files and makes their datasets. Fails with Keras' messages for options that contradict
@@ -70,9 +72,9 @@ struct ImageFileOptions {
   std::string color_mode = "rgb";
   ImageSize size{256, 256};
   std::string interpolation = "bilinear";  ///< the name of a filter of resize_as_tensorflow
-  /// whether the central region with the proportions of `size` is cut out first
+  /// whether the central region with the aspect ratio of `size` is cut out before resizing
   bool crop_to_aspect_ratio = false;
-  bool pad_to_aspect_ratio = false;  ///< whether zeros are added around the image first
+  bool pad_to_aspect_ratio = false;  ///< whether zeros are added around the image before resizing
   std::string data_format = "channels_last";
 };
 /// Datasets of images in .bmp, .jpeg, .jpg and .png files: float32 from 0 to 255, (batch, height,
@@ -85,8 +87,8 @@ CRESCENT_API DirectoryDatasets text_dataset_from_directory(const DirectoryOption
 
 /// The options of audio_dataset_from_directory() for audio, with their names in Keras.
 struct AudioFileOptions {
-  std::optional<int64_t> sampling_rate = {};  ///< in Hz; files with another rate fail
-  /// samples; nullopt: the length of the longest file in a batch
+  std::optional<int64_t> sampling_rate = {};  ///< in Hz; reading a file with another rate fails
+  /// length in samples; nullopt: the length of the longest file in a batch
   std::optional<int64_t> output_sequence_length = {};
 };
 /// Datasets of the audio in .wav files: float32 from -1 to 1, (batch, samples, channels), with

@@ -17,8 +17,8 @@ namespace crescent {
 /// utils.to_categorical.
 CRESCENT_API Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes = {});
 
-/// x divided by its norm of this order along an axis; vectors of norm 0 are unchanged. Keras'
-/// utils.normalize.
+/// Divides x by its norm of this order along an axis, as Keras' utils.normalize does; vectors of
+/// norm 0 are unchanged.
 CRESCENT_API Tensor normalize(const Tensor& x, int axis = -1, double order = 2);
 
 /// Sequences of different lengths as rows of one tensor (sequences, maxlen); maxlen defaults to the

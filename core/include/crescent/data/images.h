@@ -29,7 +29,7 @@ CRESCENT_API Tensor read_image(const std::string& path, int64_t channels = 3);
 /// The options of load_image(), with their names in Keras.
 struct LoadImageOptions {
   std::string color_mode = "rgb";
-  std::optional<ImageSize> target_size = {};  ///< nullopt: the size of the file
+  std::optional<ImageSize> target_size = {};  ///< nullopt: the size of the image in the file
   std::string interpolation = "nearest";      ///< the name of a filter of resize_as_pillow
   bool keep_aspect_ratio = false;             ///< whether central_region() is cut out first
 };
@@ -40,9 +40,9 @@ CRESCENT_API Tensor load_image(const std::string& path, const LoadImageOptions& 
 /// The options of save_image(), with their names in Keras.
 struct SaveImageOptions {
   std::string data_format = "channels_last";
-  /// "png", "jpeg"; nullopt: the one of the path's extension
+  /// "png" or "jpeg"; nullopt: the format that belongs to the path's extension
   std::optional<std::string> file_format = {};
-  bool scale = true;  ///< the option of array_to_image
+  bool scale = true;  ///< the parameter `scale` of array_to_image
 };
 /// Writes an array as an image file, as keras.utils.save_img does. A JPEG of four channels loses
 /// its alpha channel, with a warning.
@@ -92,7 +92,8 @@ struct ImageRegion {
 CRESCENT_API ImageRegion whole_image(const Tensor& image);
 /// The largest centred region of the image that has the proportions of `size`.
 CRESCENT_API ImageRegion central_region(const Tensor& image, ImageSize size);
-/// The image, padded with zeros on both sides to the proportions of `size`.
+/// Returns the image with zeros added on two opposite sides so that it has the aspect ratio of
+/// `size`.
 CRESCENT_API Tensor padded_to_aspect_ratio(const Tensor& image, ImageSize size);
 
 /// Resizes a region as Pillow's Image.resize does; the dtype, uint8 or int32, stays. Filters:

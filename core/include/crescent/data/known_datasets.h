@@ -21,7 +21,7 @@ struct TrainAndTest {
 
 /// Images of digits, uint8 (60000 and 10000, 28, 28), and their labels, uint8.
 CRESCENT_API TrainAndTest load_mnist(const std::string& path = "mnist.npz");
-/// Images of clothes in the shapes of load_mnist().
+/// Images of clothes and their labels, with the shapes and dtypes of load_mnist().
 CRESCENT_API TrainAndTest load_fashion_mnist();
 /// Colour images, uint8 (50000 and 10000, 32, 32, 3), and their labels, uint8 (..., 1).
 CRESCENT_API TrainAndTest load_cifar10();
@@ -38,19 +38,21 @@ CRESCENT_API TrainAndTest load_california_housing(
     const std::string& version = "large", const std::string& path = "california_housing.npz",
     double test_split = 0.2, int64_t seed = 113);
 
-/// The words of film reviews with label 1 for positive ones: the training and the test part.
+/// Film reviews as sequences of word numbers, the training and the test part; the label of a
+/// positive review is 1.
 CRESCENT_API std::pair<WordSequences, WordSequences> load_imdb(const std::string& path = "imdb.npz",
                                                                int64_t seed = 113,
                                                                const WordOptions& options = {});
-/// The words of news in 46 classes; the last fraction `test_split` of them is the test part.
+/// News as sequences of word numbers, in 46 classes; the last fraction `test_split` of the texts is
+/// the test part.
 CRESCENT_API std::pair<WordSequences, WordSequences> load_reuters(
     const std::string& path = "reuters.npz", double test_split = 0.2, int64_t seed = 113,
     const WordOptions& options = {});
-/// A dictionary of the number of each word.
+/// Returns a dictionary that maps each word to its number.
 CRESCENT_API Value imdb_word_index(const std::string& path = "imdb_word_index.json");
-/// As imdb_word_index(), for Reuters.
+/// Returns a dictionary that maps each word of load_reuters() to its number.
 CRESCENT_API Value reuters_word_index(const std::string& path = "reuters_word_index.json");
-/// The names of the 46 classes.
+/// The names of the 46 classes of load_reuters().
 CRESCENT_API std::vector<std::string> reuters_label_names();
 
 }  // namespace crescent

@@ -14,9 +14,9 @@ namespace crescent {
 
 /// The options of split_arrays() and k_folds().
 struct SplitOptions {
-  bool shuffle = true;               ///< otherwise rows keep their order
+  bool shuffle = true;               ///< whether rows are shuffled; otherwise they keep their order
   std::optional<int64_t> seed = {};  ///< nullopt: drawn from global_random()
-  Tensor stratify = {};  ///< a label per row; each part gets the same fraction of every class
+  Tensor stratify = {};  ///< a label for each row; both parts get the same fraction of every class
 };
 
 /// Splits arrays (rows, ...) into those of the training rows and those of the test rows, the

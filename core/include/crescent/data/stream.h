@@ -31,8 +31,8 @@ using Element = List;
 class CRESCENT_API Cursor {
  public:
   virtual ~Cursor();
-  /// Writes the next element; returns false at the end. Throws Interrupted if the thread that it
-  /// waits for was interrupted.
+  /// Writes the next element of the pass to `element`; returns false at the end of the pass. Throws
+  /// Interrupted if the thread that waits for the element was interrupted.
   virtual bool next(Element& element) = 0;
   /// Skips up to `count` elements, if possible without making them; returns the number of skipped
   /// elements.
@@ -52,12 +52,12 @@ class CRESCENT_API Stream : public Dataset {
   virtual int64_t elements() const { return kUnknown; }
   /// Begins pass number `epoch`, on which the random numbers of the pass depend.
   virtual CursorPtr open(uint64_t epoch) = 0;
-  /// Begins a pass with the next number.
+  /// Begins the pass whose number follows that of the last pass begun in this way.
   CursorPtr open() { return open(next_epoch_++); }
-  /// The streams from which it takes elements.
+  /// The streams whose elements this stream transforms or combines.
   virtual std::vector<StreamPtr> sources() const;
-  /// Whether elements must be made on the thread of the script because a function of the script
-  /// makes them.
+  /// Whether elements must be made on the thread of the Lua script, because a function of the
+  /// script makes them.
   virtual bool on_own_thread() const;
 
   int64_t batches() const override { return elements() < 0 ? -1 : elements(); }
@@ -68,7 +68,8 @@ class CRESCENT_API Stream : public Dataset {
   void restore(const Value& state, int64_t batches) override;
 
  protected:
-  /// The state besides the pass number on which passes depend: a seed that was drawn.
+  /// The state on which passes depend besides the pass number and the sources, such as a seed that
+  /// was drawn. It is part of state().
   virtual Value own_state() const { return {}; }
   virtual void set_own_state(const Value& /*state*/) {}
 
@@ -77,7 +78,7 @@ class CRESCENT_API Stream : public Dataset {
                                             std::vector<std::string> y);
   bool next(Batch& batch, const std::vector<std::string>& x, const std::vector<std::string>& y);
   void set_state(const Value& state);
-  CursorPtr cursor_;  ///< of the current epoch
+  CursorPtr cursor_;  ///< the cursor of the epoch that begin_epoch() began
   uint64_t epoch_ = 0, next_epoch_ = 0;
 };
 
@@ -99,7 +100,8 @@ CRESCENT_API StreamPtr slices(Element arrays);
 struct Generated {
   std::function<std::function<bool(Element&)>(uint64_t epoch)> begin;
   int64_t elements = Stream::kUnknown;
-  bool on_own_thread = false;  ///< a function of the script runs there
+  /// whether `begin` calls a function of the Lua script, which runs on the script's thread only
+  bool on_own_thread = false;
 };
 /// The stream of a source.
 CRESCENT_API StreamPtr generated(Generated source);
@@ -115,10 +117,10 @@ CRESCENT_API StreamPtr list_files(const std::string& pattern, bool shuffled = tr
 using Mapper = std::function<Element(Element)>;
 /// A mapper and the threads on which it runs.
 struct Mapping {
-  /// called once on each worker thread; later passes use its result again
+  /// makes a mapper; each worker uses a mapper of its own, and later passes reuse the mappers
   std::function<Mapper()> make;
   int64_t workers = 0;  ///< worker threads; 0: the mapper runs on the thread that calls next()
-  /// without workers: a function of the script runs on the script's thread
+  /// whether the mapper calls a function of the Lua script, which runs on the script's thread only
   bool on_own_thread = false;
   std::string name = "map";  ///< the word for the mapping in messages
 };
@@ -130,7 +132,7 @@ CRESCENT_API Mapping layer_mapping(const std::shared_ptr<Layer>& layer,
 CRESCENT_API StreamPtr map(StreamPtr source, Mapping mapping);
 /// The elements for which the mapping returns true.
 CRESCENT_API StreamPtr filter(StreamPtr source, Mapping mapping);
-/// The same elements; another thread makes `count` of them ahead.
+/// The elements of `source`, `count` of which another thread makes ahead of their use.
 CRESCENT_API StreamPtr prefetch_elements(StreamPtr source, int64_t count);
 /// Stores the elements of the first complete pass in memory, or in a file that later processes
 /// find; all later passes give these elements.
@@ -147,7 +149,7 @@ struct ShuffleOptions {
 /// The elements in random order: each is drawn from a buffer, where the next element of the
 /// source replaces it. Fails for a buffer without elements.
 CRESCENT_API StreamPtr shuffle(StreamPtr source, const ShuffleOptions& options);
-/// The elements `count` times; nullopt: without end.
+/// The elements of `source`, `count` times in succession; nullopt: without end.
 CRESCENT_API StreamPtr repeat(StreamPtr source, std::optional<int64_t> count);
 /// The first `count` elements.
 CRESCENT_API StreamPtr take(StreamPtr source, int64_t count);
@@ -176,7 +178,7 @@ CRESCENT_API StreamPtr interleave(StreamPtr source, Interleaving interleaving);
 /// previous one.
 struct WindowOptions {
   int64_t size = 1;
-  std::optional<int64_t> shift;  ///< nullopt: size
+  std::optional<int64_t> shift;  ///< nullopt: `size`
   int64_t stride = 1;
   bool drop_remainder = false;  ///< whether windows with fewer elements are left out
 };

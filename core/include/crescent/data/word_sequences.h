@@ -15,7 +15,7 @@ class NumpyRandom;
 /// The word numbers of texts, and a label per text.
 struct WordSequences {
   std::vector<std::vector<int64_t>> texts;
-  std::vector<int64_t> labels;  ///< one per text
+  std::vector<int64_t> labels;  ///< one label per text
 };
 
 /// The number of a word is its rank by frequency plus index_from; num_words and skip_top are
@@ -24,9 +24,10 @@ struct WordOptions {
   std::optional<int64_t> num_words = {};  ///< words with this number or a greater one are unknown
   int64_t skip_top = 0;                   ///< words with a smaller number are unknown
   std::optional<int64_t> maxlen = {};     ///< texts of this many words or more are left out
-  std::optional<int64_t> start_char = 1;  ///< inserted before each text
-  std::optional<int64_t> oov_char = 2;    ///< replaces unknown words; nullopt: these are removed
-  int64_t index_from = 3;                 ///< added to the rank of each word
+  std::optional<int64_t> start_char = 1;  ///< word number that is inserted before each text
+  /// word number that replaces unknown words; nullopt: these are removed
+  std::optional<int64_t> oov_char = 2;
+  int64_t index_from = 3;  ///< added to the rank of each word
 };
 
 /// Makes sequences of `values`, the concatenated words of all texts, int64, `lengths`, the number
@@ -37,8 +38,9 @@ CRESCENT_API WordSequences shuffled_sequences(const Tensor& values, const Tensor
 /// Adds index_from to words, inserts start_char and removes texts that are too long. Fails if no
 /// text is left.
 CRESCENT_API void begin_sequences(WordSequences& sequences, const WordOptions& options);
-/// Replaces words that are too frequent or too rare by oov_char, or removes them. As in Keras,
-/// num_words defaults to the greatest number in all parts, so this word is unknown.
+/// Replaces words that are too frequent or too rare by oov_char, or removes them. If num_words is
+/// not given, it is the greatest word number in all parts, as in Keras, so the words with that
+/// number are unknown.
 CRESCENT_API void limit_words(std::span<WordSequences> parts, const WordOptions& options);
 /// Splits off the last fraction `test_split` of the texts as the test part.
 CRESCENT_API std::pair<WordSequences, WordSequences> split_sequences(WordSequences all,

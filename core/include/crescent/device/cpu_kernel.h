@@ -66,8 +66,8 @@ class CRESCENT_API CpuThreads {
         &f, most);
   }
   /// Calls f(begin, end) for blocks of `grain` elements of [0, n). The blocks depend on n and grain
-  /// alone, so what is computed within a block has the same bits for any number of threads. A block
-  /// should take some microseconds.
+  /// alone, so a result computed within a block has the same bits for any number of threads. A
+  /// block should take some microseconds.
   template <class F>
   void blocks(int64_t n, int64_t grain, F&& f) {
     if (n <= grain) return f(int64_t{0}, n);
@@ -112,7 +112,7 @@ class CRESCENT_API CpuKernel : public Plain {
   /// Computes the op; called any number of times. It must neither check its arguments nor allocate.
   virtual void run(const CpuArguments& a) = 0;
 
-  // The following are called after prepare().
+  // The remaining functions are called after prepare().
   virtual size_t scratch_bytes() const { return 0; }
   /// Floating-point operations of one run, for profiles.
   virtual double flops() const { return 0; }

@@ -18,7 +18,7 @@ struct FusedStep {
   enum class Kind : uint8_t { unary, binary, select, cast, scatter } kind{};
   UnaryKind unary{};
   BinaryKind binary{};
-  DType dtype{};              ///< dtype of the written register
+  DType dtype{};              ///< dtype of the register that the step writes
   std::array<int, 3> args{};  ///< the registers that the step reads
   bool operator==(const FusedStep&) const = default;
   size_t hash() const {
@@ -42,8 +42,8 @@ struct CRESCENT_API Fused final : OpOf<Fused> {
 
 // ---- products and convolutions
 
-/// What a kernel does to its result before storing it. Each bias, add and mask reads one additional
-/// input.
+/// A post-op: an operation that a kernel applies to its result before storing it. Each bias, add
+/// and mask reads one additional input.
 enum class PostOp : uint8_t {
   bias /* + x (channels,) */,
   add /* + x */,
@@ -61,8 +61,9 @@ inline bool reads_input(PostOp post) { return post <= PostOp::mask; }
 /// post-ops are bfloat16.
 enum class Mixed : uint8_t { no, to_bfloat16, to_float32 };
 
-/// A Matmul, Conv, ConvBackwardData or ConvBackwardKernel followed by post-ops. (inputs of the
-/// op..., inputs of the post-ops in their order...) -> result[, mean, variance].
+/// A Matmul, Conv, ConvBackwardData or ConvBackwardKernel followed by post-ops. Inputs: those of
+/// `op`, then one for each post-op that reads an input. Outputs: the result and, for a post-op that
+/// computes moments, mean and variance.
 class CRESCENT_API WithPostOps final : public Op {
  public:
   static constexpr const char* kName = "with_post_ops";

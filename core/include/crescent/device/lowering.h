@@ -54,8 +54,8 @@ CRESCENT_API std::unique_ptr<Executable> compile(const Program& program,
                                                  Device& device = crescent::device());
 
 /// For each value, the index of the last instruction that reads it, directly or through a Reshape;
-/// its memory is free after that. -1 for a value that is never read; the number of instructions for
-/// outputs and new values of variables.
+/// after that instruction the value's memory is free. -1 for a value that is never read; the number
+/// of instructions for outputs and for new values of variables.
 CRESCENT_API std::vector<int> last_uses(const Program& program);
 
 }  // namespace crescent

@@ -46,9 +46,10 @@ class CRESCENT_API ReadsArrays {
  public:
   static constexpr const char* kAbility = "hold arrays";
   virtual ~ReadsArrays();
-  /// Reads the array with this path inside the file; "" is the only array of the file.
+  /// Reads the array at this path inside the file; "" means the only array of the file.
   virtual Tensor read_array(const std::string& path, const std::string& name) = 0;
-  /// Returns the same array without reading it: fit, evaluate and predict read its rows on demand.
+  /// Returns the same array without reading its values: fit, evaluate and predict read its rows
+  /// when they need them.
   virtual Tensor open_array(const std::string& path, const std::string& name) = 0;
   /// Reads all arrays of the file from a single state of it, even when another process replaces the
   /// file meanwhile. The default, for formats whose files hold one array, names that array "".
@@ -78,12 +79,13 @@ class CRESCENT_API ReadsTables {
   virtual Table read_table(const std::string& path, const Dict& options) = 0;
 };
 
-/// Translates configurations between those of other programs and core's own form (model.h).
+/// Translates configurations of models between those that other programs write and the form that
+/// core reads and writes (model.h).
 class CRESCENT_API TranslatesConfigs {
  public:
   static constexpr const char* kAbility = "translate configurations";
   virtual ~TranslatesConfigs();
-  /// Translates {"class_name", "config"} of a model into core's own form.
+  /// Translates {"class_name", "config"} of a model into the form that core reads.
   virtual Value config_in(const Value& config, const Value& custom_objects) = 0;
   virtual const SchemaData& config_out_options() const = 0;
   virtual Value config_out(const Value& config, const Dict& options) = 0;

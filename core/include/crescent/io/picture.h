@@ -17,8 +17,8 @@ class CRESCENT_API Picture : public Plain {
  public:
   static constexpr const char* kKind = "picture";
   ~Picture() override;
-  /// Returns the bytes of the drawn figure: those of a file, or those that a terminal shows.
-  /// `options` are the size and what the target can show; an unknown one is an error.
+  /// Draws the figure and returns the bytes of a file, or the characters that a terminal shows.
+  /// `options` are the size and the abilities of the terminal; an unknown option is an error.
   virtual std::string draw(const Dict& figure, const Dict& options) = 0;
 };
 

@@ -11,8 +11,8 @@ class CRESCENT_API Activation : public Plain {
   static constexpr const char* kKind = "activation";
   ~Activation() override;
   virtual Tensor operator()(const Tensor& x) const = 0;
-  /// The class name as a string when the activation has no options, else {class_name, config};
-  /// "linear" for null (Keras).
+  /// Returns the class name as a string when the activation has no options, else {"class_name",
+  /// "config"}; returns "linear" for null, as Keras does.
   static Value encode_option(const Activation* activation);
 };
 

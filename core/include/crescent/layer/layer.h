@@ -34,28 +34,31 @@ namespace crescent {
 
 class Metric;
 
-/// What a call receives beside its input tensors.
+/// The arguments of a call besides its input tensors.
 struct CRESCENT_API Call {
   bool training = false;
-  /// One per input, an empty Tensor for an input without mask; no elements when no input has one.
+  /// The masks of the inputs, with an empty Tensor for an input without mask; no elements if no
+  /// input has a mask.
   Tensors masks;
-  Dict arguments;   ///< declared with Schema::argument; tensors are boxed
+  Dict arguments;   ///< arguments declared with Schema::argument; tensors are boxed
   Value structure;  ///< how the input tensors are nested (structure.h)
 
-  /// The mask of this input; an empty Tensor without one.
+  /// Returns the mask of this input, or an empty Tensor if the input has none.
   const Tensor& mask(size_t input = 0) const;
-  /// The value passed for this argument, else its declared default; null without either.
+  /// Returns the value passed for this argument, or its declared default if none was passed; null
+  /// if there is no default either.
   const Value& argument(std::string_view name) const;
   /// The value of a boolean argument.
   bool flag(std::string_view name) const;
-  /// The value of a tensor argument; an empty Tensor when it was not passed.
+  /// Returns the value of a tensor argument, or an empty Tensor if none was passed.
   Tensor tensor(std::string_view name) const;
 };
 
-/// Options of operator(). An unset `training` is inherited from the enclosing call, else false.
+/// Options of Layer::operator(). If `training` is not set, it is that of the enclosing layer call,
+/// or false outside of layer calls.
 struct CallOptions {
   std::optional<bool> training{};
-  Tensors masks{};  ///< explicit masks take precedence over masks that the tensors carry
+  Tensors masks{};  ///< explicit masks, which take precedence over masks that the tensors carry
   /// Values of arguments that the layer declares; tensors and symbols are boxed. The names "1",
   /// "2", ... stand for the arguments that follow the inputs by position.
   Dict arguments{};
@@ -69,8 +72,8 @@ struct CRESCENT_API DTypePolicy {
   DType compute = DType::float32, variables = DType::float32;
   static DTypePolicy named(std::string_view name);
 };
-CRESCENT_CODEC(
-    DTypePolicy);  // a name, or Keras 3's {"class_name": "DTypePolicy", "config": {"name": ...}}
+// Decodes a name, or Keras 3's {"class_name": "DTypePolicy", "config": {"name": ...}}.
+CRESCENT_CODEC(DTypePolicy);
 /// The policy of layers that are made without a dtype option; initially "float32".
 CRESCENT_API const DTypePolicy& default_policy();
 CRESCENT_API void set_default_policy(std::string_view name);
@@ -80,13 +83,14 @@ struct WeightOptions {
   std::shared_ptr<Constraint> constraint{};
   bool trainable = true;
   std::optional<DType> dtype{};
-  bool autocast = true;  ///< see Variable::Options
+  bool autocast = true;  ///< see Variable::Options::autocast
 };
 
 /// The number of tensors that a layer may be called on.
 struct CRESCENT_API InputCount {
   size_t min = 1, max = static_cast<size_t>(-1);
-  std::string expected{};  ///< start of the message for a wrong number; empty: the text of Keras
+  /// start of the error message for a wrong number of inputs; empty: the text of Keras
+  std::string expected{};
 };
 
 class Layer;
@@ -117,24 +121,27 @@ class CRESCENT_API Layer : public Configurable {
   Symbol operator()(const Symbol& input, const CallOptions& options = {});
 
   // ---- what authors override
-  /// The accepted number of inputs, which is checked before every build and call.
+  /// The number of inputs that the layer accepts; it is checked before every build and call.
   virtual InputCount input_count() const;
-  /// Creates the weights for these input shapes (batch dims may be -1). Called once.
+  /// Creates the weights for these input shapes, whose batch dimension may be -1. Called once,
+  /// before the first call.
   virtual void build(const std::vector<Shape>& inputs);
   virtual Tensors call(const Tensors& inputs, const Call& call) = 0;
   /// Returns the mask of each output. The default returns the mask of a single input when
   /// supports_masking(), else no masks.
   virtual Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs);
-  /// True: masks are passed to call() and propagated to the outputs. False: a mask of an input is
-  /// dropped, with one warning (Keras 3).
+  /// Whether masks of inputs are passed to call() and propagated to the outputs. If false, a mask
+  /// of an input is dropped, with one warning, as in Keras 3.
   virtual bool supports_masking() const { return supports_masking_; }
   /// Whether the layer keeps state other than weights between batches (stateful RNN).
   virtual bool stateful() const { return false; }
   virtual void reset_states();
-  /// The variables of that state. A snapshot of a training run between batches includes them.
+  /// The variables that hold the state of a stateful layer. A snapshot of a training run between
+  /// batches includes them.
   virtual Variables states() const;
   void configured() override;
-  /// The arguments of call beside inputs, training and mask; the default is what describe declares.
+  /// The arguments of call besides inputs, training and mask; by default those declared by
+  /// Schema::argument.
   virtual const std::vector<Argument>& call_arguments() const;
   /// The names of the arguments that may follow the inputs by position.
   virtual std::vector<std::string> positional_arguments() const;
@@ -151,11 +158,11 @@ class CRESCENT_API Layer : public Configurable {
   const std::string& name() const { return name_; }
   void set_name(std::string name);
   virtual bool trainable() const { return trainable_; }
-  /// Sets the flag of the sublayers too. A compiled model keeps training the variables that it was
-  /// compiled with until compile is called again.
+  /// Sets `trainable` of this layer and its sublayers. A compiled model keeps training the
+  /// variables that it was compiled with until compile is called again.
   virtual void set_trainable(bool on);
   bool built() const { return built_; }
-  /// Builds the layer without data.
+  /// Builds the layer for these input shapes without calling it on data.
   void build_for(const std::vector<Shape>& inputs);
   DType compute_dtype() const { return policy_.compute; }
   DType variable_dtype() const { return policy_.variables; }
@@ -166,11 +173,12 @@ class CRESCENT_API Layer : public Configurable {
   Variables weights() const;
   Variables trainable_weights() const;  ///< empty while trainable() is false
   Variables non_trainable_weights() const;
-  /// weights() in the order of get_weights and set_weights, in which models list them layer by
-  /// layer (Keras).
+  /// The weights in the order in which get_weights returns them and set_weights takes them. In
+  /// models this order lists them layer by layer, as in Keras.
   virtual Variables weights_in_keras_order() const;
-  Tensors get_weights() const;  ///< copies
-  /// Fails with the messages of Keras on a wrong count or shape.
+  Tensors get_weights() const;  ///< copies of the values of weights_in_keras_order()
+  /// Sets the values of the weights in the order of get_weights(). Fails with the messages of Keras
+  /// for a wrong number of tensors or a wrong shape.
   void set_weights(const Tensors& values);
   int64_t count_params() const;  ///< fails while the layer is not built (Keras' message)
 
@@ -194,10 +202,10 @@ class CRESCENT_API Layer : public Configurable {
 
   // ---- graph
   std::vector<NodePtr> inbound_nodes() const;   ///< calls of this layer on symbols
-  std::vector<NodePtr> outbound_nodes() const;  ///< calls of other layers on its outputs
-  // The calls on symbols are numbered from 0; -1 is the last one. Fails with the messages of Keras
-  // 2.3.1 for a layer that was never called, for several calls where input() or output() needs a
-  // single one, and for a number without a call.
+  std::vector<NodePtr> outbound_nodes() const;  ///< calls of other layers on outputs of this layer
+  // `node_index` counts the calls of this layer on symbols from 0; -1 is the last call. These
+  // functions fail with the messages of Keras 2.3.1 for a layer that was never called, for an index
+  // without a call, and input() and output() also for a layer with several calls.
   std::vector<Symbol> input() const;
   std::vector<Symbol> output() const;
   std::vector<Symbol> get_input_at(int node_index) const;
@@ -208,8 +216,8 @@ class CRESCENT_API Layer : public Configurable {
   std::vector<Shape> get_output_shape_at(int node_index) const;
   Tensor input_mask() const;
   Tensor output_mask() const;
-  /// The input shape with batch axis that the option batch_input_shape, input_shape or input_dim
-  /// declares, if any.
+  /// The input shape, including the batch axis, that one of the options batch_input_shape,
+  /// input_shape and input_dim declares; nullopt if none is given.
   std::optional<Shape> declared_input_shape() const;
   /// Output shapes for input shapes, by running call on abstract tensors (builds the layer when
   /// needed).
@@ -224,7 +232,7 @@ class CRESCENT_API Layer : public Configurable {
   /// Adds a weight with the initializer, regularizer and constraint that the user chose.
   Variable add_weight(const std::string& name, const Shape& shape, const WeightRules& rules,
                       bool autocast = true);
-  void add_loss(const Tensor& value);  ///< a scalar
+  void add_loss(const Tensor& value);  ///< `value` is a scalar
   void add_update(const Variable& variable, const Tensor& value);
   /// Adds a metric that averages `value` over batches (a Mean).
   void add_metric(const Tensor& value, const std::string& name);
@@ -233,17 +241,17 @@ class CRESCENT_API Layer : public Configurable {
   /// A repeated registration has no effect.
   void track(const LayerPtr& layer);
   void untrack(const LayerPtr& layer);
-  void track(const Variable& variable);  ///< a variable created elsewhere
+  void track(const Variable& variable);  ///< for a variable that add_weight did not create
   /// Adds a random generator whose state is saved with the model. Without a seed, the seed is drawn
   /// from the generator of the process.
   SeedGenerator& add_seed_generator(std::optional<int64_t> seed = {});
   void set_supports_masking(bool on);
-  std::shared_ptr<Regularizer> activity_regularizer() const {  ///< null: none
+  std::shared_ptr<Regularizer> activity_regularizer() const {  ///< null if there is none
     return activity_regularizer_.shared();
   }
   void set_activity_regularizer(std::shared_ptr<Regularizer> regularizer);
-  /// For a layer that changes by other means than the functions above: gives this layer and all
-  /// layers that contain it a new structure_version().
+  /// Gives this layer and all layers that contain it a new structure_version(). A layer calls it
+  /// after a change that the functions above do not make.
   void structure_changed();
 
  protected:
@@ -256,11 +264,11 @@ class CRESCENT_API Layer : public Configurable {
   Ref<Regularizer> activity_regularizer_;
   std::vector<InputSpec> input_specs_;
   bool built_ = false;
-  bool autocast_ =
-      true;  ///< cast floating inputs to compute_dtype(); models leave that to their layers
-  /// Sets how the outputs that call is about to return are nested.
+  /// Whether floating inputs are cast to compute_dtype(). False in models, whose layers cast.
+  bool autocast_ = true;
+  /// Sets how the outputs that the running call will return are nested.
   void set_output_structure(Value structure) { output_structure_ = std::move(structure); }
-  /// The options of the first call, while it runs build; else null.
+  /// The options of the first call while build runs within that call; otherwise null.
   const CallOptions* first_call() const { return first_call_; }
   /// The input and output symbols of a layer that is a graph by itself (a model, an InputLayer);
   /// other layers have none.
@@ -270,7 +278,7 @@ class CRESCENT_API Layer : public Configurable {
  private:
   static void describe_options(Schema<Layer>& s);
   friend class Node;
-  friend struct LayerAccess;  // accessor for the graph and models in core
+  friend struct LayerAccess;  // gives core's graph and model code access to private members
   Tensors run(const Tensors& inputs, const CallOptions& options);
 
   bool supports_masking_ = false, warned_of_mask_ = false;
@@ -278,7 +286,8 @@ class CRESCENT_API Layer : public Configurable {
   const CallOptions* first_call_ = nullptr;
   Variables own_trainable_, own_fixed_;
   std::vector<LayerPtr> sublayers_;
-  // Layers that have this one as a sublayer; their destructors remove them from here.
+  // The layers that have this one as a sublayer; the destructor of an owner removes it from this
+  // list.
   std::vector<Layer*> owners_;
   uint64_t version_ = 0;
   std::vector<std::shared_ptr<Metric>> metrics_;

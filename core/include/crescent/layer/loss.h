@@ -1,4 +1,4 @@
-// Losses: what training minimizes.
+// Losses: functions whose value training minimizes.
 #pragma once
 #include <optional>
 #include <string>
@@ -33,12 +33,14 @@ class CRESCENT_API Loss : public Configurable {
   /// trailing axes; a mask of y_pred is multiplied into the weights.
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight = {}) const;
-  /// Whether targets are class indices (then the metric "accuracy" becomes
-  /// sparse_categorical_accuracy).
+  /// Whether targets are class indices; if so, the metric "accuracy" stands for
+  /// sparse_categorical_accuracy.
   virtual bool sparse_targets() const { return false; }
-  /// Whether the loss is a binary cross-entropy (then "accuracy" becomes binary_accuracy).
+  /// Whether the loss is a binary cross-entropy; if so, the metric "accuracy" stands for
+  /// binary_accuracy.
   virtual bool binary_targets() const { return false; }
-  const std::string& name() const { return name_; }  ///< empty: the class name in snake case
+  /// if it is empty, logs use the class name in snake case
+  const std::string& name() const { return name_; }
 
  protected:
   std::string reduction_ = "sum_over_batch_size";

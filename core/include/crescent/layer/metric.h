@@ -12,8 +12,8 @@ namespace crescent {
 /// Whether a smaller or a larger value of a metric is better; unknown unless its class declares it.
 enum class Direction { unknown, down, up };
 
-/// State that is accumulated over batches. update_state runs within the step, result is computed on
-/// demand, reset_state is called at the start of an epoch.
+/// State that is accumulated over batches. update_state runs within a training or test step, result
+/// is computed on demand, and reset_state is called at the start of an epoch.
 class CRESCENT_API Metric : public Configurable {
  public:
   static constexpr const char* kKind = "metric";
@@ -27,18 +27,18 @@ class CRESCENT_API Metric : public Configurable {
 
   virtual void update_state(const Tensor& y_true, const Tensor& y_pred,
                             const Tensor& sample_weight) = 0;
-  virtual Tensor result() const = 0;  ///< a scalar
-  virtual void reset_state();         ///< zeros every variable
+  virtual Tensor result() const = 0;  ///< returns a scalar
+  virtual void reset_state();         ///< sets every variable to zero
   /// Whether a smaller or a larger result is better, for callbacks with mode = "auto".
   virtual Direction direction() const { return Direction::unknown; }
   const Variables& variables() const { return variables_; }
   const std::string& name() const { return name_; }
   void set_name(std::string name);
-  std::optional<DType> dtype() const { return dtype_; }  ///< the option `dtype`
+  std::optional<DType> dtype() const { return dtype_; }  ///< the value of the option `dtype`
 
  protected:
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype = DType::float32);
-  std::string name_;  ///< empty: the class name in snake case
+  std::string name_;  ///< if it is empty, logs use the class name in snake case
   std::optional<DType> dtype_;
 
  private:

@@ -30,7 +30,7 @@ class CRESCENT_API Symbol {
   int node_index() const;
   int tensor_index() const { return tensor_index_; }
   const NodePtr& node() const { return node_; }
-  std::string name() const;  ///< "dense_1/output_0"-like, for messages
+  std::string name() const;  ///< for messages, such as "dense_1/output_0"
   /// The abstract tensor (with mask) that represents this symbol in shape inference.
   const Tensor& abstract() const;
   bool operator==(const Symbol& other) const {
@@ -41,8 +41,8 @@ class CRESCENT_API Symbol {
   NodePtr node_;
   int tensor_index_ = 0;
 };
-CRESCENT_API std::string to_text(
-    const Symbol& symbol);  ///< <Symbol shape=(None, 3) dtype=float32 (created by layer 'dense_1')>
+/// Returns "<Symbol shape=(None, 3) dtype=float32 (created by layer 'dense_1')>".
+CRESCENT_API std::string to_text(const Symbol& symbol);
 
 /// A Symbol inside a Value: an argument of a call.
 class CRESCENT_API BoxedSymbol final : public Object {
@@ -56,16 +56,16 @@ class CRESCENT_API BoxedSymbol final : public Object {
 /// One call of a layer on symbols.
 class CRESCENT_API Node {
  public:
-  std::shared_ptr<Layer> outbound_layer;  ///< the layer called
-  std::vector<Symbol> inputs;    ///< of the call, followed by the symbols among its arguments
-  size_t argument_inputs = 0;    ///< how many of `inputs` are such arguments
-  std::vector<Tensor> outputs;   ///< abstract, with masks
-  std::optional<bool> training;  ///< set when the user passed it
+  std::shared_ptr<Layer> outbound_layer;  ///< the layer that was called
+  std::vector<Symbol> inputs;    ///< the inputs of the call, then symbols passed as arguments
+  size_t argument_inputs = 0;    ///< how many of `inputs` were passed as arguments
+  std::vector<Tensor> outputs;   ///< abstract tensors with masks
+  std::optional<bool> training;  ///< set if the caller passed `training`
   Dict arguments;                ///< other keyword arguments; symbols are boxed
   Value structure;               ///< how the inputs of the call are nested (structure.h)
-  Value output_structure;        ///< how its outputs are nested
+  Value output_structure;        ///< how the outputs of the call are nested
 
-  int index() const { return index_; }  ///< position among the layer's living inbound nodes
+  int index() const { return index_; }  ///< position in inbound_nodes() of the layer
   std::vector<Symbol> output_symbols(const NodePtr& self) const;
   std::vector<std::shared_ptr<Layer>> inbound_layers() const;
   std::vector<int> node_indices() const;
@@ -79,7 +79,7 @@ class CRESCENT_API Node {
 
 struct InputOptions {
   std::optional<Shape> shape;        ///< without batch axis
-  std::optional<Shape> batch_shape;  ///< with it
+  std::optional<Shape> batch_shape;  ///< with batch axis
   std::optional<int64_t> batch_size;
   std::string name;
   DType dtype = DType::float32;

@@ -20,10 +20,10 @@ namespace crescent {
 /// The type of an operation's result.
 enum class OperationResult : uint8_t {
   tensor,
-  list,             ///< several results, returned one after the other
-  tuple,            ///< results one after the other
-  tensor_or_tuple,  ///< a tensor or several, depending on the arguments
-  host_value,       ///< a shape or a number, for which a symbol serves as well as a tensor
+  list,             ///< several results, which Lua gets as one list
+  tuple,            ///< several results, which Lua gets one after the other
+  tensor_or_tuple,  ///< one tensor or several, depending on the arguments
+  host_value,       ///< a shape or number, which follows from the spec of a symbol too
 };
 
 /// The registration of one operation.
@@ -62,7 +62,7 @@ struct NumberOrTensor : ops::Operand {
 };
 CRESCENT_CODEC(NumberOrTensor);
 
-/// An argument that is a number or a list of them; null is an empty list.
+/// An argument that is a number or a list of numbers; null gives an empty list.
 struct AxisList : std::vector<int> {};
 CRESCENT_CODEC(AxisList);
 

@@ -1,4 +1,4 @@
-// Optimizers: how gradients become updates of weights.
+// Optimizers: classes that compute updates of weights from gradients.
 #pragma once
 #include <optional>
 #include <span>
@@ -43,25 +43,26 @@ class CRESCENT_API Optimizer : public Configurable {
   static void describe_members(Schema<Optimizer>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  /// Creates the slots for these variables; from now on the state lists them in this order.
-  /// Variables from an earlier build keep their slots, even when a later build omits and then
+  /// Creates the slots for these variables, which from now on determine the order of state().
+  /// Variables of an earlier build keep their slots, even if one build omits them and a later one
   /// includes them again.
   virtual void build(const Variables& variables);
   bool built() const { return built_; }
   /// Called before a model trains, with all its weights, also frozen ones. Fails when an option
   /// selects weights by a pattern of paths that matches none of them.
   virtual void check_patterns(const Variables& weights) const;
-  /// Updates the variables; unknown ones are built first. A variable whose gradient is an empty
-  /// Tensor is left unchanged. Fails when all gradients are empty.
+  /// Updates the variables; builds first if there are variables without slots. A variable whose
+  /// gradient is an empty Tensor is left unchanged. Fails when all gradients are empty.
   virtual void apply(std::span<const Tensor> gradients, const Variables& variables);
 
-  virtual Variable iterations() const { return iterations_; }  ///< int64 scalar
+  virtual Variable iterations() const { return iterations_; }  ///< an int64 scalar
   /// A float32 scalar; with a schedule, its most recent value.
   virtual Variable learning_rate() const;
   virtual void set_learning_rate(double rate);  ///< fails when a schedule computes the rate
   /// The slot variables of this name, in order of the trained variables: slot("momentum").
   Variables slot(std::string_view name) const;
-  virtual std::vector<std::string> slot_names() const;  ///< the names of all slots
+  /// the names of all slots that the state can contain
+  virtual std::vector<std::string> slot_names() const;
   /// The variables that have a slot of this name, each with that slot. pairs_with("average") gives
   /// the moving averages of use_ema.
   virtual std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const;
@@ -82,10 +83,11 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
                       const Tensor& step, std::span<const Variable> slots) = 0;
 
-  /// Builds for these variables in addition to those built before.
+  /// Builds for these variables and for all variables of earlier builds.
   void include(const Variables& variables);
 
-  LearningRate learning_rate_ = 0.001;  ///< derived classes declare it as their first field
+  /// derived classes declare this option before their other options
+  LearningRate learning_rate_ = 0.001;
   std::string name_;
   std::optional<double> weight_decay_, clipnorm_, global_clipnorm_, clipvalue_, loss_scale_factor_;
   bool use_ema_ = false;
@@ -98,8 +100,8 @@ class CRESCENT_API Optimizer : public Configurable {
   const Variables& slots_of(const Variable& variable, size_t guess) const;
 
   Variable iterations_, rate_;
-  Variables variables_;                    // the variables of the state, in its order
-  std::vector<Variables> slot_variables_;  // the slots of each of variables_
+  Variables variables_;                    // the variables with slots, in the order of state()
+  std::vector<Variables> slot_variables_;  // the slots of variables_[i]
   // Variables that the last build omitted, with their slots, in case a later build includes them.
   std::vector<std::pair<Variable, Variables>> resting_;
   bool built_ = false;

@@ -14,7 +14,7 @@ class CRESCENT_API Schedule : public Plain {
   static constexpr const char* kKind = "schedule";
   ~Schedule() override;
   virtual Tensor operator()(
-      const Tensor& step) const = 0;  ///< step: int64 scalar -> float32 scalar
+      const Tensor& step) const = 0;  ///< maps an int64 scalar to a float32 scalar
 };
 
 /// The option learning_rate: a number or a Schedule.

@@ -1,4 +1,4 @@
-// What a user chooses for a weight: its initializer, regularizer and constraint.
+// The initializer, regularizer and constraint that a user chooses for a weight.
 #pragma once
 #include "crescent/registry/registry.h"
 #include "crescent/tensor/tensor.h"
@@ -8,7 +8,8 @@ namespace crescent {
 class CRESCENT_API Initializer : public Plain {
  public:
   static constexpr const char* kKind = "initializer";
-  static constexpr const char* kNullOption = "glorot_uniform";  ///< Keras' add_weight
+  /// the default of Keras' add_weight
+  static constexpr const char* kNullOption = "glorot_uniform";
   ~Initializer() override;
   virtual Tensor operator()(const Shape& shape, DType dtype) const = 0;
 };
@@ -17,7 +18,7 @@ class CRESCENT_API Regularizer : public Plain {
  public:
   static constexpr const char* kKind = "regularizer";
   ~Regularizer() override;
-  virtual Tensor operator()(const Tensor& weight) const = 0;  ///< a scalar
+  virtual Tensor operator()(const Tensor& weight) const = 0;  ///< returns a scalar
 };
 
 /// Projection applied to the new value of a variable after each update.
@@ -40,8 +41,8 @@ struct CRESCENT_API WeightRules {
   Ref<Regularizer> regularizer;
   Ref<Constraint> constraint;
 
-  // These are called by Schema. `offset` is the offset of the rules within the described class;
-  // `object` is an instance whose members have their initial values.
+  // Schema calls these functions. `offset` is the offset in bytes of the WeightRules within the
+  // described class; `object` is an instance of the class whose members have their initial values.
   static void describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
                                    std::ptrdiff_t offset, const void* object);
   static void describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,

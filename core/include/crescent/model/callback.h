@@ -23,7 +23,7 @@ class CRESCENT_API Logs {
       : fetch_(std::move(fetch)) {}
   const std::vector<std::pair<std::string, double>>& values() const;
   bool contains(std::string_view name) const;
-  /// Fails with a list of the existing names.
+  /// Returns the value with this name; fails with a list of the existing names.
   double at(std::string_view name) const;
   void set(const std::string& name, double value);
   std::vector<std::string> names() const;
@@ -39,7 +39,7 @@ class CRESCENT_API Logs {
 class CRESCENT_API ModelRef {
  public:
   ModelRef() = default;
-  explicit ModelRef(Model* model);  ///< a model owned by a shared_ptr, or null
+  explicit ModelRef(Model* model);  ///< `model` must be owned by a shared_ptr; it may be null
   /// Null when the model was destroyed or none was set.
   std::shared_ptr<Model> lock() const { return model_.lock(); }
   explicit operator bool() const { return !model_.expired(); }
@@ -69,12 +69,12 @@ class CRESCENT_API Callback : public Plain {
   virtual void on_train_end(const Logs&) {}
   virtual void on_epoch_begin(int64_t /*epoch, from 0*/, const Logs&) {}
   virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {
-  }  ///< logs include val_*; a callback may add entries (lr)
+  }  ///< `logs` contain val_* too; a callback may add entries, such as lr
   virtual void on_train_batch_begin(int64_t batch, const Logs& logs) {
     on_batch_begin(batch, logs);
   }
   virtual void on_train_batch_end(int64_t batch, const Logs& logs) { on_batch_end(batch, logs); }
-  // The names of these two hooks in Keras 2.
+  // The hooks on_train_batch_begin and on_train_batch_end under their names in Keras 2.
   virtual void on_batch_begin(int64_t /*batch*/, const Logs&) {}
   virtual void on_batch_end(int64_t /*batch*/, const Logs&) {}
   virtual void on_test_begin(const Logs&) {}
@@ -94,8 +94,8 @@ class CRESCENT_API Callback : public Plain {
 
   virtual Dict get_state() const { return {}; }
   virtual void set_state(const Dict&) {}
-  /// True for callbacks that save the model: they are called after the others, whose state they
-  /// save.
+  /// True for callbacks that save the model: their hooks are called after those of other callbacks,
+  /// so that the saved states of these are up to date.
   virtual bool comes_last() const { return false; }
 
  protected:

@@ -12,16 +12,18 @@ namespace crescent {
 struct CallbackHook {
   using Plain = void (Callback::*)(const Logs&);
   using Numbered = void (Callback::*)(int64_t, const Logs&);
-  using Adding = void (Callback::*)(int64_t, Logs&);  ///< may add to the logs
+  using Adding = void (Callback::*)(int64_t, Logs&);  ///< a hook that may add entries to the logs
 
   const char* name;
   const char* doc;
-  /// Name of the first argument, "epoch" or "batch" (from 0); null for a hook without one.
+  /// What the number passed to the hook counts, from 0: "epoch" or "batch"; null for a hook without
+  /// a number.
   const char* number;
   std::variant<Plain, Numbered, Adding> function;
   const char* older_name = nullptr;  ///< the name in Keras 2, if it differs
 
-  /// Calls the member function. Entries that a hook adds to constant logs are lost.
+  /// Calls the hook of `callback`. The overload for constant logs discards entries that a hook
+  /// adds.
   CRESCENT_API void call(Callback& callback, int64_t number, Logs& logs) const;
   CRESCENT_API void call(Callback& callback, int64_t number, const Logs& logs) const;
 };

@@ -12,26 +12,27 @@ namespace crescent {
 
 enum class CheckOutcome : uint8_t { passed, failed, skipped };
 
-/// One thing that was checked.
+/// One property that was checked.
 struct CheckRow {
-  std::string name;  ///< "gradient of weights"
+  std::string name;  ///< for example "gradient of weights"
   CheckOutcome outcome = CheckOutcome::passed;
-  std::string text;  ///< what was found, in a sentence
+  std::string text;  ///< what the check found, as a sentence
 };
 
 /// The results of the checks of one function, layer or class.
 struct CRESCENT_API CheckReport {
-  std::string subject;  ///< "Scale of plugin 'acme.scale'"
+  std::string subject;  ///< for example "Scale of plugin 'acme.scale'"
   std::vector<CheckRow> rows;
 
-  bool ok() const;  ///< whether no row failed
+  bool ok() const;  ///< whether no check failed
   std::string text() const;
 };
 
 struct GradientChecks {
-  double step = 0;       ///< of the finite differences; 0: a default for the dtype
-  double tolerance = 0;  ///< relative to a tensor's largest derivative; 0: a default for the dtype
-  int64_t elements = 10, directions = 3;  ///< how many of each tensor are checked, chosen at random
+  double step = 0;  ///< step size of the finite differences; 0: a default for the dtype
+  /// as a fraction of a tensor's largest derivative; 0: a default for the dtype
+  double tolerance = 0;
+  int64_t elements = 10, directions = 3;  ///< numbers per tensor, chosen at random
   int64_t seed = 1;
 };
 
@@ -43,12 +44,13 @@ CRESCENT_API CheckReport check_gradient(const std::function<Tensors(const Tensor
                                         const GradientChecks& checks = {});
 
 struct LayerChecks {
-  std::vector<Shape> shapes;  ///< of each input, for one sample: without the batch axis
-  std::vector<DType> dtypes;  ///< of each input; the last one also stands for all further inputs
-  double low = -1, high = 1;  ///< the range of their values
-  /// The only batch size that the layer takes; 0: it takes any.
+  std::vector<Shape> shapes;  ///< the shape of each input without the batch axis
+  /// the dtype of each input; the last one holds for all further inputs
+  std::vector<DType> dtypes;
+  double low = -1, high = 1;  ///< the range of the values of inputs
+  /// The only batch size that the layer accepts; 0: the layer accepts any.
   int64_t batch_size = 0;
-  std::vector<std::string> without{};  ///< names of checks that are left out
+  std::vector<std::string> without{};  ///< names of checks that do not run
   int64_t seed = 1;
 };
 

@@ -28,32 +28,32 @@ struct CRESCENT_API CompileOptions {
   Value optimizer = "rmsprop", loss, metrics, loss_weights, weighted_metrics;
   bool run_eagerly = false;
   int64_t steps_per_execution = 1;
-  Value jit_compile = "auto";  ///< accepted for Keras; programs are always compiled
+  Value jit_compile = "auto";  ///< accepted as in Keras but ignored: programs are always compiled
   bool auto_scale_loss = true;
   bool mask_as_weights = false;
   static void describe(Schema<CompileOptions>& s);
 };
 
-/// Options of fit after x and y, in Keras' order.
+/// The options that fit takes besides x and y, in Keras' order.
 struct CRESCENT_API FitOptions {
-  std::optional<int64_t> batch_size;  ///< default: 32
+  std::optional<int64_t> batch_size;  ///< nullopt: 32
   int64_t epochs = 1;
   Value verbose = "auto";  ///< 0 silent, 1 progress bar, 2 one line per epoch, "auto": 1
   Value callbacks;         ///< a callback or a list of them
   double validation_split = 0;
   Value validation_data;  ///< list {x, y[, sample_weight]} of boxed tensors
-  Value shuffle = true;   ///< or "batch"
+  Value shuffle = true;   ///< true, false or "batch"
   Value class_weight, sample_weight;
   int64_t initial_epoch = 0;
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
   Value validation_freq = 1;
-  Value resume = false;  ///< true or the path of a file: resume an earlier run
+  Value resume = false;  ///< true or the path of a file: continues an earlier run
   bool inference_metrics = false;
-  std::optional<std::string> nan;  ///< what a loss or gradient that is not finite does
+  std::optional<std::string> nan;  ///< what happens if a loss or gradient is not finite
   Value watch;                     ///< list of "gradients" and "weights", whose norms are logged
   static void describe(Schema<FitOptions>& s);
 };
-struct CRESCENT_API EvaluateOptions {  // after x and y
+struct CRESCENT_API EvaluateOptions {  // options of evaluate after x and y
   std::optional<int64_t> batch_size;
   Value verbose = "auto", sample_weight;
   std::optional<int64_t> steps;
@@ -61,7 +61,7 @@ struct CRESCENT_API EvaluateOptions {  // after x and y
   bool return_dict = false;
   static void describe(Schema<EvaluateOptions>& s);
 };
-struct CRESCENT_API PredictOptions {  // after x
+struct CRESCENT_API PredictOptions {  // options of predict after x
   std::optional<int64_t> batch_size;
   Value verbose = 0;
   std::optional<int64_t> steps;
@@ -75,7 +75,7 @@ struct CRESCENT_API SummaryOptions {
   bool flops = false;
   static void describe(Schema<SummaryOptions>& s);
 };
-struct CRESCENT_API ProfileOptions {  // after x and y
+struct CRESCENT_API ProfileOptions {  // options of Model::profile after x and y
   std::optional<int64_t> batch_size, steps;
   std::string by = "both", sort = "time";
   std::optional<int64_t> line_length;
@@ -83,13 +83,13 @@ struct CRESCENT_API ProfileOptions {  // after x and y
 };
 /// The cost of a step. Rows are in order of execution; equal instructions of one layer share a row.
 struct CRESCENT_API Profile {
-  std::vector<ProfileRow> rows;  ///< of one step, on average
+  std::vector<ProfileRow> rows;  ///< averages per step
   double seconds = 0;            ///< duration of a step without timers around its instructions
   int64_t batch_size = 0;
   std::vector<std::string> lines;  ///< the tables as text, formatted according to the options
 };
 
-struct CRESCENT_API ValidateOptions {  // after x and y
+struct CRESCENT_API ValidateOptions {  // options of Model::validate after x and y
   std::optional<int64_t> batch_size;
   Value sample_weight;
   static void describe(Schema<ValidateOptions>& s);
@@ -99,20 +99,22 @@ struct CRESCENT_API Finding {
   std::string step;  ///< "train_step", "test_step", "predict_step"
   /// The instruction with shapes, "matmul a'b 32x8, 32x4 -> 8x4", or the name of the value.
   std::string instruction;
-  std::string layer;   ///< path of the layer that recorded it, or empty
-  std::string pass;    ///< the pass that rewrote it wrongly or created the instruction, or empty
-  std::string kernel;  ///< the kernel that computed it, or empty when a pass is wrong
-  std::vector<int64_t> element;  ///< index of the element, from 0
+  std::string layer;  ///< path of the layer that recorded it, or empty
+  /// the pass that rewrote the value wrongly or created the instruction, or empty
+  std::string pass;
+  std::string kernel;  ///< the kernel that computed the result, or empty when a pass is wrong
+  std::vector<int64_t> element;  ///< index of the worst element, from 0
   double got = 0, expected = 0, bound = 0;
 };
 /// The comparison of a model's compiled steps with the recorded programs, evaluated in float64.
 struct CRESCENT_API Validation {
   bool ok() const { return findings.empty(); }
-  std::vector<Finding> findings;   ///< the first one of each step
+  std::vector<Finding> findings;   ///< the first finding of each step
   std::vector<std::string> steps;  ///< the steps that were checked
-  int64_t instructions = 0;        ///< in the recorded programs
-  int64_t kernels = 0;  ///< results of kernels that were compared in the compiled programs
-  /// Elements that were compared, and those of them without an error bound.
+  int64_t instructions = 0;        ///< number of instructions of the recorded programs
+  /// number of results of kernels that were compared in the compiled programs
+  int64_t kernels = 0;
+  /// The number of elements that were compared, and how many of these have no error bound.
   int64_t elements = 0, undecided = 0;
   /// Median of error / bound over the results of kernels with a nonzero error.
   double tightness = 0;
@@ -138,7 +140,7 @@ class CRESCENT_API Model : public Layer {
   ~Model() override;
 
   // ---- training
-  /// Options are checked against their schemas (schema_of<CompileOptions>("compile")).
+  /// Compiles the model. The options are checked against their schema (schema_of<CompileOptions>).
   void compile(const Dict& options);
   bool compiled() const;
   /// Returns the history of the completed epochs, also after an interruption; evaluate and predict
@@ -157,8 +159,8 @@ class CRESCENT_API Model : public Layer {
   NamedValues evaluate(DatasetPtr data, const Dict& options = {});
   Tensors predict(const Tensors& x, const Dict& options = {});
   Tensors predict(DatasetPtr data, const Dict& options = {});
-  /// Returns the loss and metrics of this batch; with `reset_metrics` false, those of all batches
-  /// since the last reset.
+  /// Returns the loss and metrics of this batch, or of all batches since the last reset if
+  /// `reset_metrics` is false.
   NamedValues train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight = {},
                              const Dict& class_weight = {}, bool reset_metrics = true);
   NamedValues test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight = {},
@@ -166,15 +168,15 @@ class CRESCENT_API Model : public Layer {
   Tensors predict_on_batch(const Tensors& x);
 
   std::shared_ptr<Optimizer> optimizer() const;
-  std::vector<std::shared_ptr<Metric>> all_metrics()
-      const;  ///< trackers of losses, metrics of compile and of layers
+  /// The metrics that track losses, the metrics of compile and those that layers add.
+  std::vector<std::shared_ptr<Metric>> all_metrics() const;
   std::vector<std::string> metrics_names() const;
   /// The direction of the log with this name: down for losses, else that of its metric; unknown for
   /// other names. A prefix "val_" is ignored.
   Direction direction_of(std::string_view log) const;
   void reset_metrics();
-  std::shared_ptr<History> history() const;  ///< of the last fit
-  bool stop_training = false;                ///< set by callbacks; checked after each batch
+  std::shared_ptr<History> history() const;  ///< the history of the last fit
+  bool stop_training = false;                ///< callbacks set it; fit checks it after each batch
   /// The arguments of compile, serialised (training_config in files); null when not compiled.
   Value compile_config() const;
   /// The random generator that shuffles samples; its state is saved with the model.
@@ -188,15 +190,16 @@ class CRESCENT_API Model : public Layer {
   /// too, for TrainingRun::restore.
   Value run_state() const;
   void set_run_state(const Value& state);
-  /// Drops the compiled steps. A change of structure_version() does that automatically.
+  /// Discards the compiled steps. A change of structure_version() has the same effect.
   void forget_programs();
 
   // ---- structure
-  /// The layers of a graph, or the tracked sublayers.
+  /// The layers of a model that is a graph; the sublayers of any other model.
   virtual std::vector<LayerPtr> layers() const;
-  LayerPtr get_layer(std::string_view name) const;  ///< "No such layer: NAME" with a suggestion
-  LayerPtr get_layer(int64_t index) const;          ///< from 0
-  virtual std::vector<Symbol> inputs() const;       ///< of a graph; fails for other models
+  /// fails with "No such layer: NAME" and a suggestion
+  LayerPtr get_layer(std::string_view name) const;
+  LayerPtr get_layer(int64_t index) const;     ///< indices count from 0
+  virtual std::vector<Symbol> inputs() const;  ///< fails for a model that is not a graph
   virtual std::vector<Symbol> outputs() const;
   virtual std::vector<std::string> input_names() const;
   virtual std::vector<std::string> output_names() const;
@@ -215,8 +218,8 @@ class CRESCENT_API Model : public Layer {
   /// and number of parameters, then the totals. The options are those of SummaryOptions.
   std::vector<std::string> summary(const Dict& options = {}) const;
   /// Measures the time of a training step, or without `y` of a predict step, instruction by
-  /// instruction. Runs steps on the first batch of x and y and undoes their changes of variables.
-  /// The first profile of a model compiles that step.
+  /// instruction. Runs steps on the first batch of x and y and restores the variables afterwards.
+  /// The first profile of a model compiles the step.
   Profile profile(const Tensors& x, const Tensors& y = {}, const Dict& options = {});
   /// Checks the compiled steps (training, testing and prediction; without `y` prediction alone) on
   /// the first batch of x and y. Evaluates the recorded program and the optimized program in
@@ -230,17 +233,17 @@ class CRESCENT_API Model : public Layer {
   /// Trains on batches of x and y at growing learning rates, then restores the model.
   LearningRateCurve find_learning_rate(const Tensors& x, const Tensors& y,
                                        const Dict& options = {});
-  /// The architecture as JSON in the form of Keras; model_from_json reads it, and so does Keras.
-  /// Options are those of the format that translates configurations ("target"); without such a
-  /// format, core's own form is written.
+  /// Returns the architecture as JSON, which model_from_json and Keras read. Options are those of
+  /// the format that translates configurations ("target"); without such a format, core's own form
+  /// is written.
   std::string to_json(const Dict& options = {}) const;
 
   bool supports_masking() const override { return true; }
 
  private:
-  struct Training;  // compiled state, in core/src/model
+  struct Training;  // the compiled steps and the state of training, defined in core/src
   friend struct ModelAccess;
-  /// Called with the shapes of data before they are checked against the graph.
+  /// Called with the shapes of data before these are checked against the inputs of the graph.
   virtual void adapt(const std::vector<Shape>& /*inputs*/) const {}
   std::unique_ptr<Training> training_;
   Value input_structure_;
@@ -308,9 +311,9 @@ class CRESCENT_API Functional : public Model {
   Structures structures_;
 };
 
-/// A stack of layers. Without an input shape, the model is built on the first data; data of other
-/// sizes may follow where the layers accept them. Changes inside its layers, also in nested models,
-/// are followed.
+/// A stack of layers. Without an input shape, the model is built for the shapes of the first data;
+/// later data may have other sizes if the layers accept them. Changes inside layers, also in nested
+/// models, take effect in this model.
 class CRESCENT_API Sequential final : public Functional {
  public:
   static void describe(Schema<Sequential>& s);
@@ -323,7 +326,7 @@ class CRESCENT_API Sequential final : public Functional {
   void pop();
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
-  std::vector<LayerPtr> layers() const override;  ///< without the InputLayer
+  std::vector<LayerPtr> layers() const override;  ///< all layers except the InputLayer
   std::vector<Symbol> inputs() const override;
   std::vector<Symbol> outputs() const override;
   bool is_graph() const override;
@@ -343,7 +346,7 @@ class CRESCENT_API Sequential final : public Functional {
 /// configurations. `custom_objects` maps class names to registered names.
 CRESCENT_API ModelPtr model_from_config(const Value& config, const Value& custom_objects = {});
 CRESCENT_API ModelPtr model_from_json(std::string_view json, const Value& custom_objects = {});
-/// Returns {"class_name", "config"} of a model.
+/// Returns the configuration of a model, {"class_name", "config"}.
 CRESCENT_API Value model_config(const Model& model);
 CRESCENT_API ModelPtr clone_model(const Model& model);
 

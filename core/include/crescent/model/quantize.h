@@ -21,10 +21,11 @@ struct QuantizeOptions {
   /// For models: quantizes only layers whose names contain a match of one of these regular
   /// expressions. Fails for an expression that matches no quantizable layer.
   std::optional<std::vector<std::string>> names = {};
-  /// For models: quantizes only layers for which it returns true.
+  /// For models: quantizes only layers for which this function returns true.
   std::function<bool(Layer&)> filter = {};
 };
-/// Quantizes a layer. Fails for a layer that cannot be quantized, and without mode and config.
+/// Quantizes a layer. Fails for a layer that cannot be quantized, and if the options contain
+/// neither mode nor config.
 CRESCENT_API void quantize_layer(Layer& layer, const QuantizeOptions& options);
 /// Quantizes every layer that supports it and that the options select. Fails for a model that is
 /// not built.

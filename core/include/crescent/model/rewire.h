@@ -10,13 +10,14 @@
 
 namespace crescent {
 
-/// One replacement in a graph.
+/// One replacement of a layer or of an edge of the graph.
 struct Replacement {
-  /// A layer, meaning all its calls, or an edge.
+  /// What is replaced: a layer in all its calls, or an edge (a Symbol).
   std::variant<LayerPtr, Symbol> old;
-  /// A layer is called in place of the old one. A null layer removes the old one, which must have
-  /// one input and one output. An edge replaces the old edge, or the only output of the old layer,
-  /// wherever it was used. An edge may be computed from the old one, which inserts layers.
+  /// What replaces `old`. A layer is called in place of the old layer. A null layer removes the old
+  /// layer, which must have one input and one output. An edge replaces the old edge, or the only
+  /// output of the old layer, wherever that was used; if the new edge is computed from the old one,
+  /// layers are inserted.
   std::variant<LayerPtr, Symbol> by;
 };
 

@@ -1,4 +1,5 @@
-// Steps: what a model does with a batch. A model that also derives from Steps overrides them:
+// Steps: the functions that process a batch in training, testing and prediction. A model that also
+// derives from Steps overrides them:
 //
 //   class Gan final : public Model, public Steps {
 //     StepLogs train_step(Model& model, const Batch& batch) override;
@@ -11,7 +12,7 @@
 
 namespace crescent {
 
-/// Named scalars.
+/// Scalars with names that logs show.
 using StepLogs = std::vector<std::pair<std::string, Tensor>>;
 
 class CRESCENT_API Steps {

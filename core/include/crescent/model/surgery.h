@@ -24,9 +24,10 @@ namespace crescent {
 
 /// A layer that only one of the two models has, or whose output shapes differ.
 struct LayerChange {
-  std::string layer;          ///< its path
-  std::string change;         ///< "new", "removed", "replaced" or "reshaped"
-  std::vector<Shape> before;  ///< the shapes of its outputs in all its calls; empty: none, unknown
+  std::string layer;   ///< the path of the layer
+  std::string change;  ///< "new", "removed", "replaced" or "reshaped"
+  /// output shapes of all its calls in the old model; empty: none or unknown
+  std::vector<Shape> before;
   std::vector<Shape> after;
   std::string weights;  ///< "2 kept", "1 carried, 1 new", "2 dropped"; empty without weights
 };
@@ -35,7 +36,8 @@ CRESCENT_API std::vector<std::string> change_lines(const std::vector<LayerChange
 
 struct SurgeryResult {
   std::shared_ptr<Functional> model;
-  std::vector<LayerChange> changes;  ///< in the order of the new model; removed layers come last
+  /// in the order of the new model's layers; removed layers come last
+  std::vector<LayerChange> changes;
 };
 
 /// Calls `next` on the output of a layer; the consumers of that output get the output of `next`

@@ -27,16 +27,17 @@ class CRESCENT_API TrainingRun final : public Object {
   int64_t advance(int64_t batches = 1);
   /// Processes batches until the run ends or is paused.
   std::shared_ptr<History> finish();
-  // The following may be called from callbacks and from any thread.
-  /// advance() and finish() return after the current batch.
+  // The following two functions may be called from callbacks and from any thread. advance() and
+  // finish() return after the current batch.
   void pause();
   /// Ends the run after the current batch or validation, as stop_training of a callback does.
   void stop();
 
   // ---- inspecting
-  int64_t epoch() const;    ///< the current or the next one, from 0
-  int64_t batch() const;    ///< completed batches of the epoch, or of its validation
-  int64_t batches() const;  ///< in an epoch, or in a validation; -1 when unknown
+  int64_t epoch() const;  ///< the current epoch, or the next one between epochs, from 0
+  int64_t batch() const;  ///< completed batches of the epoch, or of the validation while one runs
+  /// batches of an epoch, or of the validation while one runs; -1: unknown
+  int64_t batches() const;
   int64_t epochs() const;
   bool validating() const;
   bool ended() const;
@@ -63,11 +64,11 @@ class CRESCENT_API TrainingRun final : public Object {
   /// run are kept. A snapshot from Model::run_state has no weights: it belongs to the model that
   /// was saved and loaded with it.
   void restore(const Value& snapshot);
-  /// Write and read the snapshot as a file (of any format that holds arrays).
+  /// Write the snapshot to a file and read it; the format of the file must hold arrays.
   void save(const std::string& path) const;
   void load(const std::string& path);
 
-  struct State;  ///< defined in core
+  struct State;  ///< defined in core/src
   explicit TrainingRun(std::unique_ptr<State> state);
   State& state() const { return *state_; }
 

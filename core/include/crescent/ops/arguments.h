@@ -12,7 +12,8 @@ inline Tensor floating(const Tensor& x) {
   const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
   return whole ? cast(x, DType::float32) : x;
 }
-/// As floating(), but int64 becomes float64, as in some functions of Keras.
+/// Casts int64 to float64, other integers and booleans to float32, as some functions of Keras do;
+/// returns other tensors unchanged.
 inline Tensor wide_floating(const Tensor& x) {
   return x.dtype() == DType::int64 ? cast(x, DType::float64) : floating(x);
 }
@@ -34,18 +35,18 @@ inline Tensor at_least_int32(const Tensor& x) {
 }
 /// The operand as a tensor: numbers become float32 scalars, integers int32 or int64 ones.
 CRESCENT_API Tensor tensor_of(const Operand& x);
-/// Both operands as tensors of their common dtype.
+/// Converts both operands to tensors of their common dtype.
 CRESCENT_API std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b);
-/// All tensors cast to their common dtype.
+/// Casts all tensors to their common dtype.
 CRESCENT_API Tensors promoted(std::span<const Tensor> tensors);
 /// Returns one number per axis, for `count` axes; a single given number is used for all of them.
 CRESCENT_API std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
                                                 size_t count);
 /// The axis as a nonnegative number.
 inline int axis_of(const Tensor& x, int64_t axis) { return x.shape().axis(static_cast<int>(axis)); }
-/// All axes if none are given, else the given ones as nonnegative numbers.
+/// Returns the given axes as nonnegative numbers, or all axes if none are given.
 CRESCENT_API std::vector<int> axes_of(const Tensor& x, const Axes& axes);
-/// Returns x and the axis, or without an axis the flattened x and its only axis.
+/// Returns x and the axis; without an axis, returns x flattened and 0, the index of its only axis.
 CRESCENT_API std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis);
 /// 0, 1, ..., count - 1 along `axis` of a tensor whose other dimensions are 1.
 CRESCENT_API Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);

@@ -27,15 +27,16 @@ CRESCENT_API std::tuple<Tensor, Tensor> clip_to_image_size(const Tensor& boxes,
 CRESCENT_API Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left,
                          const Operand& height, const Operand& width,
                          const std::string& format = "xyxy");
-/// Whatever is below and to the right of the image.
+/// Returns the boxes of an image that was padded by `top` rows and `left` columns. Padding below
+/// and to the right of the image does not change boxes.
 CRESCENT_API Tensor pad(const Tensor& boxes, const Operand& top, const Operand& left,
                         const std::string& format = "xyxy");
 
-/// Each is a number, or a tensor (batch): the angle and the shears in degrees, translations
-/// relative to the image size, the scale a factor.
+/// The parameters of an affine transform, each a number or a tensor (batch). The angle and the
+/// shears are in degrees, translations are relative to the image size, and the scale is a factor.
 struct AffineNumbers {
   Operand angle = 0, translate_x = 0, translate_y = 0, scale = 1, shear_x = 0, shear_y = 0;
-  Operand center_x = 0, center_y = 0;  ///< 0: the centre of the image
+  Operand center_x = 0, center_y = 0;  ///< fractions of the image size; 0: the centre
 };
 /// Boxes (n, 4) or (batch, n, 4) -> the bounding boxes of the boxes after rotation, shear, scaling
 /// and translation.

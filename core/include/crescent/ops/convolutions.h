@@ -49,7 +49,8 @@ CRESCENT_API Tensor fold(const Tensor& x, const std::vector<int64_t>& output_siz
                          const std::vector<int64_t>& dilation = {1},
                          const std::vector<int64_t>& padding = {0},
                          const std::vector<int64_t>& stride = {1});
-/// Moves blocks of channels into squares of pixels, or back.
+/// depth_to_space moves each group of channels to a square of block_size * block_size pixels;
+/// space_to_depth is its inverse.
 CRESCENT_API Tensor depth_to_space(const Tensor& x, int64_t block_size,
                                    DataFormat format = DataFormat::channels_last);
 CRESCENT_API Tensor space_to_depth(const Tensor& x, int64_t block_size,

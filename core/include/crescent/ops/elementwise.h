@@ -42,13 +42,13 @@ CRESCENT_API Tensor fmod(const Operand& x1, const Operand& x2);  ///< remainder 
 CRESCENT_API Tensor fmax(const Operand& x1, const Operand& x2);  ///< the maximum, ignoring NaN
 CRESCENT_API Tensor fmin(const Operand& x1, const Operand& x2);
 CRESCENT_API Tensor hypot(const Operand& x1, const Operand& x2);  ///< sqrt(x1^2 + x2^2)
-CRESCENT_API Tensor heaviside(const Operand& x1,
-                              const Operand& x2);  ///< 0, x2 or 1 for negative, zero or positive x1
+/// 0 where x1 is negative, x2 where it is zero, 1 where it is positive.
+CRESCENT_API Tensor heaviside(const Operand& x1, const Operand& x2);
 CRESCENT_API Tensor ldexp(const Operand& x1, const Operand& x2);      ///< x1 * 2^x2
 CRESCENT_API Tensor logaddexp(const Operand& x1, const Operand& x2);  ///< log(exp(x1) + exp(x2))
 CRESCENT_API Tensor logaddexp2(const Operand& x1, const Operand& x2);
-CRESCENT_API Tensor nextafter(const Operand& x1,
-                              const Operand& x2);  ///< the next floating-point number towards x2
+/// The floating-point number next to x1 in the direction of x2.
+CRESCENT_API Tensor nextafter(const Operand& x1, const Operand& x2);
 CRESCENT_API Tensor squared_difference(const Tensor& x1, const Tensor& x2);
 
 // -- bitwise functions and divisors of integers; they fail for floating dtypes
@@ -87,7 +87,7 @@ CRESCENT_API Tensor select(std::span<const Tensor> conditions, std::span<const T
 CRESCENT_API Tensor real(const Tensor& x);   ///< real x is returned unchanged
 CRESCENT_API Tensor imag(const Tensor& x);   ///< 0 for real x
 CRESCENT_API Tensor conj(const Tensor& x);   ///< real x is returned unchanged
-CRESCENT_API Tensor angle(const Tensor& x);  ///< for real x: pi if negative, else 0
+CRESCENT_API Tensor angle(const Tensor& x);  ///< of a real number: pi if it is negative, else 0
 CRESCENT_API Tensor isreal(const Tensor& x);
 inline Tensor conjugate(const Tensor& x) { return conj(x); }
 CRESCENT_API Tensor polar(const Tensor& length, const Tensor& angle);  ///< complex64

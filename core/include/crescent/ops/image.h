@@ -12,8 +12,8 @@ using ops::extract_patches, ops::extract_patches_3d;
 // -- sizes
 struct ResizeOptions {
   std::string interpolation = "bilinear";  ///< nearest, bilinear, bicubic, lanczos3, lanczos5
-  bool antialias = false;                  ///< widens the filter when an image shrinks
-  bool crop_to_aspect_ratio = false, pad_to_aspect_ratio = false;  ///< at most one of them
+  bool antialias = false;                  ///< whether the filter is widened when an image shrinks
+  bool crop_to_aspect_ratio = false, pad_to_aspect_ratio = false;  ///< at most one may be true
   std::string fill_mode = "constant";                              ///< the only supported value
   double fill_value = 0;
   DataFormat format = DataFormat::channels_last;
@@ -34,8 +34,9 @@ struct Edges {
   std::optional<int64_t> top = {}, left = {}, bottom = {}, right = {};
   std::optional<int64_t> target_height = {}, target_width = {};
 };
+/// Pads images with zeros.
 CRESCENT_API Tensor pad_images(const Tensor& images, const Edges& edges,
-                               DataFormat format = DataFormat::channels_last);  ///< with zeros
+                               DataFormat format = DataFormat::channels_last);
 CRESCENT_API Tensor crop_images(const Tensor& images, const Edges& edges,
                                 DataFormat format = DataFormat::channels_last);
 

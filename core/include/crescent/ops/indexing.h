@@ -21,7 +21,8 @@ CRESCENT_API Tensor scatter(const Tensor& indices, const Tensor& values, const S
 /// or combined with the old elements by the reduction "add", "mul", "max" or "min".
 CRESCENT_API Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& updates,
                                    const std::optional<std::string>& reduction = {});
-/// The maximum of the one-hot vectors of several classes.
+/// One-hot encodes x along `axis` and takes the maximum over axis 1, or over axis 0 if x has one
+/// axis: (batch, n) -> (batch, num_classes), 1 for each class that occurs in a row.
 CRESCENT_API Tensor multi_hot(const Tensor& x, int64_t num_classes, int axis = -1,
                               std::optional<DType> dtype = {});
 /// Converts indices into the flattened array to indices along each axis of the shape.

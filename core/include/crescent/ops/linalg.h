@@ -17,13 +17,14 @@ CRESCENT_API Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lowe
 /// times the largest count as 0; the default is the float32 epsilon times max(m, n).
 CRESCENT_API Tensor lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond = {});
 CRESCENT_API Tensor inv(const Tensor& x);  ///< square -> square
-/// (..., m, n) -> (..., n, m), the pseudo-inverse; rcond as in lstsq.
+/// The pseudo-inverse: (..., m, n) -> (..., n, m); rcond has the meaning and default of lstsq.
 CRESCENT_API Tensor pinv(const Tensor& x, std::optional<double> rcond = {});
 
 // -- determinants: square (..., n, n) -> (...)
 CRESCENT_API Tensor det(const Tensor& x);
-CRESCENT_API std::tuple<Tensor, Tensor> slogdet(const Tensor& x);  ///< sign, logarithm
-CRESCENT_API Tensor logdet(const Tensor& x);  ///< of positive definite matrices
+/// the sign and the logarithm of the absolute value
+CRESCENT_API std::tuple<Tensor, Tensor> slogdet(const Tensor& x);
+CRESCENT_API Tensor logdet(const Tensor& x);  ///< the logarithm, for positive definite matrices
 
 // -- factorizations
 /// (..., m, n) -> l below the diagonal and u on and above it, in one matrix; and the pivots: the

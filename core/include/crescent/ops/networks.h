@@ -50,9 +50,9 @@ CRESCENT_API Tensor ctc_loss(const Tensor& target, const Tensor& output,
                              const Tensor& target_length, const Tensor& output_length,
                              int64_t mask_index = 0);
 struct CtcOptions {
-  bool beam_search = false;  ///< else greedy: the most likely class of each time step
+  bool beam_search = false;  ///< false: the most likely class of each time step is chosen
   int64_t beam_width = 100, top_paths = 1;
-  bool merge_repeated = true;             ///< beam search always merges
+  bool merge_repeated = true;             ///< has no effect on beam search, which always merges
   std::optional<int64_t> mask_index = 0;  ///< nullopt: the last class
 };
 /// inputs (batch, time, classes), lengths (batch) -> labels (paths, batch, time), padded with -1,

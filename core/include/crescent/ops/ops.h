@@ -41,13 +41,13 @@ CRESCENT_API Tensor where(const Tensor& condition, const Operand& a, const Opera
 CRESCENT_API Tensor clip(const Tensor& x, const Operand& low, const Operand& high);
 /// As clip(), but the gradient at the limits is 0: relu6 is hard_tanh(x, 0, 6).
 CRESCENT_API Tensor hard_tanh(const Tensor& x, double low = -1, double high = 1);
-CRESCENT_API Tensor cast(const Tensor& x,
-                         DType dtype);  ///< same tensor when the dtype is already that
+/// Converts x to the dtype; returns x itself if it has this dtype.
+CRESCENT_API Tensor cast(const Tensor& x, DType dtype);
 CRESCENT_API Tensor stop_gradient(const Tensor& x);
 CRESCENT_API Tensor view_as_real(const Tensor& x);     ///< complex64 (...) -> float32 (..., 2)
-CRESCENT_API Tensor view_as_complex(const Tensor& x);  ///< the inverse
-CRESCENT_API Tensor
-add_n(std::span<const Tensor> tensors);  ///< one shape; an empty list is the scalar 0
+CRESCENT_API Tensor view_as_complex(const Tensor& x);  ///< the inverse of view_as_real
+/// The sum of tensors of one shape; an empty list gives the scalar 0.
+CRESCENT_API Tensor add_n(std::span<const Tensor> tensors);
 
 // -- activations
 CRESCENT_API Tensor softmax(const Tensor& x, int axis = -1);
@@ -60,14 +60,16 @@ CRESCENT_API Tensor silu(const Tensor& x);
 // -- shape
 CRESCENT_API Tensor reshape(const Tensor& x, const Shape& shape);
 CRESCENT_API Tensor flatten(const Tensor& x);
-CRESCENT_API Tensor transpose(const Tensor& x,
-                              std::vector<int> axes = {});  ///< default: reversed axes
+/// Permutes the axes of x: axis i of the result is axes[i] of x; by default their order is
+/// reversed.
+CRESCENT_API Tensor transpose(const Tensor& x, std::vector<int> axes = {});
 CRESCENT_API Tensor swap_axes(const Tensor& x, int a, int b);
 CRESCENT_API Tensor expand_dims(const Tensor& x, int axis);
 CRESCENT_API Tensor squeeze(const Tensor& x, std::optional<int> axis = {});
 CRESCENT_API Tensor broadcast_to(const Tensor& x, const Shape& shape);
-CRESCENT_API Tensor repeat(const Tensor& x, int64_t n, int axis);  ///< each element n times
-/// As many copies along each axis; more numbers than axes add new leading axes.
+CRESCENT_API Tensor repeat(const Tensor& x, int64_t n, int axis);  ///< repeats each element n times
+/// Repeats x along each axis as often as `repeats` says; if there are more numbers than axes, the
+/// result has new leading axes.
 CRESCENT_API Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
 CRESCENT_API Tensor concatenate(std::span<const Tensor> tensors, int axis = 0);
 CRESCENT_API Tensor stack(std::span<const Tensor> tensors, int axis = 0);
@@ -85,14 +87,15 @@ CRESCENT_API Tensor flip(const Tensor& x, const std::vector<int>& axes);
 /// Elements along an axis; in the result, the shape of `indices` replaces that axis. Without an
 /// axis, x is flattened. Negative indices count from the end.
 CRESCENT_API Tensor take(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis = {});
-/// NumPy's take_along_axis: an element of the axis for each index; the other axes broadcast.
+/// NumPy's take_along_axis: each index selects an element along the axis; the other axes of x and
+/// `indices` broadcast.
 CRESCENT_API Tensor take_along_axis(const Tensor& x, const Tensor& indices,
                                     std::optional<int64_t> axis = {});
 /// As take(), but faster because negative indices are errors.
 CRESCENT_API Tensor gather(const Tensor& x, const Tensor& indices, int axis = 0);
 CRESCENT_API Tensor gather_along_axis(const Tensor& x, const Tensor& indices, int axis = -1);
-/// The numbers as integers; a number outside of 0..size-1 is an error: "`what` 7 is out of range
-/// for `of`". A size of -1 is unknown.
+/// Returns x as integers. A number outside of 0..size-1 is an error: "`what` 7 is out of range for
+/// `of`". If `size` is -1, nothing is checked.
 CRESCENT_API Tensor check_indices(const Tensor& x, int64_t size, const std::string& what,
                                   const std::string& of);
 /// One-hot vectors along an axis of the result, float32 unless the dtype is given.
@@ -103,7 +106,8 @@ CRESCENT_API Tensor zeros(const Shape& shape, DType dtype = DType::float32);
 CRESCENT_API Tensor ones(const Shape& shape, DType dtype = DType::float32);
 /// A tensor of this shape filled with a number, or with a tensor that broadcasts to the shape.
 CRESCENT_API Tensor full(const Shape& shape, const Operand& value, DType dtype = DType::float32);
-/// An unknown dim of x stays unknown; the dtype is that of x unless given.
+/// Zeros in the shape of x, whose unknown dimensions stay unknown; the dtype is that of x unless
+/// given.
 CRESCENT_API Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = {});
 CRESCENT_API Tensor ones_like(const Tensor& x, std::optional<DType> dtype = {});
 CRESCENT_API Tensor arange(int64_t n, DType dtype = DType::int32);
@@ -121,11 +125,11 @@ CRESCENT_API Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdims = 
 CRESCENT_API Tensor prod(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 CRESCENT_API Tensor any(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 CRESCENT_API Tensor all(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
-CRESCENT_API Tensor variance(const Tensor& x, const Axes& axes = {},
-                             bool keepdims = false);  ///< biased
+/// The biased variance, which is the mean of squared distances from the mean.
+CRESCENT_API Tensor variance(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 CRESCENT_API Tensor std(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
-CRESCENT_API Tensor norm(const Tensor& x, const Axes& axes = {},
-                         bool keepdims = false);  ///< Euclidean
+/// The Euclidean norm.
+CRESCENT_API Tensor norm(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 CRESCENT_API Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 /// The index of the maximum, int32; without an axis, in the flattened tensor.
 CRESCENT_API Tensor argmax(const Tensor& x, std::optional<int64_t> axis = {},
@@ -135,28 +139,30 @@ CRESCENT_API Tensor argmin(const Tensor& x, std::optional<int64_t> axis = {},
 /// The cumulative sum, in the dtype of x unless given; without an axis, of the flattened tensor.
 CRESCENT_API Tensor cumsum(const Tensor& x, std::optional<int64_t> axis = {},
                            std::optional<DType> dtype = {});
-CRESCENT_API Tensor cumsum(const Tensor& x, int axis,
-                           bool reverse);                ///< starts at the end if `reverse`
-CRESCENT_API Tensors top_k(const Tensor& x, int64_t k);  ///< values, int32 indices
-CRESCENT_API Tensor in_top_k(const Tensor& targets, const Tensor& predictions,
-                             int64_t k);  ///< bool per row
+/// The cumulative sum along an axis, from its end if `reverse`.
+CRESCENT_API Tensor cumsum(const Tensor& x, int axis, bool reverse);
+CRESCENT_API Tensors top_k(const Tensor& x, int64_t k);  ///< returns values and int32 indices
+/// Whether the target of each row is among the k largest predictions: a bool for each row.
+CRESCENT_API Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k);
 
 // -- products
 CRESCENT_API Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a = false,
                            bool transpose_b = false);
 /// NumPy's dot: sums over the last axis of x1 and the second to last (or only) axis of x2.
 CRESCENT_API Tensor dot(const Operand& x1, const Operand& x2);
-/// Any number of operands; without an arrow the output has the letters that appear exactly once.
+/// einsum of any number of operands; without "->" in the equation, the output has the letters that
+/// appear exactly once.
 CRESCENT_API Tensor einsum(const std::string& equation, std::span<const Tensor> tensors);
 enum class Padding : uint8_t { valid, same, causal };
 enum class DataFormat : uint8_t { channels_last, channels_first };
-/// strides and dilation per spatial axis; a single value is used for all. The default for `groups`
-/// is the channels of x divided by the input channels of the kernel.
+/// A convolution; `strides` and `dilation` have a number per spatial axis, or one for all. `groups`
+/// is by default the channels of x divided by the input channels of the kernel.
 CRESCENT_API Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides = {1},
                          Padding padding = Padding::valid, std::vector<int64_t> dilation = {1},
                          std::optional<int64_t> groups = {},
                          DataFormat format = DataFormat::channels_last);
-/// kernel (spatial..., out, in); Keras' output length rules.
+/// A transposed convolution with a kernel (spatial..., out, in); the output has the length that
+/// Keras computes.
 CRESCENT_API Tensor conv_transpose(const Tensor& x, const Tensor& kernel,
                                    std::vector<int64_t> strides = {1},
                                    Padding padding = Padding::valid,
@@ -173,8 +179,8 @@ CRESCENT_API Tensor average_pool(const Tensor& x, std::vector<int64_t> window,
                                  DataFormat format = DataFormat::channels_last);
 
 // -- compound
-CRESCENT_API Tensor sparse_softmax_cross_entropy(const Tensor& logits,
-                                                 const Tensor& labels);  ///< per row
+/// The loss of each row; `labels` are class numbers.
+CRESCENT_API Tensor sparse_softmax_cross_entropy(const Tensor& logits, const Tensor& labels);
 CRESCENT_API Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels);
 struct Moments {
   Tensor y, mean, variance;
@@ -205,7 +211,7 @@ CRESCENT_API GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kern
 /// The sum, mean, max or min over all processes. Its gradient is that of the sum of their losses.
 CRESCENT_API Tensor all_reduce(const Tensor& x, ReduceKind kind = ReduceKind::sum);
 
-// -- control flow: scan lives in program.h (its body is a function)
+// -- control flow: the function scan is declared in program.h
 
 // -- linear algebra
 struct QrResult {

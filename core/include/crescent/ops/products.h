@@ -4,22 +4,26 @@
 
 namespace crescent::ops {
 
-CRESCENT_API Tensor inner(const Operand& x1, const Operand& x2);  ///< sums over the last axes
-CRESCENT_API Tensor outer(const Tensor& x1, const Tensor& x2);    ///< of the flattened tensors
-CRESCENT_API Tensor vdot(const Tensor& x1, const Tensor& x2);     ///< of the flattened tensors
+/// sums over the last axis of both
+CRESCENT_API Tensor inner(const Operand& x1, const Operand& x2);
+/// outer product of the flattened tensors
+CRESCENT_API Tensor outer(const Tensor& x1, const Tensor& x2);
+/// dot product of the flattened tensors
+CRESCENT_API Tensor vdot(const Tensor& x1, const Tensor& x2);
 /// Sums over the last `axes` axes of x1 and the first ones of x2, or over the given axes of each.
 CRESCENT_API Tensor tensordot(const Tensor& x1, const Tensor& x2, int64_t axes = 2);
 CRESCENT_API Tensor tensordot(const Tensor& x1, const Tensor& x2, const Axes& axes1,
                               const Axes& axes2);
 CRESCENT_API Tensor kron(const Tensor& x1, const Tensor& x2);
-/// Cross products of vectors of two or three elements; two 2-vectors give a number. `axis`, if
-/// given, replaces the other three axes.
+/// Cross products of vectors of two or three elements; the result for two vectors of two elements
+/// is a number. `axis`, if given, replaces axis1, axis2 and axis_of_result.
 CRESCENT_API Tensor cross(const Tensor& x1, const Tensor& x2, int axis1 = -1, int axis2 = -1,
                           int axis_of_result = -1, std::optional<int64_t> axis = {});
 /// Cross-correlation of two sequences; the mode is "valid", "same" or "full".
 CRESCENT_API Tensor correlate(const Tensor& x1, const Tensor& x2,
                               const std::string& mode = "valid");
-CRESCENT_API Tensor corrcoef(const Tensor& x);  ///< (variables, samples) -> (variables, variables)
+/// correlations: (variables, samples) -> (variables, variables)
+CRESCENT_API Tensor corrcoef(const Tensor& x);
 /// (..., n, d), (..., m, d) -> (..., n, m): the Euclidean distance of each row of x to each row of
 /// y.
 CRESCENT_API Tensor cdist(const Tensor& x, const Tensor& y);

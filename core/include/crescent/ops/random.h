@@ -9,18 +9,19 @@ namespace crescent {
 
 class CRESCENT_API SeedGenerator {
  public:
-  /// Without a seed, one is drawn from global_random() (see set_random_seed).
+  /// If `seed` is not given, it is drawn from global_random(), which set_random_seed() resets.
   explicit SeedGenerator(std::optional<int64_t> seed = {});
-  /// Each draw uses the counter once and advances it (recorded when tracing).
+  /// Each call of the following functions uses the current counter and increments it; a trace
+  /// records both.
   Tensor uniform(const Shape& shape, double low = 0, double high = 1,
                  DType dtype = DType::float32) const;
   Tensor normal(const Shape& shape, double mean = 0, double stddev = 1,
                 DType dtype = DType::float32) const;
   Tensor truncated_normal(const Shape& shape, double mean = 0, double stddev = 1,
                           DType dtype = DType::float32) const;
-  /// A permutation of 0..n-1 (int64, host).
+  /// Returns the numbers 0..n-1 in random order, computed on the host.
   std::vector<int64_t> permutation(int64_t n) const;
-  /// A seed for another generator.
+  /// Draws a seed for another generator.
   int64_t seed() const;
   const Variable& state() const { return state_; }
 
@@ -29,7 +30,8 @@ class CRESCENT_API SeedGenerator {
   Variable state_;
 };
 
-/// The generator of the process, which draws initial weights without a seed and for cr.random.*.
+/// The generator of the process. It draws the numbers of cr.random.* and the initial weights of
+/// layers for which no seed was given.
 CRESCENT_API SeedGenerator& global_random();
 /// Resets global_random(); models built afterwards are the same every time.
 CRESCENT_API void set_random_seed(int64_t seed);

@@ -7,7 +7,8 @@
 
 namespace crescent::ops {
 
-/// max and min that also take `initial` into account, which is the result for zero elements.
+/// The maximum or minimum of the elements and of `initial`, so the result for zero elements is
+/// `initial`.
 CRESCENT_API Tensor max(const Tensor& x, const Axes& axes, bool keepdims, double initial);
 CRESCENT_API Tensor min(const Tensor& x, const Axes& axes, bool keepdims, double initial);
 inline Tensor amax(const Tensor& x, const Axes& axes = {}, bool keepdims = false) {
@@ -16,14 +17,14 @@ inline Tensor amax(const Tensor& x, const Axes& axes = {}, bool keepdims = false
 inline Tensor amin(const Tensor& x, const Axes& axes = {}, bool keepdims = false) {
   return min(x, axes, keepdims);
 }
-/// The product, computed in this dtype.
+/// The product, computed in `dtype`.
 CRESCENT_API Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, DType dtype);
 inline Tensor var(const Tensor& x, const Axes& axes = {}, bool keepdims = false) {
   return variance(x, axes, keepdims);
 }
-CRESCENT_API Tensor ptp(const Tensor& x, const Axes& axes = {},
-                        bool keepdims = false);  ///< max - min
-/// The weighted mean; the weights may have the shape of the reduced axes only. No weights: the
+/// The maximum minus the minimum.
+CRESCENT_API Tensor ptp(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+/// The weighted mean; `weights` has the shape of x or of the reduced axes. Without weights, the
 /// plain mean.
 CRESCENT_API Tensor average(const Tensor& x, const Axes& axes = {}, const Tensor& weights = {});
 CRESCENT_API Tensor count_nonzero(const Tensor& x, const Axes& axes = {});  ///< int32
@@ -49,7 +50,8 @@ CRESCENT_API Tensor nanvar(const Tensor& x, const Axes& axes = {}, bool keepdims
 CRESCENT_API Tensor nanstd(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 CRESCENT_API Tensor nanmax(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 CRESCENT_API Tensor nanmin(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
-/// int32; -1 if all elements are NaN; without an axis, of the flattened tensor.
+/// The index of the maximum that is not NaN, int32; -1 if all elements are NaN. Without an axis, x
+/// is flattened.
 CRESCENT_API Tensor nanargmax(const Tensor& x, std::optional<int64_t> axis = {},
                               bool keepdims = false);
 CRESCENT_API Tensor nanargmin(const Tensor& x, std::optional<int64_t> axis = {},

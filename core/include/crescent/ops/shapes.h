@@ -4,11 +4,12 @@
 
 namespace crescent::ops {
 
-CRESCENT_API Tensor copy(const Tensor& x);                         ///< with its own memory
-inline Tensor ravel(const Tensor& x) { return reshape(x, {-1}); }  ///< one axis
-CRESCENT_API Tensor squeeze(const Tensor& x, const Axes& axes);    ///< none: all axes of size 1
-CRESCENT_API Tensor expand_dims(const Tensor& x,
-                                const Axes& axes);  ///< `axes` are those of the result
+CRESCENT_API Tensor copy(const Tensor& x);                         ///< copies x to new memory
+inline Tensor ravel(const Tensor& x) { return reshape(x, {-1}); }  ///< x with a single axis
+/// without axes, drops all axes of size 1
+CRESCENT_API Tensor squeeze(const Tensor& x, const Axes& axes);
+/// Inserts axes of size 1; `axes` are their indices in the result.
+CRESCENT_API Tensor expand_dims(const Tensor& x, const Axes& axes);
 inline Tensor swapaxes(const Tensor& x, int axis1, int axis2) { return swap_axes(x, axis1, axis2); }
 /// Moves axes to other positions; the remaining axes keep their order.
 CRESCENT_API Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& destination);
@@ -29,10 +30,10 @@ CRESCENT_API Tensors split(const Tensor& x, int64_t sections, int axis = 0);
 CRESCENT_API Tensors split_at(const Tensor& x, const std::vector<int64_t>& indices, int axis = 0);
 /// NumPy's array_split: parts whose sizes differ by at most 1.
 CRESCENT_API Tensors array_split(const Tensor& x, int64_t sections, int axis = 0);
-CRESCENT_API Tensors hsplit(const Tensor& x,
-                            int64_t sections);  ///< along the second axis, or the only one
-CRESCENT_API Tensors vsplit(const Tensor& x, int64_t sections);  ///< along the first axis
-CRESCENT_API Tensors dsplit(const Tensor& x, int64_t sections);  ///< along the third axis
+/// Splits along axis 1, or along the only axis of a vector, into equal parts.
+CRESCENT_API Tensors hsplit(const Tensor& x, int64_t sections);
+CRESCENT_API Tensors vsplit(const Tensor& x, int64_t sections);  ///< along axis 0
+CRESCENT_API Tensors dsplit(const Tensor& x, int64_t sections);  ///< along axis 2
 /// The slices along an axis; `num` gives their number if the size of the axis is unknown.
 CRESCENT_API Tensors unstack(const Tensor& x, std::optional<int64_t> num = {}, int axis = 0);
 
@@ -42,9 +43,9 @@ CRESCENT_API Tensor repeat(const Tensor& x, int64_t n);
 /// Repeats each slice along an axis as often as its element of `repeats`, whose values must be
 /// known.
 CRESCENT_API Tensor repeat(const Tensor& x, const Tensor& repeats, std::optional<int64_t> axis);
-CRESCENT_API Tensor flip(const Tensor& x);    ///< all axes
-CRESCENT_API Tensor fliplr(const Tensor& x);  ///< the second axis
-CRESCENT_API Tensor flipud(const Tensor& x);  ///< the first axis
+CRESCENT_API Tensor flip(const Tensor& x);    ///< reverses all axes
+CRESCENT_API Tensor fliplr(const Tensor& x);  ///< reverses axis 1
+CRESCENT_API Tensor flipud(const Tensor& x);  ///< reverses axis 0
 /// Rotates elements: those shifted beyond the end continue at the front. `shift` is one number for
 /// all axes or one per axis; without axes, the flattened tensor is rotated.
 CRESCENT_API Tensor roll(const Tensor& x, const std::vector<int64_t>& shift, const Axes& axes = {});

@@ -10,7 +10,7 @@ namespace crescent::ops {
 /// Stable sort; NaN counts as larger than all numbers.
 CRESCENT_API Tensor sort(const Tensor& x, std::optional<int64_t> axis = -1,
                          bool descending = false);
-/// The indices that sort x; stable.
+/// The indices that sort x; equal elements keep their order.
 CRESCENT_API Tensor argsort(const Tensor& x, std::optional<int64_t> axis = -1,
                             bool descending = false);
 CRESCENT_API Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis = -1);
@@ -18,10 +18,11 @@ CRESCENT_API Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int
 /// it.
 CRESCENT_API Tensor searchsorted(const Tensor& sorted, const Tensor& values,
                                  const std::string& side = "left");
-CRESCENT_API Tensor digitize(const Tensor& x,
-                             const Tensor& bins);  ///< the index of each number's bin
-/// How often each of the numbers 0, 1, ... occurs, or the sum of their weights; has at least
-/// minlength elements.
+/// For each number of x, how many of the sorted edges `bins` are at most that number, which is the
+/// index of its bin.
+CRESCENT_API Tensor digitize(const Tensor& x, const Tensor& bins);
+/// How often each of the numbers 0, 1, ... occurs in x, or the sum of the weights of its
+/// occurrences. The result has at least minlength elements.
 CRESCENT_API Tensor bincount(const Tensor& x, const Tensor& weights = {}, int64_t minlength = 0);
 /// Counts and bin edges; `range` is {low, high}, by default the minimum and maximum of x.
 CRESCENT_API std::tuple<Tensor, Tensor> histogram(const Tensor& x, int64_t bins = 10,
@@ -33,7 +34,7 @@ struct UniqueOptions {
   bool index = false, inverse = false,
        counts = false;               ///< which results are computed besides the values
   std::optional<int64_t> axis = {};  ///< nullopt: x is flattened
-  std::optional<int64_t> size = {};  ///< truncates or pads the result to this size
+  std::optional<int64_t> size = {};  ///< if given, the result is truncated or padded to this size
   std::optional<double> fill_value = {};
 };
 struct UniqueResult {

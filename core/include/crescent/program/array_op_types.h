@@ -41,7 +41,7 @@ CRESCENT_OP(Cumprod, "operations.cumprod")
   CRESCENT_FIELDS(axis)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (a, b) of one shape and dtype: integers; for nextafter float32 or float64.
+/// Functions of two tensors of one shape and dtype: integers, or for nextafter float32 or float64.
 enum class Pairing : uint8_t {
   bit_and, bit_or, bit_xor, shift_left, shift_right, gcd, lcm, nextafter,
 };
@@ -50,7 +50,7 @@ CRESCENT_OP(Pairs, "operations.pairs")
   Pairing kind{};
   CRESCENT_FIELDS(kind)
 };
-/// (x), float32 or float64.
+/// Functions of one float32 or float64 tensor.
 enum class Special : uint8_t { erfinv, erfc, i0, i1 };
 CRESCENT_API std::string to_text(Special kind);
 CRESCENT_OP(SpecialFunction, "operations.special")
@@ -58,7 +58,8 @@ CRESCENT_OP(SpecialFunction, "operations.special")
   CRESCENT_FIELDS(kind)
   Tensors vjp(const Vjp&) const override;
 };
-/// The modified Bessel function of the first kind, x >= 0; infinite where that exceeds a double.
+/// The modified Bessel function of the first kind for x >= 0; infinity if the value exceeds the
+/// range of double.
 CRESCENT_API double bessel_i(double order, double x);
 /// (x, part) -> x with the slice at `start` replaced by `part`.
 CRESCENT_OP(PartUpdate, "operations.part_update")
@@ -159,7 +160,7 @@ CRESCENT_OP(BandedMatmul, "operations.banded_matmul")
   Tensors decompose(std::span<const Tensor>) const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// How values beyond the edges are determined.
+/// Which values stand for pixels beyond the edges of an image.
 enum class FillMode : uint8_t { constant, nearest, wrap, mirror, reflect };
 /// (images, rows and columns (batch, h, w) in pixels) -> (batch, h, w, channels). Order 0 is the
 /// nearest pixel, 1 bilinear interpolation of four.

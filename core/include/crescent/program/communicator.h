@@ -21,18 +21,19 @@ class CRESCENT_API Communicator : public Plain {
  public:
   static constexpr const char* kKind = "communicator";
   ~Communicator() override;
-  virtual int rank() const = 0;  ///< of this process, from 0 to size - 1
-  virtual int size() const = 0;  ///< how many processes there are
+  virtual int rank() const = 0;  ///< the number of this process, from 0 to size - 1
+  virtual int size() const = 0;  ///< the number of processes
   /// Replaces each of `count` elements by its sum, maximum or minimum over all processes.
   virtual void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) = 0;
-  /// Copies the bytes of process `root` to all processes.
+  /// Copies `bytes` bytes at `data` of process `root` to `data` of all other processes.
   virtual void broadcast(void* data, size_t bytes, int root) = 0;
-  /// Returns the values of all processes, ordered by rank, so that they can decide together.
+  /// Returns `value` of each process, in the order of ranks, so that all processes can make the
+  /// same decision.
   virtual std::vector<double> all_gather(double value);
-  /// Returns when all processes have called it.
+  /// Returns when all processes have called barrier().
   virtual void barrier();
-  /// Announces that this process makes no more calls: calls of the others fail with its rank and
-  /// `why`. A training run that fails calls it.
+  /// Announces that this process makes no more calls: calls of other processes fail with its rank
+  /// and `why`. A training run that fails calls leave().
   virtual void leave(const std::string& why) noexcept = 0;
 
  protected:
@@ -42,7 +43,7 @@ class CRESCENT_API Communicator : public Plain {
     s.field("timeout", seconds, "Seconds that a call waits for the other processes; then it fails.")
         .min(0);
   }
-  static constexpr double kTimeout = 600;  ///< the default of `timeout`
+  static constexpr double kTimeout = 600;  ///< default of the option `timeout`, in seconds
   /// Raises the error that these ranks did not arrive within `seconds`.
   [[noreturn]] void fail_timeout(const std::vector<int>& ranks, double seconds) const;
 };

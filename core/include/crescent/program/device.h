@@ -34,16 +34,16 @@ inline constexpr std::array<int, 5> kProfiledCores = {1, 4, 8, 16, 32};
 
 /// One row of a profile: equal instructions within one layer.
 struct ProfileRow {
-  std::string scope, op;  ///< layer path, Op::label
-  std::string shapes;     ///< of inputs and outputs, "128x784, 784x512 -> 128x512"
+  std::string scope, op;  ///< path of the layer, and Op::label
+  std::string shapes;     ///< shapes of inputs and outputs: "128x784, 784x512 -> 128x512"
   std::string kernel;     ///< the kernel that runs it: "onednn brg:avx512_core"
   uint64_t calls = 0;
-  double seconds = 0, flops = 0, bytes = 0;  ///< totals
-  /// Lower bounds of the time on each number of kProfiledCores, given how the work is partitioned;
-  /// zeros when the device cannot estimate them.
+  double seconds = 0, flops = 0, bytes = 0;  ///< totals of all calls
+  /// Estimated lower bounds of the time on each of kProfiledCores, from the way the work is
+  /// divided; zeros when the device cannot estimate them.
   std::array<double, kProfiledCores.size()> seconds_on{};
-  int64_t parts = 1;        ///< number of parts that most of the work is divided into
-  double largest_part = 1;  ///< share of the largest part in the work
+  int64_t parts = 1;        ///< number of parts into which most of the work is divided
+  double largest_part = 1;  ///< the fraction of the work that is in the largest part
 };
 
 class CRESCENT_API Executable {
@@ -55,17 +55,18 @@ class CRESCENT_API Executable {
   /// are written in place; a run that throws writes none. `outputs` are allocated by the caller
   /// with the specs of Program::outputs. All are in Device::memory(); if that is host memory,
   /// inputs may be in any memory (Tensor::raw()). A run does not allocate. It calls
-  /// Storage::bump_version for what it writes. Values computed from variables that are only read
-  /// may be cached for later runs while the contents() of these variables are equal. Several
-  /// threads may call it at once, with different outputs and no variable that one of them writes.
+  /// Storage::bump_version for storages that it writes. Values computed from variables that are
+  /// only read may be cached for later runs while the contents() of these variables are equal.
+  /// Several threads may call it at once, with different outputs and no variable that one of them
+  /// writes.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values
-  /// Estimate of the memory that this executable owns, without what it shares with others. The
-  /// default is arena_bytes().
+  /// An estimate of the memory that this executable owns, without memory that it shares with other
+  /// executables. The default is arena_bytes().
   virtual size_t bytes() const;
-  /// Starts (or stops) timing each instruction, with totals at zero. rows() returns the totals
-  /// since then, in order of execution.
+  /// Starts or stops measuring the time of each instruction; starting sets the totals to zero.
+  /// rows() returns the totals since then, in order of execution.
   virtual void profile(bool on) = 0;
   virtual std::vector<ProfileRow> rows() const = 0;
 
@@ -73,23 +74,24 @@ class CRESCENT_API Executable {
   /// in host memory, which are valid only during the call. The call is on the thread of run().
   using Watcher = std::function<void(int value, const std::string& kernel, const void* bytes)>;
   /// Sets a function that is called after each instruction of a run for every result that is
-  /// complete in memory; an empty function removes it. The executable keeps it until then. Returns
-  /// false when the device does not support that.
+  /// complete in memory, and that the executable keeps until it is replaced; an empty function
+  /// removes it. Returns false when the device does not support watchers.
   virtual bool watch(Watcher watcher);
 };
 
 /// The families of lowered ops that a device has kernels for. Passes make no others, so a device
 /// without capabilities gets the ops that authors write.
 struct Capabilities {
-  bool fused = false;  ///< has Fused: a chain of elementwise ops as one op
-  /// Has WithPostOps: products and convolutions apply post-ops before they store a result.
+  bool fused = false;  ///< whether the device has Fused: a chain of elementwise ops as one op
+  /// Whether the device has WithPostOps: products and convolutions apply post-ops before they store
+  /// a result.
   bool post_ops = false;
-  bool mixed = false;  ///< products of bfloat16 may read and write float32
-  /// Computes batch norm in training from moments, which convolutions and elementwise chains
-  /// output.
+  bool mixed = false;  ///< whether products of bfloat16 may read and write float32
+  /// Whether batch norm in training reads moments that convolutions and elementwise chains output,
+  /// instead of computing them from its input.
   bool moments = false;
-  /// Has PoolArgmax and ConvPool: max pooling outputs argmax indices, convolutions store pooled
-  /// results.
+  /// Whether the device has PoolArgmax and ConvPool: max pooling outputs argmax indices, and
+  /// convolutions store pooled results.
   bool pooled = false;
 };
 

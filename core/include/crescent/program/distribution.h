@@ -16,10 +16,11 @@ CRESCENT_API Distribution distribution();
 CRESCENT_API void set_distribution(Distribution distribution);
 /// The number of processes of this program that mpirun or srun started; 1 without a launcher.
 CRESCENT_API int processes_launched();
-/// The number of these processes on this machine if the launcher tells it, else 1.
+/// How many of the processes of processes_launched() run on this machine, if the launcher says so,
+/// else 1.
 CRESCENT_API int processes_launched_here();
-/// Whether this process writes files and shows progress that are the same in all processes: true
-/// for rank 0, and for every process that trains on data of its own.
+/// Whether this process writes those files and shows that progress which would be the same in all
+/// processes. True for rank 0, and for every process that trains on data of its own.
 CRESCENT_API bool is_reporting_process();
 
 }  // namespace crescent

@@ -8,11 +8,11 @@
 
 namespace crescent {
 
-/// Whether the tensor is abstract or watched by a tape of this thread; reads of its elements must
-/// then go through ops.
+/// Whether the tensor is abstract or watched by a gradient tape of this thread. Elements of such a
+/// tensor must be read by ops, which are recorded.
 CRESCENT_API bool is_followed(const Tensor& tensor);
 
-/// Fails with the reason why elements of the tensor cannot be written now.
+/// Fails if elements of the tensor cannot be written now, with the reason as message.
 CRESCENT_API void expect_writable(const Tensor& tensor);
 
 /// Writes `values`, of the tensor's dtype, into runs of `run` consecutive elements, which begin at

@@ -40,8 +40,8 @@ namespace crescent {
   ROW(isnan, test)                       \
   ROW(isfinite, test)
 
-/// ROW(name, dtype rule). `arithmetic`: on numbers; `floating`: as above; `extreme`: on numbers or
-/// bool; `comparison`: the result is bool; `logical`: on bool.
+/// ROW(name, dtype rule). `arithmetic`: on numbers; `floating`: integers and bool are cast to float
+/// first; `extreme`: on numbers or bool; `comparison`: the result is bool; `logical`: on bool.
 #define CRESCENT_BINARY_OPS(ROW)                 \
   ROW(add, arithmetic)                           \
   ROW(subtract, arithmetic)                      \

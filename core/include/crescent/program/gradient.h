@@ -26,7 +26,7 @@ class CRESCENT_API GradientTape {
                    const Tensor& upstream = {});
   Tensors gradient(const Tensor& target, std::span<const Tensor> sources,
                    const Tensor& upstream = {});
-  /// The same for the sum over several targets.
+  /// The gradients of the sum over several targets.
   Tensors gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
                    std::span<const Tensor> upstreams);
 

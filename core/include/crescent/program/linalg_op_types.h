@@ -48,7 +48,7 @@ CRESCENT_OP(BatchedSvd, "svd_batch")
 CRESCENT_OP(BatchedQr, "qr_batch")
   bool complete = false;
   CRESCENT_FIELDS(complete)
-  Tensors decompose(std::span<const Tensor>) const override;  ///< into Qr
+  Tensors decompose(std::span<const Tensor>) const override;  ///< uses Qr
   Tensors vjp(const Vjp&) const override;
 };
 // clang-format on

@@ -59,7 +59,7 @@ class CRESCENT_API Op {
   /// Tensor where there is no gradient or none is wanted. The default differentiates decompose();
   /// when that is empty, the op is not differentiable.
   virtual Tensors vjp(const Vjp& v) const;
-  /// The same result computed by simpler ops; empty when the op cannot be decomposed.
+  /// Computes the same result by simpler ops; returns no tensors when the op cannot be decomposed.
   virtual Tensors decompose(std::span<const Tensor> inputs) const;
   virtual Effect effect() const { return Effect::none; }
   /// Whether the op accepts complex numbers or strings, as ops that only move elements do. For
@@ -72,7 +72,7 @@ class CRESCENT_API Op {
   virtual bool computes() const;
   virtual bool equals(const Op& other) const = 0;
   virtual size_t hash() const = 0;
-  /// "matmul(false, true)".
+  /// The op with its attributes: "matmul(false, true)".
   virtual std::string text() const = 0;
   /// A short name for profiles: "add", "matmul a'b", "max_pool"; the default is name().
   virtual std::string label() const;

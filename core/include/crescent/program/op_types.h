@@ -23,18 +23,18 @@ inline std::string to_text(BinaryKind kind) { return name_of(kind); }
     static constexpr const char* kName = op_name;     \
     TensorSpecs infer(std::span<const TensorSpec>) const override;
 
-// A template, so that only sources which compare or print an op compile it.
+// `fields` is a template, so that only sources which compare or print an op compile it.
 #define CRESCENT_FIELDS(...)                          \
   template <class = void>                             \
   auto fields() const {                               \
     return std::tie(__VA_ARGS__);                     \
   }
 
-// For ops that move elements of any dtype.
+// For ops that move elements without computing, and therefore accept any dtype.
 #define CRESCENT_TAKES_ALL \
   bool supports_dtype(DType) const override { return true; }
 
-CRESCENT_OP(Unary, "unary")                            // (x) -> y
+CRESCENT_OP(Unary, "unary")                            // (x) -> y of the same shape
   UnaryKind kind{};
   CRESCENT_FIELDS(kind)
   std::string label() const override;
@@ -44,7 +44,7 @@ CRESCENT_OP(Unary, "unary")                            // (x) -> y
 CRESCENT_OP(Binary, "binary")
   BinaryKind kind{};
   CRESCENT_FIELDS(kind)
-  bool supports_dtype(DType dtype) const override;              ///< strings: equal and not_equal
+  bool supports_dtype(DType dtype) const override;  ///< strings only for equal and not_equal
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
@@ -67,47 +67,49 @@ CRESCENT_OP(Bitcast, "bitcast")
   bool supports_dtype(DType dtype) const override { return dtype != DType::string; }
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x
+CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x; its gradient is zero
   CRESCENT_FIELDS()
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
 
 // ---- shape
-/// (x): a single -1 is computed from the size (or stays unknown).
+/// (x) -> x in another shape; a single -1 in `shape` is computed from the number of elements, or
+/// stays unknown if that is unknown.
 CRESCENT_OP(Reshape, "reshape")
   Shape shape;
   CRESCENT_FIELDS(shape)
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(BroadcastTo, "broadcast_to")               // (x)
+CRESCENT_OP(BroadcastTo, "broadcast_to")               // (x) -> x broadcast to `shape`
   Shape shape;
   CRESCENT_FIELDS(shape)
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(Transpose, "transpose")                    // (x): output axis i is input axis axes[i]
+CRESCENT_OP(Transpose, "transpose")  // (x) -> x whose axis i is axis axes[i] of the input
   std::vector<int> axes;
   CRESCENT_FIELDS(axes)
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(Concat, "concat")                          // (a, b, ...)
-  int axis = 0;                                        ///< >= 0
+CRESCENT_OP(Concat, "concat")                          // (a, b, ...) -> joined along `axis`
+  int axis = 0;                                        ///< not negative
   CRESCENT_FIELDS(axis)
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (x): start[i] + k*stride[i], k < size[i]; size -1 = to the end (stride 1).
+/// (x) -> the elements at start[i] + k * stride[i], k < size[i], of each axis i. A size of -1
+/// reaches to the end of the axis and requires a stride of 1.
 CRESCENT_OP(Slice, "slice")
   std::vector<int64_t> start, size, stride;
   CRESCENT_FIELDS(start, size, stride)
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (x): pads with `value`; `inner` elements go between elements (dilation), for the vjp of strided
-/// slices.
+/// (x) -> x padded with `value`: `before` and `after` elements at the ends of each axis, and
+/// `inner` elements between neighbours, which the gradient of a strided slice needs.
 CRESCENT_OP(Pad, "pad")
   std::vector<int64_t> before, after, inner;
   double value = 0;
@@ -115,24 +117,24 @@ CRESCENT_OP(Pad, "pad")
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(Reverse, "reverse")                        // (x): flips the axes
+CRESCENT_OP(Reverse, "reverse")                        // (x) -> x reversed along `axes`
   std::vector<int> axes;
   CRESCENT_FIELDS(axes)
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (numbers) -> the same as integers (floating dtypes as int32). A run fails at the first number
-/// outside of 0..size-1 with "`what` 7 is out of range for `of`"; it does so before it writes a
-/// variable, unless the numbers depend on one.
+/// (numbers) -> the same numbers as integers; floating numbers become int32. A run fails at the
+/// first number outside of 0..size-1 with "`what` 7 is out of range for `of`". It fails before it
+/// writes any variable, unless the numbers depend on a written variable.
 CRESCENT_OP(CheckIndices, "check_indices")
   int64_t size = 0;
   std::string what, of;
   CRESCENT_FIELDS(size, what, of)
   Effect effect() const override { return Effect::check; }
 };
-/// (x, int indices): selects along `axis`; y.shape = x.shape[:axis] + indices.shape +
-/// x.shape[axis+1:]. CheckIndices must precede it where an index may be out of range; devices clamp
-/// unchecked indices.
+/// (x, int indices) -> the elements at the indices along `axis`, with the shape x.shape[:axis] +
+/// indices.shape + x.shape[axis+1:]. CheckIndices must precede it where an index may be out of
+/// range; devices clamp unchecked indices.
 CRESCENT_OP(Gather, "gather")
   int axis = 0;
   CRESCENT_FIELDS(axis)
@@ -147,19 +149,19 @@ CRESCENT_OP(ScatterAdd, "scatter_add")
   CRESCENT_FIELDS(axis, size)
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(TakeAlong, "take_along")                   // (x, int indices of x's rank) along axis
+CRESCENT_OP(TakeAlong, "take_along")  // (x, int indices of the rank of x) -> elements along `axis`
   int axis = -1;
   CRESCENT_FIELDS(axis)
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (int indices) -> (..., depth); an index out of range gives a row of zeros.
+/// (int indices) -> one-hot rows (..., depth); an index out of range gives a row of zeros.
 CRESCENT_OP(OneHot, "one_hot")
   int64_t depth = 0;
   DType dtype = DType::float32;
   CRESCENT_FIELDS(depth, dtype)
 };
-CRESCENT_OP(Fill, "fill")                              // () -> constant
+CRESCENT_OP(Fill, "fill")                              // () -> a tensor filled with a constant
   Shape shape;
   DType dtype{};
   double value = 0;
@@ -176,7 +178,8 @@ CRESCENT_OP(Iota, "iota")                              // () -> 0, 1, 2, ... alo
 enum class ReduceKind : uint8_t { sum, mean, max, min, prod, any, all };
 CRESCENT_API const char* name_of(ReduceKind kind);
 inline std::string to_text(ReduceKind kind) { return name_of(kind); }
-/// (x): `axes` are sorted and >= 0; gradients of max and min are divided among equal elements.
+/// (x) -> x reduced over `axes`, which are sorted and not negative. The gradient of a maximum or
+/// minimum is divided among equal elements.
 CRESCENT_OP(Reduce, "reduce")
   ReduceKind kind{};
   std::vector<int> axes;
@@ -185,19 +188,20 @@ CRESCENT_OP(Reduce, "reduce")
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
-CRESCENT_OP(ArgReduce, "arg_reduce")                   // (x) -> int64, the first of equals
+CRESCENT_OP(ArgReduce, "arg_reduce")  // (x) -> int64 index of the extreme; the first of equal ones
   bool max = true;
   int axis = -1;
   CRESCENT_FIELDS(max, axis)
   std::string label() const override;
 };
-CRESCENT_OP(Cumulative, "cumulative")                  // (x): running sum along axis
+CRESCENT_OP(Cumulative, "cumulative")                  // (x) -> running sums along `axis`
   int axis = 0;
   bool reverse = false;
   CRESCENT_FIELDS(axis, reverse)
   Tensors vjp(const Vjp&) const override;
 };
-/// (x) -> values, int32 indices of the last axis, descending, stable.
+/// (x) -> the k largest values of the last axis in descending order, and their int32 indices; equal
+/// values keep their order.
 CRESCENT_OP(TopK, "top_k")
   int64_t k = 1;
   CRESCENT_FIELDS(k)
@@ -205,13 +209,14 @@ CRESCENT_OP(TopK, "top_k")
 };
 
 // ---- products
-/// (a (..., m, k), b (..., k, n)): leading axes broadcast; both have at least 2 axes.
+/// (a (..., m, k), b (..., k, n)) -> matrix products (..., m, n); leading axes broadcast, and both
+/// operands have at least 2 axes.
 CRESCENT_OP(Matmul, "matmul")
   bool transpose_a = false, transpose_b = false;
   CRESCENT_FIELDS(transpose_a, transpose_b)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // for sums over zero elements
+  Tensors decompose(std::span<const Tensor>) const override;  // sums without terms, 8-bit integers
 };
 
 /// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.
@@ -222,20 +227,21 @@ struct ConvSpec {
   CRESCENT_API size_t hash() const;
 };
 CRESCENT_API std::string to_text(const ConvSpec& spec);
-/// (x, kernel (spatial..., in/groups, out)): cross-correlation.
+/// (x, kernel (spatial..., in/groups, out)) -> the cross-correlation.
 CRESCENT_OP(Conv, "conv")
   ConvSpec spec;
   CRESCENT_FIELDS(spec)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // for sums over zero elements
+  Tensors decompose(std::span<const Tensor>) const override;  // zeros if the sums have no terms
 };
-/// (dy, kernel) -> dx of shape `input` (its batch dim may be -1); also Conv*Transpose.
+/// (dy, kernel) -> dx of shape `input`, whose batch dimension may be -1. Conv*Transpose layers
+/// compute it as their output.
 CRESCENT_OP(ConvBackwardData, "conv_backward_data")
   ConvSpec spec;
   Shape input;
   CRESCENT_FIELDS(spec, input)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // for sums over zero elements
+  Tensors decompose(std::span<const Tensor>) const override;  // zeros if the sums have no terms
 };
 /// (x, dy) -> dkernel of shape `kernel`.
 CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
@@ -243,19 +249,19 @@ CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
   Shape kernel;
   CRESCENT_FIELDS(spec, kernel)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // for sums over zero elements
+  Tensors decompose(std::span<const Tensor>) const override;  // zeros if the sums have no terms
 };
-/// (x): max or average over windows; average counts valid elements only.
+/// (x) -> the maximum or average of each window; an average counts only elements inside of x.
 CRESCENT_OP(Pool, "pool")
   bool max = true;
   std::vector<int64_t> window;
-  ConvSpec spec;  // dilation 1, groups 1
+  ConvSpec spec;  // its dilation and groups are 1
   CRESCENT_FIELDS(max, window, spec)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// max: (x, dy), average: (dy) -> dx of shape `input`; the gradient of max goes to the first
-/// maximum.
+/// max: (x, dy) -> dx of shape `input`, average: (dy) -> dx. The gradient of a maximum goes to the
+/// first of equal elements.
 CRESCENT_OP(PoolBackward, "pool_backward")
   bool max = true;
   std::vector<int64_t> window;
@@ -267,15 +273,15 @@ CRESCENT_OP(PoolBackward, "pool_backward")
 };
 
 // ---- compound ops
-CRESCENT_OP(Softmax, "softmax")                        // (x)
+CRESCENT_OP(Softmax, "softmax")                        // (x) -> softmax or its logarithm
   int axis = -1;
   bool log = false;
   CRESCENT_FIELDS(axis, log)
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (logits, labels) -> loss per row. Sparse: labels are integers (...,), checked by CheckIndices.
-/// Dense: labels have the shape of logits.
+/// (logits, labels) -> loss of each row. If `sparse`, labels are integers (...,), checked by
+/// CheckIndices; otherwise they have the shape of the logits.
 CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
   bool sparse = true;
   CRESCENT_FIELDS(sparse)
@@ -293,7 +299,7 @@ CRESCENT_OP(BatchMoments, "batch_moments")
   CRESCENT_FIELDS()
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (x, gamma, beta) -> y, mean, variance; the last two as BatchMoments computes them.
+/// (x, gamma, beta) -> y, mean, variance; mean and variance are those of BatchMoments.
 CRESCENT_OP(BatchNormTrain, "batch_norm_train")
   double epsilon = 1e-3;
   CRESCENT_FIELDS(epsilon)
@@ -345,7 +351,7 @@ CRESCENT_OP(AttentionBackward, "attention_backward")
 CRESCENT_OP(Lstm, "lstm")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;      // through scan
+  Tensors decompose(std::span<const Tensor>) const override;      // into a Scan
 };
 /// (x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c) -> dx, dh0, dc0,
 /// dkernel, drecurrent, dbias.
@@ -375,7 +381,8 @@ CRESCENT_OP(Scan, "scan")
   std::shared_ptr<const Program> body;
   int states = 0, sequences = 0;
   bool reverse = false;
-  bool keep_states = false;  ///< also outputs the states before every step, stacked (for the vjp)
+  /// whether the stacked states before every step are outputs too, for the gradient
+  bool keep_states = false;
   auto fields() const {
     return std::make_tuple(body.get(), states, sequences, reverse, keep_states);
   }
@@ -383,7 +390,7 @@ CRESCENT_OP(Scan, "scan")
   size_t hash() const override;
   std::string text() const override;
   bool equals(const Op& other) const override;
-  /// The strongest effect of the body's ops; none if that is check.
+  /// The strongest effect of the body's ops; none if the strongest is check.
   Effect effect() const override;
   Tensors vjp(const Vjp&) const override;
 };

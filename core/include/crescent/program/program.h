@@ -17,15 +17,15 @@ class CRESCENT_API Program {
  public:
   struct Instruction {
     OpPtr op;
-    std::vector<int> inputs, outputs;  ///< value numbers
-    int scope = 0;                     ///< index into scopes: the layer that recorded it
+    std::vector<int> inputs, outputs;  ///< numbers of values
+    int scope = 0;  ///< index into `scopes` of the layer that recorded the instruction
   };
   struct Constant {
     int value;
     Tensor tensor;
   };
-  /// A variable that the program reads. When `result` >= 0, the program also writes that value to
-  /// it (in place, after the last read).
+  /// A variable that the program reads. If `result` is not -1, the program also writes the value
+  /// with this number to the variable, in place, after the last read.
   struct Binding {
     Variable variable;
     int value;
@@ -47,7 +47,7 @@ class CRESCENT_API Program {
 
 /// Options of optimize(). Order and meaning of the passes: core/src/compile/passes.
 struct OptimizeOptions {
-  /// Treats variables that are not written as constants where that is faster.
+  /// Treats variables that the program does not write as constants where that makes it faster.
   bool inference = false;
   /// The device whose capabilities() are used; null: the device in use.
   const Device* device = nullptr;
@@ -104,11 +104,11 @@ class CRESCENT_API Function {
   /// so a loop that drops results allocates nothing. `key` distinguishes programs with equal specs
   /// (a training flag).
   Tensors operator()(const Tensors& inputs, int64_t key = 0) const;
-  /// The same with the results written to `outputs` (resized) instead of returned.
+  /// As operator(), but writes the results to `outputs`, which it resizes.
   void call(std::span<const Tensor> inputs, Tensors& outputs, int64_t key = 0) const;
   /// The executable for these inputs; it is compiled when the signature is new.
   std::shared_ptr<Executable> executable(std::span<const Tensor> inputs, int64_t key = 0) const;
-  /// Drops all compiled programs (after compile() or changes of trainable).
+  /// Discards all compiled programs, for example after compile() or a change of `trainable`.
   void clear() const;
   /// The number of signatures that have a compiled program.
   size_t signatures() const;
@@ -118,22 +118,24 @@ class CRESCENT_API Function {
   std::shared_ptr<State> state_;
 };
 
-/// Makes every function trace again at its next call. Call it after a change of what a trace reads
-/// outside of variables, such as an attribute of a layer in Lua.
+/// Makes every function trace again at its next call. Must be called after a change of something
+/// that a trace reads and that is not a variable, such as an attribute of a layer written in Lua.
 CRESCENT_API void retrace_functions();
 
 /// The compiled programs that this process keeps for functions and for ops that ran eagerly.
 struct ProgramCache {
   size_t programs = 0, bytes = 0;  ///< kept now; `bytes` is an estimate
-  size_t budget = 0;  ///< in bytes; beyond it the least recently used programs are dropped
+  /// in bytes; if `bytes` exceeds it, the least recently used programs are discarded
+  size_t budget = 0;
 };
 CRESCENT_API ProgramCache program_cache();
 /// Sets the budget in bytes; CRESCENT_PROGRAM_CACHE in the environment sets its initial value.
 CRESCENT_API void set_program_cache(size_t budget);
 
 namespace ops {
-/// The result of a body and of scan(): body(states, step inputs) -> {next states, step outputs}.
-/// Sequences are (t, ...) (time first); outputs of all steps are stacked (t, ...).
+/// The result of the body of a scan and of scan() itself: body(states, step inputs) -> {next
+/// states, step outputs}. Sequences have the time axis first, (t, ...), and so do the outputs of
+/// scan(), which are those of all steps.
 struct ScanResult {
   Tensors states, outputs;
 };

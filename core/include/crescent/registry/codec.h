@@ -29,10 +29,10 @@ CRESCENT_CODEC(int);
 CRESCENT_CODEC(int64_t);
 CRESCENT_CODEC(double);
 CRESCENT_CODEC(std::string);
-CRESCENT_CODEC(Value);  // anything
+CRESCENT_CODEC(Value);  // decodes any value
 CRESCENT_CODEC(Dict);
-CRESCENT_CODEC(std::vector<int64_t>);  // a single integer is a list of one
-CRESCENT_CODEC(std::vector<double>);   // a single number is a list of one
+CRESCENT_CODEC(std::vector<int64_t>);  // a single integer gives a list of one
+CRESCENT_CODEC(std::vector<double>);   // a single number gives a list of one
 CRESCENT_CODEC(std::vector<std::string>);
 
 /// A list; a value that is no list counts as a list of one item.
@@ -72,8 +72,8 @@ class CRESCENT_API FieldAccess {
   virtual void set(void* object, const Value& value) const = 0;
 };
 
-/// Access to a member of type Member at an offset in bytes from the described object. All owners
-/// share the class, so an option adds no code to its own class.
+/// Reads and writes a member of type Member at an offset in bytes from the described object. All
+/// described classes share this class, so an option adds no code to its class.
 template <class Member>
 class MemberAccess final : public FieldAccess {
  public:

@@ -11,10 +11,10 @@ namespace crescent {
 /// The description of a loaded or refused plugin, for listings.
 struct PluginRecord {
   std::string name, version, path;
-  std::string refused;  ///< the reason of a refusal; empty if it is loaded or can be
+  std::string refused;  ///< why the plugin was refused; empty if it is loaded or can be loaded
   bool loaded = false;
   std::vector<std::pair<std::string, std::string>>
-      classes;  ///< (kind, class name), from the index or after loading
+      classes;  ///< (kind, class name) of each class; from the index if not loaded
 };
 
 /// Loads a library by its path. A library that does not fit registers nothing and fails with a

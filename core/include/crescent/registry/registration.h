@@ -14,7 +14,8 @@
 
 namespace crescent {
 
-/// An entry of the list. The class is hidden, so that every library has its own list.
+/// A registration in the list of a library. The class is hidden, so that every library has its own
+/// list.
 class __attribute__((visibility("hidden"))) Registration {
  public:
   Registration(const char* name, void (*add)(Registry& registry)) : name_(name), add_(add) {

@@ -32,8 +32,8 @@ CRESCENT_API std::span<const KindInfo> kinds();
 /// The kind with this name in kinds(); fails if there is none.
 CRESCENT_API const KindInfo& kind_named(std::string_view name);
 
-/// Makes objects of one registered class. One subclass serves C++ classes (SchemaFactory), one
-/// classes written in Lua.
+/// Makes objects of one registered class. SchemaFactory is the subclass for C++ classes; another
+/// subclass makes objects of classes written in Lua.
 class CRESCENT_API Factory {
  public:
   virtual ~Factory();
@@ -54,7 +54,7 @@ struct CRESCENT_API ClassInfo {
   std::string name;
   std::vector<std::string> aliases;  ///< "glorot_uniform", "mse"
   SchemaData schema;
-  /// whether options are accepted that the schema does not list (classes written in Lua)
+  /// whether the class accepts options that its schema does not list, as classes written in Lua do
   bool open_options = false;
   std::shared_ptr<const Factory> factory;
   std::string plugin;  ///< "acme.scale", "core"
@@ -110,10 +110,11 @@ class CRESCENT_API Registry {
   /// name of a class that was not written in Lua.
   void replace(ClassInfo info);
 
-  /// The class of this name or alias, for which a built-in plugin is loaded if need be; null
-  /// without one.
+  /// Returns the class of this name or alias, or null if there is none. Loads the built-in plugin
+  /// that has the class.
   std::shared_ptr<const ClassInfo> find(std::string_view kind, std::string_view name);
-  /// As find(), but fails without a class: "unknown layer 'Dens' (did you mean 'Dense'?)".
+  /// As find(), but fails if there is no such class: "unknown layer 'Dens' (did you mean
+  /// 'Dense'?)".
   std::shared_ptr<const ClassInfo> get(std::string_view kind, std::string_view name);
   /// The sorted class names of a kind, from the index and from registered classes; loads no plugin.
   std::vector<std::string> names(std::string_view kind);
@@ -186,7 +187,8 @@ class Ref {
   T* operator->() const { return get(); }
   T& operator*() const { return *get(); }
   explicit operator bool() const { return object_ || !spec_.is_null(); }
-  /// The name of the object as a default value; null for an object or a null option.
+  /// The name or configuration from which the object is made on first use; null if an object was
+  /// given, or none.
   const Value& unresolved() const { return spec_; }
 
  private:

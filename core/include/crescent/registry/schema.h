@@ -34,16 +34,16 @@ struct CRESCENT_API Field : Parameter {
   ~Field();
 
   std::string kind;  ///< the kind of an option that is an object ("loss"); empty for others
-  /// whether it cannot be given by position: name, trainable, dtype, ...
+  /// whether the option cannot be given by position: name, trainable, dtype, ...
   bool keyword_only = false;
-  bool stored = true;  ///< whether get_config() includes it
-  /// whether get_config() leaves it out while it is null (batch_input_shape)
+  bool stored = true;  ///< whether get_config() includes the option
+  /// whether get_config() leaves the option out while it is null (batch_input_shape)
   bool omit_null = false;
   std::vector<std::string> aliases;  ///< other accepted names: lr, input_dim
-  std::optional<double> min, max;    ///< inclusive bounds, in a list of each element
+  std::optional<double> min, max;  ///< inclusive bounds of the value, or of each element of a list
   std::vector<std::string> choices;  ///< the allowed texts; empty: all
-  bool takes_dict = false;           ///< whether it accepts a dictionary
-  bool read_only = false;            ///< whether it is a property that cannot be set
+  bool takes_dict = false;           ///< whether the option accepts a dictionary
+  bool read_only = false;            ///< whether the property cannot be set
   std::shared_ptr<const FieldAccess> access;
 };
 
@@ -51,8 +51,8 @@ struct CRESCENT_API Field : Parameter {
 /// initial_state.
 struct Argument {
   std::string name;
-  std::string doc;           ///< the reason if the argument is not supported
-  Value default_value;       ///< it determines the type of the argument; null: any value or tensor
+  std::string doc;           ///< documentation, or why the argument is refused
+  Value default_value;       ///< determines the type; null: any value or tensor
   std::optional<int> input;  ///< the index, from 0, of the input that the argument names
   bool supported = true;     ///< false: Keras has the argument, but this class refuses it
 };
@@ -73,13 +73,13 @@ class CRESCENT_API SchemaData {
   std::string title;  ///< the class name, with which messages begin
   std::string description;
   std::vector<Field> fields;
-  std::vector<Argument> arguments;  ///< of call()
+  std::vector<Argument> arguments;  ///< named arguments of call()
   Dict traits;  ///< values by which the class is found before its plugin is loaded
   std::vector<Method> methods;
   std::vector<Field> properties;
   const char* word = "option";  ///< the word for a field in messages: "option", "argument"
 
-  const Field* find(std::string_view name) const;  ///< null for an unknown name or alias
+  const Field* find(std::string_view name) const;  ///< null if no field has this name or alias
   const Method* find_method(std::string_view name) const;
   const Field* find_property(std::string_view name) const;
   std::vector<std::string> names() const;
@@ -185,7 +185,7 @@ class PropertyAccess final : public FieldAccess {
   Set set_;
 };
 
-struct WeightRules;  // weight_rules.h
+struct WeightRules;  // defined in weight_rules.h
 
 /// A weight with options named after it: {"kernel", &Dense::kernel_} has kernel_initializer, ...
 /// Help calls it "the kernel", or by the text `called`.
@@ -210,7 +210,7 @@ class CRESCENT_API SchemaBuilder {
            std::ptrdiff_t offset, const void* object);
   void add_method(std::string_view name, std::string_view doc, std::string result,
                   std::unique_ptr<const MethodAccess> access);
-  /// Adds a parameter to the last method, without a name.
+  /// Adds a parameter to the last method; name_parameter() names it.
   void add_parameter(const MemberType& type, std::ptrdiff_t offset);
   void name_parameter(std::string_view name, std::string_view doc, const Value* default_value);
   void add_property(std::string_view name, std::string_view doc, const MemberType& type,
@@ -221,8 +221,9 @@ class CRESCENT_API SchemaBuilder {
   /// The last field, parameter or property, to which modifiers apply.
   Field& last() { return *last_; }
 
-  /// Takes the declarations of `whole` over to add those of a base class that lies `origin` bytes
-  /// into the described object; end_base() gives them back.
+  /// Used while a base class that lies `origin` bytes into the described object declares its
+  /// members: begin_base() moves the declarations of `whole` to this builder, end_base() moves them
+  /// back.
   void begin_base(SchemaBuilder& whole, std::ptrdiff_t origin);
   void end_base(SchemaBuilder& whole);
 
@@ -230,7 +231,7 @@ class CRESCENT_API SchemaBuilder {
   SchemaData data_;
   Field* last_ = nullptr;
   bool keyword_only_ = false;
-  std::ptrdiff_t origin_ = 0;  ///< the offset of the described base in the object
+  std::ptrdiff_t origin_ = 0;  ///< offset of the described base class in the object, in bytes
 };
 
 /// Builds the SchemaData of T; modifiers apply to the last field(), arg() or property().
@@ -362,7 +363,7 @@ class Schema : public SchemaBuilder {
 
  private:
   template <class>
-  friend class Schema;  // for begin_base() and end_base()
+  friend class Schema;  // calls begin_base() and end_base()
 
   /// Computes an offset from addresses in memory without an object, which is never accessed.
   template <class Member, class Owner>

@@ -26,12 +26,12 @@ struct CRESCENT_API Parameter {
   std::string name;
   std::string doc;
   std::string type;        ///< for help and messages: "an integer"; empty: any type
-  Value default_value;     ///< of an optional parameter
-  bool required = false;   ///< whether it has no default
-  bool variadic = false;   ///< whether it takes all remaining arguments, by position or by name
-  bool is_list = false;    ///< whether it accepts a list
-  bool is_tensor = false;  ///< whether it accepts a tensor
-  bool in_call = false;    ///< whether files of Keras 3 store it with the arguments of a call
+  Value default_value;     ///< the default of an optional parameter
+  bool required = false;   ///< whether the parameter has no default
+  bool variadic = false;   ///< whether it takes all remaining arguments, positional or named
+  bool is_list = false;    ///< whether the parameter accepts a list
+  bool is_tensor = false;  ///< whether the parameter accepts a tensor
+  bool in_call = false;    ///< whether Keras 3 files store it with the call
 };
 
 /// The name, the parameters and the result of a function.
@@ -57,7 +57,7 @@ CRESCENT_API Value parse_default(std::string_view text);
 /// ones (a dictionary); a parameter after @ is no tensor, but Keras 3 stores it with the call and
 /// not in the configuration.
 CRESCENT_API Parameter parse_parameter(std::string_view text);
-/// The parameters of a text such as "x, axis=None".
+/// Parses parameters that are separated by commas, such as "x, axis=None".
 CRESCENT_API std::vector<Parameter> parse_parameters(std::string_view text);
 
 }  // namespace crescent

@@ -6,11 +6,11 @@
 
 namespace crescent {
 
-/// What this thread runs while an object of this class lives. The texts are those of the caller and
-/// outlive the object; all but `kind` may be empty.
+/// Names what this thread runs while an object of this class lives. The caller owns the texts,
+/// which outlive the object; all but `kind` may be empty.
 class CRESCENT_API Running {
  public:
-  /// ("layer", "dense_1", "Dense", "layers"), ("kernel", "", "acme.ema", "acme.kernels")
+  /// Examples: ("layer", "dense_1", "Dense", "layers"), ("kernel", "", "acme.ema", "acme.kernels").
   Running(std::string_view kind, std::string_view name, std::string_view class_name,
           std::string_view plugin);
   ~Running();
@@ -22,9 +22,9 @@ class CRESCENT_API Running {
   const Running* outer_;
 };
 
-/// Makes a crash of this process leave a line on stderr with the signal, what the thread ran and
-/// the plugin whose code it was in; then the process ends as it would have. Signals that have a
-/// handler keep it. Programs call this once, on their main thread.
+/// If this process crashes, a line on stderr will name the signal, the operation that the thread
+/// was running and the plugin whose code crashed; then the process ends as without this call.
+/// Signals that have a handler keep it. Programs call this function once, on their main thread.
 CRESCENT_API void report_crashes();
 
 }  // namespace crescent

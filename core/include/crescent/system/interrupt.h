@@ -26,12 +26,13 @@ class CRESCENT_API Interruption {
   static_assert(std::atomic<bool>::is_always_lock_free, "signal handlers set it");
 };
 
-// These act on the calling thread; in a signal handler that is the thread that received the signal.
+// The following functions concern the calling thread; in a signal handler that is the thread that
+// received the signal.
 inline void interrupt() { Interruption::current()->request(); }
 inline bool interrupted() { return Interruption::current()->pending(); }
 inline void clear_interrupt() { Interruption::current()->clear(); }
-/// Throws Interrupted when the operations of this thread are to stop; for loops that may take long.
-/// The message is "interrupted while " followed by `doing`: "elements of a dataset were made".
+/// Throws Interrupted if this thread was asked to stop; for loops that may take long. The message
+/// is "interrupted while " followed by `doing`, such as "elements of a dataset were made".
 CRESCENT_API void heed_interruption(std::string_view doing);
 
 /// The extent of one interruptible operation. Fit, evaluate, predict and loading open one; a caller

@@ -38,18 +38,19 @@ class CRESCENT_API Process {
   Process(Process&& other) noexcept;
   ~Process();
 
-  int id() const { return pid_; }  ///< -1 after the end of the child, or after a move
+  /// the process id; -1 after the child has ended or was moved from
+  int id() const { return pid_; }
   /// Waits for the end of the child and returns its exit status.
   int wait();
-  /// Waits at most that long; otherwise kills the child and returns false.
+  /// Waits for the child at most for `timeout`; if it still runs then, kills it and returns false.
   bool wait(Timeout timeout);
   bool runs();
   void kill();
 
-  // Valid after the end of the child:
-  int signal() const;       ///< the signal that ended it; 0 without one
-  int exit_status() const;  ///< -1: a signal ended it
-  /// "ended with SIGSEGV (Segmentation fault)", "ended with exit status 3"
+  // The following functions are valid after the child has ended.
+  int signal() const;       ///< the signal that ended the child, or 0
+  int exit_status() const;  ///< -1 if a signal ended the child
+  /// As text: "ended with SIGSEGV (Segmentation fault)", "ended with exit status 3".
   std::string ending() const;
 
  private:

@@ -1,4 +1,4 @@
-// The terminal on which people read what is printed.
+// The width of the terminal to which stdout writes.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Threads for systems that may refuse to start more of them.
+// Starts threads on systems that may refuse to start more of them.
 #pragma once
 #include <functional>
 #include <thread>
@@ -8,7 +8,7 @@
 namespace crescent {
 
 /// Starts a thread that runs `work`. When the system refuses, as beyond a limit of processes, the
-/// result is not joinable; the caller then uses the threads that it has, or runs `work` itself. The
+/// result is not joinable; the caller must then do with fewer threads, or run `work` itself. The
 /// first refusal prints a warning.
 [[nodiscard]] CRESCENT_API std::thread start_thread(std::function<void()> work);
 

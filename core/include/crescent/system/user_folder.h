@@ -10,8 +10,9 @@ namespace crescent {
 enum class UserFolder { cache, config, data, state };
 
 /// The absolute path of Crescent's folder, for example $XDG_CACHE_HOME/crescent, or
-/// ~/.cache/crescent where that variable is no absolute path. The folder may not exist. Empty
-/// without a home, and in programs that run with the rights of another user (setuid).
+/// ~/.cache/crescent where that variable is no absolute path. The folder may not exist. The path is
+/// empty if the user has no home folder, and in programs that run with the rights of another user
+/// (setuid).
 CRESCENT_API std::string user_folder(UserFolder folder);
 
 }  // namespace crescent

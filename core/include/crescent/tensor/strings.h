@@ -17,8 +17,8 @@ struct DTypeOf<StringId> {
 /// The text of an id, which lives as long as a tensor contains the id. An id outside of all tensors
 /// may be reused for another text, so keep the tensor as well.
 CRESCENT_API std::string_view text_of(StringId id);
-/// Returns the id of a text. For ops that compute strings: the id must be in a tensor when the
-/// program ends.
+/// Returns the id of a text. An op that computes strings must put the id into a tensor before the
+/// program ends, because ids that are in no tensor are reused.
 CRESCENT_API StringId intern(std::string_view text);
 /// Makes a tensor of strings; fails when the number of texts is not the shape's size.
 CRESCENT_API Tensor string_tensor(std::span<const std::string> texts, const Shape& shape);

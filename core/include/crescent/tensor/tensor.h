@@ -38,9 +38,9 @@ inline constexpr int kDTypeCount = 12;
 
 CRESCENT_API size_t size_of(DType dtype);               ///< bytes per element
 CRESCENT_API const char* name_of(DType dtype);          ///< "float32", ..., "bool"
-CRESCENT_API DType dtype_named(std::string_view name);  ///< fails with a suggestion
+CRESCENT_API DType dtype_named(std::string_view name);  ///< the error suggests a similar name
 CRESCENT_API bool is_floating(DType dtype);
-CRESCENT_API bool is_integer(DType dtype);  ///< int8 int16 int32 int64 uint8
+CRESCENT_API bool is_integer(DType dtype);  ///< int8, int16, int32, int64 or uint8
 /// Common dtype of two operands (Keras): bool < uint8, int8 < int16 < int32 < int64 <
 /// float16/bfloat16 < float32 < float64 < complex64; the common dtype of uint8 and int8 is int16.
 /// Strings have a common dtype with strings only.
@@ -48,7 +48,7 @@ CRESCENT_API DType promote(DType a, DType b);
 inline std::string to_text(DType dtype) { return name_of(dtype); }
 
 template <class T>
-struct DTypeOf;  // C++ type -> DType, for the types C++ has
+struct DTypeOf;  // maps a C++ type to its DType
 template <>
 struct DTypeOf<float> {
   static constexpr DType value = DType::float32;
@@ -93,7 +93,7 @@ class CRESCENT_API Shape {
   Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
 
   int rank() const { return rank_; }
-  /// i may be negative; out of range fails.
+  /// i may be negative; fails if i is out of range
   int64_t operator[](int i) const;
   void set(int i, int64_t dim);
   const int64_t* begin() const { return dims_.data(); }
@@ -101,7 +101,8 @@ class CRESCENT_API Shape {
   bool is_known() const;  ///< whether no dim is -1
   /// Product of dims; fails when a dim is unknown or the product overflows.
   int64_t size() const;
-  int axis(int i) const;  ///< negative axis made positive; fails naming the shape
+  /// makes a negative axis nonnegative; the error for a wrong axis names the shape
+  int axis(int i) const;
   void append(int64_t dim);
   Shape slice(int first, int last) const;  ///< dims [first, last), negatives count from the end
   Shape concat(const Shape& other) const;
@@ -114,8 +115,9 @@ class CRESCENT_API Shape {
   int rank_ = 0;
 };
 CRESCENT_API std::string to_text(const Shape& shape);
-/// NumPy broadcasting. An unknown dim stays unknown unless the other shape determines the result.
-/// Fails with both shapes and `what`.
+/// The shape of the result by NumPy's broadcasting. An unknown dim stays unknown unless the other
+/// shape determines the result. The error for shapes that do not broadcast names both shapes and
+/// begins with `what`.
 CRESCENT_API Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what);
 
 CRESCENT_CODEC(Shape);  // list of integers and nulls
@@ -129,7 +131,7 @@ struct TensorSpec {
 CRESCENT_API std::string to_text(const TensorSpec& spec);  ///< "float32(None, 3)"
 
 /// Identifies the bytes of a tensor at one moment: equal contents mean equal bytes. Unknown
-/// contents equal nothing, not even themselves.
+/// contents are never equal, not even to themselves.
 struct Contents {
   uint64_t storage = 0;  ///< unique in this process; 0 = unknown
   uint64_t writes = 0;
@@ -165,7 +167,7 @@ class CRESCENT_API Storage {
   std::byte* host() const { return host_; }
   /// The device memory that holds the values; null for host memory and for files.
   Memory* memory() const { return memory_; }
-  bool in_memory() const { return host_ || memory_; }  ///< false: in a file
+  bool in_memory() const { return host_ || memory_; }  ///< false: the values are in a file
   size_t bytes() const { return bytes_; }
   /// Copies the bytes [offset, offset + count), which must be whole elements, to `target`.
   /// Thread-safe. A failure names the file; errors of programs that were still running on a device
@@ -177,13 +179,13 @@ class CRESCENT_API Storage {
   void write(size_t offset, size_t count, const void* source);
   /// Copies bytes of another storage, which may be in any memory or file.
   void copy(size_t offset, const Storage& from, size_t from_offset, size_t count);
-  /// Values that the host can read: host(), or a host copy of device memory that every call
-  /// updates. Null for files.
+  /// Returns values that the host can read: host(), or a host copy of device memory, which every
+  /// call updates. Null for files.
   const std::byte* host_view() const {
     return host_ ? host_ : memory_ ? copy_in(nullptr)->host() : nullptr;
   }
-  /// All bytes in other memory (null: the host's). The copy is cached: calls return the same one
-  /// until the bytes change.
+  /// Returns a copy of all bytes in `memory` (null: host memory). The copy is cached: calls return
+  /// the same one until the bytes change.
   std::shared_ptr<Storage> copy_in(Memory* memory) const;
   /// The block size for efficient reads, which should start at a multiple of it: compressed files
   /// are decompressed block by block.
@@ -210,11 +212,12 @@ class CRESCENT_API Storage {
   static std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true);
 
  protected:
-  /// Implements read() where host() is null.
+  /// Implements read() for storages whose host() is null.
   virtual void fetch(size_t offset, size_t count, void* target) const;
-  /// Implements write() for device memory.
+  /// Implements write() for storages in device memory.
   virtual void store(size_t offset, size_t count, const void* source);
-  /// Implements copy() within device memory without the host; returns false when it cannot.
+  /// Implements copy() between storages in the memory of one device, without the host; returns
+  /// false when the device cannot do that.
   virtual bool copy_within(size_t offset, const Storage& from, size_t from_offset, size_t count);
 
   std::byte* host_ = nullptr;
@@ -225,7 +228,8 @@ class CRESCENT_API Storage {
   static void copy_bytes(void* target, const void* source, size_t count);
   void move_to_host();
 
-  mutable std::shared_ptr<Storage> copy_;  ///< in other memory, as of version copied_at_
+  /// copy of the bytes in another memory, made when version was copied_at_
+  mutable std::shared_ptr<Storage> copy_;
   mutable uint64_t copied_at_ = 0;
   const uint64_t number_;
   std::atomic<uint64_t> writes_{0};
@@ -253,12 +257,12 @@ CRESCENT_API int64_t allocated_bytes();
 class CRESCENT_API Tensor {
  public:
   Tensor() = default;                       ///< an empty Tensor: `if (t)` is false
-  explicit Tensor(const TensorSpec& spec);  ///< zeros
+  explicit Tensor(const TensorSpec& spec);  ///< filled with zeros
   Tensor(const Shape& shape, DType dtype) : Tensor(TensorSpec{dtype, shape}) {}
-  Tensor(float scalar);  ///< float32 scalars, for expressions
+  Tensor(float scalar);  ///< make float32 scalars, so that numbers can be used in expressions
   Tensor(double scalar) : Tensor(static_cast<float>(scalar)) {}
 
-  /// Uninitialized values in a device's memory, or (null) in host memory.
+  /// Makes a tensor with uninitialized values in `memory`; null means host memory.
   static Tensor uninitialized(const TensorSpec& spec, Memory* memory = nullptr);
   static Tensor abstract(const TensorSpec& spec);
   static Tensor full(const Shape& shape, double value, DType dtype = DType::float32);
@@ -275,23 +279,24 @@ class CRESCENT_API Tensor {
   static Tensor from(const std::vector<T>& values, const Shape& shape) {
     return from(std::span<const T>(values), shape);
   }
-  /// Copies `bytes`; fails when `count` is not the size of `spec`.
+  /// Makes a tensor with a copy of the `count` bytes at `bytes`; fails if `count` is not the size
+  /// of `spec` in bytes.
   static Tensor from_bytes(const void* bytes, size_t count, const TensorSpec& spec);
 
   explicit operator bool() const { return impl_ != nullptr; }
   DType dtype() const { return spec().dtype; }
   const Shape& shape() const { return spec().shape; }
-  const TensorSpec& spec() const;  ///< fails when there is no tensor
+  const TensorSpec& spec() const;  ///< fails for an empty Tensor
   int rank() const { return shape().rank(); }
   int64_t dim(int i) const { return shape()[i]; }
   int64_t size() const { return shape().size(); }
   size_t bytes() const { return static_cast<size_t>(size()) * size_of(dtype()); }
   bool is_abstract() const;
-  bool in_memory() const;  ///< in host or device memory; false: abstract, or in a file
+  bool in_memory() const;  ///< in host or device memory; false if abstract or in a file
 
-  /// Host values. For a tensor in device memory, the current ones (a later call sees later writes
-  /// of programs). Fails for abstract tensors ("... has no values while a program is being
-  /// recorded"), for tensors in files, and for a wrong T.
+  /// Host values. For a tensor in device memory, they are copied to the host as they are now; a
+  /// later call sees later writes of programs. Fails for abstract tensors ("... has no values while
+  /// a program is being recorded"), for tensors in files, and for a wrong T.
   template <class T>
   const T* data() const {
     check_type(DTypeOf<T>::value);
@@ -306,8 +311,8 @@ class CRESCENT_API Tensor {
     return static_cast<T*>(mutable_raw());
   }
   const void* raw() const;
-  void* mutable_raw();        ///< as mutable_data()
-  Contents contents() const;  ///< fails for abstract tensors
+  void* mutable_raw();        ///< has the same effects as mutable_data()
+  Contents contents() const;  ///< identifies the values; fails for abstract tensors
   const std::shared_ptr<Storage>& storage() const;
   size_t offset() const;
   /// The single element as double; fails for tensors with another number of elements.
@@ -317,14 +322,15 @@ class CRESCENT_API Tensor {
   /// A copy with its own storage; values in a file are read to the host, others stay in their
   /// memory.
   Tensor clone() const;
-  Tensor clone(Memory* memory) const;  ///< in a device's memory, or (null) the host's
-  /// The tensor itself if it is in this memory, else a copy there (not for files).
+  Tensor clone(Memory* memory) const;  ///< a copy in `memory` (null: host memory)
+  /// Returns the tensor itself if its values are in `memory`, else a copy there (not for files).
   Tensor to(Memory* memory) const;
 
-  // Views. They record no op (ops.h has ops of the same effect that gradients and programs follow).
-  Tensor view(const Shape& shape) const;  ///< same values; the number of elements must be equal
-  Tensor view_rows(int64_t first,
-                   int64_t count) const;  ///< rows [first, first+count) of the leading axis
+  // Views, which share the storage. They record no op: ops.h has ops with the same result that
+  // gradients and programs follow.
+  Tensor view(const Shape& shape) const;  ///< another shape with as many elements
+  /// rows [first, first + count) of the leading axis
+  Tensor view_rows(int64_t first, int64_t count) const;
 
   /// The identity of the tensor for tapes and traces: copies of a Tensor share it, results of ops
   /// have a new one. Null for an empty Tensor.
@@ -332,9 +338,9 @@ class CRESCENT_API Tensor {
 
   /// The Keras mask of the tensor (bool, shape of the leading axes), or an empty Tensor.
   const Tensor& mask() const;
-  Tensor with_mask(
-      const Tensor& mask) const;  ///< same values, new identity; an empty `mask` removes the mask
-  /// A tensor with the same values and a new identity.
+  /// The tensor with another mask and a new id(); an empty `mask` removes the mask.
+  Tensor with_mask(const Tensor& mask) const;
+  /// A tensor with the same values and a new id().
   Tensor alias() const;
 
  private:
@@ -358,13 +364,14 @@ class CRESCENT_API BoxedTensor : public Object {
   Tensor tensor;
 };
 
-/// Also decodes numbers and lists of numbers (float32) and lists of strings; null is an empty
-/// Tensor.
+/// This codec also decodes numbers and lists of numbers (float32) and lists of strings; null gives
+/// an empty Tensor.
 CRESCENT_CODEC(Tensor);
 
 // Conversions between float and half-width floats, used wherever single values are converted.
 CRESCENT_API float bfloat16_to_float(uint16_t bits);
-CRESCENT_API uint16_t float_to_bfloat16(float x);  ///< round to nearest even
+/// rounds to the nearest value, halfway cases to even
+CRESCENT_API uint16_t float_to_bfloat16(float x);
 CRESCENT_API float float16_to_float(uint16_t bits);
 CRESCENT_API uint16_t float_to_float16(float x);
 

@@ -16,7 +16,7 @@ class CRESCENT_API Variable {
   struct Options {
     std::string name = "variable";
     bool trainable = true;
-    bool autocast = true;  ///< reads give the compute dtype within a layer of mixed precision
+    bool autocast = true;  ///< within a layer of mixed precision, reads give the compute dtype
     std::shared_ptr<Regularizer> regularizer{};
     std::shared_ptr<Constraint> constraint{};
   };
@@ -71,7 +71,7 @@ using Variables = std::vector<Variable>;
 
 /// A group of changes of variables that the destructor rolls back unless commit() was called: it
 /// restores the values of all variables that this thread changed meanwhile. Code that runs eagerly
-/// needs one; a compiled program changes all of its variables or none by itself.
+/// needs a transaction; a compiled program without one changes either all of its variables or none.
 class CRESCENT_API Transaction {
  public:
   Transaction();
@@ -84,8 +84,9 @@ class CRESCENT_API Transaction {
  private:
   Transaction* around_;
   void add(const Variable& variable, Tensor value);
-  std::vector<std::pair<Variable, Tensor>> before_;  ///< the values before the first change
-  std::unordered_set<const void*> noted_;            ///< ids of the variables in before_
+  /// variables and their values before the first change
+  std::vector<std::pair<Variable, Tensor>> before_;
+  std::unordered_set<const void*> noted_;  ///< ids of the variables in before_
   bool committed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Order of ops that may fail, such as checks of indices and labels: checks of the program's inputs
+// Orders ops that may fail, such as checks of indices and labels: checks of the program's inputs
 // run before everything else, other ops that may fail run before variables are written.
 #include <algorithm>
 
@@ -26,7 +26,8 @@ class Values {
   std::vector<bool> has_;
 };
 
-/// Moves the chosen instructions to the front of the program; the order is otherwise unchanged.
+/// Moves the chosen instructions to the front of the program; the chosen ones and the others each
+/// keep their order.
 void put_first(Program& program, const std::vector<bool>& chosen) {
   std::vector<Program::Instruction> first, then;
   for (size_t i = 0; i < program.code.size(); ++i)
@@ -57,7 +58,8 @@ void put_checks_first(Program& program) {
   put_first(program, goes_first);
 }
 
-/// Changes nothing if no op that may fail comes after a write of a variable.
+/// Moves ops that may fail before the writes of variables; leaves a program unchanged in which they
+/// precede the writes already.
 void put_failures_before_writes(Program& program) {
   Values written(program);
   for (const Program::Binding& b : program.variables)

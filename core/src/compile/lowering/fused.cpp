@@ -1,4 +1,4 @@
-// Fused: a chain of elementwise steps over registers, as one op.
+// Fused: an op that computes a chain of elementwise steps, which read and write registers.
 #include "crescent/device/lowered_ops.h"
 #include "program/support.h"
 

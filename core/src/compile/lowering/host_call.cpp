@@ -11,8 +11,8 @@ namespace crescent {
 
 namespace {
 
-/// The addresses of the outputs. compute() must write into this memory: if it replaced the tensors
-/// by others, their values would be lost.
+/// Remembers the addresses of the outputs. compute() must write into this memory; values of a
+/// tensor that it puts in place of an output would be lost, so expect_kept() fails.
 class OutputAddresses {
  public:
   explicit OutputAddresses(std::span<const Tensor> outputs) {
@@ -28,7 +28,7 @@ class OutputAddresses {
   }
 
  private:
-  // few ops have more than 8 outputs; the others are not checked
+  // only the first 8 outputs are checked; few ops have more
   std::array<const void*, 8> places_;
 };
 

@@ -8,7 +8,8 @@
 namespace crescent {
 
 std::vector<int> last_uses(const Program& program) {
-  std::vector<int> source(program.values.size());  // per value: the value whose memory it shares
+  // for each value, the value whose memory it shares
+  std::vector<int> source(program.values.size());
   std::iota(source.begin(), source.end(), 0);
   std::vector<int> last(program.values.size(), -1);
   auto use = [&](int value, int when) {

@@ -24,7 +24,7 @@ using Instruction = Program::Instruction;
 /// author.
 constexpr int kDeepest = 32;
 
-/// Whether the result has the bytes and the spec of the input.
+/// Whether the op returns its input unchanged, with the same spec.
 bool is_identity(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   return (as<StopGradient>(op) || as<Cast>(op) || as<BroadcastTo>(op) || as<Reshape>(op)) &&
          in[0] == out[0];
@@ -80,12 +80,12 @@ class Lowering {
       keep(std::move(i));
     } else if (i.op->effect() != Effect::ordered && std::all_of(out.begin(), out.end(), is_empty)) {
       replace_by_constants(i, out);
-    } else if (has_empty(in) && !as<Fused>(*i.op) && splice(i, in)) {
-      // decomposed: kernels need not handle reductions over empty axes
+    } else if (has_empty(in) && !as<Fused>(*i.op) && inline_decomposition(i, in)) {
+      // the op was decomposed, so that kernels need not handle reductions over empty axes
     } else if (device_.supports(*i.op, in, out)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
       keep(std::move(i));
-    } else if (!splice(i, in)) {
+    } else if (!inline_decomposition(i, in)) {
       leave_to_host(std::move(i), in, out);
     }
   }
@@ -105,7 +105,7 @@ class Lowering {
   }
 
   /// Replaces the instruction by its decomposition; returns false for an op without one.
-  bool splice(const Instruction& whole, const TensorSpecs& in) {
+  bool inline_decomposition(const Instruction& whole, const TensorSpecs& in) {
     bool is_simple = false;
     Program part = trace(
         [&](const Tensors& inputs) {
@@ -136,21 +136,23 @@ class Lowering {
   }
 
   void inline_part(const Program& part, const Instruction& whole) {
-    std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the program
-    for (size_t i = 0; i < part.inputs.size(); ++i) here[part.inputs[i]] = whole.inputs[i];
-    for (size_t v = 0; v < here.size(); ++v) {
-      if (here[v] < 0) here[v] = add_value(part.values[v]);
+    // maps values of `part` to values of the program
+    std::vector<int> value_in_program(part.values.size(), -1);
+    for (size_t i = 0; i < part.inputs.size(); ++i)
+      value_in_program[part.inputs[i]] = whole.inputs[i];
+    for (size_t v = 0; v < value_in_program.size(); ++v) {
+      if (value_in_program[v] < 0) value_in_program[v] = add_value(part.values[v]);
     }
     auto translated = [&](std::vector<int> values) {
-      for (int& value : values) value = here[value];
+      for (int& value : values) value = value_in_program[value];
       return values;
     };
     for (const Program::Constant& c : part.constants)
-      program_.constants.push_back({here[c.value], c.tensor});
+      program_.constants.push_back({value_in_program[c.value], c.tensor});
     for (const Instruction& i : part.code)
       lower({i.op, translated(i.inputs), translated(i.outputs), whole.scope});
     for (size_t o = 0; o < part.outputs.size(); ++o)
-      replacement(whole.outputs[o]) = replacement(here[part.outputs[o]]);
+      replacement(whole.outputs[o]) = replacement(value_in_program[part.outputs[o]]);
   }
 
   /// Replaces the op by a HostCall, which runs on the host; an op without inputs is computed now.
@@ -166,8 +168,8 @@ class Lowering {
 
   Program program_;
   const Device& device_;
-  std::vector<int> replacement_;  ///< per value: its replacement
-  int depth_ = 0;                 ///< nesting of decompositions
+  std::vector<int> replacement_;  ///< for each value, the value that replaces it
+  int depth_ = 0;                 ///< nesting depth of decompositions
 };
 
 #ifndef NDEBUG

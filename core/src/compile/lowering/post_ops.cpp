@@ -70,9 +70,9 @@ TensorSpecs WithPostOps::infer(std::span<const TensorSpec> in) const {
   return results;
 }
 
-/// A mixed op is put between casts. Otherwise the moments become an op of their own, or else the
-/// first add or mask and all post-ops after it, or else all post-ops. The device may support what
-/// remains.
+/// Splits off a part that the device may not support, so that lowering can try the rest: for a
+/// mixed op, casts of operands and result; else the moments; else the first add or mask with all
+/// post-ops after it; else all post-ops.
 Tensors WithPostOps::decompose(std::span<const Tensor> inputs) const {
   auto rest = std::make_shared<WithPostOps>(*this);
   if (mixed != Mixed::no) {

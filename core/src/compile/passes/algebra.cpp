@@ -12,8 +12,8 @@ namespace {
 
 // ---- broadcast operands
 
-/// The operand of a broadcast; for a tensor that is filled with one number, a scalar of that
-/// number; else the value itself.
+/// Returns the operand of a broadcast; for a tensor filled with one number, a scalar with that
+/// number; for other values, the value itself.
 int before_broadcast(Rewriting& r, int value) {
   if (auto* made = r.producer_as<BroadcastTo>(value)) return made->inputs[0];
   if (r.shape(value).rank() == 0) return value;
@@ -21,8 +21,8 @@ int before_broadcast(Rewriting& r, int value) {
   return number ? r.add_scalar(*number, r.dtype(value)) : value;
 }
 
-/// An elementwise op is applied to the operands before their broadcast; if all operands were
-/// broadcast, the (smaller) result is broadcast instead.
+/// Applies an elementwise op to the operands before their broadcast. If all operands were
+/// broadcast, the smaller result is broadcast instead.
 int broadcast_result(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const TensorSpec wanted = r.result(i);
@@ -51,7 +51,7 @@ constexpr Condition kSigned{"of numbers with a sign", [](const Rewriting& r, con
                               return r.result(m.call()).dtype != DType::uint8;
                             }};
 
-/// 1 / n is exact in every floating dtype.
+/// Multiplying by 1 / n is exact for a power of two in every floating dtype.
 constexpr Condition kPowerOfTwo{
     "n is a power of two between 2^-14 and 2^12", [](const Rewriting&, const Match& m) {
       int exponent = 0;
@@ -63,7 +63,8 @@ int multiply_by_reciprocal(Rewriting& r, const Match& m) {
   return r.stretched(r.add_binary(BinaryKind::multiply, m['x'], factor), r.result(m.call()));
 }
 
-/// Whether the first operand is a scalar and the second is not; the rule then swaps them.
+/// Whether the first operand is a single number and the second is not; the rule with this condition
+/// swaps them.
 constexpr Condition kNumberFirst{"x is a single number, y is not",
                                  [](const Rewriting& r, const Match& m) {
                                    return m.call().inputs[0] == m['x'] &&
@@ -72,8 +73,8 @@ constexpr Condition kNumberFirst{"x is a single number, y is not",
 
 // ---- casts
 
-/// The set of numbers of a dtype: the binary digits besides the sign, and for floats the exponents
-/// of the smallest and the largest number.
+/// The numbers that a dtype can represent: the binary digits without the sign, and for floats the
+/// exponents of the smallest and the largest number.
 struct Precision {
   int digits;
   bool is_signed;

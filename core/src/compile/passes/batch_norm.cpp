@@ -19,7 +19,8 @@
 namespace crescent::passes {
 namespace {
 
-// the result must have at least this many times the elements of the kernel
+// The kernel is scaled in each run only if the result has at least this many times the elements of
+// the kernel.
 constexpr int64_t kMinSizeRatio = 4;
 
 int scaled_kernel(Rewriting& r, int kernel, int channels, bool is_transposed) {
@@ -50,8 +51,8 @@ int scale_any(Rewriting& r, int product, int factor) {
   return y != kKeep ? y : scale<Conv>(r, product, factor);
 }
 
-/// If the value is the sum of a value of its spec and a bias per channel, returns both, the bias
-/// second.
+/// If the value is a sum x + bias where x has the spec of the value and the bias has one number per
+/// channel, returns {x, bias}.
 std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
   auto* sum = r.producer_as<Binary>(value);
   if (!sum || op_of<Binary>(*sum).kind != BinaryKind::add || !r.read_once(value)) return {};
@@ -63,7 +64,7 @@ std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
   return {};
 }
 
-/// (x k) f = x (k f);  (x k + b) f = x (k f) + b f
+/// Rewrites (x k) f to x (k f), and (x k + b) f to x (k f) + b f.
 int scale_kernel(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(m.call());
   const int wide = m['x'], factor = m['f'];
@@ -82,7 +83,7 @@ bool is_bare_product(Rewriting& r, int value) {
   return extendable_product<Conv>(r, value) || extendable_product<Matmul>(r, value);
 }
 
-/// (y + b) + o = y + (b + o)
+/// Rewrites (y + b) + o to y + (b + o).
 int join_offsets(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(m.call());
   const int x = m['x'], offset = m['d'];
@@ -94,8 +95,8 @@ int join_offsets(Rewriting& r, const Match& m) {
   return r.add_binary(BinaryKind::add, sum->first, both);
 }
 
-/// If y is widened to float32 only to add a bias, and the sum is rounded again, adds the rounded
-/// bias to y instead.
+/// If y is cast to float32 only to add a bias, and the sum is cast back to bfloat16, adds the bias,
+/// rounded to bfloat16, to y instead.
 int round_bias(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto sum = biased(r, i.inputs[0]);

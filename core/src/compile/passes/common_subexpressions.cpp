@@ -16,7 +16,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr size_t kLargestCompared = 64;  // bytes; larger constants are not compared
+constexpr size_t kLargestCompared = 64;  // in bytes; larger constants are not compared
 
 bool is_commutative(const Op& op) {
   auto* binary = as<Binary>(op);
@@ -66,14 +66,14 @@ void merge_constants(const Program& program, std::vector<int>& now) {
 }  // namespace
 
 bool common_subexpressions(Program& program) {
-  std::vector<int> now(program.values.size());  // per value: the first value equal to it
+  std::vector<int> now(program.values.size());  // for each value, the first value that equals it
   std::iota(now.begin(), now.end(), 0);
   auto rename = [&](int& value) { value = now[value]; };
   merge_constants(program, now);
 
   const size_t before = program.code.size();
   std::vector<Instruction> code;
-  code.reserve(before);  // so that pointers from expressions stay valid
+  code.reserve(before);  // Expression holds pointers into `code`, which must not be reallocated
   auto hash = [](const Expression& e) { return e.hash; };
   std::unordered_set<Expression, decltype(hash)> seen(2 * before, hash);
   for (Instruction& instruction : program.code) {

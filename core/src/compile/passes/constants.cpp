@@ -12,7 +12,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int64_t kLargestResult = 64 << 10, kLargestOperands = 1 << 20;  // bytes
+constexpr int64_t kLargestResult = 64 << 10, kLargestOperands = 1 << 20;  // in bytes
 
 class Folding {
  public:
@@ -64,7 +64,7 @@ class Folding {
   }
 
   Program& program_;
-  Tensors known_;  // per value: its constant, or an empty Tensor
+  Tensors known_;  // for each value, its constant or an empty Tensor
 };
 
 }  // namespace

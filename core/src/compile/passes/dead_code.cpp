@@ -13,7 +13,8 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-/// Per value, whether an output, a variable's new value or a live instruction reads it.
+/// For each value, whether it is read by an output, by the new value of a variable or by an
+/// instruction that is needed.
 class LiveValues {
  public:
   explicit LiveValues(const Program& program) : live_(program.values.size()) {

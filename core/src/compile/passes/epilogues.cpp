@@ -27,14 +27,14 @@
 namespace crescent::passes {
 namespace {
 
-/// The operand of a reshape, or the value itself.
+/// Returns the operand of a reshape that nothing else reads, or the value itself.
 int before_reshape(Rewriting& r, int value) {
   auto* reshape = r.producer_as<Reshape>(value);
   return reshape && r.read_once(value) ? reshape->inputs[0] : value;
 }
 
-/// Whether `bias` has one number per channel of the product: the shape of the last axes of x that
-/// the channels were reshaped to.
+/// Whether `bias` has one number per channel of the product. x is the result of the product,
+/// possibly reshaped so that its last axes together are the channels.
 bool is_bias(Rewriting& r, int bias, int x, int product) {
   const TensorSpec spec = r.spec(x);
   const Shape shape = r.shape(product);
@@ -46,7 +46,7 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
   return false;
 }
 
-/// Inserts a bias as the first post-op; not possible if the product already has a mask, or the
+/// Inserts a bias as the first post-op. Returns kKeep if the product already has a mask, or the
 /// convolution any post-op.
 template <class T>
 int with_bias(Rewriting& r, int value, int bias) {
@@ -110,8 +110,8 @@ int mask_convolution(Rewriting& r, const Match& m) {
   return add_post_op(r, *made, PostOp::mask, {y});
 }
 
-/// Adds `other` as an add or a mask to the product that computes x, possibly reshaped. A product
-/// has at most one such operand.
+/// Adds the post-op `how` (add or mask) with the operand `other` to the product whose result,
+/// possibly reshaped, is x. A product has at most one such post-op.
 int combined(Rewriting& r, int x, int other, PostOp how) {
   const int value = before_reshape(r, x);
   auto* made = extendable_product<Matmul>(r, value);
@@ -123,9 +123,9 @@ int combined(Rewriting& r, int x, int other, PostOp how) {
   return r.reshaped(y, r.shape(x));
 }
 
-/// Adds a tensor in the product that computes the other operand. An elementwise operand is left to
-/// fusion, which computes both in one pass, as in the update of an optimizer.
-/// an optimizer.
+/// Replaces a sum of a product and another tensor by a product with the post-op add. If the other
+/// operand is elementwise, the sum is left to the fusion pass, which computes both in one pass over
+/// memory, as in the update of an optimizer.
 int take_in_sum(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   auto is_fused = [&](int x) {
@@ -150,8 +150,8 @@ int with_residual(Rewriting& r, int y, int residual) {
                                                : kKeep;
 }
 
-/// In a sum of the results of two convolutions, the later one adds the result of the earlier one to
-/// its own. Half-width floats are left to fusion.
+/// Replaces a sum of the results of two convolutions: the later convolution adds the result of the
+/// earlier one by the post-op add. Sums of half-width floats are left to the fusion pass.
 int take_in_residual(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;

@@ -23,8 +23,8 @@ namespace crescent::passes {
 namespace {
 
 constexpr size_t kMaxInputs = 24, kMaxFused = 64;
-constexpr int kWindow =
-    1024;  // regions do not cross windows; keeps the search linear in the program
+// regions do not cross windows of this many instructions, so that the search takes linear time
+constexpr int kWindow = 1024;
 
 class Bits {
  public:
@@ -52,7 +52,7 @@ FusedStep step_of(const Op& op, DType result) {
   return step;
 }
 
-/// Whether the op is a ScatterAdd that can begin a region. A ScatterAdd reads its operands as a
+/// Whether the op is a ScatterAdd that a region can contain. A ScatterAdd reads its operands as a
 /// whole and not element by element.
 bool is_scatter(const Op& op) {
   auto* scatter = as<ScatterAdd>(op);
@@ -87,8 +87,8 @@ class Regions {
   int previous_ordered(int instruction) const { return previous_ordered_[instruction]; }
   /// The instruction that computes the value, or -1.
   int producer(int value) const { return producer_[value]; }
-  /// The operands of the instruction within a region: values before a broadcast, which Fused does
-  /// by itself.
+  /// The operands of an instruction within a region. For an operand that is broadcast, this is the
+  /// value before the broadcast, because Fused broadcasts its inputs itself.
   const std::vector<int>& operands(int instruction) const { return operands_[instruction]; }
   /// The values that a region of these instructions reads from outside.
   std::vector<int> inputs(const std::vector<int>& members) const {
@@ -118,17 +118,17 @@ class Regions {
   }
   Bits& ancestors(int root) { return ancestors_[root]; }
 
-  /// An edge from a producer to a reader; if it is fused, the value (`bytes` per element) is not
-  /// stored in memory.
-  /// region.
+  /// An edge from an instruction that computes a value to one that reads it. If both are in one
+  /// region, the value, which has `bytes` bytes per element, is not stored in memory.
   struct Edge {
     size_t bytes;
     int to, from;
     auto operator<=>(const Edge&) const = default;
   };
 
-  /// Where not all edges can be fused, the remaining ones should be narrow, and values should be
-  /// computed near their readers: edges are tried from wide to narrow, from the end of the program.
+  /// Merges regions along edges, those with the widest values first and those at the end of the
+  /// program first: where not all edges can be fused, narrow values should be stored, and values
+  /// should be computed near their readers.
   void grow(int first, int last) {
     first_ = first, last_ = last;
     std::vector<Edge> edges;
@@ -184,8 +184,8 @@ class Regions {
     return false;
   }
 
-  /// Whether a ScatterAdd in one region would read a value that the other one computes: it needs
-  /// that value as a whole, before it starts.
+  /// Whether a ScatterAdd in one region would read a value that the other region computes. Such
+  /// regions cannot be merged, because the ScatterAdd needs the whole value before it starts.
   bool scatter_reads_other(int a, int b) const {
     for (int part : {a, b}) {
       for (int i : members(part)) {
@@ -213,8 +213,8 @@ class Regions {
     join_ancestors(a, b);
   }
 
-  /// The ancestors of both regions now precede the merged region and every region that depends on
-  /// it.
+  /// Makes the ancestors of both regions ancestors of the merged region and of every region that
+  /// depends on it.
   void join_ancestors(int a, int b) {
     Bits& joined = ancestors(a);
     joined.add(ancestors(b));
@@ -229,17 +229,17 @@ class Regions {
   }
 
   const Program& program_;
-  std::vector<int> producer_;               ///< per value
-  std::vector<int> previous_ordered_;       ///< per instruction
-  std::vector<std::vector<int>> operands_;  ///< per instruction
-  std::vector<int> root_;                   ///< per instruction
-  std::vector<std::vector<int>> members_;   ///< per root
-  std::vector<Bits> ancestors_;             ///< per root: roots in the window that precede it
-  int first_ = 0, last_ = 0;                ///< the window
+  std::vector<int> producer_;          ///< indexed by value: the instruction that computes it
+  std::vector<int> previous_ordered_;  ///< indexed by instruction: as previous_ordered() returns it
+  std::vector<std::vector<int>> operands_;  ///< indexed by instruction: as operands() returns them
+  std::vector<int> root_;                   ///< indexed by instruction: the root of its region
+  std::vector<std::vector<int>> members_;   ///< indexed by root: the instructions of its region
+  std::vector<Bits> ancestors_;  ///< indexed by root: roots in the window that precede it
+  int first_ = 0, last_ = 0;     ///< the instructions of the window: [first_, last_)
 };
 
-/// Writes the program again. A region is placed at its last instruction, or before the first
-/// instruction that needs it.
+/// Writes the instructions of the program again, with a Fused op for each region. A region is
+/// placed at its last instruction, or before the first instruction that needs it.
 class Emission {
  public:
   Emission(Program& program, const Regions& regions)
@@ -310,9 +310,9 @@ class Emission {
   Program& program_;
   const Regions& regions_;
   std::vector<Instruction> code_;
-  std::vector<bool> is_done_;            ///< per root: whether the region is written
-  std::vector<bool> is_needed_outside_;  ///< per value: whether another region reads it
-  std::vector<int> register_;            ///< per value: its register in the region being written
+  std::vector<bool> is_done_;            ///< indexed by root: whether the region is written
+  std::vector<bool> is_needed_outside_;  ///< indexed by value: whether another region reads it
+  std::vector<int> register_;  ///< indexed by value: its register in the region being written
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ bool is_small(const std::vector<int64_t>& window) {
   return size <= 256;
 }
 
-/// Whether `gradient` is the gradient of this pooling.
+/// Whether `gradient` belongs to a max pooling with the windows of `forward`.
 bool is_gradient_of(const PoolBackward& gradient, const Op& forward) {
   if (auto* argmax_op = as<PoolArgmax>(forward))
     return argmax_op->window == gradient.window && argmax_op->spec == gradient.spec;
@@ -39,8 +39,8 @@ Instruction* forward_of(Program& program, const Instruction& gradient) {
   return nullptr;
 }
 
-/// The argmax indices of a pooling. An op without them is replaced by one that outputs them as its
-/// second result.
+/// Returns the argmax indices of a pooling; a Pool op is first replaced by a PoolArgmax, which
+/// outputs them as its second result.
 int argmax_indices_of(Program& program, Instruction& forward) {
   if (auto* pool = as<Pool>(*forward.op)) {
     auto op = std::make_shared<PoolArgmax>();

@@ -91,7 +91,7 @@ class Normalization {
   }
 
   Program& program_;
-  std::vector<int> producer_;  ///< per value: an instruction, or -1
+  std::vector<int> producer_;  ///< indexed by value: the instruction that computes it, or -1
 };
 
 }  // namespace

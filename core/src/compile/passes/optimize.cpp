@@ -24,7 +24,7 @@ class Passes {
   }
   bool drop_dead_code() { return run("dead_code", dead_code); }
 
-  /// Runs passes that enable each other in turn until none changes the program.
+  /// Runs passes that create opportunities for each other, in turn, until none changes the program.
   void simplify() {
     struct NamedPass {
       const char* name;
@@ -38,7 +38,7 @@ class Passes {
                                     NamedPass{"transposes", transposes},
                                     NamedPass{"common_subexpressions", common_subexpressions},
                                     NamedPass{"dead_code", dead_code}};
-    size_t idle = 0;  // consecutive passes without a change
+    size_t idle = 0;  // number of consecutive passes that changed nothing
     for (size_t turn = 0; idle < kPasses.size() && turn < kMaxRounds * kPasses.size(); ++turn) {
       const NamedPass& next = kPasses[turn % kPasses.size()];
       idle = run(next.name, next.pass) ? 0 : idle + 1;

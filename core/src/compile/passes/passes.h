@@ -1,6 +1,6 @@
-// Passes: rewritings that keep what a program computes. Each returns true when it changed the
-// program; optimize() (program.h) runs those that suit the device in order, and repeats the cheap
-// ones until none changes anything.
+// Passes: rewritings of a program that do not change its results. Each pass returns true if it
+// changed the program; optimize() (program.h) runs those that suit the device in order, and repeats
+// the cheap ones until none changes the program.
 #pragma once
 #include <functional>
 
@@ -17,11 +17,11 @@ CRESCENT_API bool dead_code(Program& program);
 CRESCENT_API bool common_subexpressions(Program& program);
 /// Computes small instructions with constant inputs now (constant folding).
 CRESCENT_API bool constants(Program& program);
-/// Elementwise identities: x * 1, x ** 2, --x, select with a known condition, chains of casts;
-/// elementwise ops on a broadcast operand run before the broadcast.
+/// Applies elementwise identities: x * 1, x ** 2, --x, select with a known condition, chains of
+/// casts. Moves elementwise ops on a broadcast operand before the broadcast.
 CRESCENT_API bool algebra(Program& program);
-/// Identities of shapes: chains and no-ops of reshape, transpose, broadcast, slice; reductions over
-/// axes that were broadcast.
+/// Removes reshapes, transposes, broadcasts and slices that have no effect, merges chains of them,
+/// and simplifies reductions over axes that were broadcast.
 CRESCENT_API bool shapes(Program& program);
 /// Makes log(softmax) one op. In the gradient of softmax, drops terms that are equal for all
 /// classes, which cancel.
@@ -29,34 +29,37 @@ CRESCENT_API bool softmax(Program& program);
 /// Moves ops after the gradient of a pooling (the mask of a relu, the sum of a bias gradient)
 /// before it, where there are fewer elements.
 CRESCENT_API bool pooling(Program& program);
-/// Max pooling outputs argmax indices, from which its gradient is computed without the images.
+/// Makes max pooling output argmax indices, from which its gradient is computed without reading the
+/// images.
 CRESCENT_API bool pool_argmax(Program& program);
-/// A convolution that is followed by max pooling alone stores only the maxima.
+/// Makes a convolution whose result only a max pooling reads store only the maxima.
 CRESCENT_API bool pooled_convolutions(Program& program);
-/// Transposes of matrices become flags of the products around them.
+/// Replaces transposes of matrices by the transpose flags of the products around them.
 CRESCENT_API bool transposes(Program& program);
-/// Inference: multiplies the scale per channel after a convolution or product into the (smaller)
-/// kernel. Variables are read by the program, so weights that are assigned later take effect.
+/// In inference, multiplies the scale per channel after a convolution or product into the kernel,
+/// which is smaller. The program reads the kernel from its variable, so weights that are assigned
+/// later take effect.
 CRESCENT_API bool batch_norm(Program& program);
 /// Merges bias and activation into the preceding product or convolution, and the mask of a relu
 /// into the convolution gradient that it is applied to.
 CRESCENT_API bool epilogues(Program& program);
-/// Inference: merges an array that is added to the result of a convolution into the convolution.
+/// In inference, merges an array that is added to the result of a convolution into the convolution.
 CRESCENT_API bool residuals(Program& program);
-/// Training: decomposes batch norm into elementwise ops and moments, which a preceding convolution
-/// outputs.
+/// In training, decomposes batch norm into elementwise ops and moments, which a preceding
+/// convolution outputs.
 CRESCENT_API bool normalization(Program& program);
 /// Merges casts of operands to bfloat16 and of the result to float32 into the product.
 CRESCENT_API bool precision(Program& program);
-/// Values that are cheap to recompute from values in memory are recomputed by each instruction that
-/// reads them.
+/// Makes each instruction that reads a value recompute it, if that is cheap and needs only values
+/// that are in memory.
 CRESCENT_API bool recomputation(Program& program);
 /// Merges connected elementwise instructions of one shape into one instruction, whose results are
 /// the values that are read elsewhere.
 CRESCENT_API bool fusion(Program& program);
 /// Moves computations that are equal in all steps of a scan before it.
 CRESCENT_API bool hoisting(Program& program);
-/// Moves sums over the steps of a scan, and step outputs that only the result contains, after it.
+/// Moves sums over the steps of a scan after the scan, and so computations of step outputs that no
+/// step reads.
 CRESCENT_API bool sinking(Program& program);
 /// Optimizes the bodies of scans, which are programs of their own.
 CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& can);
@@ -64,7 +67,8 @@ CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& ca
 /// The rule tables of the passes that rewrite by rules.
 CRESCENT_API std::vector<const RuleTable*> rule_tables();
 
-/// Called with the name of each pass that changed the program, and the program after it.
+/// A function that is called with the name of each pass that changed the program, and the program
+/// after the pass.
 using PassObserver = std::function<void(std::string_view pass, const Program& program)>;
 /// Runs the passes for a device with these capabilities.
 CRESCENT_API Program optimize(Program program, bool inference, const Capabilities& can,
@@ -75,8 +79,8 @@ Program optimize_part(Program part, const Op& whole, Capabilities can);
 
 /// Renumbers the values in order, without gaps.
 CRESCENT_API void renumber(Program& program);
-/// Fails with the place unless every value is computed exactly once, before its use, with the spec
-/// that its op infers.
+/// Fails, naming the instruction, unless every value is computed exactly once, before its use, with
+/// the spec that its op infers.
 CRESCENT_API void validate(const Program& program);
 
 }  // namespace crescent::passes

@@ -5,19 +5,20 @@
 
 namespace crescent::passes {
 
-/// The op inside WithPostOps, or the op itself.
+/// Returns the op inside a WithPostOps; returns other ops unchanged.
 inline const OpPtr& base_of(const OpPtr& op) {
   auto* with = as<WithPostOps>(*op);
   return with ? with->op : op;
 }
-/// The op as WithPostOps, without post-ops if it had none.
+/// Returns a WithPostOps unchanged; wraps another op in a WithPostOps without post-ops.
 inline WithPostOps with_post_ops(const OpPtr& op) {
   if (auto* with = as<WithPostOps>(*op)) return *with;
   WithPostOps with;
   with.op = op;
   return with;
 }
-/// The instruction that computes the value when its op, without post-ops, is a T; else null.
+/// Returns the instruction that computes the value if its op is a T, with or without post-ops; else
+/// null.
 template <class T>
 const Instruction* product_computing(Rewriting& r, int value) {
   auto* made = r.producer(value);
@@ -31,7 +32,7 @@ inline bool has_only(const WithPostOps& op, std::initializer_list<PostOp> allowe
   });
 }
 
-/// Adds a copy of the instruction with one more post-op, and returns its result.
+/// Adds a copy of the instruction that has one more post-op, and returns the result of the copy.
 inline int add_post_op(Rewriting& r, const Instruction& made, PostOp post,
                        std::initializer_list<int> inputs = {}) {
   WithPostOps op = with_post_ops(made.op);
@@ -41,9 +42,9 @@ inline int add_post_op(Rewriting& r, const Instruction& made, PostOp post,
   return r.add(std::move(op), std::move(all));
 }
 
-/// The product or convolution that computes the value and to which a post-op may be added: it is
-/// not mixed, nothing else reads its result, and its post-ops are adds and masks alone. Null
-/// without one.
+/// Returns the product or convolution that computes the value if a post-op may be added to it, else
+/// null: nothing else may read its result, it must not be mixed, and its post-ops must be biases,
+/// adds and masks.
 template <class T>
 const Instruction* extendable_product(Rewriting& r, int value) {
   auto* made = product_computing<T>(r, value);

@@ -53,15 +53,17 @@ class Recomputation {
 
  private:
   struct ValueInfo {
-    const Instruction* producer = nullptr;  ///< the instruction; null when it is expensive
+    /// the instruction that computes it; null if that is expensive
+    const Instruction* producer = nullptr;
     int reads = 0;
-    int steps = 0;             ///< ops to recompute it; 0: it is read from memory
-    bool is_in_memory = true;  ///< stored in memory, however its readers are fused
+    int steps = 0;  ///< number of ops that recompute it; 0: the value is read from memory
+    bool is_in_memory = true;  ///< whether it is stored in memory even after fusion of its readers
   };
   ValueInfo& at(int value) { return values_[value]; }
   const TensorSpec& spec(int value) const { return program_.values[value]; }
 
-  /// An elementwise result is only stored in memory if an op that cannot be fused reads it.
+  /// Counts the reads of values. An elementwise result is stored in memory only if an instruction
+  /// that cannot be fused with it reads it.
   void count_reads(const Instruction& i) {
     const bool fuses = is_elementwise(*i.op);
     if (fuses) at(i.outputs[0]).is_in_memory = false;
@@ -71,7 +73,7 @@ class Recomputation {
     }
   }
 
-  /// The operand that is not a scalar; -1 unless there is exactly one.
+  /// Returns the operand that is not a scalar; -1 if there is none or several different ones.
   int base(const Instruction& i) const {
     int found = -1;
     for (int value : i.inputs) {
@@ -98,7 +100,7 @@ class Recomputation {
   }
 
   /// Replaces operands that have at least `reads` readers by recomputed copies. A value with a
-  /// single reader is fused with it anyway.
+  /// single reader needs no copy, because the fusion pass fuses it with its reader.
   void take_copies(Instruction& i, int reads) {
     for (int& value : i.inputs) {
       if (at(value).steps > 0 && at(value).reads >= reads) value = copy(value, i.scope);

@@ -16,7 +16,7 @@ namespace {
 
 // ---- rearrangements that keep the order of elements
 
-/// Whether the result is known to have the spec of the input.
+/// Whether the result of the instruction is known to have the spec of its input x.
 bool keeps_spec(const Rewriting& r, const Match& m) {
   const TensorSpec x = r.spec(m['x']);
   return x.shape.is_known() && x == r.result(m.call());
@@ -105,8 +105,8 @@ std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
   }
 }
 
-/// Whether the number is exact. An integer must be in the range of the dtype and be exact in
-/// double; floats may be rounded.
+/// Whether the dtype represents the number. For an integer dtype, the number must be in the range
+/// of the dtype and be exact in double; for a floating dtype, the number may be rounded.
 bool is_exact(double number, DType dtype) {
   if (is_floating(dtype)) return true;
   return std::abs(number) < 0x1p53 && with_element_type(dtype, [&]<class T>(T* t) {
@@ -162,7 +162,8 @@ int times(Rewriting& r, int value, double count) {
   return as_dtype(r, product, dtype);
 }
 
-/// Replaces a reduction along axes that have size 1 or were broadcast: all terms are equal.
+/// Replaces a reduction along axes that have size 1 or were broadcast, where all reduced elements
+/// are equal.
 int reduce_repeated(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto& op = op_of<Reduce>(i);

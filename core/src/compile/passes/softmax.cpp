@@ -29,7 +29,8 @@ int join_logarithm(Rewriting& r, const Match& m) {
   return r.add(joined, {m['x']});
 }
 
-/// Half-width floats are excluded, because their probabilities sum to 1 too inaccurately.
+/// Whether the rules apply to the dtype. They do not apply to half-width floats, whose
+/// probabilities sum to 1 too inaccurately.
 bool is_precise(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
 /// Whether the shape, aligned to the last of `rank` axes, has size 1 along this axis or lacks it.

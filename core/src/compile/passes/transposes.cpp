@@ -49,7 +49,7 @@ int transpose_operands(Rewriting& r, const Match& m) {
   return inputs == i.inputs ? kKeep : with_product(r, i, op, std::move(inputs));
 }
 
-/// (a b)^T = b^T a^T
+/// Rewrites (a b)^T to b^T a^T.
 int transpose_result(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int x = i.inputs[0];

@@ -24,7 +24,7 @@ class Numbering {
 
  private:
   TensorSpecs old_;
-  std::vector<int> number_;  // per old value: its new number
+  std::vector<int> number_;  // indexed by old value: its new number
   TensorSpecs& values_;
 };
 
@@ -86,7 +86,7 @@ class Check {
   }
 
   const Program& program_;
-  std::vector<bool> made_;  // per value: whether it was computed
+  std::vector<bool> made_;  // indexed by value: whether it was computed
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ bool has_ending(std::string name, const Texts& endings) {
                      [&](const std::string& ending) { return name.ends_with(ending); });
 }
 
-/// Lists the files in a folder, those of a folder before those of its subfolders. Each folder is
-/// visited once, since links to folders can form a cycle.
+/// Lists the files in a folder; the files of a folder precede those of its subfolders. Each folder
+/// is visited once, because symbolic links to folders can form a cycle.
 class FileSearch {
  public:
   FileSearch(const DirectoryOptions& options, const FileKind& kind)

@@ -1,4 +1,4 @@
-// The check of the size of a resulting image.
+// Checks the size of an image that a function is asked to make.
 #pragma once
 #include "crescent/data/images.h"
 

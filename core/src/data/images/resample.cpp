@@ -46,8 +46,8 @@ struct Filter {
   double reach;
   double (*weight)(double);
 };
-/// The filters by name. Nearest takes the pixel under the centre of the new pixel; area weights
-/// every pixel that the new one covers by the covered area.
+/// The filters by name. "nearest" takes the pixel under the centre of the new pixel; "area" weights
+/// each pixel by the area that the new pixel covers of it.
 constexpr Filter kPillow[] = {{"nearest", 0, nullptr}, {"bilinear", 1, triangle},
                               {"bicubic", 2, cubic},   {"hamming", 1, hamming},
                               {"box", 0.5, box},       {"lanczos", 3, lanczos<3>}};
@@ -139,8 +139,8 @@ struct Fractions {
   static float value(float sum) { return sum; }
 };
 
-/// Computes lines of `to` as weighted sums of lines of `from`; a line has `run` values, and there
-/// are `groups` groups of lines.
+/// Computes the lines of `to` as weighted sums of lines of `from`, separately in each of `groups`
+/// groups of lines; a line has `run` values.
 template <class Sums>
 void sum_lines(const typename Sums::Value* from, typename Sums::Value* to, int64_t groups,
                int64_t lines, int64_t run, const std::vector<PixelWeights>& pixel_weights) {

@@ -9,18 +9,20 @@
 namespace crescent {
 
 struct DatasetFile {
-  const char* dataset;  ///< its name: "mnist"
-  std::string name;     ///< relative to the folder, or an absolute path
-  std::string origin;   ///< the address from which Keras downloads it
+  const char* dataset;  ///< name of the data set: "mnist"
+  std::string name;     ///< path relative to the folder, or an absolute path
+  std::string origin;   ///< the address from which Keras downloads the file
 };
 
-/// The path of the file. Fails for a missing file with a message that says which file to put where.
+/// Returns the path of the file. Fails for a missing file with a message that says which file to
+/// put where.
 std::string path_of(const DatasetFile& file);
-/// The arrays of a NumPy archive (.npz).
+/// Reads the arrays of a NumPy archive (.npz).
 NamedTensors arrays_of(const DatasetFile& file);
 Tensor array_named(const NamedTensors& arrays, const std::string& name, const DatasetFile& file);
 
-/// The files of a folder, or the members of its archive (.tar.gz) if that exists instead.
+/// The files of a folder or, if only the archive of the folder exists, the members of the archive
+/// (.tar.gz).
 class MemberFiles {
  public:
   /// Looks for `folder`, then for the folders and archives `others`.

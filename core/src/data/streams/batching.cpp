@@ -14,7 +14,7 @@ struct Windows {
   int64_t size, shift, stride;
   bool drop_remainder;
 
-  /// the number of elements from the first to the last one of a window
+  /// the number of elements from the first to the last one of a window, inclusive
   int64_t span() const { return (size - 1) * stride + 1; }
   /// The number of windows over `elements` elements.
   int64_t count(int64_t elements) const {

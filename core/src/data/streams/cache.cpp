@@ -37,7 +37,7 @@ class WritingCursor final : public Cursor {
 
  private:
   CursorPtr from_;
-  std::unique_ptr<ElementWriter> writer_;  ///< null after the end
+  std::unique_ptr<ElementWriter> writer_;  ///< null after the end of the pass
 };
 
 class FileCacheStream final : public DerivedStream {

@@ -21,7 +21,7 @@ std::optional<std::string> known_spec(const Dataset& data) {
   return spec.empty() ? std::nullopt : std::optional(to_text(spec));
 }
 
-/// The streams of the dataset and of the others.
+/// Returns the stream of `data`, followed by the streams of `others`.
 std::vector<StreamPtr> together_with(Dataset& data, const std::vector<DatasetPtr>& others) {
   std::vector<StreamPtr> all{own_stream(data)};
   for (const DatasetPtr& other : others) all.push_back(stream_of(other));

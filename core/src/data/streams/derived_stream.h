@@ -11,7 +11,7 @@ class DerivedStream : public Stream, public SpecifiedDataset {
   }
   int64_t elements() const override { return source_->elements(); }
   std::vector<StreamPtr> sources() const override { return {source_}; }
-  /// By default, the spec of the source's elements.
+  /// Returns the spec of the source's elements unless a derived class overrides it.
   Element element_spec() const override { return crescent::element_spec(*source_); }
 
  protected:

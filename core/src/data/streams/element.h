@@ -12,10 +12,11 @@ Tensor tensor_of(const Value& part);
 /// The parts of a batch: x and, if present, y and sample_weight.
 Element element_of(const Batch& batch);
 
-/// Stacks the same part of several elements along a new first axis. Fails if an element differs
-/// from the others; the message counts elements from `first`.
+/// Stacks `parts`, which are the same part of several elements, along a new first axis. Fails if
+/// one of them has another shape or dtype than the others; the message counts elements from
+/// `first`.
 Value stacked(const std::vector<Value>& parts, int64_t first);
-/// Stacks each part of the elements.
+/// Stacks each part of the elements along a new first axis.
 Element stacked(const std::vector<Element>& elements, int64_t first);
 
 /// The number of rows of a part; fails if its arrays have different numbers of rows.
@@ -23,7 +24,8 @@ int64_t rows_of(const Value& part);
 int64_t rows_of(const Element& parts);
 Element row_of(const Element& parts, int64_t row);
 
-/// The tensors of a part; those of a dictionary are in the order of `names`, or in its own order.
+/// The tensors of a part. Those of a dictionary are in the order of `names` or, if `names` is
+/// empty, in the order of the dictionary.
 Tensors tensors_of(const Value& part, const std::vector<std::string>& names);
 
 }  // namespace crescent

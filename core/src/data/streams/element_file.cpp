@@ -12,9 +12,9 @@
 namespace crescent {
 namespace {
 
-// A record is the length of a JSON text, the text, and the values of its tensors, which it
-// describes in their order: {"<tensor>": [dtype, shape]}. String tensors are in the JSON:
-// {"<texts>": [texts, shape]}.
+// A record in the file consists of the length of a JSON text, the text, and the values of tensors.
+// In the text, {"<tensor>": [dtype, shape]} stands for the next of these tensors; string tensors
+// are contained in the text as {"<texts>": [texts, shape]}.
 constexpr std::string_view kStart = "crescent elements 1\n";
 constexpr const char* kTensor = "<tensor>";
 constexpr const char* kTexts = "<texts>";

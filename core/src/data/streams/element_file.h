@@ -25,7 +25,7 @@ class ElementWriter {
   std::FILE* file_ = nullptr;
 };
 
-/// Reads elements; all data of the file is checked before use.
+/// Reads elements from a file; all data in the file is checked before it is used.
 class ElementReader {
  public:
   explicit ElementReader(const std::string& path);

@@ -4,7 +4,7 @@
 
 namespace crescent {
 
-/// A key for random numbers, derived from a seed and the number of a pass or element.
+/// Derives a key for random numbers from a seed and the number of a pass or of an element.
 inline uint64_t random_bits(int64_t seed, uint64_t number) {
   const PhiloxBlock block = philox(static_cast<uint64_t>(seed), number, 0);
   return uint64_t{block.word[0]} << 32 | block.word[1];

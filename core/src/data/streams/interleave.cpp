@@ -55,7 +55,7 @@ class InterleaveCursor final : public Cursor {
   uint64_t epoch_;
   std::vector<CursorPtr> open_;
   size_t at_ = 0;
-  int64_t given_ = 0;  ///< elements taken so far from the current stream in its block
+  int64_t given_ = 0;  ///< elements taken so far of the current block of the current stream
   bool ended_ = false;
 };
 

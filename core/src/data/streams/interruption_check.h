@@ -1,5 +1,5 @@
-// Interruption of code that makes elements: every loop whose length depends on data or options of
-// the user checks for it.
+// Checks for interruptions in code that makes elements: every loop whose length depends on data or
+// options of the user makes such a check.
 #pragma once
 #include "crescent/system/interrupt.h"
 

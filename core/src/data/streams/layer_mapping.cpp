@@ -9,7 +9,8 @@
 namespace crescent {
 namespace {
 
-/// Seeds the generators of the layer for an element, so that they do not depend on earlier draws.
+/// Sets the states of the layer's random generators from global_random(), which belongs to the
+/// element, so that the layer's draws do not depend on earlier elements.
 void reseed(Layer& layer) {
   const int64_t draw = global_random().seed();
   for (Layer* each : layer.flatten_layers())
@@ -19,8 +20,8 @@ void reseed(Layer& layer) {
     }
 }
 
-/// The inputs of a layer in an element: a text becomes one tensor, a list of tensors is several
-/// inputs.
+/// Returns the inputs of the layer that a part of an element holds: a text becomes one string
+/// tensor, a list of tensors several inputs.
 Tensors inputs_of(const Value& part) {
   if (part.is_string()) return {string_tensor(std::array{part.as_string()}, {})};
   const bool several =

@@ -10,8 +10,8 @@
 namespace crescent {
 namespace {
 
-/// A pool of mappers that no thread uses now. Threads end with their pass, but a mapper, which may
-/// own a Lua state, is reused.
+/// A pool of mappers that no thread uses at the moment. The threads of a pass end with the pass,
+/// but their mappers, which may own a Lua state, are reused in later passes.
 class Mappers {
  public:
   explicit Mappers(std::function<Mapper()> make) : make_(std::move(make)) {}
@@ -47,7 +47,8 @@ class Borrowed {
   Mapper mapper_;
 };
 
-/// Fails for an empty element: callers would take it for the end of the dataset.
+/// Fails if the mapper returned an empty element, which callers would take for the end of the
+/// dataset.
 Element checked_not_empty(Element made) {
   if (made.empty() || made.front().is_null())
     fail("expected an element, got nothing; the function returns what stands in place of its ",
@@ -150,9 +151,9 @@ class MapStream : public DerivedStream {
         on_own_thread_(mapping.on_own_thread),
         name_(std::move(mapping.name)),
         seed_(global_random().seed()) {
-    constexpr int64_t kMaximum = 256;
-    if (workers_ < 0 || workers_ > kMaximum)
-      fail(name_, ": expected 0 to ", kMaximum, " workers, got ", workers_);
+    constexpr int64_t kMaxWorkers = 256;
+    if (workers_ < 0 || workers_ > kMaxWorkers)
+      fail(name_, ": expected 0 to ", kMaxWorkers, " workers, got ", workers_);
   }
   bool on_own_thread() const override { return on_own_thread_ || Stream::on_own_thread(); }
   Element element_spec() const override { return {}; }
@@ -178,8 +179,8 @@ class MapStream : public DerivedStream {
 class FilterCursor final : public Cursor {
  public:
   explicit FilterCursor(CursorPtr evaluated) : evaluated_(std::move(evaluated)) {}
-  /// Skips elements for which the predicate gave false. Its result is the first part of what the
-  /// source gives.
+  /// Returns the next element for which the predicate gave true. The elements of evaluated_ have
+  /// the result of the predicate as their first part, which is removed.
   bool next(Element& element) override {
     while (evaluated_->next(element)) {
       check_element_interruption();
@@ -203,8 +204,7 @@ class FilterStream final : public DerivedStream {
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<FilterCursor>(source_->open(epoch));
   }
-  /// The elements of the source have the result of the predicate in front; those before the mapping
-  /// do not.
+  /// The spec of the elements before the predicate's result was put in front of them.
   Element element_spec() const override {
     return crescent::element_spec(*source_->sources().front());
   }

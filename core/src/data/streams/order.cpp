@@ -69,8 +69,8 @@ class ShuffleStream final : public DerivedStream {
 
 class RepeatCursor final : public Cursor {
  public:
-  /// Repeats the source `count` times, or without end if `count` < 0; its passes have the numbers
-  /// from `first` on.
+  /// Repeats the source `count` times, or without end if `count` < 0; the passes over the source
+  /// have the numbers `first`, `first` + 1, ...
   RepeatCursor(StreamPtr source, int64_t count, uint64_t first)
       : source_(std::move(source)), left_(count), pass_(first) {}
 

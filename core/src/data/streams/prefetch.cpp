@@ -27,8 +27,9 @@ class PrefetchCursor final : public Cursor {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// Waits for an element. As a signal does not notify the condition variable, an interruption is
-  /// polled. If the thread could not be started, next() makes the element itself.
+  /// Waits for an element. A signal does not notify the condition variable, so the wait checks for
+  /// an interruption at intervals. If the thread could not be started, next() makes the element
+  /// itself.
   bool next(Element& element) override {
     if (!started_) start();
     if (!thread_.joinable()) return from_->next(element);
@@ -82,7 +83,7 @@ class PrefetchCursor final : public Cursor {
 
   CursorPtr from_;
   size_t count_;
-  /// interrupts the thread
+  /// interrupts what the thread does in the source
   std::shared_ptr<Interruption> runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -10,7 +10,7 @@
 namespace crescent {
 namespace {
 
-/// A stream with random access: its elements are found by their index.
+/// A stream whose elements can be made in any order, by their index.
 class IndexedStream : public Stream, public SpecifiedDataset {
  public:
   virtual Element at(int64_t number) const = 0;
@@ -71,7 +71,8 @@ class Slices final : public IndexedStream {
   }
 
  private:
-  /// Whether rows of the part are items of a list, which may have different specs.
+  /// Whether the part is a list, or a dictionary with a list, whose items are its rows and may have
+  /// different specs.
   static bool has_list(const Value& part) {
     if (is_tensor_like(part) || !part.is_dict()) return part.is_list() && !is_tensor_like(part);
     const Dict& dict = part.as_dict();
@@ -91,7 +92,7 @@ class FunctionCursor final : public Cursor {
   }
 
  private:
-  std::function<bool(Element&)> produce_;  ///< null at the end
+  std::function<bool(Element&)> produce_;  ///< null after the end of the pass
 };
 
 class GeneratedStream final : public Stream {
@@ -113,7 +114,8 @@ class Batches final : public Stream, public SpecifiedDataset {
  public:
   explicit Batches(DatasetPtr data) : data_(std::move(data)) {}
   int64_t elements() const override { return data_->batches(); }
-  /// A dataset whose number of samples is unknown may call a function of the script.
+  /// A dataset that does not know its number of samples may make its batches by a function of the
+  /// Lua script.
   bool on_own_thread() const override { return data_->samples() < 0; }
   void check() const override { data_->check(); }
   Element element_spec() const override { return crescent::element_spec(*data_); }
@@ -149,7 +151,8 @@ class Batches final : public Stream, public SpecifiedDataset {
   uint64_t passes_ = 0;
 };
 
-/// The stream of a dataset, one for all callers, so that a new pass can end the previous one.
+/// Returns the stream of a dataset, the same one for all callers, so that a new pass can end the
+/// previous one.
 StreamPtr batches_of(const DatasetPtr& data) {
   static std::mutex mutex;
   static std::map<const Dataset*, std::weak_ptr<Batches>> all;

@@ -80,7 +80,7 @@ void Stream::set_state(const Value& state) {
 
 namespace {
 
-/// A stream as a dataset whose batches have their tensors in the order of given names.
+/// A stream as a dataset whose batches have their tensors in the order of the given names.
 class StreamDataset final : public Dataset {
  public:
   using Next = std::function<bool(Batch&)>;

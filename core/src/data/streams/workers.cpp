@@ -40,8 +40,8 @@ void Workers::give(IndexedElement indexed) {
   given_.notify_one();
 }
 
-/// Waits for a result. As a signal does not notify the condition variable, an interruption is
-/// polled.
+/// Waits for a result. A signal does not notify the condition variable, so the wait checks for an
+/// interruption at intervals.
 Element Workers::take() {
   if (threads_.empty()) return take_without_threads();
   constexpr auto kPollInterval = std::chrono::milliseconds(20);

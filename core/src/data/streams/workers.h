@@ -20,17 +20,19 @@ struct IndexedElement {
 class Workers {
  public:
   using Transform = std::function<Element(IndexedElement)>;
-  /// Starts `count` threads, or as many as the system allows. Each calls `begin`, which returns its
-  /// transformation. Without threads take() transforms elements itself.
+  /// Starts `count` threads, or as many as the system allows. Each thread calls `begin`, which
+  /// returns the function that transforms elements. If no thread could be started, take()
+  /// transforms elements itself.
   Workers(int64_t count, std::function<Transform()> begin);
   /// Interrupts the threads and waits for their end.
   ~Workers();
   Workers(const Workers&) = delete;
 
-  /// the number of elements that were given and not yet taken
+  /// the number of elements that were given but not taken yet
   size_t waiting() const { return tasks_.size(); }
   void give(IndexedElement indexed);
-  /// Takes the result for the first element given; rethrows an exception of its transformation.
+  /// Waits for the result of the first element that was given and not taken yet, and returns it;
+  /// rethrows an exception of its transformation.
   Element take();
 
  private:
@@ -45,10 +47,10 @@ class Workers {
   void stop();
 
   std::function<Transform()> begin_;
-  Transform own_;  ///< the transformation of take(), without threads
+  Transform own_;  ///< transforms elements in take() if there are no threads
   std::mutex mutex_;
   std::condition_variable given_, done_;
-  /// the elements that were given and not yet taken, in order
+  /// elements that were given but not taken yet, in order
   std::deque<std::shared_ptr<Task>> tasks_;
   bool stopping_ = false;
   std::shared_ptr<Interruption> runs_;  ///< interrupts the threads

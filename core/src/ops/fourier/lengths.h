@@ -1,4 +1,4 @@
-// A helper of transforms of whole signals and of frames.
+// Adjusts the length of the last axis, for transforms of whole signals and of frames.
 #pragma once
 #include "crescent/tensor/tensor.h"
 

@@ -64,13 +64,14 @@ Tensor irfft(std::span<const Tensor> x, std::optional<int64_t> fft_length) {
   if (n < 1) fail("irfft: expected a length of at least 1, got ", n);
   const Tensor front_re = of_length(re, half), front_im = of_length(im, half);
   if (n % 2 == 0) return real_of_fourier(front_re, front_im);
-  // The element of frequency -k is the conjugate of that of k.
+  // The transform of real numbers has conjugate elements at the frequencies k and -k = n - k, so
+  // the second half is gathered from the first half with the sign of the imaginary part changed.
   std::vector<int32_t> indices;
   std::vector<float> signs;
   for (int64_t k = 0; k < n; ++k) {
     const bool mirrored = k >= half;
     indices.push_back(static_cast<int32_t>(mirrored ? n - k : k));
-    signs.push_back(k == 0 ? 0.0f : mirrored ? -1.0f : 1.0f);  // the first is real
+    signs.push_back(k == 0 ? 0.0f : mirrored ? -1.0f : 1.0f);  // the element at frequency 0 is real
   }
   const Tensor at = Tensor::from(indices, {n});
   const Tensor sign = cast(Tensor::from(signs, {n}), re.dtype());

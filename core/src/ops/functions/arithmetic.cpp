@@ -12,12 +12,12 @@ namespace {
 constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 
 Tensor sign_of_zero_too(const Tensor& x) {
-  // Distinguishes -0 from 0: 1 / -0 is negative.
+  // The sign bit of -0 is found by the reciprocal: 1 / -0 is negative.
   const Tensor zero = ops::equal(x, 0);
   return ops::logical_or(ops::less(x, 0), ops::logical_and(zero, ops::less(ops::reciprocal(x), 0)));
 }
 
-/// The maximum or minimum of two values, ignoring a NaN.
+/// The maximum or minimum of two values; if one of them is NaN, the other one.
 template <Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor ignoring_nan(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
@@ -25,8 +25,8 @@ Tensor ignoring_nan(const Operand& a, const Operand& b) {
   return ops::where(ops::isnan(x), y, ops::where(ops::isnan(y), x, Extreme(x, y)));
 }
 
-/// The larger and the smaller value of each pair. For equal values the first counts as larger, so
-/// that each gets its own gradient.
+/// The larger and the smaller value of each pair. For equal values the first counts as the larger
+/// one, so that the gradient of each result reaches one of the operands only.
 std::pair<Tensor, Tensor> ordered(const Tensor& x, const Tensor& y) {
   const Tensor first = ops::greater_equal(x, y);
   return {ops::where(first, x, y), ops::where(first, y, x)};
@@ -61,7 +61,8 @@ Tensor cbrt(const Tensor& given) {
 }
 
 Tensor arcsinh(const Tensor& given) {
-  // log1p is accurate for small numbers, the sign handles large negative ones.
+  // The function is computed from |x| and gets the sign of x at the end, since log(x + sqrt(x^2 +
+  // 1)) is inaccurate for large negative x. log1p is accurate near 0.
   constexpr double kHuge = 1e10;
   const Tensor x = floating(given), a = ops::abs(x);
   const Tensor small = ops::minimum(a, kHuge), square = small * small;

@@ -65,8 +65,9 @@ Tensors Diff::vjp(const Vjp& v) const {
 // ---- cumulative products
 
 TensorSpecs Cumprod::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
-/// A scan by doubling: before a step with the shift s, each element is the product of the last s
-/// elements up to it; multiplied by the element s positions before, it is that of the last 2 s.
+/// Cumulative products by doubling: before the step with shift s, each element is the product of
+/// the s elements up to its position. The step multiplies it by the element s positions before,
+/// which makes it the product of 2 s elements.
 Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   Tensor x = in[0];
   const int64_t n = x.dim(axis);

@@ -9,7 +9,7 @@ namespace {
 
 bool is_complex(const Tensor& x) { return x.dtype() == DType::complex64; }
 
-/// The real parts (0) or the imaginary parts (1).
+/// The real parts of x (which = 0) or the imaginary parts (which = 1).
 Tensor part(const Tensor& x, int64_t which) {
   return ops::squeeze(ops::slice_axis(ops::view_as_real(x), -1, which, which + 1), -1);
 }

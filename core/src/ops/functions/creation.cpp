@@ -13,7 +13,8 @@ Tensor from_values(const std::vector<double>& values, DType dtype) {
   return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
-/// f(i) of each position, computed in float64; all values lie between `least` and `most`.
+/// A tensor of f(0), f(1), ..., computed in float64; all values must lie between `least` and
+/// `most`.
 template <class F>
 Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
   const auto write = [&]<class T>(T) {
@@ -43,7 +44,7 @@ Tensor spaced_numbers(double start, double stop, int64_t num, bool endpoint, DTy
                      [&](double i) { return start + (stop - start) * i / steps; });
 }
 
-/// Evenly spaced values between two tensors, along a new axis.
+/// `num` evenly spaced values between two tensors, along a new axis.
 Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpoint, int axis) {
   const auto [first, last] = promoted(start, stop);
   const Tensor from = floating(first), to = floating(last);
@@ -55,7 +56,7 @@ Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpo
          ops::expand_dims(width, along) * share;
 }
 
-/// The dtype of logspace and geomspace: float32 in place of integers.
+/// The dtype of the results of logspace and geomspace: float32 if an integer dtype is requested.
 std::optional<DType> of_powers(std::optional<DType> dtype) {
   return dtype && !is_floating(*dtype) ? DType::float32 : dtype;
 }

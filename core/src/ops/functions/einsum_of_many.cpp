@@ -41,7 +41,7 @@ Subscripts subscripts_of(const std::string& subscripts, size_t operands) {
     equation.output = text.substr(arrow + 2);
     return equation;
   }
-  // Without an arrow the output has the letters that occur once, in alphabetical order.
+  // If the equation has no "->", the output has the letters that occur once, in alphabetical order.
   std::string all;
   for (const std::string& input : equation.inputs) all += input;
   if (all.find("...") != std::string::npos) equation.output = "...";
@@ -59,8 +59,8 @@ Tensor einsum(const std::string& subscripts, std::span<const Tensor> given) {
   auto& inputs = equation.inputs;
   for (size_t i = 0; i < operands.size(); ++i) take_diagonals(inputs[i], operands[i]);
   while (operands.size() > 2) {
-    // Contracts the first two operands; the result keeps the letters that others or the output
-    // need.
+    // Contracts the first two operands; the result keeps the letters that other operands or the
+    // output contain.
     std::string needed = equation.output, kept;
     for (size_t i = 2; i < inputs.size(); ++i) needed += inputs[i];
     for (char c : inputs[0] + inputs[1])

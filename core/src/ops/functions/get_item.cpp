@@ -55,7 +55,8 @@ bool is_ellipsis(const Value& item) {
   return name && (*name == Value("__ellipsis__") || *name == Value("Ellipsis"));
 }
 
-/// The list of positions or the mask of an item; a null tensor for other items.
+/// Returns the list of positions or the mask that an item of a key is; a null tensor for other
+/// items, such as slices.
 Tensor list_in(const Value& item) {
   const bool other = item.is_null() || item.is_int() || item.is_dict() || is_ellipsis(item);
   return other ? Tensor() : Codec<Tensor>::decode(item);
@@ -63,14 +64,15 @@ Tensor list_in(const Value& item) {
 
 bool is_mask(const Tensor& list) { return list.dtype() == DType::boolean; }
 
-/// The number of axes that an item of a key applies to.
+/// The number of axes of x that an item of a key selects from.
 int axes_taken(const Value& item) {
   if (item.is_null() || is_ellipsis(item)) return 0;
   const Tensor list = list_in(item);
   return list && is_mask(list) ? list.rank() : 1;
 }
 
-/// One item per axis; the ellipsis is replaced by full slices.
+/// Returns the items of a key, in which as many full slices replace the ellipsis as are needed for
+/// x with `rank` axes.
 List key_items(const Value& key, int rank) {
   const List items = key.is_list() ? key.as_list() : List{key};
   List all;
@@ -100,7 +102,8 @@ void expect_mask_fits(const Tensor& x, const Tensor& mask, int axis) {
          " from axis ", axis);
 }
 
-/// The elements of several axes where a mask is true, along one axis.
+/// Selects the elements of the axes of a mask where the mask is true; one axis replaces the axes of
+/// the mask.
 Tensor chosen(const Tensor& x, const Tensor& mask, int axis) {
   expect_mask_fits(x, mask, axis);
   const Shape rest = x.shape().slice(axis + mask.rank(), x.rank());
@@ -108,15 +111,16 @@ Tensor chosen(const Tensor& x, const Tensor& mask, int axis) {
   return gather(flat, nonzero(reshape(mask, {-1})).front(), axis);
 }
 
-/// Lists of positions on several axes. They broadcast against each other; each element selects one
-/// part of x.
-struct Picks {
+/// Lists of positions, one list for each of several axes. The lists broadcast against each other;
+/// each element of the result shape selects one part of x.
+struct IndexLists {
   std::vector<int> axes;
   Tensors lists;
 };
 
-/// Adds the lists of an item that begins at this axis of x.
-void add_picks(Picks& picks, const Value& item, const Tensor& x, int axis) {
+/// Adds the list of positions that an item of a key gives for axis `axis` of x; a mask gives a list
+/// for each of its axes.
+void add_picks(IndexLists& picks, const Value& item, const Tensor& x, int axis) {
   Tensors lists{list_in(item)};
   if (item.is_int())
     lists = {
@@ -129,8 +133,8 @@ void add_picks(Picks& picks, const Value& item, const Tensor& x, int axis) {
   }
 }
 
-/// The lists combined into flat indices of the axes of `shape`.
-Tensor part_numbers(const Tensors& lists, const Shape& shape) {
+/// Combines a list of positions for each axis of `shape` to indices into the flattened axes.
+Tensor flat_indices(const Tensors& lists, const Shape& shape) {
   const bool small = shape.is_known() && shape.size() <= std::numeric_limits<int32_t>::max();
   Tensor numbers;
   for (int i = 0; i < shape.rank(); ++i) {
@@ -140,9 +144,9 @@ Tensor part_numbers(const Tensors& lists, const Shape& shape) {
   return numbers;
 }
 
-/// The selected parts. As in NumPy, their axes replace those of the lists, or come first if other
-/// axes lie between these.
-Tensor picked(const Tensor& x, const Picks& picks) {
+/// Returns the parts of x that the lists select. As in NumPy, the axes of the broadcast lists
+/// replace the axes of x that have lists; if these are not adjacent, the new axes come first.
+Tensor gather_lists(const Tensor& x, const IndexLists& picks) {
   const int count = static_cast<int>(picks.axes.size()), first = picks.axes.front();
   std::vector<int> order = picks.axes;
   for (int i = 0; i < x.rank(); ++i)
@@ -150,7 +154,7 @@ Tensor picked(const Tensor& x, const Picks& picks) {
   const Tensor moved = transpose(x, order);
   const Shape parts = moved.shape().slice(0, count), rest = moved.shape().slice(count, x.rank());
   const Shape flat = Shape{parts.is_known() ? parts.size() : -1}.concat(rest);
-  const Tensor numbers = part_numbers(picks.lists, parts);
+  const Tensor numbers = flat_indices(picks.lists, parts);
   const Tensor taken = gather(reshape(moved, flat), numbers, 0);
   if (picks.axes.back() != first + count - 1) return taken;
   std::vector<int> back;
@@ -160,7 +164,8 @@ Tensor picked(const Tensor& x, const Picks& picks) {
   return transpose(taken, back);
 }
 
-/// Whether the lists are combined, as in NumPy; positions beside a list count as lists too.
+/// Whether the key has several lists, which are then combined elementwise as in NumPy; single
+/// positions beside a list count as lists.
 bool picks_together(const List& items) {
   const auto is_list = [](const Value& item) { return bool(list_in(item)); };
   const auto lists = std::count_if(items.begin(), items.end(), is_list);
@@ -175,7 +180,7 @@ Tensor get_item(const Tensor& given, const Value& key) {
   Tensor x = given;
   const List items = key_items(key, x.rank());
   const bool together = picks_together(items);
-  Picks picks;
+  IndexLists picks;
   int axis = 0;
   for (const Value& item : items) {
     if (item.is_null()) {
@@ -195,7 +200,7 @@ Tensor get_item(const Tensor& given, const Value& key) {
       axis += list.rank();
     }
   }
-  return together ? picked(x, picks) : x;
+  return together ? gather_lists(x, picks) : x;
 }
 
 }  // namespace crescent::ops

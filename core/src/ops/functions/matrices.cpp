@@ -7,15 +7,16 @@
 namespace crescent::ops {
 namespace {
 
-/// The diagonal k, limited to the first empty diagonal on either side of the matrix.
-int64_t diagonal_near(int64_t k, int64_t rows, int64_t columns) {
+/// Limits k so that diagonal k is at most one diagonal outside of the matrix, where it is empty.
+int64_t clamped_diagonal(int64_t k, int64_t rows, int64_t columns) {
   return std::max(std::min(k, columns), -rows);
 }
 
-/// Applies the test to each column and the column of the k-th diagonal in that row.
+/// For each element of a matrix, applies the test to its column and to the column of the k-th
+/// diagonal in its row.
 template <class Test>
 Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test test) {
-  k = diagonal_near(k, rows, columns);
+  k = clamped_diagonal(k, rows, columns);
   return test(positions(columns, 1, 2), positions(rows, 0, 2) + k);
 }
 
@@ -33,7 +34,7 @@ Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   if (rows < 0 || columns < 0)
     fail("diagonal: the size of both axes must be known, got shape ", given.shape());
-  offset = diagonal_near(offset, rows, columns);
+  offset = clamped_diagonal(offset, rows, columns);
   const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
   const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
   const Tensor flat = ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
@@ -50,7 +51,7 @@ Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
 Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, std::optional<DType> dtype) {
   const int64_t columns = m.value_or(n);
   if (n < 0 || columns < 0) fail("eye: expected sizes of at least 0, got ", n, " and ", columns);
-  k = diagonal_near(k, n, columns);
+  k = clamped_diagonal(k, n, columns);
   Tensor result({n, columns}, dtype.value_or(DType::float32));
   const Tensor one = Tensor::scalar(1, result.dtype());
   const auto bytes = static_cast<int64_t>(size_of(result.dtype()));
@@ -84,7 +85,8 @@ Tensor diagflat(const Tensor& given, int64_t k) {
     fail("diagflat: expected k from ", -kFarthest, " to ", kFarthest, ", got ", k);
   const int64_t n = x.dim(0), size = n + std::abs(k);
   if (n == 0) return ops::zeros({size, size}, x.dtype());
-  // The distance of successive diagonal elements in row-major order.
+  // In the flattened matrix, successive elements of a diagonal are size + 1 elements apart, so
+  // `size` zeros are put between them.
   Pad op;
   op.inner = {size}, op.before = {k < 0 ? -k * size : k};
   op.after = {size * size - op.before[0] - ((n - 1) * (size + 1) + 1)};

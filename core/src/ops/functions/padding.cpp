@@ -19,7 +19,8 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> pad_widths(const PadWidths
   return {before, after};
 }
 
-/// The element of an axis of n elements that is shown at position i, which may be outside.
+/// For each mode of padding, the index of the element that appears at position i, which may lie
+/// outside of the n elements of the axis.
 int64_t at_edge(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
 int64_t at_wrapped(int64_t i, int64_t n) { return (i % n + n) % n; }
 int64_t at_symmetric(int64_t i, int64_t n) {
@@ -40,7 +41,7 @@ Tensor extended(const Tensor& x, int axis, int64_t before, int64_t after) {
   return ops::gather(x, Tensor::from(indices, {static_cast<int64_t>(indices.size())}), axis);
 }
 
-/// Pads with a statistic of each line, such as its maximum.
+/// Pads with a statistic of each line along the axis, such as its maximum.
 template <Tensor (*F)(const Tensor&, const std::vector<int>&, bool)>
 Tensor surrounded(const Tensor& x, int axis, int64_t before, int64_t after) {
   Tensor number = F(x, {axis}, true);

@@ -4,8 +4,8 @@
 
 namespace crescent {
 
-/// Negative indices count from the end; those out of range are unchanged, so that the check names
-/// them.
+/// Makes negative indices count from the end. Indices out of range are unchanged, so that the
+/// message of a later check names them.
 Tensor wrapped(const Tensor& indices, int64_t size);
 
 }  // namespace crescent

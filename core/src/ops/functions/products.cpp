@@ -7,7 +7,8 @@
 namespace crescent {
 namespace {
 
-/// The distances between rows; the gradient of a distance of zero is zero.
+/// The Euclidean distances of all pairs of rows by broadcasting; the gradient of a distance of zero
+/// is zero.
 Tensor by_broadcasting(const Tensor& x, const Tensor& y) {
   const Tensor difference = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
   const Tensor square = ops::sum(ops::square(difference), {-1});
@@ -27,7 +28,8 @@ Tensors Distances::decompose(std::span<const Tensor> in) const {
 namespace ops {
 namespace {
 
-/// The product summed over these axes, which are moved to where a matrix product sums.
+/// The sums of products over the given axes of a and b, computed as one matrix product after these
+/// axes are moved to the end of a and to the start of b.
 Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::vector<int> of_b) {
   const auto [x, y] = promoted(a, b);
   if (of_a.size() != of_b.size())

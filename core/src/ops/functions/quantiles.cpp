@@ -22,8 +22,8 @@ Tensor with_axes_last(const Tensor& x, const Axes& axes) {
   return ops::reshape(moved, moved.shape().slice(0, kept).concat({n}));
 }
 
-/// The position of a quantile between two sorted elements: their indices and the fraction between
-/// them.
+/// The position of a quantile in sorted elements: the indices of the elements below and above it,
+/// and the fraction of the way between these.
 struct QuantilePosition {
   Tensor low, high, weight;
 };
@@ -42,14 +42,16 @@ QuantilePosition quantile_position(const Tensor& position, const std::string& me
   fail("quantile: unknown method '", method, "'", did_you_mean(method, known));
 }
 
-/// The quantiles of sorted rows (..., n) at positions (..., count).
-Tensor pick(const Tensor& sorted, const Tensor& position, const std::string& method) {
+/// Returns the values at `position` (..., count) in sorted rows (..., n), by the interpolation
+/// method of this name.
+Tensor interpolate_sorted(const Tensor& sorted, const Tensor& position, const std::string& method) {
   const QuantilePosition bracket = quantile_position(position, method);
   const auto at = [&](const Tensor& index) {
     return ops::gather_along_axis(sorted, ops::cast(index, DType::int32), -1);
   };
   const Tensor low = at(bracket.low), high = at(bracket.high);
-  // Between equal finite elements, interpolation gives each its share of the gradient.
+  // If `low` and `high` are equal infinities, their difference is NaN and must not be used. Equal
+  // finite elements are interpolated nevertheless, so that both get their share of the gradient.
   const Tensor infinite =
       ops::logical_and(ops::equal(ops::abs(low), kInfinity), ops::equal(low, high));
   const Tensor same = ops::logical_or(ops::equal(bracket.weight, 0), infinite);
@@ -71,8 +73,8 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
   Shape kept = rows.shape().slice(0, rows.rank() - 1);
   const Tensor position = numbers * 0.0 + (count - 1.0) * each;
   const Tensor known = ignore_nan ? ops::greater(numbers, 0) : ops::equal(numbers, double(n));
-  Tensor result =
-      ops::where(known, pick(sorted, position, method), std::numeric_limits<double>::quiet_NaN());
+  Tensor result = ops::where(known, interpolate_sorted(sorted, position, method),
+                             std::numeric_limits<double>::quiet_NaN());
   std::vector<int> order{result.rank() - 1};
   for (int i = 0; i + 1 < result.rank(); ++i) order.push_back(i);
   result = ops::transpose(result, order);

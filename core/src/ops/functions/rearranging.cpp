@@ -11,7 +11,7 @@
 namespace crescent::ops {
 namespace {
 
-using Group = std::vector<std::string>;  // the names of one axis: "(h w)" has two
+using Group = std::vector<std::string>;  // the names in one axis of a pattern; "(h w)" has two
 using Lengths = std::map<std::string, int64_t>;
 
 constexpr const char* kRearrange = "rearrange";

@@ -10,8 +10,8 @@
 namespace crescent::ops {
 namespace {
 
-/// Whether a reduced axis has no elements.
-bool sums_nothing(const Tensor& x, const Axes& axes) {
+/// Whether one of the reduced axes has size 0.
+bool has_empty_reduced_axis(const Tensor& x, const Axes& axes) {
   const std::vector<int> all = axes_of(x, axes);
   return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
 }
@@ -20,7 +20,7 @@ bool sums_nothing(const Tensor& x, const Axes& axes) {
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
           Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, double initial) {
-  if (sums_nothing(x, axes)) return ops::sum(x, axes, keepdims) + initial;
+  if (has_empty_reduced_axis(x, axes)) return ops::sum(x, axes, keepdims) + initial;
   return ops::cast(Extreme(F(x, axes, keepdims), initial), x.dtype());
 }
 
@@ -73,7 +73,7 @@ std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepd
   return {moment(ops::mean), moment(ops::variance)};
 }
 
-/// A weighted average; weights may have only the averaged axes.
+/// A weighted average; `weights` may have the shape of the averaged axes alone.
 Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
   const Axes axes = axes_of(x, given);
   if (!weights) return ops::mean(x, axes);
@@ -118,7 +118,7 @@ Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
     return ops::sum(ops::square(centered), axes, keepdims) / count_numbers(x, axes, keepdims);
   });
 }
-/// The standard deviation without NaN; its gradient is 0 where it is 0.
+/// The standard deviation of the elements that are not NaN; where it is 0, its gradient is 0 too.
 Tensor nanstd(const Tensor& given, const Axes& axes, bool keepdims) {
   return in_wide(given, [&](const Tensor& x) {
     const Tensor variance = nanvar(x, axes, keepdims), zero = ops::equal(variance, 0);

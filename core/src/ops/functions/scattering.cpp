@@ -13,13 +13,15 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
          start.shape());
 }
 
-/// `size` consecutive indices from a start, which is moved back until they fit.
+/// `size` consecutive indices from start[axis], which is moved back so that they end before
+/// `whole`.
 Tensor places_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
   const Tensor first = ops::slice_axis(start, 0, axis, axis + 1);
   return ops::clip(first, 0, whole - size) + ops::arange(size);
 }
 
-/// Indices (..., k) into the first k axes of a shape, as flat row numbers.
+/// Converts indices (..., k) into the first k axes of a shape to row numbers, as if these axes were
+/// flattened.
 Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) {
   const int64_t k = indices.rank() == 0 ? 0 : indices.dim(-1);
   if (k < 1 || k > shape.rank())

@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-/// (x, ids) -> `count` rows: each is the reduction of the rows of x with its id.
+/// (x, ids) -> `count` rows: row i is the reduction of the rows of x whose id is i.
 struct SegmentReduce final : OpOf<SegmentReduce> {
   static constexpr const char* kName = "segment_reduce";
   SegmentKind kind{};
@@ -30,7 +30,8 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
       const Tensor equals = sum_of_segments(chosen, ids, count);
       return {of_rows(g / ops::maximum(equals, 1.0)) * chosen, Tensor()};
     }
-    // The product of all other rows, exact if one of them is zero.
+    // The gradient of a product with respect to a factor is the product of all other rows of the
+    // segment. If exactly one row is zero, only the gradient of that row is not zero.
     const Tensor zero = ops::equal(x, 0);
     const Tensor zeros = of_rows(sum_of_segments(ops::cast(zero, x.dtype()), ids, count));
     const Tensor safe = ops::where(zero, 1.0, x);
@@ -75,7 +76,8 @@ int64_t count_of(const char* name, const Tensor& ids, std::optional<int64_t> cou
   return ids.size() == 0 ? 0 : static_cast<int64_t>(ops::max(ids).item()) + 1;
 }
 
-/// Ids out of range refer to an additional last row, which is cut off.
+/// Replaces ids out of range by `count`, the number of an additional last row, which callers cut
+/// off.
 Tensor rows_for(const Tensor& x, const Tensor& ids, int64_t count) {
   if (ids.rank() != 1 || x.rank() < 1 || !ids.shape().compatible(x.shape().slice(0, 1)))
     fail("segments: expected a number for each row, got shapes ", ids.shape(), " and ", x.shape());

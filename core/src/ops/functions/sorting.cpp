@@ -57,7 +57,7 @@ Tensor argsort(const Tensor& x, std::optional<int64_t> axis, bool descending) {
   return sorted(x, axis, descending).second;
 }
 
-/// Sorts completely, which is a partition at every position.
+/// Sorts completely: a sorted axis is partitioned at every position, so also at kth.
 Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis) {
   const int64_t n = flat_without(x, axis).first.dim(flat_without(x, axis).second);
   if (kth < -n || kth >= n) fail("argpartition: kth ", kth, " is out of range for ", n);
@@ -85,8 +85,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   const auto of_row = [&](const Tensor& row, const Tensor& weight) {
     if (weight) return sum_of_segments(at_least_int32(weight), row, count);
     const Tensor counts = counted(row, count);
-    // If fewer elements were counted than there are, one is negative; this check is cheaper than a
-    // search.
+    // If fewer elements were counted than there are, some element is negative; comparing the
+    // numbers is cheaper than searching for it.
     if (static_cast<int64_t>(ops::sum(counts).item()) != row.size()) refuse_negative();
     return counts;
   };

@@ -1,5 +1,5 @@
-// Functions that are not composed of others: bits and divisors of integers, special functions, bit
-// patterns.
+// Functions that kernels compute and that are not composed of other ops: bitwise functions and
+// divisors of integers, special functions, reinterpreted bytes.
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -25,7 +25,7 @@ std::string to_text(Special kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 double bessel_i(double order, double x) {
-  constexpr double kLargest = 713;  // the largest argument with a finite result
+  constexpr double kLargest = 713;  // the largest argument for which the result is finite
   return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
 }
 
@@ -35,7 +35,8 @@ Tensors SpecialFunction::vjp(const Vjp& v) const {
   if (kind == Special::erfinv) return {g * ops::exp(y * y) * (std::sqrt(std::numbers::pi) / 2)};
   if (kind == Special::erfc) return {g * ops::exp(-(x * x)) * (-2 / std::sqrt(std::numbers::pi))};
   if (kind == Special::i0) return {g * apply_special(Special::i1, x)};
-  // I1' = I0 - I1 / x; at 0 it is 1/2.
+  // The derivative of the Bessel function I1 is I0(x) - I1(x) / x; at 0, where the quotient is 0 /
+  // 0, its limit is 1/2.
   const Tensor zero = ops::equal(x, 0);
   const Tensor ratio = ops::where(zero, 0.5, y / ops::where(zero, 1.0, x));
   return {g * (apply_special(Special::i0, x) - ratio)};
@@ -46,7 +47,8 @@ namespace {
 
 Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 
-/// Half-width arguments go through float64, which has room between neighbouring numbers.
+/// Applies the op to two tensors. For half-width floats, nextafter is computed in float64, which
+/// has numbers between neighbouring half-width floats.
 template <Pairing Kind>
 Tensor pairs(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);

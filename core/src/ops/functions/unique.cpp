@@ -19,8 +19,9 @@ Tensor int_list(const std::vector<int32_t>& values) {
   return Tensor::from(values, {static_cast<int64_t>(values.size())});
 }
 
-/// The distinct rows in order, the index of the first occurrence of each and, if requested, the
-/// number of the distinct row for each row.
+/// The distinct rows in order: `first` is the index of the first occurrence of each, `counts` the
+/// number of its occurrences, and `inverse`, if requested, the number of the distinct row that each
+/// row equals.
 struct Unique {
   std::vector<int32_t> first, inverse, counts;
 };
@@ -32,7 +33,7 @@ void count_row(Unique& result, int32_t at, bool differs) {
   ++result.counts.back();
 }
 
-/// Distinct integers from `low` on by a table of `range` counters.
+/// The distinct integers from `low` on, found by counting in a table of `range` counters.
 template <class T>
 Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inverse) {
   constexpr int32_t kNone = -1;
@@ -43,7 +44,7 @@ Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inver
   for (size_t i = count; i-- > 0;)
     firsts[sorted_index(i)] = static_cast<int32_t>(i), ++counts[sorted_index(i)];
   Unique result;
-  std::vector<int32_t>& numbers = counts;  // from here on: the index of each distinct number
+  std::vector<int32_t>& numbers = counts;  // from here on, the number of each distinct value
   for (size_t i = 0; i < range; ++i) {
     if (firsts[i] == kNone) continue;
     result.first.push_back(firsts[i]), result.counts.push_back(counts[i]);
@@ -55,8 +56,8 @@ Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inver
   return result;
 }
 
-/// The lowest integer and the size of the range of values, if that is not much larger than their
-/// number.
+/// Returns the smallest integer and the size of the range of values, if the range is not much
+/// larger than the number of elements.
 template <class T>
 std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
   const auto count = static_cast<size_t>(numbers.size());
@@ -69,7 +70,7 @@ std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
   return std::pair(low, static_cast<size_t>(range) + 1);
 }
 
-/// The distinct integers in order, if their range is small.
+/// The distinct integers in order; nullopt if their range is not small.
 template <class T>
 std::optional<Tensor> different_in_range(const Tensor& numbers) {
   const auto found = small_range<T>(numbers);

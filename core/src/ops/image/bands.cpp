@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-/// The transposed band: the weights of each input element in the results.
+/// The transpose of a band matrix: for each input element, the results that it contributes to and
+/// the weights.
 Band transposed(const BandedMatmul& op) {
   const std::vector<int32_t>& first = op.first;
   const std::vector<double>& weights = op.weights;
@@ -39,7 +40,7 @@ TensorSpecs BandedMatmul::infer(std::span<const TensorSpec> in) const {
   shape.set(axis, static_cast<int64_t>(first.size()));
   return {{in[0].dtype, shape}};
 }
-/// A product with the full matrix, for devices without a banded kernel.
+/// Multiplies by the full matrix, for devices that have no kernel for banded matrices.
 Tensors BandedMatmul::decompose(std::span<const Tensor> in) const {
   const auto to = static_cast<int64_t>(first.size());
   std::vector<double> matrix(static_cast<size_t>(from * to));

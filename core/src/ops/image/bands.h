@@ -14,7 +14,7 @@ struct Band {
   int64_t taps() const {
     return static_cast<int64_t>(weights.size() / std::max<size_t>(first.size(), 1));
   }
-  /// The same band with fewer taps, if every row has zeros at its ends.
+  /// Returns the same band matrix with fewer taps, if the first or last taps of all rows are zero.
   Band trimmed() const;
 };
 

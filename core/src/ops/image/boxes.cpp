@@ -7,15 +7,15 @@
 namespace crescent::ops::bounding_boxes {
 namespace {
 
-/// The meaning of the second two numbers of a box: a corner, or a size, where the first two are a
-/// corner or the centre.
+/// What the last two numbers of a box are: the corner opposite to the first one, or the size of the
+/// box, which begins at the corner or surrounds the centre that the first two numbers give.
 enum class Second { corner, size, size_around_middle };
 
 struct BoxFormat {
   const char* name;
-  bool rows_first;  ///< y before x, height before width
+  bool rows_first;  ///< whether y comes before x and height before width
   Second second;
-  bool relative;  ///< to the height and width of the image
+  bool relative;  ///< whether the numbers are fractions of the image size
 };
 
 constexpr BoxFormat kFormats[] = {
@@ -163,7 +163,7 @@ Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n, const Opera
     fail("bounding_boxes.affine_transform: expected boxes (N, 4) or (batch, N, 4), got shape ",
          boxes.shape());
   const Tensor batch = floating(boxes.rank() == 2 ? expand_dims(boxes, 0) : boxes);
-  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1) for a number
+  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1) for a single number
     return reshape(cast(tensor_of(x), batch.dtype()), {-1, 1});
   };
   const auto radians = [&](const Operand& degrees) {

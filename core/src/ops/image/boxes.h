@@ -7,12 +7,13 @@
 
 namespace crescent::ops::bounding_boxes {
 
-/// Left, top, right and bottom, in pixels or as fractions of the image: (..., 1) each.
+/// The left, top, right and bottom edges of boxes in pixels or as fractions of the image size,
+/// (..., 1) each.
 using Edges = std::array<Tensor, 4>;
 
-constexpr const char* kEdges = "xyxy";  ///< the format that corresponds to Edges
+constexpr const char* kEdges = "xyxy";  ///< the name of the format with the same numbers as Edges
 
-/// `count` numbers of each box from `first` on.
+/// `count` of the four numbers of each box, beginning with number `first`.
 inline Tensor part(const Tensor& boxes, int64_t first, int64_t count = 1) {
   return slice_axis(boxes, -1, first, first + count);
 }

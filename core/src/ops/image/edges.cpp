@@ -5,7 +5,8 @@
 namespace crescent::ops::image {
 namespace {
 
-/// The padding before and after; one of before, after and the size follows from the other two.
+/// Returns the padding before and after an axis of n elements. Two of `before`, `after` and the
+/// resulting size `target` are given and determine the third.
 std::pair<int64_t, int64_t> borders(const char* name, int64_t n, std::optional<int64_t> before,
                                     std::optional<int64_t> after, std::optional<int64_t> target,
                                     int sign) {

@@ -29,7 +29,7 @@ std::vector<double> bell(int64_t size, double sigma) {
 }
 
 /// A Gaussian kernel; as in Keras, the first size is that of a row.
-Tensor bell_kernel(const std::vector<int64_t>& size, const std::vector<double>& sigma) {
+Tensor gaussian_kernel(const std::vector<int64_t>& size, const std::vector<double>& sigma) {
   const Tensor rows = Tensor::from(bell(size[1], sigma[1]), {size[1], 1}),
                columns = Tensor::from(bell(size[0], sigma[0]), {1, size[0]});
   return multiply(rows, columns);
@@ -45,7 +45,7 @@ Tensor gaussian_blur(const Tensor& x, const std::vector<int64_t>& size,
                                      : sigma.size() == 1 ? std::vector<double>(2, sigma[0])
                                                          : std::vector<double>(2, 1.0);
   return on_images("image.gaussian_blur", x, format, [&](const Tensor& images) {
-    return as_pixels(filtered(floating(images), bell_kernel(window, widths), Padding::same),
+    return as_pixels(filtered(floating(images), gaussian_kernel(window, widths), Padding::same),
                      x.dtype());
   });
 }
@@ -74,7 +74,7 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
   const auto images = [&](const Tensor& t) {
     return reshape(t, Shape{-1}.concat(t.shape().slice(-3, t.rank())));
   };
-  const Tensor kernel = bell_kernel({filter_size, filter_size}, {filter_sigma, filter_sigma});
+  const Tensor kernel = gaussian_kernel({filter_size, filter_size}, {filter_sigma, filter_sigma});
   const auto mean = [&](const Tensor& t) { return filtered(images(t), kernel, Padding::valid); };
   const double c1 = std::pow(k1 * max_val, 2), c2 = std::pow(k2 * max_val, 2);
   const Tensor mx = mean(x), my = mean(y);

@@ -22,10 +22,11 @@ namespace {
 
 struct Kernel {
   Tensor (*weight)(const Tensor& distance);
-  double radius;  ///< the distance beyond which weights are zero
+  double radius;  ///< distance beyond which weights are zero
 };
 
-/// max(1 - x, 0), whose gradient at the corner is one half of the slope.
+/// max(1 - x, 0) for x >= 0, written with abs so that the gradient at x = 1 is one half of the
+/// slope.
 Tensor linear(const Tensor& x) { return (1.0 - x + abs(1.0 - x)) * 0.5; }
 Tensor cubic(const Tensor& x) {
   const Tensor near = ((x * 1.5 - 2.5) * x) * x + 1, far = ((x * -0.5 + 2.5) * x - 4) * x + 2;
@@ -49,8 +50,8 @@ Kernel kernel_named(const std::string& name) {
   fail("unknown interpolation '", name, "'", did_you_mean(name, known));
 }
 
-/// Weights (count, to) of the elements at `element_positions` for results at the positions `at`.
-/// `inverse` is the reciprocal of the scale factor.
+/// The weights (count, to) of the elements at coordinates `element_positions` in the results at
+/// coordinates `at`. `inverse` is the reciprocal of the scale factor.
 Tensor weights(const Tensor& element_positions, const Tensor& at, int64_t from,
                const Tensor& inverse, const Kernel& kernel, bool antialias) {
   const Tensor width = antialias ? maximum(inverse, 1) : ones_like(inverse);
@@ -70,8 +71,8 @@ Tensor times_along(const Tensor& x, const Tensor& matrix, int axis) {
 
 constexpr const char* kFromBeginnings = "bilinear_keras2";
 
-/// The weights of the few elements around each result. The centres of pixels correspond to each
-/// other; for kFromBeginnings their corners do.
+/// The weights of the few elements around each result. Result j lies at the coordinate (j + 0.5) /
+/// scale - 0.5, since pixel centres correspond to each other, or for kFromBeginnings at j / scale.
 Band weights_around(int64_t from, int64_t to, const std::string& interpolation, bool antialias) {
   const NoTrace values_are_wanted;
   checked_count("resize", to);
@@ -119,7 +120,8 @@ Tensor cropped_to_ratio(const Tensor& x, int64_t height, int64_t width) {
   return slice(x, {0, (h - high) / 2, (w - wide) / 2, 0}, {-1, high, wide, -1});
 }
 
-/// Pads both sides equally to the aspect ratio of the target; as in Keras, an odd pixel is omitted.
+/// Pads both sides by the same number of pixels towards the aspect ratio of the target. As in
+/// Keras, the result is one pixel smaller if the total padding is odd.
 Tensor padded_to_ratio(const Tensor& x, int64_t height, int64_t width, double value) {
   const int64_t h = x.dim(1), w = x.dim(2);
   const int64_t high = (std::max(h, w * height / width) - h) / 2,

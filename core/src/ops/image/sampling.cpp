@@ -28,7 +28,8 @@ Tensor mirrored(const Tensor& index, int64_t size) {
   return ops::abs(ops::mod(index + last, 2 * last) - last);
 }
 
-/// The index in 0..size-1 that an index out of range refers to.
+/// Replaces an index out of range by the index of the element that the fill mode takes in its
+/// place.
 Tensor placed(const Tensor& index, int64_t size, FillMode fill) {
   switch (fill) {
     case FillMode::wrap:
@@ -42,7 +43,7 @@ Tensor placed(const Tensor& index, int64_t size, FillMode fill) {
   }
 }
 
-/// Neighbours along one axis and their interpolation weights.
+/// The index of a neighbour along one axis, and its weight in the interpolation.
 struct Neighbour {
   Tensor index, weight;
 };

@@ -10,7 +10,7 @@ Tensors Cholesky::vjp(const Vjp& v) const {
   const Tensor product = ops::matmul(l, v.gradients[0], true, false);
   const Tensor half = ops::where(ops::equal(offset, 0), product * 0.5,
                                  ops::where(ops::less(offset, 0), product, 0));
-  // l^-T half l^-1
+  // `both` is l^-T half l^-1; the gradient is its symmetric part.
   const Tensor left = triangular(transposed(l), half, false);
   const Tensor both = transposed(triangular(transposed(l), transposed(left), false));
   return {(both + transposed(both)) * 0.5};
@@ -24,7 +24,7 @@ Tensor cholesky(const Tensor& x, bool upper) {
   return as_was(upper ? transposed(l) : l, x);
 }
 
-/// The inverse of the matrix with this Cholesky factor.
+/// The inverse of the matrix whose Cholesky factor is x.
 Tensor cholesky_inverse(const Tensor& x, bool upper) {
   expect_square("cholesky_inverse", x.shape());
   const Tensor factor = doubled(x), l = upper ? transposed(factor) : factor;

@@ -59,9 +59,9 @@ ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
   return {x[0], x[1]};
 }
 
-/// (x, angles) -> x. Eigenvectors are defined up to a phase: the gradient fails for a target that
-/// depends on it.
-struct OfNoAngle final : OpOf<OfNoAngle> {
+/// (x, angles) -> x. The op marks eigenvectors, which are defined only up to a complex phase
+/// (angle): its gradient fails for a target that depends on the phase.
+struct PhaseInvariantCheck final : OpOf<PhaseInvariantCheck> {
   static constexpr const char* kName = "eig_of_no_angle";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -79,12 +79,14 @@ struct OfNoAngle final : OpOf<OfNoAngle> {
 
 /// For vectors v with gradients g: v^H g without its diagonal, divided by the conjugate differences
 /// of the eigenvalues; 0 for equal ones.
-ComplexParts turned(const ComplexParts& values, const ComplexParts& v, const ComplexParts& g) {
+ComplexParts divided_by_eigenvalue_gaps(const ComplexParts& values, const ComplexParts& v,
+                                        const ComplexParts& g) {
   const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
   const ComplexParts p = product(adjoint(v), g), square = product(adjoint(v), v);
   const Tensor length = as_columns(ops::sum(p.re * eye, {-2}));
   const Tensor re = p.re - square.re * length;
-  const Tensor im = apply1(OfNoAngle{}, {p.im - square.im * length, ops::sum(p.im * eye, {-2})});
+  const Tensor im =
+      apply1(PhaseInvariantCheck{}, {p.im - square.im * length, ops::sum(p.im * eye, {-2})});
   const Tensor x = as_columns(values.re) - as_rows(values.re),
                y = as_columns(values.im) - as_rows(values.im);
   const Tensor distance = x * x + y * y, same = ops::equal(distance, 0);
@@ -98,7 +100,8 @@ Tensor gradient_of_pairs(const Vjp& pairs) {
   const ComplexParts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
   const Tensor eye = ops::eye(v.re.dim(-1), v.re.dim(-1), DType::float64);
   ComplexParts inner{ops::zeros_like(v.re), ops::zeros_like(v.re)};
-  if (pairs.gradients[1]) inner = turned(values, v, parts_of(pairs.gradients[1]));
+  if (pairs.gradients[1])
+    inner = divided_by_eigenvalue_gaps(values, v, parts_of(pairs.gradients[1]));
   if (pairs.gradients[0]) {
     const ComplexParts g = parts_of(pairs.gradients[0]);
     inner = {inner.re + as_columns(g.re) * eye, inner.im + as_columns(g.im) * eye};

@@ -75,7 +75,7 @@ Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F
 /// The dtype of the factorization: float32 for large float32 matrices, which halves the time; else
 /// float64.
 DType dtype_for(const Tensor& a) {
-  constexpr int64_t kLarge = 128;  // rows from which a matrix is large
+  constexpr int64_t kLarge = 128;  // number of rows from which a matrix counts as large
   const bool large = a.rank() >= 2 && a.dim(-1) >= kLarge;
   return large && a.dtype() == DType::float32 ? DType::float32 : DType::float64;
 }

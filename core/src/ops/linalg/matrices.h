@@ -7,20 +7,21 @@
 namespace crescent {
 
 void expect_square(const char* name, const Shape& shape);
-/// Fails unless the sizes of the matrices are known.
+/// Fails unless x has at least two axes and the last two have known sizes.
 void expect_matrices(const char* name, const Tensor& x);
 
 inline Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 inline Tensor transposed(const Tensor& x) { return ops::swap_axes(x, -1, -2); }
-/// The result in the dtype of the argument x; float32 for integers.
+/// Casts the result to the dtype of the argument x, or to float32 if x has integers.
 inline Tensor as_was(const Tensor& result, const Tensor& x) {
   return ops::cast(result, is_floating(x.dtype()) ? x.dtype() : DType::float32);
 }
-/// A vector per matrix in a shape that scales the columns of the matrix.
+/// Reshapes a vector for each matrix so that multiplication scales the columns of the matrix.
 inline Tensor as_columns(const Tensor& vector) { return ops::expand_dims(vector, -2); }
-/// A vector per matrix in a shape that scales the rows of the matrix.
+/// Reshapes a vector for each matrix so that multiplication scales the rows of the matrix.
 inline Tensor as_rows(const Tensor& vector) { return ops::expand_dims(vector, -1); }
-/// Column minus row at each position of an n x n matrix: positive above the diagonal.
+/// An n x n matrix whose element is its column index minus its row index: positive above the
+/// diagonal.
 Tensor offsets_from_diagonal(int64_t n);
 
 /// Solves a x = b, reading only one triangle of a.

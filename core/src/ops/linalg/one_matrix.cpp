@@ -1,10 +1,10 @@
-// Decompositions of a single matrix, in its own dtype.
+// QR and singular value decomposition of a single matrix, computed in the dtype of the matrix.
 #include "program/support.h"
 
 namespace crescent {
 namespace {
 
-/// Rows, columns and their minimum.
+/// The number m of rows and n of columns of a matrix, and k, the smaller of both.
 struct Dims {
   int64_t m, n, k;
 };

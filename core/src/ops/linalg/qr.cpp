@@ -19,7 +19,7 @@ Tensors BatchedQr::decompose(std::span<const Tensor> in) const {
 
 namespace {
 
-/// The symmetric matrix with the lower triangle of x.
+/// The symmetric matrix whose lower triangle is that of x.
 Tensor mirrored_lower(const Tensor& x) {
   const Tensor offset = offsets_from_diagonal(x.dim(-1));
   const Tensor below = ops::where(ops::less(offset, 0), x, 0.0);
@@ -36,7 +36,8 @@ Tensor gradient_of_square(const Tensor& q, const Tensor& r, const Tensor& gq, co
 
 }  // namespace
 
-/// If there are more columns than rows, q is that of the first columns x, and r = (u, q' y).
+/// If a = (x, y) has more columns than rows, where x is square, q is the factor of x alone, and r =
+/// (u, q' y) with the factor u of x.
 Tensors BatchedQr::vjp(const Vjp& v) const {
   const Tensor &a = v.inputs[0], &q = v.outputs[0], &r = v.outputs[1];
   const int64_t m = a.dim(-2), n = a.dim(-1);

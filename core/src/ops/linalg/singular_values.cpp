@@ -14,7 +14,7 @@ TensorSpecs BatchedSvd::infer(std::span<const TensorSpec> in) const {
           {DType::float64, batch.concat({k})},
           {DType::float64, batch.concat({k, n})}};
 }
-/// Townsend, Differentiating the singular value decomposition (2016).
+/// The formulas are those of Townsend, Differentiating the singular value decomposition (2016).
 Tensors BatchedSvd::vjp(const Vjp& v) const {
   const Tensor &u = v.outputs[0], &s = v.outputs[1], &vt = v.outputs[2];
   const int64_t k = s.dim(-1);
@@ -68,7 +68,7 @@ struct PseudoInverse final : OpOf<PseudoInverse> {
     const Tensor inverse = ops::where(counts, ops::reciprocal(ops::where(counts, s, 1)), 0);
     return {ops::matmul(transposed(result[2]) * as_columns(inverse), result[0], false, true)};
   }
-  /// Golub and Pereyra, The differentiation of pseudo-inverses (1973).
+  /// The formula is that of Golub and Pereyra, The differentiation of pseudo-inverses (1973).
   Tensors vjp(const Vjp& v) const override {
     const Tensor &a = v.inputs[0], &p = v.outputs[0], &g = v.gradients[0];
     const auto times = [](const Tensor& x, const Tensor& y) { return ops::matmul(x, y); };

@@ -9,7 +9,7 @@ namespace {
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
-/// Applies a function of one axis to several axes.
+/// Applies a function that works along one axis to several axes together.
 template <Tensor (*F)(const Tensor&, int)>
 Tensor over_axes(const Tensor& given, const std::vector<int>& axes) {
   const Tensor x = floating(given);

@@ -7,18 +7,19 @@
 namespace crescent::ops {
 namespace {
 
-constexpr double kNever = -1e30;  ///< the logarithm of probability 0, with a gradient of 0
+constexpr double kLogZero =
+    -1e30;  ///< stands for the logarithm of probability 0 and has gradient 0
 
 Tensor log_of_both(const Tensor& a, const Tensor& b) {
   const Tensor top = ops::maximum(a, b);
   return top + ops::log(ops::exp(a - top) + ops::exp(b - top));
 }
 
-/// The last axis shifted to the right.
+/// Shifts the last axis to the right by `by` elements.
 Tensor delayed(const Tensor& x, int64_t by) {
   const int64_t n = x.dim(1);
-  if (n <= by) return ops::full(x.shape(), kNever, x.dtype());
-  return ops::pad(ops::slice_axis(x, 1, 0, n - by), {0, by}, {0, 0}, kNever);
+  if (n <= by) return ops::full(x.shape(), kLogZero, x.dtype());
+  return ops::pad(ops::slice_axis(x, 1, 0, n - by), {0, by}, {0, 0}, kLogZero);
 }
 
 Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
@@ -30,7 +31,7 @@ Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& t
          target.shape(), " and ", output.shape());
   const Tensor whole = ops::cast(target, DType::int32);
   const Tensor blank = ops::where(ops::equal(whole, whole), mask_index, whole);
-  // blank, label, blank, label, ..., blank
+  // The path is blank, label, blank, label, ..., blank.
   const Tensor pairs = ops::reshape(ops::stack(Tensors{blank, whole}, 2), {-1, 2 * labels});
   const Tensor path = ops::pad(pairs, {0, 0}, {0, 1}, static_cast<double>(mask_index));
   const Tensor before = ops::pad(path, {0, 2}, {0, 0}, static_cast<double>(mask_index));
@@ -41,7 +42,7 @@ Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& t
     return ops::gather_along_axis(ops::squeeze(ops::slice_axis(logs, 1, t, t + 1), 1), path, 1);
   };
   const Tensor state = positions(states, 1, 2);
-  Tensor alpha = ops::where(ops::less(state, 2), emitted(0), kNever);
+  Tensor alpha = ops::where(ops::less(state, 2), emitted(0), kLogZero);
   const Tensor lengths = ops::expand_dims(ops::cast(output_length, DType::int32), 1);
   for (int64_t t = 1; t < time; ++t) {
     const Tensor near = log_of_both(alpha, delayed(alpha, 1));
@@ -54,8 +55,9 @@ Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& t
   return -ops::squeeze(ops::where(ops::greater(last, 0), log_of_both(end, label), end), 1);
 }
 
-/// The most likely class of each time step, without repetitions and blanks, (1, batch, time) filled
-/// with -1, and the negative sum of its log probabilities, (batch, 1).
+/// Greedy decoding: takes the most likely class of each time step, removes repetitions and blanks,
+/// and returns the labels (1, batch, time), filled with -1, and the negative sum of the classes'
+/// log probabilities (batch, 1).
 std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengths,
                                             bool merge_repeated, int64_t mask_index) {
   const int64_t time = x.dim(1);

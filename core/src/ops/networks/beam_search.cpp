@@ -40,8 +40,8 @@ class Labels {
   std::unordered_map<int64_t, int32_t> next_;
 };
 
-/// A label prefix with the probabilities that the time steps so far produce it and end with its
-/// last label, or with a blank.
+/// A label prefix with the log probabilities that the time steps so far produce it, ending with its
+/// last label (by_label) or with a blank (by_blank).
 struct Beam {
   int32_t labels;
   double by_label = kImpossible, by_blank = kImpossible;
@@ -75,7 +75,8 @@ class Search {
           add_blank(beam.labels, total + logs[c]);
           continue;
         }
-        // A repeated label extends the prefix only after a blank.
+        // If label c repeats the last label of the prefix, it extends the prefix only after a
+        // blank; otherwise the two are merged.
         const bool again = beam.labels != Labels::kEmpty && labels_.label(beam.labels) == c;
         if (again) add_label(beam.labels, beam.by_label + logs[c]);
         add_label(labels_.with(beam.labels, c), (again ? beam.by_blank : total) + logs[c]);
@@ -84,7 +85,7 @@ class Search {
     keep(options_.width);
   }
 
-  /// The most likely prefixes in descending order.
+  /// Returns the most likely prefixes in descending order of probability.
   const std::vector<Beam>& best() {
     next_ = beams_;
     keep(options_.paths);
@@ -123,10 +124,10 @@ class Search {
   int32_t classes_;
   Labels labels_;
   std::vector<Beam> beams_, next_;
-  std::unordered_map<int32_t, size_t> places_;  ///< indices of prefixes in next_
+  std::unordered_map<int32_t, size_t> places_;  ///< maps a prefix to its index in next_
 };
 
-/// (logs, lengths) -> (labels, scores)
+/// (log probabilities, lengths) -> (labels, scores), as beam_searched() returns them.
 struct BeamSearchOp final : OpOf<BeamSearchOp> {
   static constexpr const char* kName = "operations.beam_search";
   int64_t width = 0, paths = 0, blank = 0;

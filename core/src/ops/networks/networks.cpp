@@ -8,7 +8,7 @@
 namespace crescent::ops {
 namespace {
 
-constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
+constexpr double kEpsilon = 1e-7;  ///< the value of keras.config.epsilon()
 
 /// A vector for one axis of x in a shape that broadcasts with x.
 Tensor along(const Tensor& vector, const Tensor& x, int axis) {
@@ -55,7 +55,7 @@ Tensor norm_of_order(const Tensor& x, double order, const Axes& given) {
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, int axis,
                            const Tensor& offset, const Tensor& scale, double epsilon) {
   Tensor result = (x - along(mean, x, axis)) * ops::rsqrt(along(variance, x, axis) + epsilon);
-  // Devices fuse the multiplication into the normalization.
+  // The scale is a separate multiplication, which devices fuse with the normalization.
   if (scale) result = result * along(scale, x, axis);
   return offset ? result + along(offset, x, axis) : result;
 }
@@ -135,7 +135,8 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
 
 Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
   const Tensor x = floating(output), t = ops::cast(target, x.dtype());
-  // At 0 the derivative of relu is 0 and that of the last term is 0.5.
+  // The argument of softplus is -|x|, written so that at x = 0, where relu has derivative 0, the
+  // derivative of the whole sum is right: softplus contributes 0.5.
   if (from_logits)
     return ops::relu(x) - x * t + ops::softplus(ops::where(ops::greater(x, 0), -x, x));
   const Tensor p = inside(x);

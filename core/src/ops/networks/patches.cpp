@@ -21,9 +21,10 @@ Tensor extract(const Tensor& x, const std::vector<int64_t>& size,
 }
 
 void check_block(const char* name, const Tensor& x, int64_t n) {
-  constexpr int64_t kMaximum = 1 << 16;  // the largest size; its square fits an integer
+  constexpr int64_t kMaxBlockSize = 1 << 16;  // the largest block size, whose square fits int64
   if (x.rank() != 4) fail(name, ": expected images of four axes, got shape ", x.shape());
-  if (n < 1 || n > kMaximum) fail(name, ": expected a block_size of 1 to ", kMaximum, ", got ", n);
+  if (n < 1 || n > kMaxBlockSize)
+    fail(name, ": expected a block_size of 1 to ", kMaxBlockSize, ", got ", n);
 }
 
 }  // namespace
@@ -85,7 +86,8 @@ Tensor depth_to_space(const Tensor& x, int64_t n, DataFormat format) {
     const int64_t h = images.dim(1), w = images.dim(2), c = images.dim(3) / (n * n);
     if (c * n * n != images.dim(3))
       fail("depth_to_space: ", images.dim(3), " channels are not divisible by ", n * n);
-    // In both data formats, Keras orders the block before the channels.
+    // The channel axis is (channels, block) if channels are first and (block, channels) if they are
+    // last, as in Keras.
     const bool first = format == DataFormat::channels_first;
     const Tensor blocks =
         first ? ops::transpose(ops::reshape(images, {-1, h, w, c, n, n}), {0, 1, 4, 2, 5, 3})

@@ -1,14 +1,14 @@
-// Counters of changes to options of variables that compiled steps depend on. Owners of steps are
-// not notified of a change, so they compare the counters.
+// Counts changes of options of variables on which compiled steps depend. A compiled step is not
+// notified of a change; before it runs, the counters are compared with those at its compilation.
 #pragma once
 #include <cstdint>
 
 namespace crescent {
 
-/// How often the flag `trainable` of any variable or layer has changed.
+/// The number of changes of the flag `trainable` of any variable or layer.
 uint64_t trainable_changes();
 void count_trainable_change();
-/// How often any variable has got another constraint.
+/// The number of changes of the constraint of any variable.
 uint64_t constraint_changes();
 
 }  // namespace crescent

@@ -64,7 +64,8 @@ int Recorder::add_constant(const Tensor& tensor) {
   return number;
 }
 
-/// Returns the constant for a scalar, a copy; equal scalars share one.
+/// Returns the value number of a constant with a copy of the scalar; equal scalars share a
+/// constant.
 int Recorder::add_scalar(const Tensor& tensor) {
   std::string key(1, static_cast<char>(tensor.dtype()));
   key.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
@@ -116,7 +117,8 @@ void Recorder::assign(const Variable& variable, const Tensor& value) {
     fail("variable '", variable.path(),
          "' is assigned a tensor that does not belong to this program");
   Watched& watched = binding_of(variable);
-  watched.current = value_of(value).alias();  // gradients do not flow through an assignment
+  // a new id: gradients do not flow through an assignment
+  watched.current = value_of(value).alias();
   program_.variables[watched.binding].result = number;
 }
 

@@ -15,12 +15,14 @@ namespace crescent {
 class Recorder {
  public:
   enum class Kind : uint8_t { program, scan_body };
-  explicit Recorder(Kind kind);  ///< becomes the current recorder until its destruction
+  /// makes this the current recorder of the thread until its destruction
+  explicit Recorder(Kind kind);
   ~Recorder();
   Recorder(const Recorder&) = delete;
 
   static Recorder* current();
-  static Recorder* set_current(Recorder* recorder);  ///< returns the previous one
+  /// returns the recorder that was current before
+  static Recorder* set_current(Recorder* recorder);
 
   Tensor add_input(const TensorSpec& spec);
   /// Returns false, without recording, when an abstract input does not belong to this trace, as in
@@ -28,16 +30,17 @@ class Recorder {
   bool record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   Tensor read(const Variable& variable);
   void assign(const Variable& variable, const Tensor& value);
-  /// Records that the program depends on the current values of a tensor.
+  /// Records that the program depends on the current bytes of the tensor's storage, which
+  /// StorageHold keeps unchanged.
   void hold(const Tensor& tensor);
-  /// The holds of all storages that the program depends on; their owner keeps them while the
-  /// program lives.
+  /// Returns the holds of all storages on which the program depends; the caller must keep them
+  /// while the program lives.
   std::vector<StorageHold> take_holds() { return std::move(holds_); }
   /// Records the outputs and returns the program.
   Program finish(std::span<const Tensor> outputs);
 
   Tensors captured() const { return captured_; }
-  int enter_scope(const std::string& name);  ///< returns the previous scope
+  int enter_scope(const std::string& name);  ///< returns the scope that was current before
   int scope() const { return scope_; }
   /// Returns to a scope that was entered before; an unknown index is ignored.
   void set_scope(int scope) {
@@ -49,8 +52,8 @@ class Recorder {
     size_t binding;
     Tensor current;
   };
-  int find(const Tensor& tensor);  ///< its value number, -1 for an abstract tensor of another trace
-  int add(const Tensor& tensor);   ///< adds a value for this tensor
+  int find(const Tensor& tensor);  ///< the value number; -1 for an abstract tensor of another trace
+  int add(const Tensor& tensor);   ///< adds a value for the tensor and returns its number
   int add_constant(const Tensor& tensor);
   int add_scalar(const Tensor& tensor);
   int capture(const Tensor& tensor);
@@ -59,18 +62,20 @@ class Recorder {
   Kind kind_;
   Recorder* parent_;
   Program program_;
-  std::unordered_map<const void*, int> values_;  ///< value id of a tensor -> value number
+  /// maps the value id of a tensor to its value number
+  std::unordered_map<const void*, int> values_;
   std::unordered_map<const void*, Watched> variables_;
-  std::unordered_map<std::string, int> scalars_;  ///< dtype and bytes of a scalar -> value number
-  std::unordered_map<std::string, int> scopes_;   ///< path -> index in Program::scopes
-  Tensors alive_;                                 ///< tensors kept so that their ids stay unique
+  /// maps dtype and bytes of a scalar to its value number
+  std::unordered_map<std::string, int> scalars_;
+  std::unordered_map<std::string, int> scopes_;  ///< maps a path to its index in Program::scopes
+  Tensors alive_;                                ///< tensors kept so that their ids stay unique
   Tensors captured_;
   std::unordered_set<const Storage*> held_;
-  std::vector<StorageHold> holds_;  ///< of the storages in held_
+  std::vector<StorageHold> holds_;  ///< holds of the storages in held_
   int scope_ = 0;
 };
 
-/// Like trace(), but the program depends on the held values.
+/// Like the public trace(), but also returns the holds of the values on which the program depends.
 Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs,
               std::vector<StorageHold>& holds);
 

@@ -59,7 +59,8 @@ bool Scan::equals(const Op& other) const {
          (body == same->body || same_program(*body, *same->body));
 }
 
-/// Checks in a body have no effect outside: they are not moved before the scan.
+/// The strongest effect of the body's ops. Checks count as no effect, so the scan is not moved
+/// before others as a check is.
 Effect Scan::effect() const {
   Effect strongest = Effect::none;
   for (const Program::Instruction& i : body->code) strongest = std::max(strongest, i.op->effect());
@@ -113,7 +114,7 @@ void check_states(const Tensors& before, const Tensors& after) {
   }
 }
 
-/// The body as a Scan, and the tensors that it captures.
+/// Records the body as a Scan, and returns it with the tensors that the body captures.
 std::pair<Scan, Tensors> record_body(const ops::ScanBody& body, const Tensors& states,
                                      const Tensors& sequences) {
   Recorder recorder(Recorder::Kind::scan_body);

@@ -60,13 +60,13 @@ class ScanGradient {
   }
 
  private:
-  /// Whether the gradient of this input is carried from step to step, as for states and captured
-  /// inputs. Gradients of sequences are outputs of each step.
+  /// Whether the gradient with respect to this input is carried from step to step, as for states
+  /// and captured inputs. The gradient with respect to a sequence is an output of each step.
   bool is_carried(size_t input) const {
     return input < layout_.states || input >= layout_.states + layout_.sequences;
   }
 
-  /// The states before every step; recomputed when the scan did not keep them.
+  /// The states before every step, which are recomputed if the scan did not keep them.
   Tensors kept_states() const {
     if (scan_.keep_states) {
       return {v_.outputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.step_outputs),
@@ -84,12 +84,12 @@ class ScanGradient {
     return ops::zeros_like(v_.inputs[input]);
   }
 
-  /// One step of the backward scan: maps gradients of carried inputs to those one time step
-  /// earlier, and returns the gradients of the step inputs.
+  /// One step of the backward scan: computes the gradients of the carried inputs one time step
+  /// earlier from those of the current step, and the gradients of the step inputs.
   ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
     const size_t ups = upstream_.size(), given = ups + kept_upstream_.size();
     Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given),
-                   step.end());  // states, step inputs
+                   step.end());  // the states and the step inputs
     inputs.insert(inputs.end(),
                   v_.inputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.sequences),
                   v_.inputs.end());
@@ -133,9 +133,9 @@ class ScanGradient {
   const Vjp& v_;
   ScanLayout layout_;
   const Program& body_;
-  std::vector<size_t> carried_, given_;  ///< differentiable inputs
-  std::vector<size_t> upstream_;         ///< step outputs that have an upstream gradient
-  /// States whose kept values have an upstream gradient (second order).
+  std::vector<size_t> carried_, given_;  ///< indices of inputs that need gradients
+  std::vector<size_t> upstream_;         ///< indices of step outputs that have an upstream gradient
+  /// Indices of states whose kept values have an upstream gradient, as in second-order gradients.
   std::vector<size_t> kept_upstream_;
   Tensors kept_;
 };

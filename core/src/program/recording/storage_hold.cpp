@@ -6,8 +6,8 @@
 namespace crescent {
 namespace {
 
-/// Counts the holds of each held storage. The weak pointers keep the addresses, which are the keys,
-/// from being reused.
+/// Counts the StorageHolds of each storage. The weak pointers keep the addresses of storages, which
+/// are the keys, from being reused.
 class Holds {
  public:
   void add(const std::weak_ptr<Storage>& storage) {
@@ -29,7 +29,8 @@ class Holds {
   std::map<std::weak_ptr<const Storage>, int, std::owner_less<>> counts_;
 };
 
-/// Never destroyed: static objects may still hold variables at exit.
+/// The object is never destroyed, because static objects may still hold variables when the process
+/// exits.
 Holds& holds() {
   static auto* holds = new Holds;
   return *holds;

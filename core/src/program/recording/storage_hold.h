@@ -1,5 +1,5 @@
-// StorageHold: a claim that the bytes of a storage stay unchanged, which writes to single elements
-// respect.
+// StorageHold: while one exists for a storage, writes to single elements of the storage are
+// refused.
 #pragma once
 #include <memory>
 #include <utility>
@@ -8,7 +8,8 @@
 
 namespace crescent {
 
-/// While it lives, is_held() is true for the storage, which it does not keep alive.
+/// While an object of this class lives, is_held() is true for the storage. The object does not keep
+/// the storage alive.
 class StorageHold {
  public:
   StorageHold() = default;

@@ -1,4 +1,4 @@
-// The public functions of recording: trace, scopes, pauses.
+// The public functions of recording: trace() and the classes that set scopes and pause traces.
 #include "program/recording/recorder.h"
 
 namespace crescent {

@@ -26,19 +26,20 @@ struct Variable::State {
 
 namespace {
 
-thread_local Transaction* current_transaction = nullptr;  // the innermost one
+// the innermost transaction of this thread
+thread_local Transaction* current_transaction = nullptr;
 
 std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 
-/// Whether the value may be written in place: no other tensor shares its memory, which is not a
-/// file, and no pointer for writing was given away.
+/// Whether the value may be written in place: no other tensor shares its memory, the memory is not
+/// a file, and no pointer for writing to it was given away.
 bool may_be_written(const Tensor& t) {
   const Storage& storage = *record_of(t).storage;
   return is_unshared(t) && storage.in_memory() && !storage.is_exposed();
 }
 
-/// A tensor of the same values whose memory has not been exposed for writing.
-Tensor safe(const Tensor& t) { return t.storage()->is_exposed() ? t.clone() : t; }
+/// Returns the tensor, or a copy if a pointer for writing to its memory was given away.
+Tensor unexposed_copy(const Tensor& t) { return t.storage()->is_exposed() ? t.clone() : t; }
 
 }  // namespace
 
@@ -49,8 +50,8 @@ Variable::Variable(const Tensor& initial, Options options) {
          "recorded");
   }
   std::string path = options.name;
-  state_ =
-      std::make_shared<State>(State{fresh(safe(initial)), std::move(options), std::move(path)});
+  state_ = std::make_shared<State>(
+      State{fresh(unexposed_copy(initial)), std::move(options), std::move(path)});
 }
 
 const std::string& Variable::name() const { return state_->options.name; }
@@ -101,7 +102,7 @@ void Variable::assign(const Tensor& value) const {
          " without values");
   }
   Transaction::before_change(*this);
-  state_->set(fresh(safe(converted)));
+  state_->set(fresh(unexposed_copy(converted)));
 }
 
 void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
@@ -145,7 +146,7 @@ void Transaction::before_change(const Variable& variable) {
     current_transaction->add(variable, VariableAccess::state(variable).value);
 }
 
-/// Only the first value of each variable is kept.
+/// Notes the value of a variable before its first change in this transaction.
 void Transaction::add(const Variable& variable, Tensor value) {
   if (noted_.insert(variable.id()).second) before_.emplace_back(variable, std::move(value));
 }

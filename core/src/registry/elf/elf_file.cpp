@@ -67,9 +67,8 @@ void ElfFile::check_header() {
   check_range(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr));
 }
 
-/// Fails for a truncated file. Mapping it would succeed, but reading the missing bytes would end
-/// the process with SIGBUS.
-/// when read.
+/// Fails for a truncated file, which could be mapped, but reading the missing bytes from memory
+/// would end the process with SIGBUS.
 void ElfFile::check_ranges() {
   segments_ = table<Elf64_Phdr>(header_.e_phoff, header_.e_phnum);
   for (const Elf64_Phdr& segment : segments_)

@@ -15,7 +15,8 @@
 
 namespace crescent {
 
-/// Whether the `count` bytes from `begin` on are among the `bytes` bytes from `start` on.
+/// Whether the `count` bytes that begin at `begin` lie within the `bytes` bytes that begin at
+/// `start`.
 bool inside(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes);
 
 class CRESCENT_API ElfFile {
@@ -26,7 +27,8 @@ class CRESCENT_API ElfFile {
   /// The state of the file when it was opened.
   const FileState& state() const { return state_; }
   const std::vector<Elf64_Phdr>& segments() const { return segments_; }
-  /// The section of this name, if it has contents.
+  /// Returns the header of the section of this name; nullopt if there is none or it has no
+  /// contents.
   std::optional<Elf64_Shdr> section(std::string_view name) const;
   /// Reads bytes of the file; fails for bytes beyond its end.
   void read(uint64_t offset, void* to, size_t count) const;

@@ -65,7 +65,9 @@ void ElfImage::check_segment(const Elf64_Phdr& segment) const {
       if (segment.p_filesz > segment.p_memsz || segment.p_align & (segment.p_align - 1))
         refuse_damaged("its segments");
       break;
-    case PT_GNU_RELRO: {  // some linkers round its size up to whole pages
+    // the segment may end later than its contents, because some linkers round its size up to whole
+    // pages
+    case PT_GNU_RELRO: {
       const Elf64_Phdr& around = mapped(segment.p_vaddr, segment.p_filesz);
       const uint64_t room = around.p_memsz + around.p_align;
       if (!inside(segment.p_vaddr, segment.p_memsz, around.p_vaddr, room))

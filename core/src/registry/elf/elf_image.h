@@ -15,12 +15,13 @@ class ElfImage {
   explicit ElfImage(const ElfFile& file);
 
   const std::vector<Elf64_Dyn>& entries() const { return dynamic_; }
-  /// The value of the entry of the dynamic section with this tag; nullopt without one.
+  /// Returns the value of the entry of the dynamic section with this tag; nullopt if there is no
+  /// such entry.
   std::optional<uint64_t> dynamic(Elf64_Sxword tag) const;
-  /// The segment with these flags, such as PF_W, that contains all of these addresses; fails
-  /// without one.
+  /// Returns the segment with these flags, such as PF_W, that contains all of these addresses;
+  /// fails if there is none.
   const Elf64_Phdr& mapped(uint64_t address, uint64_t count, Elf64_Word flags = 0) const;
-  /// The entries at an address, which must lie in the file.
+  /// Returns the entries of a table at an address; all of them must lie in the file.
   template <class T>
   std::vector<T> table(uint64_t address, uint64_t count) const {
     return file_.table<T>(offset_of(address, count * sizeof(T)), count);
@@ -35,7 +36,7 @@ class ElfImage {
   void check_loaded() const;
   void check_segment(const Elf64_Phdr& segment) const;
   void read_dynamic();
-  /// The offset in the file of the contents of these addresses.
+  /// Returns the offset in the file of the bytes that are mapped at these addresses.
   uint64_t offset_of(uint64_t address, uint64_t count) const;
 
   const ElfFile& file_;

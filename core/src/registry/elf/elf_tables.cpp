@@ -17,7 +17,8 @@ constexpr uint32_t kRelative = R_AARCH64_RELATIVE, kResolver = R_AARCH64_IRELATI
                    kCopy = R_AARCH64_COPY;
 #endif
 
-/// A table whose address, and perhaps size, is in the dynamic section.
+/// The tags of the entries of the dynamic section that give the address of a table and, if `bytes`
+/// is set, its size.
 struct Table {
   Elf64_Sxword address, bytes;
   Elf64_Word flags = 0;
@@ -38,11 +39,11 @@ constexpr Table kTables[] = {{DT_STRTAB, DT_STRSZ},
                              {DT_INIT, DT_NULL, PF_X},
                              {DT_FINI, DT_NULL, PF_X}};
 
-/// Entries of the dynamic section that are offsets in the string table.
+/// Tags of entries of the dynamic section whose values are offsets in the string table.
 constexpr Elf64_Sxword kNames[] = {DT_NEEDED,  DT_SONAME,    DT_RPATH,
                                    DT_RUNPATH, DT_AUXILIARY, DT_FILTER};
 
-/// The header of the table at DT_GNU_HASH.
+/// The header of the hash table to which DT_GNU_HASH points.
 struct GnuHash {
   uint32_t buckets, first_symbol, words, shift;
 };
@@ -81,7 +82,7 @@ class ElfTables {
   Elf64_Half last_version() const;
 
   const ElfImage& image_;
-  uint64_t symbols_ = 0;  // the number of symbols to which the other tables refer
+  uint64_t symbols_ = 0;  // number of symbols: the largest index in the other tables plus 1
 };
 
 void ElfTables::check_places() const {
@@ -114,8 +115,8 @@ void ElfTables::check_relocations(Elf64_Sxword table, Elf64_Sxword bytes) {
     check_relocation(relocation);
 }
 
-/// A relocation must change eight bytes of a writable segment. A resolver function that the dynamic
-/// linker calls must be code of the library.
+/// Checks a relocation: it must change eight bytes of a writable segment. If the dynamic linker
+/// calls a resolver function for it, the function must be code of the library.
 void ElfTables::check_relocation(const Elf64_Rela& relocation) {
   const uint32_t type = ELF64_R_TYPE(relocation.r_info);
   image_.mapped(relocation.r_offset, sizeof(uint64_t), PF_W);
@@ -126,8 +127,8 @@ void ElfTables::check_relocation(const Elf64_Rela& relocation) {
   symbols_ = std::max<uint64_t>(symbols_, ELF64_R_SYM(relocation.r_info) + 1);
 }
 
-/// Checks DT_RELR: an even word is an address; the bits of an odd word stand for the 63 words after
-/// it.
+/// Checks the packed relocations of DT_RELR: an even word is an address; the bits of an odd word
+/// stand for the next 63 words of memory.
 void ElfTables::check_packed_relocations() const {
   const uint64_t count = value(DT_RELRSZ) / sizeof(uint64_t);
   if (count == 0) return;
@@ -162,7 +163,8 @@ uint64_t ElfTables::symbols_of_hash() const {
   return symbols;
 }
 
-/// The number of symbols in the hash table: its last chain begins at the largest index in a bucket.
+/// The number of symbols in the GNU hash table. The chain that begins at the largest index in a
+/// bucket is the last one, and its end is that of the table.
 uint64_t ElfTables::symbols_of_gnu_hash() const {
   const auto table = image_.dynamic(DT_GNU_HASH);
   if (!table) return 0;

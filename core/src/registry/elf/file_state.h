@@ -7,7 +7,8 @@
 
 namespace crescent {
 
-/// States are equal if they are of the same file, under any name, without a write in between.
+/// Two states are equal if they are of the same file, which may have several names, and nothing was
+/// written to the file in between.
 struct FileState {
   FileState() = default;
   explicit FileState(const struct stat& status)
@@ -18,10 +19,10 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 
   uint64_t device = 0, inode = 0;
-  int64_t seconds = 0, nanoseconds = 0;  ///< time of the last change
+  int64_t seconds = 0, nanoseconds = 0;  ///< time of the last change of the file
 };
 
-/// The state of the file at a path; a default state if there is no file.
+/// Returns the state of the file at a path; a default FileState if there is no file.
 inline FileState state_of(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 ? FileState(status) : FileState();

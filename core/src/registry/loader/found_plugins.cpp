@@ -45,7 +45,8 @@ void read_lua_file(const std::string& path, TriedLibrary& library) {
     library.plugin = read->plugin, library.refused = read->refused;
 }
 
-/// What is known of a plugin by its file alone; a library may be tried if nothing refuses it.
+/// Returns what the file of a plugin alone says. If `refused` of the result is empty, the library
+/// may be loaded in a trial.
 TriedLibrary by_file(const std::string& path, const FileState& state) {
   TriedLibrary library{state, {path, fs::path(path).stem().string(), "", {}}, ""};
   try {
@@ -56,7 +57,8 @@ TriedLibrary by_file(const std::string& path, const FileState& state) {
   return library;
 }
 
-/// Stores the outcome of a trial. The library itself may have written an invalid report.
+/// Stores the outcome of a trial. If the report is invalid, the library is refused: code of the
+/// library may have written to the report's descriptor.
 void take_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   library.refused = outcome.failure;
   if (!outcome.failure.empty()) return;
@@ -81,7 +83,7 @@ void try_side_by_side(const std::vector<TriedLibrary*>& libraries) {
   }
 }
 
-/// The class of a plugin whose name another class already has; empty without one.
+/// Describes a class of the plugin whose name another class already has; empty if there is none.
 std::string clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltIn& built_in,
                      const FoundTable& found) {
   for (const IndexedClass& c : plugin.classes) {
@@ -104,8 +106,8 @@ std::string name_refusal(const std::string& name, const std::vector<IndexedPlugi
   return taken ? concat("'", name, "' is the name of a built-in plugin") : "";
 }
 
-/// Whether all folders were modified more than a second ago: a later change then shows in their
-/// modification times, which are coarse.
+/// Whether all folders were last modified more than a second ago. If so, any later change shows in
+/// their modification times, which have a resolution of about a second.
 bool are_settled(const std::vector<std::pair<std::string, FileState>>& folders) {
   const int64_t now = std::time(nullptr);
   return std::all_of(folders.begin(), folders.end(),
@@ -118,17 +120,18 @@ void check_plugin_name(const std::string& name, const std::vector<IndexedPlugin>
   if (const std::string reason = name_refusal(name, built_in); !reason.empty()) fail(reason);
 }
 
-/// A file that has several names is one candidate.
+/// Lists the files on the search path that may be plugins. A file that has several names is listed
+/// once.
 std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
   std::vector<Candidate> candidates;
   std::set<std::pair<uint64_t, uint64_t>> files;
   for (const std::string& directory : search_directories()) {
     const std::vector<std::string> plugins = plugins_in(directory);
-    const std::string left_out = plugins.empty() ? "" : distrust(directory);
+    const std::string left_out = plugins.empty() ? "" : reason_not_trusted(directory);
     for (const std::string& path : plugins) {
       const FileState state = state_of(path);
       if (!files.emplace(state.device, state.inode).second) continue;
-      candidates.push_back({path, state, left_out.empty() ? distrust(path) : left_out});
+      candidates.push_back({path, state, left_out.empty() ? reason_not_trusted(path) : left_out});
     }
   }
   return candidates;
@@ -151,8 +154,8 @@ void FoundPlugins::look(const std::vector<IndexedPlugin>& built_in, const BuiltI
   folders_ = std::move(folders);
 }
 
-/// Tries trusted libraries of which nothing is known yet, if `trials`. Returns whether all of them
-/// are known then.
+/// Runs trials of the trusted libraries that are not known yet, if `trials` is true. Returns
+/// whether all libraries are known afterwards.
 bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool trials) {
   std::vector<TriedLibrary*> left;
   bool learned = false;
@@ -172,8 +175,8 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
   return true;
 }
 
-/// Refuses the candidates whose name or classes are already taken, and makes the table of the
-/// others.
+/// Refuses the candidates whose plugin name or class names are taken, and makes the table of the
+/// classes of all others.
 void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
                            const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes) {
   plugins_.clear();

@@ -14,7 +14,7 @@ namespace crescent {
 
 struct FoundPlugin {
   std::shared_ptr<const IndexedPlugin> plugin;
-  std::string refused;  ///< the reason why its classes are not found; empty if they are
+  std::string refused;  ///< why the plugin is refused; empty if its classes may be used
 };
 
 class FoundPlugins {
@@ -30,7 +30,7 @@ class FoundPlugins {
   const FoundClasses& classes() const { return classes_; }
 
  private:
-  // the folders with their states, which change with the names in them
+  // folders with their states; the state of a folder changes when a file is added or removed
   using Folders = std::vector<std::pair<std::string, FileState>>;
   struct Candidate;
 
@@ -41,7 +41,7 @@ class FoundPlugins {
 
   Folders folders_;
   bool looked_ = false, complete_ = false;
-  std::string cache_read_;  // the path of the cache file that tried_ was read from
+  std::string cache_read_;  // path of the cache file from which tried_ was read
   TriedLibraries tried_;
   std::vector<FoundPlugin> plugins_;
   FoundClasses classes_ = std::make_shared<const NameTable<std::shared_ptr<const IndexedPlugin>>>();

@@ -1,4 +1,5 @@
-// State of the process that code run while a library is loaded must not change for good.
+// State of the process that is restored after a library was loaded, in case code of the library
+// changed it.
 #pragma once
 #include <cfenv>
 #include <csignal>

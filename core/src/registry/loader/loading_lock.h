@@ -6,18 +6,18 @@
 
 namespace crescent {
 
-/// The thread that holds the lock may lock it again, because the setup of a plugin may load others.
-/// The same holds in a copy of the process, where a std::recursive_mutex would wait forever because
-/// the thread has another id there.
+/// A recursive lock: the thread that holds it may lock it again, because the setup of a plugin may
+/// load other plugins. It works in a fork of the process too, where a std::recursive_mutex would
+/// wait forever, because the thread has another id there.
 class LoadingLock {
  public:
   void lock() {
     if (owner_ != std::this_thread::get_id()) mutex_.lock();
     owner_ = std::this_thread::get_id();
-    ++depth_;
+    ++lock_count_;
   }
   void unlock() {
-    if (--depth_ > 0) return;
+    if (--lock_count_ > 0) return;
     owner_ = std::thread::id();
     mutex_.unlock();
   }
@@ -25,7 +25,7 @@ class LoadingLock {
  private:
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_;
-  int depth_ = 0;  // the number of locks that the owner holds
+  int lock_count_ = 0;  // the number of locks that the owner holds
 };
 
 }  // namespace crescent

@@ -19,7 +19,7 @@ LuaRunner& runner() {
   return runner;
 }
 
-/// "-- acme.swish 0.1.0: What it is."; false for another line.
+/// Parses the title line "-- acme.swish 0.1.0: A description."; returns false for another line.
 bool read_title(const std::string& line, LuaPlugin& read) {
   const size_t colon = line.find(": ");
   if (!line.starts_with("-- ") || colon == line.npos) return false;
@@ -30,7 +30,7 @@ bool read_title(const std::string& line, LuaPlugin& read) {
   return true;
 }
 
-/// "layer Swish, loss Quartic"
+/// Parses the list of classes "layer Swish, loss Quartic".
 void read_classes(const std::string& text, IndexedPlugin& plugin) {
   std::istringstream rows(text);
   for (std::string row; std::getline(rows, row, ',');) {

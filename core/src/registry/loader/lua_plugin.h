@@ -18,17 +18,19 @@ namespace crescent {
 struct LuaPlugin {
   IndexedPlugin plugin;
   std::string doc;
-  std::string refused;  ///< the reason why it cannot be run; empty if it can
+  std::string refused;  ///< why the plugin is refused; empty if it may run
 };
 
-/// Whether the path is that of a file of Lua.
+/// Whether the path is that of a Lua file.
 inline bool is_lua(const std::string& path) { return path.ends_with(".lua"); }
-/// What the first lines of a file say; nothing of a file without a title, which is a script.
+/// Returns what the first lines of a Lua file say; nullopt for a file without the title line of a
+/// plugin, which is an ordinary script.
 std::optional<LuaPlugin> read_lua_plugin(const std::string& path);
-/// The sorted paths of the plugins in Lua of a folder.
+/// The sorted paths of the plugins written in Lua in a folder.
 std::vector<std::string> lua_plugins_in(const std::string& directory);
 
-/// Runs a plugin; fails where nothing can, or if it lacks a class that it says it provides.
+/// Runs a plugin written in Lua. Fails in a program that cannot run Lua, and if the plugin does not
+/// register a class that its first lines announce.
 void run_lua_plugin(const PluginRecord& plugin);
 
 }  // namespace crescent

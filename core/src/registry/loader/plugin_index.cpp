@@ -36,8 +36,9 @@ std::vector<IndexedPlugin> parse_index(const std::string& text, const std::strin
 Dict index_entry(const IndexedPlugin& plugin) {
   List classes;
   for (const IndexedClass& c : plugin.classes) {
-    Dict entry{{"kind", c.kind},
-               {"name", c.name}};  // the entry is short, because every start of a process reads it
+    // Other members are added only if they are needed, because every process reads the index when
+    // it starts.
+    Dict entry{{"kind", c.kind}, {"name", c.name}};
     if (!c.aliases.empty()) entry.set("aliases", c.aliases);
     if (!c.traits.empty()) entry.set("traits", c.traits);
     classes.push_back(std::move(entry));

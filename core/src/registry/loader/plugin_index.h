@@ -16,7 +16,7 @@ namespace crescent {
 struct IndexedClass {
   std::string kind, name;
   std::vector<std::string> aliases;
-  Dict traits;  ///< Schema::trait
+  Dict traits;  ///< the values set by Schema::trait
 };
 
 struct IndexedPlugin {
@@ -24,13 +24,13 @@ struct IndexedPlugin {
   std::vector<IndexedClass> classes;
 };
 
-/// The entry of a plugin, which has the file name of the library only, and the plugin of an entry
-/// for a library in `directory`.
+/// index_entry() returns the entry of a plugin, which contains the file name of the library without
+/// its folder; plugin_of_entry() returns the plugin of an entry, for a library in `directory`.
 Dict index_entry(const IndexedPlugin& plugin);
 IndexedPlugin plugin_of_entry(const Dict& entry, const std::string& directory);
 
-/// The entries that still describe the libraries in `directory` (same size, same version of
-/// Crescent); empty without an index.
+/// Reads the entries that still describe the libraries in `directory`, which have the same size and
+/// version of Crescent; empty if there is no index.
 std::vector<IndexedPlugin> read_index(const std::string& directory);
 void write_index(const std::string& directory, const std::vector<IndexedPlugin>& plugins);
 

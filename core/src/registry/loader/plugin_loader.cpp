@@ -54,7 +54,7 @@ PluginRecord record_of_lua_file(const std::string& path) {
   return record;
 }
 
-/// The record of a plugin by its file alone.
+/// Describes a plugin by what its file says, without loading it.
 PluginRecord record_of_file(const std::string& path) try {
   if (is_lua(path)) return record_of_lua_file(path);
   const PluginInfo stamp = read_stamp(ElfFile(path));
@@ -80,7 +80,7 @@ bool has_class(const IndexedPlugin& plugin, std::string_view kind, std::string_v
   });
 }
 
-/// Counts a plugin that is being loaded, during the lifetime of this object.
+/// While an object of this class lives, it counts as a plugin that is being loaded.
 class LoadingScope {
  public:
   explicit LoadingScope(int& count) : count_(count) { ++count_; }
@@ -125,7 +125,8 @@ void note_code_of(const MappedPlugin& plugin) {
   dl_iterate_phdr(note, const_cast<MappedPlugin*>(&plugin));
 }
 
-/// The plugin of a library with a table. Its stamp, like the library, lives as long as the process.
+/// Returns the plugin of a library with a C table. The stamp must live as long as the process, as
+/// the library does.
 MappedPlugin mapped_table(void* library, const PluginInfo& stamp) {
   const void* table = find_table(library, stamp);
   if (!table) fail("its symbol 'crescent_plugin_table' is not what its file says");
@@ -134,8 +135,8 @@ MappedPlugin mapped_table(void* library, const PluginInfo& stamp) {
   return plugin;
 }
 
-/// Maps the library; returns the stamp in memory, in which the dynamic linker has set the setup
-/// function.
+/// Maps the library and returns its stamp in memory, in which the dynamic linker has set the
+/// address of the setup function.
 MappedPlugin map_library(const std::string& path, const PluginInfo& stamp) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) fail(without_path(dlerror(), path));
@@ -171,8 +172,8 @@ Registry& registry() { return PluginLoader::process().registry; }
 PluginLoader& PluginLoader::instance() { return process().loader; }
 
 PluginLoader::Process& PluginLoader::process() {
-  // It is never destroyed: classes of plugins and of Lua would be destroyed after objects that they
-  // need.
+  // The object is never destroyed, because at the end of the process classes of plugins and of Lua
+  // would be destroyed after objects that they need.
   static auto* const process = new Process;
   return *process;
 }
@@ -185,9 +186,9 @@ void PluginLoader::prepare() {
   read_built_in_index();
 }
 
-/// Reads the index. Built-in libraries that it does not describe correctly are loaded at once to
-/// learn their classes, unless this process is a trial, which must not fail because of another
-/// library.
+/// Reads the index of built-in plugins. Libraries that the index does not describe correctly are
+/// loaded at once to learn their classes, except in a trial process, which must not fail because of
+/// another library.
 void PluginLoader::read_built_in_index() {
   built_in_ = read_index(installed_plugin_directory());
   for (const IndexedPlugin& plugin : built_in_)
@@ -231,8 +232,8 @@ void PluginLoader::load_for(std::string_view kind, std::string_view word) {
 
 // ---- plugins on the search path
 
-/// No library is tried while a plugin is being loaded, or within a trial: a trial would start a
-/// trial of the same library, without end.
+/// Searches the search path. No trial is started while a plugin is being loaded or within a trial,
+/// where a trial of the same library would start without end.
 void PluginLoader::look(bool trials) {
   prepare();
   found_.look(built_in_, indexed_classes_, trials && trials_ && loading_ == 0);
@@ -249,8 +250,8 @@ FoundClasses PluginLoader::found_classes() {
   return found_.classes();
 }
 
-/// The library on the search path that has the class; empty without one, or if it was refused and
-/// has not changed since.
+/// Returns the library on the search path that has the class; empty if there is none, or if the
+/// library was refused and has not changed since.
 std::string PluginLoader::path_found_for(std::string_view kind, std::string_view word) {
   std::lock_guard lock(mutex_);
   look(true);
@@ -261,7 +262,8 @@ std::string PluginLoader::path_found_for(std::string_view kind, std::string_view
   return again ? (*plugin)->path : "";
 }
 
-/// A plugin that is refused counts as missing; why_missing() gives the reason.
+/// Loads a plugin from the search path. A plugin that is refused counts as missing; why_missing()
+/// tells why.
 void PluginLoader::load_found(const std::string& path) try {
   load(path);
 } catch (const Interrupted&) {
@@ -316,7 +318,8 @@ PluginRecord PluginLoader::load_library(const std::string& path) {
   }
 }
 
-/// While it lives, no class is looked for in this plugin in Lua, which is about to register it.
+/// While an object of this class lives, the loader does not look for classes in this plugin written
+/// in Lua, which is running and will register them.
 class PluginLoader::Running {
  public:
   Running(PluginLoader& loader, const std::string& path) : loader_(loader), path_(path) {
@@ -335,8 +338,8 @@ class PluginLoader::Running {
   std::string path_;
 };
 
-/// Runs a plugin in Lua, once. It runs outside of the lock, because other threads may need classes
-/// for what it computes.
+/// Runs a plugin written in Lua if it has not run yet. The lock is not held meanwhile, because
+/// other threads may need classes of plugins for computations of the plugin.
 PluginRecord PluginLoader::load_lua(const std::string& path) {
   const std::string real = real_path(path);
   const FileState state = state_of(path);
@@ -353,9 +356,9 @@ PluginRecord PluginLoader::load_lua(const std::string& path) {
   fail("plugin '", record.name, "' (", path, ") is not loaded: ", record.refused);
 }
 
-/// Runs the file; the reason if it is not what it should be.
+/// Runs the Lua file; returns why the plugin is refused, or an empty string.
 std::string PluginLoader::refusal_of_lua(const PluginRecord& plugin) try {
-  if (std::string reason = distrust(plugin.path); !reason.empty()) return reason;
+  if (std::string reason = reason_not_trusted(plugin.path); !reason.empty()) return reason;
   check_plugin_name(plugin.name, built_in_);
   run_lua_plugin(plugin);
   return "";
@@ -371,7 +374,8 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
   const PluginInfo stamp = read_stamp(file);
   const bool installed = fs::path(real).parent_path() == installed_plugin_directory();
   try {
-    if (std::string reason = installed ? "" : distrust(real); !reason.empty()) fail(reason);
+    if (std::string reason = installed ? "" : reason_not_trusted(real); !reason.empty())
+      fail(reason);
     if (std::string reason = mismatch(stamp); !reason.empty()) fail(reason);
     const bool foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
       return plugin.path == path || plugin.path == real;
@@ -385,8 +389,8 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
   }
 }
 
-/// Tries a library in a process that first loads the plugins loaded here, on which its setup may
-/// depend. Fails if the file changes during the trial.
+/// Loads a library in a trial process, which first loads the plugins that are loaded here, because
+/// the setup of the library may depend on them. Fails if the file changes during the trial.
 void PluginLoader::try_first(const std::string& path, const ElfFile& file,
                              const PluginInfo& stamp) {
   check_tables(file);
@@ -443,7 +447,7 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
   return load(path_of(name));
 }
 
-/// The first plugin of this name on the search path.
+/// Returns the path of the first plugin of this name on the search path.
 std::string PluginLoader::path_of(const std::string& name) {
   std::vector<std::string> tried, found;
   for (const SearchDirectory& searched : checked_search_directories()) {
@@ -461,7 +465,7 @@ std::string PluginLoader::path_of(const std::string& name) {
 std::vector<PluginRecord> PluginLoader::list() {
   prepare();
   std::lock_guard lock(mutex_);
-  std::map<std::string, PluginRecord> records = refused_;  // by path
+  std::map<std::string, PluginRecord> records = refused_;  // keys are paths
   for (const auto& [id, record] : loaded_) records.emplace(record.path, record);
   for (const IndexedPlugin& plugin : built_in_) records.emplace(plugin.path, to_record(plugin));
   look(true);
@@ -492,7 +496,7 @@ IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
   stop_trials();
-  // so that prepare() does not read the old index
+  // Setting prepared_ keeps prepare() from reading the old index.
   const bool first = !std::exchange(prepared_, true);
   if (first) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;

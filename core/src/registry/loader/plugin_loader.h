@@ -31,10 +31,12 @@ class PluginLoader final : public ClassSource {
                       std::string_view origin) override;
 
   PluginRecord load(const std::string& path);
-  /// Searches the search path; libraries that are not known yet are tried.
+  /// Looks for plugins in the folders of the search path; runs trials of libraries that are not
+  /// known yet.
   void search_plugins();
-  /// Loads a library and returns its entry for an index. From then on no library is tried: the
-  /// process is that of a trial, or the libraries are known to be good.
+  /// Loads a library and returns its entry for an index. From then on no trial is started, because
+  /// this process is a trial itself, or writes the index of the built-in libraries, which are
+  /// trusted.
   IndexedPlugin load_to_index(const std::string& path);
   PluginRecord load_by_name(const std::string& name);
   std::vector<PluginRecord> list();
@@ -46,7 +48,7 @@ class PluginLoader final : public ClassSource {
   static Process& process();
   friend Registry& registry();
 
-  // device and inode: they identify a file under any name
+  // device and inode, which identify a file that may have several names
   using FileId = std::pair<uint64_t, uint64_t>;
 
   PluginRecord load_library(const std::string& path);
@@ -70,13 +72,15 @@ class PluginLoader final : public ClassSource {
   std::vector<IndexedPlugin> built_in_;
   NameTable<const IndexedPlugin*> indexed_classes_;
   std::map<FileId, PluginRecord> loaded_;
-  /// The libraries outside of the index that were tried and mapped, in order.
+  /// The libraries that were loaded in a trial and then in this process, in order; the libraries of
+  /// the index are not among them.
   std::vector<std::pair<std::string, FileState>> foreign_;
-  std::map<std::string, PluginRecord> refused_;  // by path
+  std::map<std::string, PluginRecord> refused_;  // keys are paths
   FoundPlugins found_;
-  std::map<std::string, FileState> unloadable_;  // found libraries that were refused, by path
-  std::set<std::string> running_;                // plugins in Lua that run just now, by real path
-  int loading_ = 0;  // the number of plugins that are being loaded, one by the setup of another
+  // libraries on the search path that were refused; keys are paths
+  std::map<std::string, FileState> unloadable_;
+  std::set<std::string> running_;  // real paths of the Lua plugins that are running
+  int loading_ = 0;  // number of plugins being loaded; the setup of a plugin may load another
 };
 
 }  // namespace crescent

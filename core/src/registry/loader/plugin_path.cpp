@@ -24,8 +24,8 @@ uid_t library_owner() {
   return stat(core_library_path().c_str(), &status) == 0 ? status.st_uid : 0;
 }
 
-/// Whether users other than the owner may write. The private group of a user, which by convention
-/// has the id of the user, does not count.
+/// Whether users other than the owner may write. Write permission of the owner's private group,
+/// which by convention has the same id as the owner, does not count.
 bool others_may_write(const struct stat& status) {
   const bool own_group =
       status.st_gid == 0 || (status.st_gid == getegid() && status.st_gid == geteuid());
@@ -85,7 +85,7 @@ std::vector<std::string> plugins_in(const std::string& directory) {
   return plugins;
 }
 
-std::string distrust(const std::string& path) {
+std::string reason_not_trusted(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   if (error) return "";
@@ -110,7 +110,7 @@ std::vector<std::string> search_directories() {
 std::vector<SearchDirectory> checked_search_directories() {
   std::vector<SearchDirectory> search_path;
   for (const std::string& directory : search_directories())
-    search_path.push_back({directory, distrust(directory)});
+    search_path.push_back({directory, reason_not_trusted(directory)});
   search_path.push_back({installed_plugin_directory(), ""});
   return search_path;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kMagic[16] = "crescent-plugin";
 constexpr std::string_view kSection = CRESCENT_PLUGIN_SECTION;
-constexpr std::string_view kSeparator = "; ";  // parts of a toolchain
+constexpr std::string_view kSeparator = "; ";  // separates the parts of a toolchain text
 
 std::string hexadecimal(uint64_t number) {
   char text[24];
@@ -30,8 +30,8 @@ std::vector<std::string> parts_of(std::string_view toolchain) {
   return parts;
 }
 
-/// Only the parts in which two toolchains differ, if they have the same number of parts; else both
-/// as they are.
+/// Returns the parts in which two toolchain texts differ; the whole texts if they have different
+/// numbers of parts.
 std::pair<std::string, std::string> differences(std::string_view one, std::string_view other) {
   const std::vector<std::string> ones = parts_of(one), others = parts_of(other);
   if (ones.size() != others.size()) return {std::string(one), std::string(other)};
@@ -49,8 +49,8 @@ PluginInfo read_stamp(const ElfFile& file) {
     if (const auto table = read_table_stamp(file)) return *table;
   if (!section) file.refuse("not a Crescent plugin: no section '", kSection, "'");
   PluginInfo info{};
-  const uint64_t stamped =
-      offsetof(PluginInfo, setup);  // the dynamic linker sets the members after this offset
+  // Only the members before `setup` are read, because the dynamic linker sets the others.
+  const uint64_t stamped = offsetof(PluginInfo, setup);
   file.read(section->sh_offset, &info, std::min<uint64_t>(section->sh_size, stamped));
   if (std::memcmp(info.magic, kMagic, sizeof kMagic) != 0)
     file.refuse("not a Crescent plugin: its stamp is not one");

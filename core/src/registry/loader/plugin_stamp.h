@@ -1,5 +1,5 @@
-// A stamp is the build record in a plugin's file that is read before loading: it is read and
-// compared without mapping or running the library.
+// The stamp of a plugin (stamp.h of the public headers): it is read from the file and compared
+// without mapping the library or running its code.
 #pragma once
 #include <string>
 
@@ -12,8 +12,8 @@ namespace crescent {
 /// Reads the stamp; fails, naming the path, if the library has none.
 CRESCENT_API PluginInfo read_stamp(const ElfFile& file);
 
-/// The reason why a library with this stamp cannot run here, with the values of both sides and the
-/// command to rebuild it; empty if it can.
+/// Why a library with this stamp cannot run here, with the values of both sides and the command to
+/// rebuild it; empty if it can run.
 CRESCENT_API std::string mismatch(const PluginInfo& stamp);
 
 }  // namespace crescent

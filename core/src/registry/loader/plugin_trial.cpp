@@ -22,7 +22,8 @@ std::string helper() {
   return path;
 }
 
-/// The last line on stderr, perhaps of an assertion or of the dynamic linker.
+/// Returns the last line of the child's stderr, which may come from an assertion or from the
+/// dynamic linker.
 std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   const std::string line = text.substr(text.rfind('\n') + 1);
@@ -74,14 +75,16 @@ std::string Trial::failure() {
                                 : "";
 }
 
-/// The child process is a fork with only one thread. If it waits forever for other threads, or
-/// there is no memory for it, that is no failure of the library.
+/// Forks this process and calls `load` in the fork, which has a single thread. A fork that waits
+/// forever for other threads, or that cannot be made for lack of memory, does not count as a
+/// failure of the library.
 std::string failure_in_copy(const std::function<void()>& load) try {
   const Descriptor report = memory_file(kMemory);
   const auto work = [&] {
     try {
       load();
-    } catch (...) {  // loading it in this process throws the exception again
+      // ignored, because loading the library in this process throws the exception again
+    } catch (...) {
     }
     return write(report, "1", 1) == 1 ? 0 : 1;
   };

@@ -11,13 +11,13 @@
 namespace crescent {
 
 struct TrialOutcome {
-  /// "it crashes while it is loaded: SIGSEGV (Segmentation fault)"; empty if the process ends
-  /// normally, also if the setup of the library throws.
+  /// A text such as "it crashes while it is loaded: SIGSEGV (Segmentation fault)". Empty if the
+  /// process ends normally, even if the setup of the library throws.
   std::string failure;
-  std::string report;  ///< the text of load_untried()
+  std::string report;  ///< the result of load_untried()
 };
 
-/// A child process that loads these libraries in order; its outcome is that of the last one.
+/// A child process that loads these libraries in order; its outcome is that of the last library.
 /// Several trials run in parallel, each for a limited time.
 class Trial {
  public:
@@ -32,18 +32,17 @@ class Trial {
 };
 
 /// Runs `load` in a copy of this process. Returns the failure, for example "it crashes in this
-/// process: SIGSEGV (Segmentation fault)", or empty. Damaged code cannot be found by checks as
-/// damaged tables can (elf_tables.h), and it may fail in this process but not in another, because
-/// it may read memory beside the library.
+/// process: SIGSEGV (Segmentation fault)", or empty. Checks of the file find damaged tables
+/// (elf_tables.h) but not damaged code, which may crash in this process and not in another, because
+/// it may read memory outside of the library.
 std::string failure_in_copy(const std::function<void()>& load);
 
-/// Loads a library in the process of a trial. Returns a text of JSON: its entry for an index of
-/// plugins (plugin_index.h), or {"refused": "the reason"}.
+/// Loads a library in a trial process. Returns JSON: the library's entry for an index of plugins
+/// (plugin_index.h), or {"refused": "the reason"}.
 CRESCENT_API std::string load_untried(const std::string& library);
 
-/// The file descriptor to which the child process writes, after all libraries are loaded, the
-/// report on the last one.
-/// last one.
+/// The file descriptor to which the child process writes its report on the last library after all
+/// libraries are loaded.
 constexpr int kTrialDescriptor = 3;
 
 }  // namespace crescent

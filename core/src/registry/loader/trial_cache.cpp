@@ -17,8 +17,7 @@ Value state_to_value(const FileState& state) {
               state.nanoseconds};
 }
 
-/// Identifies the build of Crescent that wrote the file: another build may judge the same libraries
-/// differently.
+/// Identifies the build of Crescent that wrote the cache; another build may refuse other libraries.
 Value written_by() {
   return List{CRESCENT_VERSION, CRESCENT_TOOLCHAIN, std::to_string(CRESCENT_HEADERS_HASH),
               state_to_value(state_of(core_library_path()))};
@@ -32,7 +31,7 @@ Dict to_entry(const TriedLibrary& library) {
   return entry;
 }
 
-/// An entry is used if its library file is unchanged.
+/// Adds the entry to `libraries` if the file of the library has not changed.
 void read_entry(const Dict& entry, TriedLibraries& libraries) {
   TriedLibrary library;
   library.plugin = plugin_of_entry(entry, entry.at("folder").as_string());
@@ -53,12 +52,12 @@ TriedLibraries read_trial_cache() {
   TriedLibraries libraries;
   try {
     const std::string path = trial_cache_path();
-    if (path.empty() || !fs::exists(path) || !distrust(path).empty()) return libraries;
+    if (path.empty() || !fs::exists(path) || !reason_not_trusted(path).empty()) return libraries;
     const Value content = parse_json(read_file(path));
     if (content.as_dict().at("crescent") != written_by()) return libraries;
     for (const Value& entry : content.as_dict().at("libraries").as_list())
       read_entry(entry.as_dict(), libraries);
-  } catch (const std::exception&) {  // a damaged file is written again
+  } catch (const std::exception&) {  // a damaged cache counts as empty and is replaced later
     libraries.clear();
   }
   return libraries;

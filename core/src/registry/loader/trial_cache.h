@@ -1,5 +1,5 @@
-// What the trials of libraries on the search path gave, in a file of the user's cache, so that a
-// library is tried once and not by every process that looks for a name.
+// Results of trials of libraries on the search path, stored in a file of the user's cache, so that
+// each library is tried once and not by every process that looks for a class.
 #pragma once
 #include <map>
 #include <string>
@@ -11,18 +11,19 @@ namespace crescent {
 
 /// The result of trying one library.
 struct TriedLibrary {
-  FileState state;  ///< of the file that was tried
+  FileState state;  ///< state of the file that was tried
   IndexedPlugin plugin;
-  std::string refused;  ///< the reason why it cannot be loaded; empty if it can
+  std::string refused;  ///< why the library is refused; empty if it is not
 };
-using TriedLibraries = std::map<std::string, TriedLibrary>;  // by path
+using TriedLibraries = std::map<std::string, TriedLibrary>;  // keys are paths
 
-/// plugins.json in $XDG_CACHE_HOME/crescent; empty where a process has no cache of its user.
+/// The path of the cache, plugins.json in $XDG_CACHE_HOME/crescent; empty in a process without a
+/// cache folder of its user.
 std::string trial_cache_path();
-/// The content of that file. It is empty if the file is damaged, of another Crescent, or writable
-/// for others.
+/// Reads the cache. The result is empty if the file is damaged, was written by another build of
+/// Crescent, or is writable for other users.
 TriedLibraries read_trial_cache();
-/// Writes the entries of libraries whose files are unchanged; failures to write are ignored.
+/// Writes the entries of libraries whose files have not changed; a failure to write is ignored.
 void write_trial_cache(const TriedLibraries& libraries);
 
 }  // namespace crescent

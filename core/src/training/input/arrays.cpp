@@ -50,14 +50,14 @@ void check_input(const Tensor& given, const Shape& wanted, const Model& model, s
            wanted.slice(1, rank), " but got array with shape ", given.shape().slice(1, rank));
 }
 
-/// Whether the arrays have the shapes of the inputs; then the graph need not adapt to them.
+/// Whether the arrays have the shapes of the inputs, so that the graph need not adapt to them.
 bool fits(const Tensors& x, const std::vector<Symbol>& wanted) {
   return std::equal(
       x.begin(), x.end(), wanted.begin(), wanted.end(),
       [](const Tensor& t, const Symbol& input) { return t.shape().compatible(input.shape()); });
 }
 
-/// The inputs of a graph without the optional ones that the data about to be passed omit.
+/// The inputs of a graph, except optional inputs that the data for the next call omit.
 std::vector<Symbol> inputs_given(const Model& graph) {
   std::vector<Symbol> inputs = graph.inputs();
   const Value structure = graph.Model::structures().inputs;
@@ -67,7 +67,7 @@ std::vector<Symbol> inputs_given(const Model& graph) {
   return inputs;
 }
 
-/// Models that are not graphs accept any input.
+/// Checks the arrays against the inputs of a graph. Models that are not graphs accept any arrays.
 void check_against_graph(const Model& model, const Tensors& x) {
   if (model.is_graph() && fits(x, inputs_given(model))) return;
   std::vector<Shape> shapes;
@@ -85,7 +85,7 @@ void check_against_graph(const Model& model, const Tensors& x) {
   for (size_t i = 0; i < wanted.size(); ++i) check_input(x[i], wanted[i].shape(), model, i);
 }
 
-/// The class of each sample: a class number itself, or the index of the largest column of a row.
+/// The class of each sample: the class number in y, or for rows the index of the largest column.
 std::vector<int64_t> classes_of(const Tensor& y) {
   if (y.rank() > 2) fail("`class_weight` not supported for 3+ dimensional targets.");
   const Tensor values = y.in_memory() ? y : y.clone();
@@ -119,7 +119,7 @@ std::map<int64_t, double> class_weights(const Value& value) {
   return weights;
 }
 
-/// The number of classes of an output; nullopt if only the data can tell.
+/// The number of classes of an output; nullopt if it follows from the targets only.
 std::optional<int64_t> class_count(const Model& model, size_t output, const Tensors& targets) {
   const Tensor& y = targets[output];
   if (y.rank() == 2 && y.dim(1) > 1) return y.dim(1);
@@ -134,7 +134,7 @@ std::optional<int64_t> class_count(const Model& model, size_t output, const Tens
   return loss->sparse_targets() ? std::optional<int64_t>(width) : std::nullopt;
 }
 
-/// Fails on a class weight that no target can select.
+/// Fails if there is a weight for a class that no target can have.
 void check_labels(const std::map<int64_t, double>& weights, std::optional<int64_t> count) {
   if (weights.empty()) return;
   const int64_t first = weights.begin()->first, last = weights.rbegin()->first;
@@ -167,8 +167,8 @@ Tensor weights_by_class(const Tensor& y, const Value& value, std::optional<int64
   return Tensor::from(found, {count});
 }
 
-/// The class_weight of each output, from one value for the only output, or a list or dict by
-/// output.
+/// Returns the class_weight of each output. `value` is that of the only output, or a list or
+/// dictionary by output.
 std::vector<Value> per_output(const Value& value, const std::vector<std::string>& names,
                               size_t outputs) {
   if (outputs == 1 &&
@@ -203,7 +203,8 @@ Tensor tensor_of(const Value& value, const char* what) try {
   throw;
 }
 
-/// Whether the list contains tensors, not the numbers of a single one.
+/// Whether the items of the list are tensors, in contrast to a list of numbers, which is one
+/// tensor.
 bool holds_tensors(const List& list) {
   return list.empty() || std::any_of(list.begin(), list.end(), [](const Value& item) {
            return item.is_object() || item.is_null() || item.is_dict() ||

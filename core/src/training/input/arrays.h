@@ -5,18 +5,18 @@
 
 namespace crescent {
 
-/// Decodes the tensors in an option: one, a list, or a dict by name.
+/// Decodes the tensors in an option: one tensor, a list of tensors, or a dictionary by name.
 Tensors tensors_in(const Value& value, const std::vector<std::string>& names, const char* what);
-/// The checks of Keras on inputs: number of arrays, number of samples, shapes.
+/// Checks the number of arrays, the number of samples and the shapes of inputs as Keras does.
 void check_inputs(const Model& model, const Tensors& x);
-/// The same checks, and those of targets and weights.
+/// Checks inputs like check_inputs(), and also targets and sample weights.
 void check_arrays(const Model& model, const Arrays& arrays);
 /// Decodes sample_weight to one array per output.
 Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight);
-/// The arrays with their decoded weights; all of them are checked.
+/// Returns the arrays with decoded sample weights, after check_arrays().
 Arrays checked_arrays(const Model& model, const Tensors& x, const Tensors& y,
                       const Value& sample_weight);
-/// Multiplies the sample weights by the weights of the samples' classes.
+/// Multiplies the sample weights by the weights of the classes of the samples.
 void weight_classes(const Model& model, Arrays& arrays, const Value& class_weight);
 
 }  // namespace crescent

@@ -53,7 +53,8 @@ const Batch* Batches::next() {
   return &own_;
 }
 
-/// Inputs are views of the rows of this process.
+/// Sets share_ to the rows of the batch for this process and own_ to the batch with views of these
+/// rows as inputs.
 void Batches::take_share() {
   own_ = batch_;
   share_ = {};
@@ -62,7 +63,7 @@ void Batches::take_share() {
   for (Tensor& x : own_.x) x = x.view_rows(share_.begin(), share_.rows());
 }
 
-/// Determines what this process would do next if it trained alone.
+/// Returns what this process would do next if it trained alone.
 Batches::Next Batches::prepare() {
   if (steps_ && taken_ == *steps_) return data_->check(), Next::end;
   if (is_interrupted()) return Next::interruption;
@@ -78,14 +79,15 @@ void Batches::done() {
   ++given_;
 }
 
-/// An interruption after the last batch is ignored.
+/// A request to stop is ignored after the last batch.
 bool Batches::is_interrupted() const { return interrupted() && taken_ != count(); }
 
 bool Batches::fetch() {
-  own_ = {};  // lets the data reuse the memory of the batch
+  own_ = {};  // releases views of the batch, so that its memory can be reused
   if (data_->next(batch_)) return true;
   ended_ = true;
-  // Restarts when the previous epoch ended exactly at the end of the data.
+  // Begins a new epoch of the dataset if the previous epoch of training ended exactly at the end of
+  // the data.
   if (goes_on_ && taken_ == 0 && given_ > 0) {
     begin_epoch();
     return fetch();

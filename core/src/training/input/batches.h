@@ -1,4 +1,5 @@
-// Iterates over the batches of a dataset: position, interruption, data that end too early.
+// Iterates over the batches of a dataset, keeps the position, and handles interruptions and data
+// that end too early.
 #pragma once
 #include <optional>
 
@@ -21,29 +22,31 @@ class Batches {
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   int64_t samples() const { return data_->samples(); }
   void begin();
-  /// Null at the end. The batch is valid until the next call, which reuses its memory. Throws
-  /// Interrupted when the user asked to stop, except after the last batch; the next call returns
-  /// the batch.
+  /// Returns the next batch, or null at the end. The batch is valid until the next call, which
+  /// reuses its memory. Throws Interrupted if the user asked to stop, except after the last batch;
+  /// the call after that returns the batch.
   const Batch* next();
   /// Marks the batch of the last next() as done; repeated calls have no effect.
   void done();
   /// The inputs of the batch that was fetched last.
   const Tensors& inputs() const { return batch_.x; }
-  /// The share of the last batch that next() gave, whose inputs have these rows alone; empty
-  /// where all of it was given.
+  /// The share of the last batch that next() returned; its inputs have only the rows of this share.
+  /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
-  /// The batch that was fetched last, and its rows in the data, where they are known.
+  /// last() is the batch that was fetched last, last_rows() the indices of its rows in the data, if
+  /// they are known.
   const Batch& last() const { return batch_; }
   std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
-  /// The number of batches done since begin().
+  /// The number of batches marked by done() since begin().
   int64_t taken() const { return taken_; }
 
-  /// Converts the position to a Dict and back; restore requires equal data.
+  /// Convert the position to a Dict and back; restore() requires a dataset with equal data.
   Dict position() const;
   void restore(const Dict& position);
 
  private:
-  /// Ordered by precedence among processes: an interruption overrides all.
+  /// What comes next, in the order of precedence among processes: an interruption in any process
+  /// overrides all others.
   enum class Next { batch, end, interruption };
   Next prepare();
   bool is_interrupted() const;
@@ -54,14 +57,15 @@ class Batches {
   const char* run_;
   DatasetPtr data_;
   Batch batch_;
-  Batch own_;  ///< batch_ with the rows of share_ as inputs
+  Batch own_;  ///< batch_ with only the rows of share_ as inputs
   Share share_;
   std::optional<int64_t> steps_;
   bool goes_on_;
   ProcessGroup group_;
   int64_t taken_ = 0;
-  int64_t given_ = 0;  ///< batches fetched in the epoch of the dataset, which may have begun before
-                       ///< that of the run
+  /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
+  /// training
+  int64_t given_ = 0;
   bool started_ = false;  ///< whether an epoch of the data has begun
   bool ended_ = false;    ///< whether the dataset is known to be exhausted
   enum class BatchState {

@@ -5,8 +5,8 @@
 namespace crescent {
 namespace {
 
-/// Does not report that it reads files, so it is not prefetched: its ops must run on the thread
-/// that trains.
+/// A dataset that multiplies sample weights by class weights. It does not report that it reads
+/// files, because prefetching would run its ops on another thread than the one that trains.
 class ClassWeighted final : public Dataset {
  public:
   ClassWeighted(const Model& model, DatasetPtr data, Value weights)

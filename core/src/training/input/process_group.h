@@ -9,10 +9,10 @@
 
 namespace crescent {
 
-/// The processes of a run. All of them must call the same functions in the same order.
+/// The processes that train together. All of them must call the same functions in the same order.
 class ProcessGroup {
  public:
-  ProcessGroup() = default;  ///< a single process
+  ProcessGroup() = default;  ///< makes a group of one process
   /// The processes of the communicator in use.
   static ProcessGroup now() {
     ProcessGroup group;
@@ -22,22 +22,23 @@ class ProcessGroup {
   }
   /// Whether the processes share each batch; otherwise each has batches of its own.
   bool shares() const { return shares_; }
-  /// From here on each process computes whole batches, the same as all others.
+  /// Makes each process compute whole batches from now on, the same batches as all others.
   void share_nothing() { shares_ = false; }
   Share share(int64_t samples) const {
     return Share::of(samples, communicator_->rank(), communicator_->size());
   }
-  /// Null for a single process.
+  /// The communicator of the processes; null for a single process.
   const std::shared_ptr<Communicator>& all() const { return communicator_; }
-  /// The maximum of a number over all processes.
+  /// Returns the maximum of `own` over all processes.
   int max_over_processes(int own) const {
     if (!communicator_) return own;
     const std::vector<double> all = communicator_->all_gather(own);
     return static_cast<int>(*std::max_element(all.begin(), all.end()));
   }
   bool any(bool own) const { return max_over_processes(own) != 0; }
-  /// Runs collective `work`. An error leaves the communicator, so that the other processes stop
-  /// waiting; Interrupted does not, because all processes agree on it.
+  /// Runs `work`, in which processes wait for each other. On an error this process leaves the
+  /// communicator, so that the others stop waiting; on Interrupted it does not, because all
+  /// processes agree to stop.
   template <class F>
   void run_collective(F work) const try {
     work();

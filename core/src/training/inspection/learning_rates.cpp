@@ -12,8 +12,8 @@
 namespace crescent {
 namespace {
 
-/// Restores the learning rate of the optimizer in its destructor. The constructor refuses an
-/// optimizer with a schedule.
+/// Stores the learning rate of the optimizer and restores it in the destructor. The constructor
+/// refuses an optimizer with a learning rate schedule.
 class RateScope {
  public:
   explicit RateScope(Optimizer& optimizer)

@@ -12,10 +12,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSeconds = 0.25;  // time for the steps that are measured as a whole; as many are
-                                   // then measured by instruction
-constexpr double kTick = 1e-9;     // resolution of the clock
-constexpr int64_t kFewest = 3, kMaximum = 10000;  // limits of the number of steps
+// seconds of the steps that are timed as a whole; as many steps are then timed by instruction
+constexpr double kSeconds = 0.25;
+constexpr double kTick = 1e-9;                       // resolution of the clock in seconds
+constexpr int64_t kMinSteps = 3, kMaxSteps = 10000;  // limits of the number of steps
 
 /// While an object of this class lives, the executable times its instructions.
 class Timed {
@@ -28,7 +28,7 @@ class Timed {
   Executable& executable_;
 };
 
-/// The average seconds of a step over `count` steps.
+/// Runs `count` steps and returns the average time of a step in seconds.
 double time_steps(const CompiledStep& step, int64_t count) {
   Tensors outputs;
   const auto begin = Clock::now();
@@ -41,7 +41,7 @@ double time_steps(const CompiledStep& step, int64_t count) {
   return std::max(seconds, kTick) / static_cast<double>(count);
 }
 
-/// Merges equal instructions of a layer into one row, with totals per step.
+/// Merges the rows of equal instructions of one layer, and divides totals by the number of steps.
 std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructions) {
   std::vector<ProfileRow> rows;
   for (const ProfileRow& instruction : instructions) {
@@ -86,9 +86,9 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   const CompiledStep step = y.empty() ? stepper.compiled_predict(batch.x)
                                       : stepper.compiled_train({batch.x, batch.y, {}});
   const Transaction transaction;  // the destructor restores the variables
-  time_steps(step, 1);            // warms up
+  time_steps(step, 1);            // not timed: the first run takes longer
   const int64_t enough =
-      std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kFewest, kMaximum);
+      std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kMinSteps, kMaxSteps);
   const int64_t steps = options.steps.value_or(enough);
   profile.seconds = time_steps(step, steps);
   const auto executable = step.function.executable(step.inputs, step.key);

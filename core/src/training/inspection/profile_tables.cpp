@@ -24,7 +24,8 @@ std::string number(double x) {
   return text;
 }
 
-/// An amount of work per second in units of 1e9; empty when the amount or the time is unknown.
+/// Formats an amount of work per second in units of 1e9; empty if the amount or the time is
+/// unknown.
 std::string rate(double amount, double seconds) {
   return amount > 0 && seconds > 0 ? number(amount / seconds / 1e9) : "";
 }
@@ -41,8 +42,8 @@ std::string path_in(const Model& model, const std::string& scope) {
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : scope;
 }
 
-/// "dense_1 (Dense)" for the layer of the model, or the layer inside it, that the path leads to;
-/// the path itself when there is none. Of layers "a" and "a/b" the longer name wins.
+/// Returns "dense_1 (Dense)" for the layer within the model to which the path leads, or the path
+/// itself if there is none. If a layer "a" and a layer "a/b" match, the longer name is taken.
 std::string layer_of(const Model& model, const std::string& path) {
   const std::vector<LayerPtr> layers = model.layers();
   const Layer* found = nullptr;
@@ -54,10 +55,10 @@ std::string layer_of(const Model& model, const std::string& path) {
   return path.empty() ? "(other)" : path;
 }
 
-/// Sums the rows with equal keys; a group names the kernel that takes most of its time.
+/// Sums the rows with equal keys; the row of a group names the kernel that takes most of its time.
 Rows grouped(const Rows& rows, const std::function<ProfileRow(const ProfileRow&)>& key) {
   Rows groups;
-  std::vector<double> most;  // per group: seconds of the kernel that it names
+  std::vector<double> most;  // for each group, the seconds of the kernel that its row names
   for (const ProfileRow& row : rows) {
     const ProfileRow wanted = key(row);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileRow& g) {
@@ -114,7 +115,7 @@ std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t l
   return table.lines(line_length);
 }
 
-/// A line with the estimated speed on more cores; empty when the device has no estimates.
+/// A line with the estimated speed on other numbers of cores; empty if the device has no estimates.
 std::vector<std::string> speed_on_cores(const Rows& rows) {
   std::array<double, kProfiledCores.size()> seconds{};
   for (const ProfileRow& row : rows)
@@ -128,7 +129,7 @@ std::vector<std::string> speed_on_cores(const Rows& rows) {
   return {concat("On ", join(cores), " cores at most ", join(times), " times as fast as on one")};
 }
 
-/// Appends a line; one that is too long is broken after commas.
+/// Appends a line to `lines`; a line that is too long is broken after commas.
 void add_broken(std::vector<std::string>& lines, std::string line, size_t length) {
   while (line.size() > length) {
     const size_t comma = line.rfind(", ", length - 1);

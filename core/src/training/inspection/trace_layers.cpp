@@ -109,7 +109,8 @@ std::string share_of_zeros(const TracedOutput& row) {
   return short_number(100 * row.statistics->zeros) + " %";
 }
 
-/// The columns without those that would say nothing, such as counts that are all 0.
+/// The columns of the table, except those that would not distinguish rows, such as counts that are
+/// all 0.
 std::vector<Column> columns_for(const std::vector<TracedOutput>& rows, bool statistics) {
   const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
   std::vector<Column> columns{

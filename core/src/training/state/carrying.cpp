@@ -8,7 +8,7 @@ namespace {
 
 using NewNames = std::unordered_map<std::string, std::string>;
 
-/// The outputs of `from` by name, with their names in `to`.
+/// Maps the names of the outputs of `from` to their names in `to`.
 NewNames new_names(const Model& from, const Model& to) {
   const std::vector<std::string> before = from.output_names(), after = to.output_names();
   NewNames names;
@@ -17,7 +17,7 @@ NewNames new_names(const Model& from, const Model& to) {
   return names;
 }
 
-/// A dictionary of losses or metrics by output name, with the new names of the outputs.
+/// Returns a dictionary of losses or metrics by output with the new names of the outputs as keys.
 Value renamed(const Value& by_output, const NewNames& names) {
   if (!by_output.is_dict() || by_output.as_dict().contains("class_name")) return by_output;
   Dict dict;

@@ -45,7 +45,7 @@ void AsCompiled::set(Layer& layer, bool trainable) {
 }
 
 int64_t trainable_key(Model& model) {
-  uint64_t key = 14695981039346656037u;  // FNV-1a
+  uint64_t key = 14695981039346656037u;  // the offset basis of the FNV-1a hash
   for (Layer* layer : model.flatten_layers())
     key = (key ^ (layer->trainable() ? 1 : 2)) * 1099511628211u;
   return static_cast<int64_t>(key);

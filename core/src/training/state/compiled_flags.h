@@ -1,5 +1,6 @@
-// The flags trainable at the time of compile, which later steps keep using. A discriminator that is
-// frozen afterwards, for the model that contains it, is thus still trained by its own steps.
+// The flags `trainable` of layers at the time of compile, which later steps keep using. If a
+// discriminator is frozen after its compile, because another model contains it, its own steps still
+// train it.
 #pragma once
 #include "crescent/model/model.h"
 
@@ -7,9 +8,9 @@ namespace crescent {
 
 class CompiledFlags {
  public:
-  /// Records the current flags of the model and all layers below.
+  /// Records the current flags of the model and of all layers in it.
   void take(Model& model);
-  /// Records the flags of layers that were added since.
+  /// Records the flags of layers that were added after take().
   void take_new(Model& model);
 
  private:
@@ -23,8 +24,8 @@ class CompiledFlags {
   std::vector<Flag> flags_;
 };
 
-/// While an object of this class lives, layers and the given variables have the recorded values of
-/// trainable.
+/// While an object of this class lives, the layers have their recorded values of `trainable`, and
+/// so do the given variables.
 class AsCompiled {
  public:
   AsCompiled(Model& model, const CompiledFlags& flags, const Variables& trained);
@@ -34,12 +35,13 @@ class AsCompiled {
  private:
   void set(Layer& layer, bool trainable);
 
-  std::vector<std::pair<Layer*, bool>> layers_;  // layers whose flag was changed, with the old flag
-  std::vector<std::shared_ptr<Object>> kept_;    // keeps the layers alive
+  // layers whose flag was changed, with the flag before
+  std::vector<std::pair<Layer*, bool>> layers_;
+  std::vector<std::shared_ptr<Object>> kept_;  // so that the layers stay alive
   Variables variables_;
 };
 
-/// A hash that distinguishes sets of trainable layers.
+/// Returns a hash of which layers of the model are trainable.
 int64_t trainable_key(Model& model);
 
 }  // namespace crescent

@@ -138,8 +138,8 @@ bool holds_lists(const Value& metrics) {
   });
 }
 
-/// A list with one entry per output, of several outputs, is by output (Keras 3); any other list of
-/// metrics applies to every output (Keras 2).
+/// Returns the metrics of each output. A list with one entry per output of several outputs is by
+/// output, as in Keras 3; any other list of metrics applies to every output, as in Keras 2.
 std::vector<List> metric_values(const char* what, const Value& metrics, const Value& structure,
                                 const std::vector<std::string>& names) {
   std::vector<List> found;
@@ -184,8 +184,8 @@ const char* fitting(const Family& family, const Loss* loss, int64_t width) {
   return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
 }
 
-/// Makes a metric object for this output; a text becomes its name, without the package of a
-/// function.
+/// Makes a metric object for an output. If the metric is given as text, that is its name, without
+/// the package of a registered function.
 MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool copy) {
   if (!value.is_string()) {
     MetricPtr metric = get<Metric>(value);
@@ -244,14 +244,15 @@ OutputKeys output_keys(const Model& graph) {
 
 namespace {
 
-/// The name under which a loss was given, or the name of its class.
+/// The text by which a loss was given, or else the name of its class.
 std::string loss_name(const Value& given, const Loss& loss) {
   if (given.is_string()) return given.as_string();
   return loss.name().empty() ? to_snake_case(loss.class_name()) : loss.name();
 }
 
-/// The path of names and positions to each output, joined. A position at the end is replaced by the
-/// name of the layer, or of the loss when the layer is unknown.
+/// The names of the outputs in logs: the path of names and positions to each output, joined. A
+/// position at the end is replaced by the name of the layer, or of the loss if the layer is
+/// unknown.
 std::vector<std::string> shown_names(const OutputKeys& keys, const std::vector<Value>& losses) {
   const auto own_name = [&](size_t i) {
     const std::string& layer = keys.outputs[i].layer;
@@ -326,7 +327,8 @@ std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model)
   };
   if (state.spec.loss) add("loss", state.spec.loss);
   const bool several = state.plan.outputs.size() > 1;
-  for (const OutputTraining& output : state.plan.outputs)  // the last of equal names is reported
+  // of outputs with equal names, the last one is reported
+  for (const OutputTraining& output : state.plan.outputs)
     if (output.tracker) named.emplace_back(output.loss_name + "_loss", output.tracker);
   for (const OutputTraining& output : state.plan.outputs) {
     const std::string prefix =

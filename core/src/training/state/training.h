@@ -16,38 +16,40 @@ using MetricPtr = std::shared_ptr<Metric>;
 /// The loss and the metrics of one output.
 struct OutputTraining {
   std::string name;  ///< the output's name in data and in the options of compile
-  std::string loss_name, metric_prefix;  ///< from which the names in logs are made
+  std::string loss_name, metric_prefix;  ///< beginnings of the names in logs
   std::shared_ptr<Loss> loss;            ///< null: the output is not trained
   double weight = 1;
-  MetricPtr tracker;  ///< mean of the loss; null when no other output has a loss
+  MetricPtr tracker;  ///< mean of the loss; null if no other output has a loss
   std::vector<MetricPtr> metrics, weighted_metrics;
 };
 
 /// Whether the output has a loss or metrics.
 bool needs_target(const OutputTraining& output);
-/// The index of an output's target among `targets` targets, of which there is one per output or one
-/// per output that needs one; `targets` when the output has none.
+/// The index of the target of an output among `targets` targets: there is a target for each output,
+/// or only for each output with a loss or metrics. Returns `targets` for an output without a
+/// target.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
-/// Additional work of a training step.
+/// What a training step does besides the usual.
 struct StepExtras {
   bool inference_metrics = false;  ///< whether loss and metrics are computed in inference mode
   bool checks_finite = false;      ///< whether the step throws NotFinite before an update
   /// Whether the logs include these norms of each layer.
   bool gradient_norms = false, weight_norms = false;
-  /// The rows of the batch that `x` has; targets and weights are those of the whole batch.
+  /// The rows of the batch that the inputs contain; targets and weights are always those of the
+  /// whole batch.
   Share share = {};
   bool operator==(const StepExtras&) const = default;
 };
 
-/// How a batch is flattened into the inputs of a compiled step: inputs, targets, and the sample
-/// weights that are present.
+/// How a batch is flattened into the list of inputs of a compiled step: inputs of the model,
+/// targets, and the sample weights that are present.
 struct StepLayout {
   size_t x = 0, y = 0;
-  std::vector<bool> weighted;  ///< per output: whether it has sample weights
+  std::vector<bool> weighted;  ///< for each output, whether it has sample weights
   StepExtras extras;
 
-  /// Restores the batch from the flat tensors.
+  /// Makes a batch of the flattened tensors.
   Batch batch_of(const Tensors& flat) const;
   bool operator==(const StepLayout&) const = default;
 };
@@ -55,7 +57,7 @@ struct StepLayout {
 /// The properties of an output that select its losses and metrics and name its logs.
 struct OutputKey {
   std::string name;   ///< the output's name in data and in the options of compile
-  std::string layer;  ///< the layer that computes it; as in Keras, outputs may share one
+  std::string layer;  ///< the layer that computes the output; several outputs may have one
   int64_t width = 1;
   bool operator==(const OutputKey&) const = default;
 };
@@ -65,23 +67,24 @@ struct OutputKeys {
   bool operator==(const OutputKeys&) const = default;
 };
 
-/// The lock for steps of a model, whose readers are predictions, and the owner of its metrics.
+/// The lock for the steps of a model, and the thread that uses its metrics. Predictions are readers
+/// of the lock.
 struct StepOwnership {
   ReadersWriterLock lock;
   std::thread::id metrics_owner;  ///< the thread that trains or evaluates, if metrics_scopes > 0
-  int metrics_scopes = 0;         ///< number of its MetricsScopes
+  int metrics_scopes = 0;         ///< number of MetricsScopes of that thread
 };
 
-/// The training runs of a model and what they leave behind.
+/// The training runs of a model and the state that they leave.
 struct RunRecord {
-  SeedGenerator order;                ///< shuffles the samples
+  SeedGenerator order;                ///< shuffles the samples of fit
   int64_t seed = last_random_seed();  ///< the seed of the process when `order` was seeded
   int64_t epochs = 0;
   std::shared_ptr<History> history;
   std::weak_ptr<TrainingRun> run;  ///< the current run, which may be paused
   Value last_state;                ///< state of the last run, for run_state()
-  bool last_state_is_loaded =
-      false;  ///< whether it came from a file; then the next run restores it
+  /// whether last_state was read from a file; if so, the next run restores it
+  bool last_state_is_loaded = false;
 };
 
 /// The arguments of compile.
@@ -94,21 +97,22 @@ struct CompileSpec {
 
 /// The losses and metrics of the outputs.
 struct OutputPlan {
-  OutputKeys keys;                      ///< the keys for which `outputs` was planned
+  OutputKeys keys;                      ///< the keys for which `outputs` was made
   std::vector<OutputTraining> outputs;  ///< empty until the outputs of the model are known
 };
 
-/// The variables that training steps update.
+/// The variables that training steps update, and the flags `trainable` with which the model was
+/// compiled.
 struct TrainedVariables {
   CompiledFlags flags;
   Variables variables;
   bool collected = false;       ///< whether `variables` is set
-  uint64_t trainable_seen = 0;  ///< trainable_changes() at the last check
-  /// Whether the user was warned that other variables, or none, are trainable now.
+  uint64_t trainable_seen = 0;  ///< the value of trainable_changes() at the last check
+  /// Whether the user was warned that other variables than `variables`, or none, are trainable now.
   bool warned = false;
 };
 
-/// The names of the results of a step: its own logs, then norms.
+/// The names of the results of a step: logs that the step itself returns, then norms.
 struct StepNames {
   std::vector<std::string> logs, norms;
 };
@@ -124,20 +128,20 @@ using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
 /// The compiled steps, valid for one structure version.
 struct StepCache {
   uint64_t structure_seen = 0, constraints_seen = 0;
-  bool planned = false;  ///< whether everything is built and planned
+  bool planned = false;  ///< whether the layers are built and the outputs planned
   std::vector<CompiledLayoutPtr> train, test;
   Function predict, results;
-  int64_t predict_key = 0;  ///< trainable_key() at predict_trainable
+  int64_t predict_key = 0;  ///< trainable_key() when trainable_changes() was predict_trainable
   uint64_t predict_trainable = 0;
   std::vector<int64_t> result_sizes;  ///< number of elements of each metric's result
 
-  // Members that are kept so that the next batch can reuse their memory:
+  // The following members are kept so that the next batch can reuse their memory.
   StepLayout layout;
   Tensors inputs;
   Tensors logs;            ///< logs of the last step, followed by its norms
-  CompiledLayoutPtr last;  ///< the last step
+  CompiledLayoutPtr last;  ///< the step that ran last
 
-  /// Drops the steps when the structure changes.
+  /// Discards the steps, after a change of the model's structure.
   void forget();
 };
 
@@ -158,13 +162,13 @@ struct Model::Training {
   TracedStep traced;
 };
 
-/// The options of compile, with objects where objects were given.
+/// The options of compile; options that were given as objects are objects.
 Dict compile_options(const CompileSpec& spec);
 /// Compiles `to`, a model made from `from`, with the same optimizer, losses and metrics, so that
 /// training continues; does nothing if `from` is not compiled.
 void carry_training(const Model& from, Model& to);
 
-/// The keys of outputs that do not come from layers of a graph.
+/// The keys of outputs that layers of a graph do not compute.
 OutputKeys output_keys(const std::vector<std::string>& names, const Value& structure,
                        const std::vector<Shape>& shapes);
 /// The keys of a graph's outputs.
@@ -179,8 +183,8 @@ struct CompiledStep {
   int64_t key;
 };
 
-/// Makes and runs the steps of a model: builds layers, compiles, runs. Each call holds a StepLock;
-/// a prediction does until its program is found and runs.
+/// Builds layers, and makes and runs the steps of a model. Each call holds a StepLock; a prediction
+/// releases it as soon as its program has been found, before the program runs.
 class Stepper {
  public:
   explicit Stepper(Model& model);
@@ -188,14 +192,15 @@ class Stepper {
   void prepare(const Tensors& x);
   void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
   void test(const Batch& batch, const StepExtras& extras = {}) { run(batch, false, extras); }
-  /// Runs the training step op by op, and undoes what it changed.
+  /// Runs the training step op by op and restores all variables that it changed.
   void rehearse_eagerly(const Batch& batch);
-  /// Writes the results to `outputs`, reusing their memory unless other handles share it.
+  /// Writes the predictions to `outputs`, reusing their memory unless other handles share it.
   void predict(const Tensors& x, Tensors& outputs);
   CompiledStep compiled_train(const Batch& batch);
   CompiledStep compiled_test(const Batch& batch);
   CompiledStep compiled_predict(const Tensors& x);
-  /// The current loss and metrics in Keras' order. The elements of a result are "name[0]", ...
+  /// The current loss and metrics in Keras' order. A result with several elements has the names
+  /// "name[0]", "name[1]", ...
   NamedValues results();
 
  private:

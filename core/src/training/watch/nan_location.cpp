@@ -43,7 +43,7 @@ Bad badness(const Tensor& t) {
   return found.nan > 0 ? Bad::nan : found.inf > 0 ? Bad::infinite : Bad::none;
 }
 
-/// A recorded step, run again op by op, with all of its values.
+/// Runs a recorded step again op by op and keeps all of its values.
 class Replay {
  public:
   Replay(const Program& program, const Tensors& inputs)
@@ -56,14 +56,14 @@ class Replay {
   const Tensor& value(int number) const { return values_[number]; }
   int maker(int number) const { return maker_[number]; }
 
-  /// The value in which the infinity or NaN of value `number` originates, found along operands that
-  /// are at least as bad.
+  /// Follows an infinity or NaN from value `number` back through operands that are at least as bad
+  /// (NaN is worse than infinity), and returns the value in which it originates.
   int origin(int number, Bad bad) const {
     for (int next = number; next >= 0; next = operand(next, bad)) number = next;
     return number;
   }
-  /// Of the operands of the instruction that computes the value, the one computed first among those
-  /// that are at least as bad; -1: none.
+  /// Among the operands of the instruction that computes the value, returns the one that is
+  /// computed first and is at least as bad; -1 if there is none.
   int operand(int number, Bad bad) const {
     if (maker_[number] < 0) return -1;
     int first = -1;
@@ -87,7 +87,7 @@ class Replay {
 
   const Program& program_;
   Tensors values_;
-  std::vector<int> maker_;  ///< per value: the instruction that computes it; -1: none
+  std::vector<int> maker_;  ///< indexed by value: the instruction that computes it, or -1
 };
 
 /// A result that is not finite, and the value in which that originates.
@@ -97,8 +97,8 @@ struct Cause {
   int target, origin;
 };
 
-/// The indices of the rows with an element that is not finite, counted from 1: "5, 17 (389, 1211 of
-/// the data)".
+/// The numbers, counted from 1, of the rows that have an element which is not finite: "5, 17 (389,
+/// 1211 of the data)".
 std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_t>& rows) {
   if (t.rank() == 0 || t.dim(0) != samples) return "";
   const std::vector<double> elements = t.to_vector();
@@ -210,7 +210,7 @@ class Story {
   const std::vector<int64_t>& rows_;
 };
 
-/// Of all results that are not finite, the one whose cause comes first in the program.
+/// Among all results that are not finite, returns the one whose cause comes first in the program.
 std::optional<Cause> first_cause(const Program& program, const Replay& replay,
                                  const std::vector<std::string>& titles) {
   std::optional<Cause> first;

@@ -16,8 +16,9 @@ bool is_finite(const Tensor& t) {
   return std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); });
 }
 
-/// (x, tensors..., their sums...) -> x. The op fails when a tensor is not finite. Elements are only
-/// looked at where the sum is not finite, which may also be an overflow.
+/// (x, tensors..., their sums...) -> x. The op fails if a tensor is not finite. It looks at the
+/// elements of a tensor only if the sum of the tensor is not finite, which an overflow can cause
+/// too.
 struct CheckFinite final : OpOf<CheckFinite> {
   static constexpr const char* kName = "check_finite";
   auto fields() const { return std::tuple(); }
@@ -72,7 +73,8 @@ void StepWatch::on_gradients(Tensors& gradients, const Variables& variables) {
   if (extras_.checks_finite) check(gradients);
 }
 
-/// Makes the smallest gradient depend on the check, and with it the update.
+/// Passes the smallest gradient through the check, so that the update, which needs all gradients,
+/// runs after the check.
 void StepWatch::check(Tensors& gradients) {
   Tensors checked = std::exchange(losses_, {});
   if (!skips_infinite_)

@@ -1,5 +1,5 @@
-// Checks that the loss and the gradients of a training step are finite, and norms of its gradients
-// and weights.
+// Checks in a training step whether the loss and the gradients are finite, and computes norms of
+// its gradients and weights.
 #pragma once
 #include <map>
 
@@ -22,7 +22,7 @@ class StepWatch final : public UpdateObserver {
   static bool is_needed(const StepExtras& extras);
   void on_loss(const Tensor& loss) override;
   void on_gradients(Tensors& gradients, const Variables& variables) override;
-  /// The norms of each layer that was updated, by names such as "gradient_norm/dense_1".
+  /// The norms of each layer whose weights were updated, by names such as "gradient_norm/dense_1".
   std::vector<std::pair<std::string, Tensor>> norms() const;
 
  private:

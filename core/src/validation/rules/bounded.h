@@ -9,8 +9,8 @@
 
 namespace crescent::validation {
 
-/// Which roundings are bounded: those of each value's dtype, or those of float64 for all dtypes.
-/// The latter is for comparing two programs that are both evaluated in float64.
+/// Which rounding errors the bounds contain: those of each value's own dtype, or those of float64
+/// for all dtypes, for comparing two programs that are both evaluated in float64.
 enum class Rounding : uint8_t { own, float64 };
 
 /// The bound of an undecided element, which may have any value, infinite and NaN too. Arithmetic on
@@ -25,7 +25,8 @@ double unit_roundoff(DType dtype, Rounding rounding);
 /// The largest absolute error of results in the range of subnormal numbers.
 double smallest(DType dtype, Rounding rounding);
 double largest(DType dtype);
-/// The roundoff of sums; those of half-width floats are computed in float32.
+/// The largest relative rounding error of an addition in a sum; sums of half-width floats are
+/// computed in float32.
 double sum_roundoff(DType dtype, Rounding rounding);
 
 /// The elements of a tensor, stored by dtype in one of `real`, `whole` and `opaque`.
@@ -34,7 +35,8 @@ struct Bounded {
   std::vector<double> real;    ///< elements of floating dtypes
   std::vector<int64_t> whole;  ///< elements of integer dtypes and bool
   Tensor opaque;               ///< elements that are complex numbers or strings
-  std::vector<double> bound;   ///< one per element, >= 0; empty: all elements are exact
+  /// bound of each element's error, >= 0; empty: all elements are exact
+  std::vector<double> bound;
 
   bool is_real() const { return is_floating(spec.dtype); }
   bool is_whole() const { return is_integer(spec.dtype) || spec.dtype == DType::boolean; }
@@ -42,21 +44,22 @@ struct Bounded {
   double error(size_t i) const { return bound.empty() ? 0 : bound[i]; }
   double number(size_t i) const { return is_real() ? real[i] : static_cast<double>(whole[i]); }
   bool is_exact() const;
-  /// Adds to the bound of an element.
+  /// Adds `by` to the bound of element i.
   void widen(size_t i, double by);
   /// Makes elements undecided whose bound is NaN or whose value overflows the dtype.
   void mark_undecided(Rounding rounding);
 
   static Bounded zeros(const TensorSpec& spec);
   static Bounded undecided(const TensorSpec& spec);
-  /// An exact value; subnormal numbers get a bound, because devices may flush them to zero.
+  /// A value without error, except that subnormal numbers get a bound, because devices may flush
+  /// them to zero.
   static Bounded of(const Tensor& tensor, Rounding rounding);
 };
 using BoundedPtr = std::shared_ptr<const Bounded>;
 
 /// The values rounded to the dtype of `spec`.
 Tensor rounded(const Bounded& value);
-/// The values in float64 instead of another floating dtype.
+/// The values as float64; integers, booleans, strings and complex numbers keep their dtype.
 Tensor widened(const Bounded& value);
 /// The number rounded to the dtype.
 double rounded_to(double number, DType dtype);

@@ -9,7 +9,7 @@ namespace crescent::validation {
 namespace {
 
 constexpr int64_t kTile = 5;  ///< largest distance between elements of a tile
-/// Rounding errors of the Winograd transforms, in units of the roundoff.
+/// The bound of the rounding errors of Winograd transforms, in units of the roundoff.
 constexpr double kWinogradError = 300;
 
 /// The shapes of a convolution: images, kernel, results.
@@ -52,7 +52,7 @@ struct Geometry {
   }
 };
 
-/// Absolute values; infinity for undecided elements.
+/// The absolute values of the elements; infinity for undecided elements.
 std::vector<double> sizes_of(const Bounded& x) {
   std::vector<double> sizes(x.real);
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -60,7 +60,7 @@ std::vector<double> sizes_of(const Bounded& x) {
   return sizes;
 }
 
-/// The maximum over the neighbours within `reach` along an axis.
+/// For each element, the maximum of the elements at most `reach` away along an axis.
 std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, int axis,
                              int64_t reach) {
   const AxisExtents a(shape, axis);
@@ -75,14 +75,15 @@ std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, i
   return y;
 }
 
-/// The maximum over the neighbours of each element that a Winograd tile may contain.
+/// For each element, the maximum of the elements that can be in the same Winograd tile.
 std::vector<double> of_tiles(std::vector<double> sizes, const Shape& shape, int first_axis) {
   for (int axis = first_axis; axis < first_axis + 2; ++axis)
     sizes = greatest(sizes, shape, axis, kTile);
   return sizes;
 }
 
-/// `pass` permutes (element of x, of the kernel, of y) to (of a, of b, of the result).
+/// Computes a convolution or one of its gradients from a and b. `pass` reorders (element of x, of
+/// the kernel, of y) to (element of a, of b, of the result).
 template <class Pass>
 std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_a, int spatial_b,
                                double terms, Pass&& pass) {

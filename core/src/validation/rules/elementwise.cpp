@@ -79,7 +79,8 @@ double unary_value(UnaryKind kind, double x) {
   return NAN;
 }
 
-/// The width of a function's range, which bounds its error; kUndecided when it is unbounded.
+/// The size of the range of a function's values, which bounds its error; kUndecided if it is
+/// infinite.
 double range_of(UnaryKind kind) {
   using enum UnaryKind;
   switch (kind) {
@@ -146,8 +147,8 @@ double unary_roundings(UnaryKind kind, double x, double y) {
     case cos:
     case tan:
       return kUlps * (std::abs(y) + std::abs(x) * (kind == tan ? 1 + y * y : 1));
-    // Kernels of recurrent layers compute sigmoid and tanh from each other, so the error does not
-    // shrink near 0
+    // Kernels of recurrent layers compute sigmoid from tanh and the reverse, so the rounding error
+    // does not get smaller near 0.
     case sigmoid:
     case tanh:
     case arccos:
@@ -331,18 +332,20 @@ bool is_comparison(BinaryKind kind) {
   return kind >= BinaryKind::equal && kind <= BinaryKind::greater_equal;
 }
 
-/// Whether the comparison is certain: the errors do not overlap, or the numbers are equal, as they
-/// are when they were computed in the same way.
+/// Whether the result of the comparison is certain: the numbers differ by more than their errors,
+/// or they are equal, because equal numbers were computed in the same way.
 bool decides(double a, double b, double e) { return e == 0 || a == b || std::abs(a - b) > e; }
 
-/// Whether one exact operand determines the result of a logical op, whatever the other one is.
+/// Whether one operand without error determines the result of a logical op, whatever the other
+/// operand is.
 bool one_decides(BinaryKind kind, int64_t a, double ea, int64_t b, double eb) {
   if (kind == BinaryKind::logical_and) return (ea == 0 && !a) || (eb == 0 && !b);
   if (kind == BinaryKind::logical_or) return (ea == 0 && a) || (eb == 0 && b);
   return false;
 }
 
-/// Integer ops without a rule for inexact operands; exact operands are computed by the op itself.
+/// Whether there is no rule for integer operands with errors; exact operands do not need a rule,
+/// because the op is run itself.
 bool has_no_whole_rule(BinaryKind kind) {
   return kind == BinaryKind::power || kind == BinaryKind::floor_divide || kind == BinaryKind::mod;
 }
@@ -377,7 +380,7 @@ std::vector<Bounded> binary_rule(const Request& r) {
         continue;
       }
       if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, to, ea, eb));
-      // A sum only gets the error of subnormal numbers where it may be subnormal
+      // A sum gets the error of subnormal numbers only where it may be subnormal.
       const bool is_sum = kind == BinaryKind::add || kind == BinaryKind::subtract;
       if (const double own = binary_roundings(kind, p, q, to); own > 0)
         y.widen(i, u * own + (is_sum && std::abs(to) - y.error(i) > tiny ? 0 : tiny));

@@ -66,7 +66,7 @@ std::vector<Bounded> scatter_add_rule(const Request& r) {
       }
     }
   }
-  // The sums may be stored in the output's dtype, without a wider accumulator.
+  // A kernel may store partial sums in the dtype of the output, without a wider accumulator.
   const double u = r.roundoff();
   for (size_t i = 0; i < y.size(); ++i)
     if (terms[i] > 1) y.widen(i, u * terms[i] * size[i] + r.tiny_sum(terms[i]));

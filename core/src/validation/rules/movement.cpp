@@ -52,7 +52,7 @@ void each_index(const Shape& shape, F&& f) {
   }
 }
 
-/// The row-major offset of the index.
+/// The row-major offset of the element with this index.
 size_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
   size_t source_index = 0;
   for (int axis = 0; axis < shape.rank(); ++axis)
@@ -69,7 +69,8 @@ void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
   y.widen(to, x.error(from));
 }
 
-/// Gathers the elements of x at these offsets; an invalid offset gives `otherwise`.
+/// Gathers the elements of x at these offsets; `otherwise` stands for elements with an invalid
+/// offset.
 std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& source_indices,
                            double otherwise = 0) {
   const Bounded& x = r.in(0);
@@ -89,9 +90,8 @@ std::vector<Bounded> broadcast_rule(const Request& r) {
   return moved(r, broadcast_places(r.in(0).spec.shape, r.outputs[0].shape));
 }
 
-/// `source(index)` turns an index of the result into the index of the element in x, or returns
-/// false if the element is `otherwise`.
-/// none.
+/// Makes each element of the result from its index: source(index) changes the index to that of an
+/// element of x, or returns false if the element is `otherwise`.
 template <class F>
 std::vector<Bounded> moved_by_index(const Request& r, F&& source, double otherwise = 0) {
   const Shape& from = r.in(0).spec.shape;

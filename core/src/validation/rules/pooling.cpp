@@ -8,7 +8,7 @@
 namespace crescent::validation {
 namespace {
 
-/// The windows of images with channels.
+/// The pooling windows of images whose channels are last.
 struct Windows {
   Shape x, y;
   std::vector<WindowTap> taps;
@@ -37,7 +37,7 @@ struct Windows {
   }
 };
 
-/// The first maximum; a NaN counts as one.
+/// The position of the first maximum in the window; a NaN counts as a maximum.
 size_t argmax(const Bounded& x, const std::vector<size_t>& under) {
   size_t best = 0;
   for (size_t k = 1; k < under.size(); ++k)
@@ -94,8 +94,8 @@ std::vector<Bounded> argmax_rule(const Request& r) {
   return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, true);
 }
 
-/// Sums of gradients, with the magnitudes and counts of terms from which their rounding errors
-/// follow.
+/// Sums of gradients, with the sums of magnitudes and the numbers of terms, from which the rounding
+/// errors follow.
 struct Sums {
   explicit Sums(const TensorSpec& spec)
       : y(Bounded::zeros(spec)), size(y.size(), 0), terms(y.size(), 0) {}

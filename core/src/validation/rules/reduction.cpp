@@ -8,7 +8,7 @@
 namespace crescent::validation {
 namespace {
 
-/// Per element of x, the index of the element of the result to which it contributes.
+/// For each element of x, the index of the element of the result that it is reduced to.
 std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
   Shape kept;
   for (int axis = 0; axis < x.rank(); ++axis)
@@ -116,7 +116,7 @@ std::vector<Bounded> reduce_rule(const Request& r) {
       if (x.is_real()) return prod_rule(r, to, count);
       break;
   }
-  return {Bounded::undecided(r.outputs[0])};  // integers that have an error bound
+  return {Bounded::undecided(r.outputs[0])};  // there is no rule for integers with errors
 }
 
 std::vector<Bounded> arg_reduce_rule(const Request& r) {

@@ -1,5 +1,5 @@
-// For each op, its result by plain loops over float64, and a bound of the result's error from the
-// errors of its inputs and its own rounding errors.
+// Rules: for each op, a plain loop that computes the result in float64, and a bound of the result's
+// error, which follows from the errors of the inputs and from the rounding errors of the op.
 #pragma once
 #include <functional>
 #include <span>
@@ -20,8 +20,8 @@ struct Request {
     return unit_roundoff(outputs[output].dtype, rounding);
   }
   double tiny() const { return smallest(outputs[0].dtype, rounding); }
-  /// The same for a sum of this many terms; partial results below the normal range may be flushed
-  /// to 0.
+  /// As tiny() for a sum of this many terms, whose partial results below the normal range may be
+  /// flushed to 0.
   double tiny_sum(double terms) const {
     const DType dtype = outputs[0].dtype;
     return tiny() + terms * smallest(dtype == DType::float64 ? dtype : DType::float32, rounding);
@@ -38,13 +38,17 @@ struct RuleRow {
   std::string_view op;
   Rule rule;
 };
-std::span<const RuleRow> elementwise_rules();  // unary binary select cast stop_gradient
-std::span<const RuleRow> movement_rules();     // ops that move elements, and fill, iota, one_hot
-std::span<const RuleRow> indexing_rules();     // gather take_along scatter_add one_hot
-std::span<const RuleRow> reduction_rules();    // reduce arg_reduce cumulative top_k
-std::span<const RuleRow> product_rules();      // matmul
-std::span<const RuleRow> convolution_rules();  // conv conv_backward_data conv_backward_kernel
-std::span<const RuleRow> pooling_rules();      // pool pool_backward pool_argmax(+backward)
+// rules of unary, binary, select, cast, stop_gradient
+std::span<const RuleRow> elementwise_rules();
+// rules of ops that move elements, and of fill and iota
+std::span<const RuleRow> movement_rules();
+std::span<const RuleRow> indexing_rules();   // rules of gather, take_along, scatter_add, one_hot
+std::span<const RuleRow> reduction_rules();  // rules of reduce, arg_reduce, cumulative, top_k
+std::span<const RuleRow> product_rules();    // rules of matmul
+// rules of conv, conv_backward_data, conv_backward_kernel
+std::span<const RuleRow> convolution_rules();
+// rules of pool, pool_backward, pool_argmax and its gradient
+std::span<const RuleRow> pooling_rules();
 
 /// For ops without a rule: runs the op in float64 (or in its own dtypes, if it rejects float64) on
 /// its inputs and on inputs that are perturbed within their bounds. The bound is derived from the
@@ -52,7 +56,7 @@ std::span<const RuleRow> pooling_rules();      // pool pool_backward pool_argmax
 std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
                             const TensorSpecs& outputs, Rounding rounding);
 
-/// Per element of a tensor that `from` is broadcast to, the index of the element of `from`.
+/// For each element of a tensor to which `from` is broadcast, the index of the element of `from`.
 std::vector<size_t> broadcast_places(const Shape& from, const Shape& to);
 
 /// The sizes of a shape before, along and after an axis.

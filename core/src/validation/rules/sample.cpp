@@ -1,5 +1,5 @@
-// Ops without a rule: they are run on perturbed inputs, and the spread of the results gives the
-// bound.
+// Evaluates ops that have no rule: runs them on perturbed inputs and derives the error bound from
+// the spread of the results.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace crescent::validation {
 namespace {
 
 constexpr int kSamples = 4;
-constexpr double kSafetyFactor = 32;  ///< safety factor of roundings and spreads
+constexpr double kSafetyFactor = 32;  ///< a safety factor for rounding errors and spreads
 
 /// Perturbs each element within its bound, differently in every sample.
 Bounded perturbed(const Bounded& x, uint64_t sample, size_t input, double u) {

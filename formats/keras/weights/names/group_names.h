@@ -1,5 +1,5 @@
-// The names of groups of layers in a list in the layout of Keras 3: the class in snake case, with a
-// number from the second layer of a class on.
+// The names of the groups for a list of layers in the layout of Keras 3: the class in snake case,
+// followed by a number from the second layer of a class on.
 #pragma once
 #include <map>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace crescent::keras {
 
-/// "conv_lstm2d" for "ConvLSTM2D". In Keras 2 and tf.keras, and therefore in names of layers in
-/// Crescent, it is "conv_lst_m2d".
+/// Converts a class name as Keras 3 does: "ConvLSTM2D" to "conv_lstm2d". Keras 2 and tf.keras
+/// convert it to "conv_lst_m2d", and so do the names of layers in Crescent.
 CRESCENT_KERAS_API std::string keras3_snake_case(const std::string& class_name);
 
 class GroupNames {
  public:
-  /// Names for a list to write.
+  /// Makes names for a list of layers that is written.
   GroupNames() = default;
-  /// Names for the list in a group of a file, perhaps of tf.keras.
+  /// Makes names as in this group of an existing file, which tf.keras may have written.
   GroupNames(WeightSource& file, std::string group) : file_(&file), group_(std::move(group)) {}
 
   /// The name of the next layer in the list.

@@ -9,25 +9,28 @@
 namespace crescent::keras {
 namespace {
 
-/// Classes whose inner layer has no name in Keras 2: its weights are named after the outer layer.
+/// Classes whose inner layer has no name in Keras 2, so that the weights of the inner layer are
+/// named after the outer layer.
 constexpr const char* kNamesInside[] = {
     "SimpleRNN", "LSTM", "GRU", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "TimeDistributed"};
 
-/// Whether the name of the inner layer is left out; in Keras an adapter is a part of its layer.
+/// Whether names of weights omit the inner layer. They always omit an adapter, which in Keras is a
+/// part of its layer.
 bool names_inside(const Layer& layer, const Layer& inner, const std::string& target) {
   return inner.class_name() == "LoraAdapter" ||
          (target == "keras2" && std::find(std::begin(kNamesInside), std::end(kNamesInside),
                                           layer.class_name()) != std::end(kNamesInside));
 }
 
-/// The names of a weight: relative to the innermost model, and relative to the given layer.
+/// The names of a weight: `usual` is relative to the innermost model that contains it, `whole` is
+/// relative to the given layer.
 struct WeightName {
   std::string usual, whole;
 };
 using WeightNames = std::map<const void*, WeightName>;
 
-/// Adds the names of all weights in a layer. Names in a nested model do not include the scope
-/// outside of that model.
+/// Adds the names of all weights in a layer. The name of a weight in a nested model does not
+/// contain the names of layers outside that model.
 void add_names(const Layer& layer, const WeightName& scope, const std::string& target,
                WeightNames& names) {
   const std::vector<LayerPtr>& inside = layer.sublayers();

@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-/// The number of boundaries that are at most x; for NaN all of them.
+/// The op that counts, for each x, the boundaries that are at most x; for NaN it counts all.
 struct Digitize final : OpOf<Digitize> {
   static constexpr const char* kName = "digitize";
   std::vector<float> boundaries;

@@ -1,4 +1,4 @@
-// Conversion of data of adapt() and of options to terms.
+// Converts the data of adapt() and options to terms.
 #pragma once
 #include "crescent/base/value.h"
 #include "term_counts.h"
@@ -37,7 +37,8 @@ std::vector<Term> terms_of(const Value& value) {
   return terms;
 }
 
-/// The documents of a batch: its rows. Data without rows is one document, or one for each term.
+/// The documents of a batch: each row is one. A batch without rows is a single document or, with
+/// `one_for_each`, one document for each term.
 template <class Term>
 std::vector<Document<Term>> documents_of(const Value& batch, bool one_for_each) {
   std::vector<Document<Term>> documents;

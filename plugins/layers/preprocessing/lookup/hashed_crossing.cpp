@@ -11,7 +11,7 @@ namespace {
 uint64_t fingerprint(std::string_view text) { return farm_fingerprint(text); }
 uint64_t fingerprint(int64_t number) { return static_cast<uint64_t>(number); }
 
-/// Hashes the combination of features of one shape, element by element.
+/// The op that hashes the combination of several features of the same shape, element by element.
 struct CrossHashed final : OpOf<CrossHashed> {
   static constexpr const char* kName = "cross_hashed";
   int64_t buckets = 1;
@@ -21,7 +21,7 @@ struct CrossHashed final : OpOf<CrossHashed> {
     return {{DType::int64, in[0].shape}};
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    constexpr uint64_t kStart = 0xdecafcaffe;  // the initial value of TensorFlow
+    constexpr uint64_t kStart = 0xdecafcaffe;  // the initial value of the hash in TensorFlow
     auto* index = out[0].mutable_data<int64_t>();
     for (int64_t i = 0; i < out[0].size(); ++i) {
       uint64_t hash = kStart;
@@ -54,7 +54,7 @@ class HashedCrossing final : public Layer {
     check_mode(mode_, {kPlaces, kOneHot});
     refuse_sparse(sparse_);
     default_to_int64(mode_, policy_);
-    autocast_ = false;  // floating-point inputs are refused
+    autocast_ = false;  // inputs are not cast, because floating-point inputs are errors
   }
   InputCount input_count() const override {
     return {2, static_cast<size_t>(-1), "`HashedCrossing` should be called on at least two inputs"};
@@ -70,7 +70,7 @@ class HashedCrossing final : public Layer {
         crescent::apply(std::make_shared<const CrossHashed>(op), features).front();
     return {encode_indices(places, mode_, bins_, compute_dtype())};
   }
-  /// The output shape for integer inputs, since floating-point ones are refused.
+  /// Infers the output shape from integer inputs, since floating-point inputs would be errors.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
     if (inputs.size() < 2) fail("expected the shapes of two inputs or more, got ", inputs.size());
     build_for(inputs);

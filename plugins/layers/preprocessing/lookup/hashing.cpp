@@ -69,7 +69,7 @@ class Hashing final : public UnaryLayer {
     if (masks) indices = ops::where(is_mask(terms), 0, indices + 1);
     return encode_indices(indices, mode_, bins_, compute_dtype());
   }
-  /// The output shape, inferred with inputs of the dtype of the mask.
+  /// Infers the output shape from inputs with the dtype of the mask value.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
     if (inputs.size() != 1) fail("expected the shape of one input, got ", inputs.size());
     build_for(inputs);

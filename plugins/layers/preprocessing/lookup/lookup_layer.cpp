@@ -30,7 +30,8 @@ template <class Term>
 void LookupLayer<Term>::configured() {
   UnaryLayer::configured();
   output_mode_ = current_mode(output_mode_);
-  if (policy_.compute == DType::string) policy_ = default_policy();  // the policy of tf.keras
+  // files of tf.keras contain the policy "string", which is replaced
+  if (policy_.compute == DType::string) policy_ = default_policy();
   check_options();
   key_of(salt_, class_name());
   if (!table_) table_ = std::make_shared<const TermTable<Term>>(std::vector<Term>(), rules());
@@ -167,7 +168,8 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
   structure_changed();
 }
 
-/// The idf weights by index; those of indices without a term are the mean of the others.
+/// Sets the weights for the mode "tf_idf" by index. An index without a term gets the mean of the
+/// weights of all terms.
 template <class Term>
 void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool has_special) {
   std::vector<float> all;
@@ -287,7 +289,7 @@ Tensor LookupLayer<Term>::call(const Tensor& x, const Call&) {
     op.table = table_, op.by_place = term_by_index_;
     return apply1(op, {ops::cast(x, DType::int64)});
   }
-  if (!gives_indices()) depth();  // fails if it is unknown
+  if (!gives_indices()) depth();  // depth() fails if the size of the encodings is unknown
   PlaceOfTerm<Term> op;
   op.table = table_;
   return encoded(apply1(op, {as_terms<Term>(x)}));

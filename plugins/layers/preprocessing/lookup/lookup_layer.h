@@ -1,5 +1,5 @@
-// The common part of StringLookup, IntegerLookup and TextVectorization (IndexLookup in Keras): a
-// vocabulary, given or learned by adapt(), and the encodings of its indices.
+// The base of StringLookup, IntegerLookup and TextVectorization (IndexLookup in Keras): a
+// vocabulary, which is given or learned by adapt(), and the encodings of its indices.
 #pragma once
 #include "crescent/layer/layer.h"
 #include "documents.h"
@@ -15,28 +15,28 @@ class LookupLayer : public UnaryLayer {
  public:
   void configured() override;
   Tensor call(const Tensor& x, const Call&) override;
-  /// The output shape, inferred with terms as inputs.
+  /// Infers the output shape from inputs with the dtype of terms.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override;
 
  protected:
   /// Declares the methods of all these layers.
   template <class T>
   static void describe_methods(Schema<T>& s);
-  /// Declares the options that occur only in files.
+  /// Declares the options that only occur in files, such as the learned vocabulary.
   template <class T>
   static void describe_stored(Schema<T>& s);
 
-  /// The documents of a batch; `whole` says that the batch is all data.
+  /// The documents of a batch; `whole` tells whether the batch is all of the data.
   virtual std::vector<Document<Term>> documents(const Value& batch, bool whole) const {
     return documents_of<Term>(batch, whole);
   }
   bool gives_indices() const { return output_mode_ == kPlaces; }
   const TablePtr<Term>& table() const { return table_; }
-  /// The size of the encodings.
+  /// The size of the last axis of encodings.
   int64_t depth() const;
-  /// Encodes indices by output_mode.
+  /// Encodes indices by the option output_mode.
   Tensor encoded(const Tensor& indices) const;
-  /// Multiplies counts by the idf weights in the mode "tf_idf".
+  /// Multiplies counts by the inverse document frequencies if the mode is "tf_idf".
   Tensor weighted(const Tensor& counts) const;
 
   std::optional<int64_t> max_tokens_;
@@ -54,8 +54,8 @@ class LookupLayer : public UnaryLayer {
  private:
   void check_options() const;
   TableRules<Term> rules() const;
-  /// The tokens that may precede the terms in a vocabulary: one for the mask, and one for each
-  /// index of unknown terms.
+  /// The tokens that may be at the start of a vocabulary, before the terms: one for the mask, and
+  /// one for each index of unknown terms.
   std::vector<Term> special_tokens() const;
   bool has_all_special() const {
     return static_cast<int64_t>(special_tokens().size()) == rules().first_place();
@@ -69,12 +69,12 @@ class LookupLayer : public UnaryLayer {
   bool is_static() const { return has_input_vocabulary_.value_or(!vocabulary_.is_null()); }
 
   void set_vocabulary(const Value& vocabulary, const Value& idf_weights);
-  /// Sets the vocabulary; if it fails, nothing has changed.
+  /// Sets the vocabulary. If this fails, the layer is unchanged.
   void take(const Value& vocabulary, const Value& idf_weights);
   void check_terms(const std::vector<Term>& terms, const std::vector<Term>& given) const;
   void set_terms(std::vector<Term> terms);
   void set_weights(const std::vector<double>& of_terms, bool has_special);
-  /// Writes the vocabulary to the options, for files and copies of the layer.
+  /// Copies the vocabulary to the options, from which files and copies of the layer are made.
   void remember();
 
   List get_vocabulary(bool include_special_tokens) const;

@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// Interpolates y at x between points with sorted x.
+/// Interpolates linearly at x between the points (xs[i], ys[i]); xs is sorted.
 double interpolated(double x, const std::vector<float>& xs, const std::vector<float>& ys) {
   const auto next = std::upper_bound(xs.begin(), xs.end(), x);
   if (next == xs.begin()) return ys.front();
@@ -18,7 +18,7 @@ double interpolated(double x, const std::vector<float>& xs, const std::vector<fl
   return slope * (x - xs[i]) + ys[i];
 }
 
-/// The fractions epsilon, 2 epsilon, ... up to 1.
+/// The fractions epsilon, 2 * epsilon, ... up to 1.
 std::vector<double> shares(double epsilon) {
   std::vector<double> all(static_cast<size_t>(std::ceil(1 / epsilon)));
   for (size_t i = 0; i < all.size(); ++i) all[i] = epsilon + static_cast<double>(i) * epsilon;

@@ -1,11 +1,11 @@
-// Approximate quantiles of a stream in little memory, by the summaries of Keras.
+// Approximate quantiles of a stream of numbers in little memory, by the same summaries as in Keras.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace crescent {
 
-/// Some of the values, sorted, and the number of values that each represents.
+/// A sorted selection of the values, and for each the number of values that it represents.
 struct Summary {
   std::vector<float> values, weights;
 };

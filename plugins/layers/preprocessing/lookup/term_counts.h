@@ -1,4 +1,4 @@
-// The counts of adapt(): occurrences of terms, and documents that contain them.
+// The counts that adapt() collects: how often each term occurs, and how many documents contain it.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,8 @@ class TermCounts {
   void remove(const Term& term) { counts_.erase(term); }
   bool empty() const { return counts_.empty(); }
 
-  /// The terms by decreasing frequency; equally frequent ones in decreasing order.
+  /// The terms in the order of decreasing frequency; equally frequent terms are in decreasing
+  /// order.
   std::vector<Term> in_order() const {
     std::vector<const Entry*> entries;
     for (const Entry& entry : counts_) entries.push_back(&entry);
@@ -41,7 +42,7 @@ class TermCounts {
     return terms;
   }
 
-  /// The idf weight: log(1 + documents / (1 + documents with the term)).
+  /// The inverse document frequency: log(1 + documents / (1 + documents with the term)).
   double inverse_document_frequency(const Term& term) const {
     const double with_term = static_cast<double>(counts_.at(term).documents);
     return static_cast<float>(std::log(1 + static_cast<double>(documents_) / (1 + with_term)));

@@ -1,5 +1,5 @@
-// The lookup table of a vocabulary: terms have consecutive indices, a mask one before them, and
-// unknown terms (out of vocabulary, OOV) share some indices.
+// The lookup table of a vocabulary: terms have consecutive indices, the mask may have an index
+// before them, and unknown terms (out of vocabulary, OOV) share some indices.
 #pragma once
 #include <unordered_map>
 
@@ -12,11 +12,13 @@ namespace crescent {
 /// The options of a table.
 template <class Term>
 struct TableRules {
-  std::optional<Term> mask;  ///< the term that means no term
-  int64_t mask_place = 0;    ///< index of the mask; -1: none, encodings leave it out
-  int64_t oov_start = 0;     ///< the first index for unknown terms
-  int64_t oov_places = 1;    ///< the number of indices for unknown terms
-  bool floor_mod = false;  ///< whether unknown numbers choose an index by remainder instead of hash
+  std::optional<Term> mask;   ///< the term that stands for a missing value
+  int64_t mask_place = 0;     ///< index of the mask; -1 if it has none, so that encodings do not
+                              ///< count it
+  int64_t oov_start = 0;      ///< the first index for unknown terms
+  int64_t oov_places = 1;     ///< the number of indices for unknown terms
+  bool floor_mod = false;     ///< whether an unknown number gets its index by remainder instead of
+                              ///< hash
   std::optional<SipKey> key;  ///< the key of the hash
 
   int64_t first_place() const { return oov_start + oov_places; }
@@ -33,13 +35,13 @@ class TermTable {
     for (const Term& term : terms_)
       places_.emplace(term, rules_.first_place() + static_cast<int64_t>(places_.size()));
   }
-  TermTable(const TermTable&) = delete;  // places_ refers to terms_
+  TermTable(const TermTable&) = delete;  // a copy would refer to the terms of the original table
 
   const std::vector<Term>& terms() const { return terms_; }
   const TableRules<Term>& rules() const { return rules_; }
   int64_t size() const { return rules_.first_place() + static_cast<int64_t>(terms_.size()); }
 
-  /// The index of a term; kUnknown for an unknown term if there are no indices for such.
+  /// The index of a term; kUnknown for an unknown term if there are no indices for unknown terms.
   int64_t index(ViewOf<Term> term) const {
     if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_place;
     const auto found = places_.find(term);
@@ -65,17 +67,18 @@ template <class Term>
 using TablePtr = std::shared_ptr<const TermTable<Term>>;
 
 [[noreturn]] void fail_without_vocabulary();
-/// The error for unknown terms in an input if they have no index; it lists only the first ones.
+/// Throws the error for unknown terms in an input, if unknown terms have no index; the message only
+/// lists the first ones.
 [[noreturn]] void fail_unknown_terms(const List& terms);
 
-/// The table of a lookup op; fails if there is none yet.
+/// The table of a lookup op; fails if the layer has no vocabulary yet.
 template <class Term>
 const TermTable<Term>& vocabulary_in(const TablePtr<Term>& table) {
   if (!table || table->terms().empty()) fail_without_vocabulary();
   return *table;
 }
 
-/// Maps terms to indices.
+/// The op that maps terms to indices.
 template <class Term>
 struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
   static constexpr const char* kName = "place_of_term";
@@ -101,12 +104,12 @@ struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
   }
 };
 
-/// Maps indices to terms; other indices give `oov`.
+/// The op that maps indices to terms; indices without a term give the term for unknown terms.
 template <class Term>
 struct TermAtPlace final : OpOf<TermAtPlace<Term>> {
   static constexpr const char* kName = "term_at_place";
   TablePtr<Term> table;
-  Tensor by_place;  ///< the last one is for other indices
+  Tensor by_place;  ///< the terms by index; the last one is for indices without a term
   auto fields() const { return std::tuple(table.get(), by_place.id()); }
   Effect effect() const override { return Effect::check; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {

@@ -1,11 +1,12 @@
-// Terms are the words or numbers of a vocabulary; conversion from tensors and options.
+// Terms: the words or numbers of a vocabulary. This file converts tensors and options to terms.
 #pragma once
 #include "crescent/ops/ops.h"
 #include "crescent/tensor/strings.h"
 
 namespace crescent {
 
-/// For std::string and int64_t: the type of elements in tensors, and the type of views.
+/// For a type of terms, std::string or int64_t: the type of elements in tensors, and the type of
+/// views.
 template <class Term>
 struct TermType;
 template <>
@@ -37,7 +38,8 @@ inline Tensor tensor_of(std::span<const int64_t> terms, const Shape& shape) {
   return Tensor::from(terms, shape);
 }
 
-/// The terms in a tensor; fails for another kind of elements, and converts numbers of other dtypes.
+/// Converts a tensor to the dtype of terms; fails if texts are expected and numbers given, or the
+/// other way round.
 template <class Term>
 Tensor as_terms(const Tensor& x) {
   const bool strings = kDTypeOf<Term> == DType::string;

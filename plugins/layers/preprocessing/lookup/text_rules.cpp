@@ -20,8 +20,8 @@ size_t length_of(unsigned char first) {
   return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
-/// Whether a byte can continue a character. The second byte is restricted to exclude overlong
-/// forms, surrogates, and values beyond Unicode.
+/// Whether a byte can follow as number `place` of a character that begins with `first`. The second
+/// byte is restricted to exclude overlong forms, surrogates, and values beyond Unicode.
 bool follows(unsigned char first, size_t place, unsigned char byte) {
   const unsigned low = place > 1       ? 0x80
                        : first == 0xe0 ? 0xa0

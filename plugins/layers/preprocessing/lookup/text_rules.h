@@ -11,13 +11,15 @@ enum class Split : uint8_t { none, whitespace, character, function };
 
 struct TextRules {
   bool lower = false, strip_punctuation = false;
-  /// a function (texts -> texts) instead of the two options
+  /// a function (texts -> texts) that replaces the two options above
   std::shared_ptr<Activation> standardize;
   Split split = Split::none;
-  std::shared_ptr<Activation> splitter;  ///< texts (n) -> terms (n, m)
-  std::vector<int64_t> ngrams;           ///< the lengths of n-grams; empty: single terms
+  std::shared_ptr<Activation> splitter;  ///< a function (texts (n) -> terms (n, m)) that replaces
+                                         ///< `split`
+  std::vector<int64_t> ngrams;           ///< the lengths of n-grams; empty if only single terms are
+                                         ///< used
 
-  /// The terms of each text; without splitting each text of a row is a term.
+  /// The terms of each row of texts; without splitting, each text of a row is a term.
   std::vector<Document<std::string>> documents(const Tensor& texts) const;
 };
 
@@ -28,7 +30,7 @@ std::string without_punctuation(const std::string& text);
 std::vector<std::string> split_at_whitespace(std::string_view text);
 /// The characters of UTF-8; invalid bytes become U+FFFD.
 std::vector<std::string> split_characters(std::string_view text);
-/// All n-grams of terms, joined by spaces, for each length in turn.
+/// All n-grams of terms, joined by spaces: all of the first length, then all of the second, ...
 std::vector<std::string> ngrams_of(const std::vector<std::string>& terms,
                                    const std::vector<int64_t>& widths);
 

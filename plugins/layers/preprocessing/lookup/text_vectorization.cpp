@@ -12,7 +12,8 @@ namespace {
 using Documents = std::vector<Document<std::string>>;
 using Table = TermTable<std::string>;
 
-/// Writes a row of indices for each document, padded with that of the mask, or truncated.
+/// Writes a row of `length` indices for each document; shorter documents are padded with the index
+/// of the mask, longer ones cut.
 void fill_indices(const Documents& documents, const Table& table, std::span<int64_t> indices,
                   int64_t length) {
   std::fill(indices.begin(), indices.end(), 0);
@@ -24,7 +25,7 @@ void fill_indices(const Documents& documents, const Table& table, std::span<int6
   }
 }
 
-/// Writes a row of counts for each document.
+/// Writes, for each document, a row with the counts of the indices.
 void fill_counts(const Documents& documents, const Table& table, std::span<float> counts,
                  int64_t depth) {
   std::fill(counts.begin(), counts.end(), 0.0f);
@@ -36,13 +37,14 @@ void fill_counts(const Documents& documents, const Table& table, std::span<float
   }
 }
 
-/// Texts (n, ...) -> int64 indices (n, width), or float32 counts (n, width).
+/// The op that converts texts (n, ...) to int64 indices (n, width) or float32 counts (n, width).
 struct Vectorize final : OpOf<Vectorize> {
   static constexpr const char* kName = "vectorize_text";
   std::shared_ptr<const TextRules> rules;
   TablePtr<std::string> table;
   bool counts = false;
-  int64_t width = -1;  ///< -1: that of the longest text, which is known only for actual texts
+  int64_t width = -1;  ///< the size of the last axis of the result; -1 means the length of the
+                       ///< longest text, which is unknown while shapes are inferred
   auto fields() const { return std::tuple(rules.get(), table.get(), counts, width); }
   Effect effect() const override { return Effect::check; }
   bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
@@ -141,12 +143,12 @@ class TextVectorization final : public LookupLayer<std::string> {
   }
 
  private:
-  /// The name of a function in files.
+  /// The name with which files refer to a function.
   static Value name_of(const Value& option) {
     const auto function = option.object_as<Activation>();
     return function ? Activation::encode_option(function.get()) : option;
   }
-  /// Whether a step is omitted, which is null, or false in files and Lua.
+  /// Whether an option says that a step is omitted: it is null, or false in files and Lua.
   static bool is_none(const Value& option) { return option.is_null() || option == Value(false); }
 
   [[noreturn]] static void fail_step(const char* option, const char* words, const Value& given) {
@@ -154,7 +156,7 @@ class TextVectorization final : public LookupLayer<std::string> {
          "saved model with a function there, give it in custom_objects. Expected one of: ", words,
          ", or a function. Received: ", option, "=", given);
   }
-  /// The function in an option, given itself or by its name.
+  /// The function that an option contains, or of which it contains the name.
   static std::shared_ptr<Activation> function_in(const Value& option) {
     if (auto function = option.object_as<Activation>()) return function;
     const auto info =
@@ -210,7 +212,8 @@ class TextVectorization final : public LookupLayer<std::string> {
     op.rules = rules_, op.table = table(), op.counts = counts, op.width = width;
     return apply1(op, {rows});
   }
-  /// The indices of texts; the longest text determines the width unless an option does.
+  /// The indices of the terms of each text. The number of columns is that of the longest text,
+  /// unless an option gives it.
   Tensor places_of(const Tensor& rows) const {
     if (length_) return vectorize(rows, false, *length_);
     if (rules_->split == Split::none && rules_->ngrams.empty())

@@ -12,7 +12,7 @@
 namespace crescent::operations {
 namespace {
 
-/// Consecutive rows of `n` elements of a tensor.
+/// A view of consecutive rows of `n` elements in a tensor.
 template <class T>
 struct RowView {
   T* numbers;
@@ -22,8 +22,8 @@ struct RowView {
   }
 };
 
-/// The buffers in which rows are transformed together: element k of all rows, then element k + 1.
-/// They have room for one more element than the transform needs.
+/// The buffers in which several rows are transformed together: they contain element k of all rows,
+/// then element k + 1 of all rows. They have room for one more element than the transform needs.
 struct TransformBuffer {
   TransformBuffer(const FourierTransform& transform, double* memory, size_t count)
       : lanes(transform.lanes()), re(memory), im(memory + (transform.width() + 1) * lanes) {
@@ -37,15 +37,16 @@ struct TransformBuffer {
   double *re, *im;
 };
 
-/// Whether the vectorized loops apply: float32, and as many rows as they have lanes.
+/// Whether the vectorized loops can copy these rows: they are float32, and there are as many rows
+/// as a vector has lanes.
 template <class T>
 bool fills_lanes(const FourierTransform& transform, size_t count) {
   return std::is_same_v<T, float> && transform.lanes() == kLanes && count == kLanes;
 }
 
-/// Copies the first `n` elements of `count` rows to the buffer `to`, element k to index indices[k],
-/// or k if `indices` is null. Real and imaginary parts are copied by separate calls, because rows
-/// whose length is a power of two map to the same cache sets.
+/// Copies the first `n` elements of `count` rows to the buffer `to`: element k to index places[k],
+/// or to k if `indices` is null. It is called separately for real and imaginary parts, since rows
+/// whose length is a power of two would compete for the same cache sets.
 template <class T>
 void take(const FourierTransform& transform, RowView<const T> x, size_t n, const size_t* indices,
           double* to, size_t count) {
@@ -72,7 +73,7 @@ void load_even_odd(const FourierTransform& transform, RowView<const T> x, const 
     }
   }
 }
-/// Copies the results from the buffer to the rows, as many elements as a row has.
+/// Copies results from a buffer to the rows, as many elements as a row has.
 template <class T>
 void give(const FourierTransform& transform, const double* from, RowView<T> to, size_t count) {
   const auto n = static_cast<size_t>(to.n);
@@ -140,10 +141,11 @@ void transform_back_rows(const FourierTransform& transform, const ComplexTable& 
   store_even_odd(transform, w, to, count);
 }
 
-/// The types of the input and the result of a transform.
+/// The types of a transform's input and result: complex to complex, real numbers to half of the
+/// spectrum, or half of the spectrum to real numbers.
 enum class Numbers { complex, real_to_half, half_to_real };
 
-/// Transforms rows of one length, split into groups for threads.
+/// Transforms rows of equal length, which are divided into groups for the threads.
 class RowsTransform {
  public:
   RowsTransform() = default;
@@ -161,14 +163,14 @@ class RowsTransform {
   bool gives_pairs() const { return numbers_ != Numbers::half_to_real; }
   int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
   int64_t groups() const { return (rows_ + group() - 1) / group(); }
-  /// The number of doubles of scratch memory that a group needs.
+  /// The number of doubles of scratch memory that the transform of a group needs.
   size_t work() const { return (gives_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
   double flops() const {
     const auto n = static_cast<double>(n_);
     return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
            (numbers_ == Numbers::complex ? 1 : 2);
   }
-  /// Inputs and results that are real have no `im`.
+  /// Transforms group `number`. `im` and `to_im` are null if the input or the result is real.
   template <class T>
   void run(int64_t number, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
     const int64_t first = number * group(), half = n_ / 2 + 1;

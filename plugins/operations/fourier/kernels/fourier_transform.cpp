@@ -13,17 +13,17 @@
 namespace crescent::operations {
 namespace {
 
-/// Longest transform of eight rows at once, which fits a core's own cache.
+/// The length up to which eight rows are transformed at once, so that they fit a core's own cache.
 constexpr size_t kLongest = 8192;
 
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// exp(2 pi i share): a rotation by the fraction `share` of a full turn.
+/// The complex number exp(2 pi i share), which rotates by the fraction `share` of a full turn.
 std::complex<double> root_of_unity(double share) {
   return std::polar(1.0, 2 * std::numbers::pi * share);
 }
 
-/// A radix-2 butterfly: (a, b) becomes (a + w b, a - w b).
+/// A radix-2 butterfly: replaces (a, b) by (a + w b, a - w b).
 template <class V>
 CRESCENT_IN_CLONES void butterfly(V& ar, V& ai, V& br, V& bi, double wr, double wi) {
   const V xr = br * wr - bi * wi, xi = br * wi + bi * wr;
@@ -31,13 +31,14 @@ CRESCENT_IN_CLONES void butterfly(V& ar, V& ai, V& br, V& bi, double wr, double 
   ar = ar + xr, ai = ai + xi;
 }
 
-/// The first stage, which combines adjacent elements and has twiddle factor 1.
+/// Computes the first stage, which combines adjacent elements and has the twiddle factor 1.
 template <class V>
 CRESCENT_IN_CLONES void first_butterfly_stage(V* re, V* im, size_t n) {
   for (size_t i = 0; i < n; i += 2) butterfly(re[i], im[i], re[i + 1], im[i + 1], 1.0, 0.0);
 }
 
-/// Two stages at once: those that combine halves of h and of 2 h elements.
+/// Computes two stages at once: the stage that combines halves of h elements, and the next one, for
+/// halves of 2 h elements.
 template <class V>
 CRESCENT_IN_CLONES void two_butterfly_stages(V* re, V* im, size_t n, size_t h, const double* wr,
                                              const double* wi) {
@@ -79,8 +80,9 @@ CRESCENT_CLONES(transform_rows, all_stages_of_rows,
                 (double* re, double* im, size_t n, const double* wr, const double* wi),
                 (re, im, n, wr, wi))
 
-/// Elements k and half - k of the real transform, from elements k and half - k of the complex
-/// transform: its even and odd parts are the spectra of the numbers at even and at odd indices.
+/// Computes elements k and half - k of the transform of a real row from elements k and half - k of
+/// a complex transform, whose even and odd parts are the spectra of the numbers at even and at odd
+/// indices.
 template <class V>
 CRESCENT_IN_CLONES void unfold(V* re, V* im, size_t half, const double* wr, const double* wi) {
   re[half] = re[0], im[half] = im[0];
@@ -107,14 +109,14 @@ CRESCENT_CLONES(unfold_rows, unfold_lanes,
                 (double* re, double* im, size_t half, const double* wr, const double* wi),
                 (re, im, half, wr, wi))
 
-/// The inverse of the function above, for elements k and half - k.
+/// The inverse of unfold(), for elements k and half - k.
 template <class V>
 CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double* wr,
                              const double* wi, double scale, const size_t* indices, V* to_re,
                              V* to_im) {
   for (size_t k = 0; k <= half / 2; ++k) {
     const size_t j = half - k, to = indices ? indices[k] : k;
-    // The first and the last element have no imaginary part.
+    // The imaginary parts of the first and the last element are ignored.
     const double real = k == 0 ? 0.0 : 1.0;
     const V a = re[k] * scale, b = im[k] * (scale * real), c = re[j] * scale,
             d = im[j] * (scale * real);
@@ -144,7 +146,7 @@ CRESCENT_CLONES(fold_rows, fold_lanes, CRESCENT_FOLD_PARAMETERS,
                 (re, im, half, wr, wi, scale, indices, to_re, to_im))
 #undef CRESCENT_FOLD_PARAMETERS
 
-/// Multiplies complex elements by the entries of a table.
+/// Multiplies the complex elements of the buffer by the entries of a table.
 void multiply(double* re, double* im, const ComplexTable& by, size_t count, size_t lanes) {
   for (size_t k = 0; k < count; ++k) {
     const double wr = by.re[k], wi = by.im[k];

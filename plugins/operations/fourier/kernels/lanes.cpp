@@ -11,7 +11,8 @@ namespace {
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
 typedef double Doubles __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// Elements k to k + 7 of all rows, as eight vectors of one element each.
+/// Loads elements k to k + 7 of eight rows as eight vectors, each of which contains one element of
+/// every row.
 CRESCENT_IN_CLONES void load_tile(const float* rows, size_t stride, size_t k, Floats* tile) {
   for (size_t i = 0; i < kLanes; ++i) std::memcpy(&tile[i], rows + i * stride + k, sizeof(Floats));
   transpose_square(tile);

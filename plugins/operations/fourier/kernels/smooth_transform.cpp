@@ -11,15 +11,15 @@ namespace {
 
 typedef double SmoothLanes __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// The radix of the next stage: fours first, as they take the fewest operations.
+/// The radix of the next stage. Radix 4 comes first, since it takes the fewest operations.
 size_t next_radix(size_t n) {
   for (size_t radix : {4, 2, 3, 5, 7, 11, 13})
     if (n % radix == 0) return radix;
   return 0;
 }
 
-/// The transform of R numbers, R odd. It uses that the factors of numbers q and R - q are complex
-/// conjugates.
+/// Transforms R numbers, where R is odd. It uses that the factors of numbers q and R - q are
+/// complex conjugates.
 template <size_t R, class V>
 CRESCENT_IN_CLONES void odd_radix_butterfly(V* re, V* im, const SmoothStage& stage) {
   constexpr size_t kPairs = (R - 1) / 2;
@@ -52,7 +52,7 @@ CRESCENT_IN_CLONES void radix2_butterfly(V* re, V* im) {
   re[1] = a - re[1], im[1] = b - im[1];
 }
 
-/// The transform of 4 numbers, whose rotation by a quarter is a multiplication by `sign` times i.
+/// Transforms 4 numbers; the rotation by a quarter turn is a multiplication by `sign` times i.
 template <class V>
 CRESCENT_IN_CLONES void radix4_butterfly(V* re, V* im, double sign) {
   const V even_re = re[0] + re[2], even_im = im[0] + im[2];
@@ -152,7 +152,7 @@ SmoothTransform::SmoothTransform(size_t n, int sign) : indices_{0} {
   for (size_t half = 1; half < n;) {
     const size_t radix = next_radix(n / half);
     std::vector<size_t> indices(radix * half);
-    // Element k is element k / radix of part k % radix.
+    // element k of the input is element k / radix of part k % radix
     for (size_t k = 0; k < indices.size(); ++k) indices[k] = k % radix * half + indices_[k / radix];
     indices_ = std::move(indices);
     stages_.push_back(stage_of(radix, half, sign));

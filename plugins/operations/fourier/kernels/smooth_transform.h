@@ -6,14 +6,14 @@
 
 namespace crescent::operations {
 
-/// A stage of the transform: it combines the transforms of `radix` parts of `half` elements each,
-/// repeatedly over the whole row.
+/// A stage of the transform. It combines the transforms of `radix` parts of `half` elements each to
+/// one transform, and repeats this over the whole row.
 struct SmoothStage {
   static constexpr size_t kMaxRadix = 13;
   size_t radix, half;
-  /// Twiddle factors of element k of part q > 0, at (q - 1) * half + k.
+  /// The twiddle factors: that of element k of part q > 0 is at index (q - 1) * half + k.
   std::vector<double> re, im;
-  /// Of the rotations by j / radix of a full turn, with the sign.
+  /// Cosine and sine of the rotations by j / radix of a full turn, with the sign of the transform.
   double cos[kMaxRadix], sin[kMaxRadix];
 };
 
@@ -24,7 +24,7 @@ class SmoothTransform {
   /// Whether there are loops for all prime factors of a length.
   static bool takes(size_t n);
   size_t size() const { return indices_.size(); }
-  /// The index at which the transform expects element k.
+  /// The index at which the buffer must contain element k of the input.
   size_t index_of(size_t k) const { return indices_[k]; }
   const size_t* indices() const { return indices_.data(); }
   /// Transforms in place; each element consists of `lanes` numbers, one of each row, where `lanes`

@@ -1,4 +1,5 @@
-// Resizes an axis of images: each new element is a weighted sum of a few neighbouring elements.
+// A kernel that resizes an axis of images: each new element is a weighted sum of a few neighbouring
+// elements.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +11,7 @@
 namespace crescent::operations {
 namespace {
 
-/// y[i] = the sum of w[t] x[t * inner + i] for `count` vectors of i.
+/// Computes y[i] = the sum of w[t] x[t * inner + i] over t, for `count` vectors of i.
 template <int count, class V, class T>
 CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
   constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
@@ -25,7 +26,7 @@ CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64
   std::memcpy(y, sums, sizeof sums);
 }
 
-/// The same for all i < inner.
+/// Computes the same sums for all i < inner.
 template <class T>
 CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
   typedef T V __attribute__((vector_size(64)));
@@ -42,8 +43,8 @@ CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner, const T* w, int64_t
   }
 }
 
-/// The same for a small number of channels that is known at compile time, so that the sums stay in
-/// registers.
+/// Computes the same sums for a small number of channels that is known at compile time, so that the
+/// sums stay in registers.
 template <int channels, class T>
 CRESCENT_IN_CLONES void sum_channels(const T* x, const T* w, int64_t taps, T* y) {
   T sums[channels] = {};
@@ -52,7 +53,7 @@ CRESCENT_IN_CLONES void sum_channels(const T* x, const T* w, int64_t taps, T* y)
   for (int c = 0; c < channels; ++c) y[c] = sums[c];
 }
 
-/// Computes elements [begin, end) of the resized axis, from x (from, inner).
+/// Computes elements [begin, end) of the resized axis from x (elements of the old axis, inner).
 template <class T>
 CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* weights,
                                      int64_t taps, int64_t inner, int64_t begin, int64_t end,
@@ -60,7 +61,7 @@ CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* 
   for (int64_t j = begin; j < end; ++j) {
     const T *from = x + first[j] * inner, *w = weights + j * taps;
     T* to = y + j * inner;
-    switch (inner) {  // numbers of channels that images have
+    switch (inner) {  // the usual numbers of channels
       case 1:
         sum_channels<1>(from, w, taps, to);
         break;
@@ -109,7 +110,7 @@ class BandedMatmulKernel final : public CpuKernel {
   }
 
  private:
-  /// Splits the work into blocks, which do not cross an outer index.
+  /// Divides the work into blocks, each within a single index of the outer axes.
   template <class T>
   void run_as(const CpuArguments& a, const T* weights) const {
     constexpr int64_t kWork = 16384;  ///< elements per block

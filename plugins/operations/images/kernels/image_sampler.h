@@ -6,11 +6,11 @@
 
 namespace crescent::operations {
 
-/// i modulo n, not below 0.
+/// The remainder of i modulo n in the range from 0 to n - 1.
 inline int64_t wrapped(int64_t i, int64_t n) { return ((i % n) + n) % n; }
 
-/// The index, along an axis of n elements, of the element that index i refers to by the fill mode;
-/// -1: none.
+/// The index of the element, on an axis of n elements, that stands for index i according to the
+/// fill mode; -1 if there is none.
 inline int64_t placed(int64_t i, int64_t n, FillMode fill) {
   if (i >= 0 && i < n) return i;
   switch (fill) {
@@ -33,7 +33,7 @@ inline int64_t placed(int64_t i, int64_t n, FillMode fill) {
   return -1;
 }
 
-/// The floor of a coordinate as an integer; coordinates that are far outside, and NaN, do not
+/// The floor of a coordinate as an integer. Coordinates far outside of the image and NaN do not
 /// overflow.
 inline int64_t floor_of(float x) {
   constexpr float kFar = 1e9F;
@@ -66,7 +66,8 @@ struct ImageSampler {
   }
 
  private:
-  /// The pixel at these indices; null if the fill mode gives none there.
+  /// The address of the pixel at these indices; null if they are outside and the fill mode names no
+  /// other pixel.
   const float* pixel(const float* image, int64_t row, int64_t column) const {
     const int64_t y = placed(row, height, fill), x = placed(column, width, fill);
     return y < 0 || x < 0 ? nullptr : image + (y * width + x) * channels;
@@ -75,7 +76,8 @@ struct ImageSampler {
     const float* from = pixel(image, rounded(row), rounded(column));
     for (int64_t c = 0; c < count; ++c) to[c] = from ? from[c] : fill_value;
   }
-  /// For `known` channels, a number known at compile time; 0: any number.
+  /// Interpolates between four pixels. `known` is the number of channels if it is known at compile
+  /// time, else 0.
   template <int64_t known>
   void between(const float* image, float row, float column, int64_t channel_count,
                float* to) const {

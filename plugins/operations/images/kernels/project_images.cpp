@@ -1,5 +1,5 @@
 // Affine and perspective transforms of images, by a kernel that computes the source coordinates of
-// each pixel on the way.
+// each pixel right before it reads the image there.
 #include "crescent/device/cpu_kernel.h"
 #include "crescent/registry/registration.h"
 #include "image_sampler.h"
@@ -39,7 +39,7 @@ class ProjectImagesKernel final : public CpuKernel {
   }
 
  private:
-  /// Computes row `line` of the result by the coefficients n of the transform.
+  /// Computes row `line` of the result with the coefficients n of the transform.
   void show_row(const float* image, const float* n, int64_t line, float* to) const {
     const int64_t channels = sampler_.channels;
     const bool by_channel = !perspective_ && (n[6] != 0 || n[7] != 0);

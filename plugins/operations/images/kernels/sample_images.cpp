@@ -38,7 +38,7 @@ class SampleImagesKernel final : public CpuKernel {
 
  private:
   ImageSampler sampler_{};
-  int64_t batch_ = 0, rows_ = 0, columns_ = 0;  ///< of the result
+  int64_t batch_ = 0, rows_ = 0, columns_ = 0;  ///< sizes of the result
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace crescent::operations {
 
-/// Row-major view of one matrix.
+/// A row-major view of one matrix.
 struct Matrix {
   double* values;
   int64_t rows, columns;
@@ -21,10 +21,10 @@ inline void copy(const Matrix& from, const Matrix& to) {
   std::copy_n(from.values, from.rows * from.columns, to.values);
 }
 
-/// The parts of all operands that belong to one matrix of the batch.
+/// For one matrix of the batch, its part of each input and output.
 struct MatrixParts {
-  std::array<Matrix, 2> in;   ///< read only
-  std::array<Matrix, 4> out;  ///< results of other dtypes are accessed by as<int32_t>(1)
+  std::array<Matrix, 2> in;   ///< must not be written to
+  std::array<Matrix, 4> out;  ///< an output of another dtype is accessed by as<int32_t>(index)
   template <class T>
   T* as(size_t i) const {
     return reinterpret_cast<T*>(out[i].values);
@@ -88,7 +88,7 @@ class MatricesKernel : public CpuKernel {
     batch_ = MatrixBatch(r.inputs, r.outputs);
     loop_.emplace(*r.op_as<Op>());
     work_ = loop_->work(r.inputs[0].shape);
-    constexpr double kPart = 20000;  ///< fewest operations per part of a thread
+    constexpr double kPart = 20000;  ///< fewest operations per task
     grain_ = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(batch_.flops(), 1.0)));
     return true;
   }

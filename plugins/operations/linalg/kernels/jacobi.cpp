@@ -23,8 +23,8 @@ CRESCENT_IN_CLONES void take_root(Lanes& x) {
   std::memcpy(&x, each, sizeof x);
 }
 
-/// The squared relative length up to which rounding errors leave a column that depends linearly on
-/// others.
+/// A squared relative length: a column that depends linearly on others may keep such a length
+/// because of rounding errors.
 double negligible_square(int64_t m) {
   const double share = kEpsilon * static_cast<double>(m);
   return share * share;
@@ -84,14 +84,14 @@ CRESCENT_CLONES(rotate_columns, rotate_pairs,
                  double nothing, bool* turned),
                 (columns, basis, norms, m, n, nothing, turned))
 
-/// A view of a matrix or of its transpose.
+/// A view of a matrix, or of its transpose.
 struct View {
   double* values;
   int64_t down, across;
   double& operator()(int64_t i, int64_t j) const { return values[i * down + j * across]; }
 };
 
-/// Replaces a column of u whose singular value is 0 by a unit vector orthogonal to the columns
+/// Replaces a column of u, whose singular value is 0, by a unit vector orthogonal to the columns
 /// before it.
 void complete(const View& u, int64_t m, int64_t column) {
   const auto rest = [&](int64_t i) {
@@ -115,8 +115,8 @@ void complete(const View& u, int64_t m, int64_t column) {
   }
 }
 
-/// The working copy of up to kSvdLanes matrices with m >= n rows: columns of elements, each of
-/// which has one number per matrix.
+/// The working copy of up to kSvdLanes matrices with m >= n rows. Matrices are stored by columns,
+/// and each element consists of one number per matrix.
 class MatrixGroup {
  public:
   MatrixGroup(int64_t m, int64_t n, double* work)
@@ -186,7 +186,7 @@ class MatrixGroup {
   }
   int64_t m_, n_;
   double *columns_, *basis_, *norms_;
-  int64_t* order_;  ///< columns by descending singular value
+  int64_t* order_;  ///< indices of the columns in the order of descending singular values
   double scales_[kSvdLanes] = {};
 };
 

@@ -1,5 +1,5 @@
-// Solutions of linear systems, and LU and Cholesky factors, of small matrices and of those that
-// LAPACK does not take.
+// Solutions of linear systems, and LU and Cholesky factors, of small matrices and of other matrices
+// for which there is no LAPACK kernel.
 #include <cmath>
 
 #include "batches.h"
@@ -29,7 +29,7 @@ struct TriangularLoop {
   bool lower;
 };
 
-/// LU decomposition in place; pivots[i] is the row that row i was exchanged with. Returns the sign
+/// LU decomposition in place; pivots[i] is the row with which row i was exchanged. Returns the sign
 /// of the permutation.
 double factor(const Matrix& a, int32_t* pivots) {
   double sign = 1;
@@ -68,7 +68,7 @@ struct LuLoop {
 
 struct SolveLoop {
   explicit SolveLoop(const Solve&) {}
-  /// The size of the factors and the pivots.
+  /// The scratch memory has room for the factors and the pivots.
   int64_t work(const Shape& a) const { return a[-1] * (a[-1] + 1); }
   void one(const MatrixParts& x, double* work) const {
     const int64_t n = x.in[0].rows;

@@ -10,7 +10,7 @@ namespace {
 
 struct QrLoop {
   explicit QrLoop(const BatchedQr&) {}
-  /// The size of the matrix, the complete q and one reflection.
+  /// The scratch memory has room for the matrix, the complete q and one reflection.
   int64_t work(const Shape& a) const { return a[-2] * (a[-1] + a[-2] + 1); }
   void one(const MatrixParts& x, double* work) const {
     const int64_t m = x.in[0].rows, n = x.in[0].columns;
@@ -52,14 +52,15 @@ struct QrLoop {
   }
 };
 
-/// Rejects large matrices, for which the op is decomposed.
+/// The kernel for small matrices. It refuses large matrices, for which the op is decomposed into
+/// other ops.
 class BatchedQrKernel final : public MatricesKernel<BatchedQr, QrLoop> {
  public:
   static void describe(Schema<BatchedQrKernel>& s) {
     s.doc("Runs on several threads, each with some matrices.");
   }
   bool prepare(const CpuRequest& r) override {
-    constexpr int64_t kLarge = 48;  ///< larger matrices have more rows or columns
+    constexpr int64_t kLarge = 48;  ///< matrices with more rows or columns are large
     const Shape& a = r.inputs[0].shape;
     const bool decomposes = a.rank() == 2 && !r.op_as<BatchedQr>()->complete;
     if (decomposes && std::max(a[0], a[1]) >= kLarge) return false;

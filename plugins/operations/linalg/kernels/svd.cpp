@@ -10,14 +10,14 @@
 namespace crescent::operations {
 namespace {
 
-constexpr int64_t kLine = 8;  ///< doubles per cache line
+constexpr int64_t kLine = 8;  ///< number of doubles per cache line
 
-/// The number of groups, whose matrices are decomposed at once.
+/// The number of groups of kSvdLanes matrices, which are decomposed at once.
 int64_t groups(const Shape& a) {
   return (a.slice(0, a.rank() - 2).size() + kSvdLanes - 1) / kSvdLanes;
 }
-/// Decomposes the matrices of a group. `work` has room for svd_work() numbers and a cache line
-/// more, to align them.
+/// Decomposes the matrices of a group. `work` must have room for svd_work() numbers and one more
+/// cache line, for alignment.
 void decompose_group(const Shape& shape, int64_t group, const double* a, double* u, double* s,
                      double* vt, double* work) {
   const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n), first = group * kSvdLanes;

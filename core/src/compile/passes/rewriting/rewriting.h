@@ -15,16 +15,17 @@ using Instruction = Program::Instruction;
 class Rewriting;
 
 inline constexpr int kKeep = -1;
-/// The value that replaces the only result of the instruction (same spec), or kKeep.
+/// A rule: returns a value with the same spec that replaces the only result of the instruction, or
+/// kKeep.
 using Rewrite = std::function<int(Rewriting&, const Instruction&)>;
 
 /// Calls `rewrite` on every instruction; returns whether any was replaced.
 bool rewrite_each(Program& program, const Rewrite& rewrite);
 
-/// Per value, whether an instruction, an output or a variable's new value reads it.
+/// For each value, whether an instruction, an output or a variable's new value reads it.
 std::vector<bool> values_read(const Program& program);
 
-/// The op as a T, or null.
+/// Returns the op as a T, or null if it is of another class.
 template <class T>
 const T* as(const Op& op) {
   return op.name() == T::kName ? dynamic_cast<const T*>(&op) : nullptr;
@@ -46,9 +47,9 @@ class Rewriting {
   DType dtype(int value) const { return spec(value).dtype; }
   TensorSpec result(const Instruction& i) const { return spec(i.outputs[0]); }
 
-  /// The instruction that computes the value; null for inputs, variables and constants.
+  /// Returns the instruction that computes the value; null for inputs, variables and constants.
   const Instruction* producer(int value) const { return producers_[value]; }
-  /// The same if the op of the instruction is a T, else null.
+  /// Returns the op that computes the value if it is a T, else null.
   template <class T>
   const Instruction* producer_as(int value) const {
     const Instruction* i = producer(value);
@@ -59,17 +60,17 @@ class Rewriting {
     const Instruction* i = producer(value);
     return i ? as<T>(*i->op) : nullptr;
   }
-  /// The number that every element of the value has, if known at compile time.
+  /// The number to which all elements of the value are equal, if that is known at compile time.
   std::optional<double> uniform(int value) const;
   bool is_uniform(int value, double number) const { return uniform(value) == number; }
   /// Whether exactly one instruction reads the value, and it is neither an output nor a new value
   /// of a variable.
   bool read_once(int value) const { return reads_[value] == 1; }
-  /// Whether the value depends only on constants and on variables that the program never writes: a
-  /// device computes it once until they change.
+  /// Whether the value depends only on constants and on variables that the program never writes. A
+  /// device computes such a value once and again after a variable has changed.
   bool is_stable(int value) const { return is_stable_[value]; }
 
-  /// Adds an instruction before the current one; returns its (first) result.
+  /// Adds an instruction before the current one; returns its only or first result.
   int add(OpPtr op, std::vector<int> inputs);
   template <class T>
   int add(T op, std::vector<int> inputs) {
@@ -78,9 +79,9 @@ class Rewriting {
   int add_unary(UnaryKind kind, int x);
   int add_binary(BinaryKind kind, int a, int b);
   int add_scalar(double number, DType dtype);
-  /// The value reshaped; the value itself when it has that shape.
+  /// Returns the value reshaped, or the value itself if it has that shape.
   int reshaped(int value, const Shape& shape);
-  /// The value broadcast to the spec; kKeep when the dtype differs.
+  /// Returns the value broadcast to the spec, or kKeep if the dtype differs.
   int stretched(int value, const TensorSpec& spec);
 
  private:
@@ -92,11 +93,11 @@ class Rewriting {
 
   Program& program_;
   std::deque<Instruction> code_;
-  std::vector<const Instruction*> producers_;  ///< per value
-  std::vector<int> replacement_;               ///< per value: its replacement
+  std::vector<const Instruction*> producers_;  ///< indexed by value: as producer() returns it
+  std::vector<int> replacement_;               ///< indexed by value: the value that replaces it
   std::vector<int> reads_;
-  std::vector<int> constant_;    ///< per value: index among the constants, or -1
-  std::vector<bool> is_stable_;  ///< per value
+  std::vector<int> constant_;    ///< indexed by value: index among the constants, or -1
+  std::vector<bool> is_stable_;  ///< indexed by value
   int scope_ = 0;
   bool changed_ = false;
 };

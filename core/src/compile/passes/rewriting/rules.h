@@ -10,7 +10,7 @@
 
 namespace crescent::passes {
 
-/// The place where a pattern matched.
+/// The instructions and values in a program that a pattern matched.
 class Match {
  public:
   /// The instruction of the n-th call in the pattern, from left to right; 0 is the whole pattern.
@@ -19,7 +19,7 @@ class Match {
   const T& op(size_t n = 0) const {
     return op_of<T>(call(n));
   }
-  /// The value that the letter matched.
+  /// The value that a letter of the pattern matched.
   int operator[](char letter) const { return values_[index(letter)]; }
   double number(char letter) const { return numbers_[index(letter)]; }
 
@@ -46,12 +46,12 @@ struct Condition {
 /// Whether a replacement gives the same bits (but for the sign of a zero) or differs by rounding.
 enum class Digits : uint8_t { same, rounded };
 
-/// Where `pattern` matches and the condition holds, the replacement is computed instead.
+/// A rule: where `pattern` matches and the condition holds, `replacement` is computed instead.
 struct RewriteRule {
   std::string_view pattern, replacement;
   Condition condition = {};
-  /// Returns the value of the replacement, or kKeep. Null: the text `replacement` is built and
-  /// broadcast to the shape of the result.
+  /// Returns the value that replaces the matched one, or kKeep. If `build` is null, the replacement
+  /// is built from the text `replacement` and broadcast to the shape of the result.
   int (*build)(Rewriting&, const Match&) = nullptr;
   Digits digits = Digits::same;
 };
@@ -63,14 +63,14 @@ class CRESCENT_API RuleTable {
 
   std::string_view pass() const { return pass_; }
   std::span<const RewriteRule> rules() const { return rules_; }
-  /// Applies to every instruction the first rule that fits; returns whether any did.
+  /// Applies the first rule that fits to each instruction; returns whether a rule was applied.
   bool rewrite(Program& program) const;
 
  private:
   struct Parsed {
     const RewriteRule* rule;
-    Term pattern, replacement;  ///< `replacement` is empty for a rule with `build`
-    unsigned orders = 1;        ///< number of orders of the operands of commutative calls
+    Term pattern, replacement;  ///< `replacement` is empty if the rule has `build`
+    unsigned orders = 1;        ///< number of ways to order the operands of commutative calls
   };
   int apply(Rewriting& r, const Instruction& instruction) const;
 

@@ -7,16 +7,17 @@
 
 namespace crescent::passes {
 
-/// A letter matches any value; the letters n to q match a value filled with one number. A number
-/// matches a value filled with it; a call matches the result of an op. Calls are named after ops or
-/// after the kinds of elementwise ops and reductions; "(...)" matches any operands.
+/// A letter matches any value; the letters n to q match only a value whose elements are all one
+/// number. A number matches a value whose elements all have this number; a call matches the result
+/// of an op. Calls have the names of ops, or of the kinds of elementwise ops and reductions;
+/// "(...)" matches any operands.
 struct Term {
   enum class Type { letter, number, call } type{};
   char letter = 0;
   double number = 0;
-  std::string_view op;          ///< if type is call: name() of the op
-  int kind = -1;                ///< if type is call: the kind of the op; -1 matches any
-  bool is_commutative = false;  ///< the first two operands may be swapped
+  std::string_view op;          ///< for a call: name() of the op
+  int kind = -1;                ///< for a call: the kind of the op; -1 matches any kind
+  bool is_commutative = false;  ///< whether the first two operands may be swapped
   bool takes_any = false;
   std::vector<Term> operands;
 };

@@ -47,11 +47,11 @@ class Hoisting {
   }
 
  private:
-  /// The value outside of the scan that corresponds to a value of the body.
+  /// The value of the program that corresponds to a value of the body, if there is one.
   struct OuterValue {
-    int same = -1;             ///< the value itself, if it does not change between steps
-    int sequence = -1;         ///< the values of all steps, stacked
-    bool is_constant = false;  ///< a constant of the body
+    int same = -1;             ///< the value, if it is equal in all steps
+    int sequence = -1;         ///< the stacked values of all steps
+    bool is_constant = false;  ///< whether it is a constant of the body
     bool is_hoisted = false;
   };
   OuterValue& at(int value) { return outer_values_[value]; }
@@ -120,7 +120,7 @@ class Hoisting {
     return add(steps, {add(i.op, {add(rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
   }
 
-  /// Passes hoisted values that the body still reads to it as additional inputs.
+  /// Makes hoisted values that the body still reads additional inputs of the body.
   void need(const std::vector<int>& values) {
     for (int value : values) {
       if (at(value).is_hoisted) new_inputs_.push_back(value), at(value).is_hoisted = false;
@@ -144,9 +144,9 @@ class Hoisting {
   Program& program_;
   Instruction& loop_;
   std::vector<Instruction>& code_;
-  const Scan scan_;  ///< the scan before this pass
+  const Scan scan_;  ///< the scan as it was before this pass
   Program body_;
-  std::vector<OuterValue> outer_values_;  ///< per value of the body
+  std::vector<OuterValue> outer_values_;  ///< indexed by value of the body
   std::vector<int> new_inputs_;
 };
 

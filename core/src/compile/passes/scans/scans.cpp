@@ -1,5 +1,5 @@
-// Scans: runs the passes on the bodies of loops over time. The states before every step are not
-// stacked when nothing reads them.
+// Scans: runs the passes on the bodies of loops over time. If nothing reads the states before every
+// step, the scan does not output them.
 #include <algorithm>
 #include <unordered_map>
 

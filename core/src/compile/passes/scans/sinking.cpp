@@ -16,7 +16,7 @@ namespace {
 
 class Sinking {
  public:
-  /// `read` tells, per value of the program, whether anything reads it.
+  /// `read` says for each value of the program whether anything reads it.
   Sinking(Program& program, const Instruction& loop, const std::vector<bool>& read)
       : program_(program),
         loop_(loop),
@@ -41,7 +41,7 @@ class Sinking {
       at(body_.outputs[o]).stacked = loop.outputs[o];
   }
 
-  /// Appends the loop and after it the instructions that were moved.
+  /// Appends to `code` the loop and, after it, the instructions that were moved out of the body.
   bool run(std::vector<Instruction>& code) {
     if (steps() > 0) {
       for (size_t o = states(); o < is_moved_.size(); ++o) is_moved_[o] = sink_output(o);
@@ -53,13 +53,13 @@ class Sinking {
   }
 
  private:
-  /// What the pass knows of a value of the body.
+  /// Properties of a value of the body.
   struct BodyValue {
     const Instruction* producer = nullptr;
     int reads = 0;  ///< number of reads by instructions and by results of the body
     bool is_state = false;
-    int same = -1;  ///< outside of the scan: the value itself, if it does not change between steps
-    int stacked = -1;  ///< outside of the scan: the values of all steps, stacked
+    int same = -1;     ///< the corresponding value of the program, if it is equal in all steps
+    int stacked = -1;  ///< the value of the program with the stacked values of all steps
   };
   static Program cleaned(Program body) {
     dead_code(body);
@@ -71,7 +71,7 @@ class Sinking {
   int rank(int value) const { return spec(value).shape.rank(); }
   size_t states() const { return static_cast<size_t>(scan_.states); }
   size_t captured() const { return states() + static_cast<size_t>(scan_.sequences); }
-  /// The index of the scan's result that stacks this state before every step.
+  /// The index of the output of the scan that stacks the values of this state before every step.
   size_t kept(size_t state) const { return is_moved_.size() + state; }
   int64_t steps() const { return scan_.sequences > 0 ? outer(loop_.inputs[states()]).shape[0] : 0; }
 
@@ -94,10 +94,11 @@ class Sinking {
     op.shape = shape;
     return add(op, {value});
   }
-  /// Makes the instruction that was added last the one that computes `value`.
+  /// Changes the instruction that was added last so that its result is `value`.
   void becomes(int value) { after_loop_.back().outputs = {value}; }
 
-  // Values are stacked only if they are not larger than all that a step reads anyway.
+  // Whether the values of all steps may be stacked: those of a step must not be larger than
+  // everything that the step reads anyway.
   bool can_be_stacked(int value) {
     const BodyValue& v = at(value);
     if (v.stacked >= 0) return true;
@@ -108,7 +109,8 @@ class Sinking {
   int64_t bytes(int value) const {
     return spec(value).shape.size() * static_cast<int64_t>(size_of(spec(value).dtype));
   }
-  /// The values of all steps (t, ...), for which the body may need an additional output.
+  /// Returns the stacked values of all steps (t, ...), for which it adds an output to the body if
+  /// there is none.
   int stacked(int value) {
     int& all = at(value).stacked;
     if (all >= 0) return all;
@@ -124,9 +126,9 @@ class Sinking {
 
   enum class Term {
     sum,      ///< a sum of two terms
-    moved,    ///< a term whose elements were moved or repeated
-    product,  ///< a matrix product a'b
-    reduced,  ///< a term that was reduced to sums
+    moved,    ///< another term with its elements moved or repeated
+    product,  ///< a matrix product with a transposed first operand
+    reduced,  ///< sums over axes of another term
     unknown
   };
   Term term(int value) {
@@ -191,7 +193,7 @@ class Sinking {
     }
   }
 
-  /// Moves behind the scan a state that every step only adds a term to.
+  /// Moves the computation of a state after the scan if every step only adds a term to the state.
   bool sink_state(size_t s) {
     const int before = body_.inputs[s], after = body_.outputs[s];
     const Instruction* i = at(after).producer;
@@ -208,7 +210,8 @@ class Sinking {
     return true;
   }
 
-  /// Moves behind the scan an output that is, in every step, a product with the same matrix.
+  /// Moves the computation of an output after the scan if it is a product with the same matrix in
+  /// every step.
   bool sink_output(size_t o) {
     const int value = body_.outputs[o];
     const Instruction* i = at(value).producer;
@@ -250,12 +253,12 @@ class Sinking {
 
   Program& program_;
   const Instruction& loop_;
-  const Scan scan_;  ///< the scan before this pass
+  const Scan scan_;  ///< the scan as it was before this pass
   Program body_;
   const std::vector<bool>& read_;
-  std::vector<BodyValue> body_values_;  ///< per value of the body
-  std::vector<bool> is_moved_;          ///< per result of a step: whether it was moved
-  std::vector<int> new_outputs_;        ///< values outside of the scan
+  std::vector<BodyValue> body_values_;  ///< indexed by value of the body
+  std::vector<bool> is_moved_;          ///< indexed by result of a step: whether it was moved
+  std::vector<int> new_outputs_;        ///< values of the program
   std::vector<Instruction> after_loop_;
 };
 

@@ -1,4 +1,4 @@
-// Buckets of texts and integers by their hash.
+// Divides texts and integers into buckets by their hash.
 #pragma once
 #include <optional>
 
@@ -7,17 +7,18 @@
 
 namespace crescent {
 
-/// The bucket of a text, from 0 to buckets - 1, by SipHash with a key and by FarmHash without one.
+/// The bucket of a text, from 0 to buckets - 1: by SipHash if there is a key, else by FarmHash.
 inline int64_t bucket_of(std::string_view text, int64_t buckets, const std::optional<SipKey>& key) {
   const uint64_t hash = key ? sip_hash(text, *key) : farm_fingerprint(text);
   return static_cast<int64_t>(hash % static_cast<uint64_t>(buckets));
 }
-/// The bucket of a number, which is hashed as decimal text.
+/// The bucket of an integer, which is hashed as decimal text.
 inline int64_t bucket_of(int64_t number, int64_t buckets, const std::optional<SipKey>& key) {
   return bucket_of(std::to_string(number), buckets, key);
 }
 
-/// The key of the option `salt`, an integer or two, which is replaced by a list of two.
+/// The key from the option `salt`, which is one integer or two; `salt` is replaced by a list of
+/// two.
 inline std::optional<SipKey> key_of(Value& salt, std::string_view layer) {
   if (salt.is_null()) return std::nullopt;
   if (salt.is_int()) salt = List{salt, salt};

@@ -1,5 +1,5 @@
-// Hashes of texts that are the same in every process and on every machine: those by which
-// TensorFlow, and therefore Keras, puts texts into buckets.
+// Hashes of texts that are the same in every process and on every machine. TensorFlow, and
+// therefore Keras, uses these hashes to divide texts into buckets.
 #pragma once
 #include <array>
 #include <cstdint>

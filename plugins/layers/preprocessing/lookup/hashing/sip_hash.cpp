@@ -25,7 +25,7 @@ struct SipState {
   }
 };
 
-/// At most eight bytes as a word, the first one lowest.
+/// Joins at most eight bytes to a word, with the first byte as the lowest.
 uint64_t word_of(std::string_view bytes) {
   uint64_t word = 0;
   for (size_t i = 0; i < bytes.size(); ++i)
