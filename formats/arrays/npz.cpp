@@ -93,10 +93,10 @@ class Npz final : public keras::NamedFormat {
       const zip::Member* member = from->archive.find(name + kEnding);
       if (!member) fail("'", path, "' has no array '", name, "'");
       const std::string text = from->archive.text(*member);
-      const std::string array_path = place_of(*from, *member);
-      const size_t start = npy_objects(array_path, text);
-      if (start == 0) fail("'", array_path, "': expected lists, got an array of numbers");
-      const Ragged lists = read_ragged_pickle(array_path, std::string_view(text).substr(start));
+      const std::string title = place_of(*from, *member);
+      const size_t start = npy_objects(title, text);
+      if (start == 0) fail("'", title, "': expected lists, got an array of numbers");
+      const Ragged lists = read_ragged_pickle(title, std::string_view(text).substr(start));
       return {std::make_shared<BoxedTensor>(lists.values),
               std::make_shared<BoxedTensor>(lists.lengths)};
     });

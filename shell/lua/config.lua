@@ -22,8 +22,8 @@ config.print = shell.define("print -> nothing",
   "Sets how values are printed: cr.config.print { precision = 4 }. Options that are not given "
     .. "return to their defaults.",
   {
-    { name = "precision", type = "an integer", doc = "Maximum number of digits after the "
-      .. "decimal point; 8." },
+    { name = "precision", type = "an integer",
+      doc = "Maximum number of digits after the decimal point; 8." },
     { name = "threshold", type = "an integer",
       doc = "Tensors of more elements (1000) and lists of more elements (100) are abbreviated." },
     { name = "width", type = "an integer",

@@ -20,8 +20,8 @@ local function check(name, value, meta)
   return value
 end
 
-local device_type = { name = "device_type", type = "a text", doc = "\"cpu\", or nil for all "
-  .. "devices." }
+local device_type = { name = "device_type", type = "a text",
+  doc = "\"cpu\", or nil for all devices." }
 
 local function devices_of(type)
   local devices = {}
@@ -135,8 +135,8 @@ distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
   "Not available yet: weights that are divided among processes.", {
     { name = "layout_map", type = "a map of layouts", doc = "The layout of each weight.",
       takes_names = true },
-    { name = "batch_dim_name", type = "a text", doc = "The axis of the mesh that divides "
-      .. "batches." },
+    { name = "batch_dim_name", type = "a text",
+      doc = "The axis of the mesh that divides batches." },
     { name = "auto_shard_dataset", type = "a boolean", doc = "As in DataParallel.", default = true },
   }, function()
     shell.fail("ModelParallel is not there yet: every process holds all weights; DataParallel "
@@ -146,7 +146,8 @@ distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
 distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
   "Applies a layout to a tensor; only layouts that divide no axis are available.", {
     { name = "tensor", type = "a tensor", doc = "The tensor.", required = true },
-    { name = "layout", type = "a layout", doc = "The layout.", required = true, takes_names = true },
+    { name = "layout", type = "a layout",
+      doc = "The layout.", required = true, takes_names = true },
   }, function(tensor, layout)
     for _, axis in ipairs(check("distribute_tensor", layout, TensorLayout).axes) do
       if axis then

@@ -22,8 +22,8 @@ local option = {
     doc = "\"one_hot\": a vector of zeros and a one; \"int\": the index of the bin." },
   num_bins = { name = "num_bins", type = "an integer", required = true,
     doc = "Number of bins." },
-  max_tokens = { name = "max_tokens", type = "an integer", doc = "Maximum size of the "
-    .. "vocabulary." },
+  max_tokens = { name = "max_tokens", type = "an integer",
+    doc = "Maximum size of the vocabulary." },
   num_oov_indices = { name = "num_oov_indices", type = "an integer", default = 1,
     doc = "Number of indices for unknown values." },
 }
@@ -64,7 +64,8 @@ local kinds = {
     end },
   { "float_rescaled", "Rescales numbers: x * scale + offset.", {
       { name = "scale", type = "a number", default = 1.0, doc = "Factor." },
-      { name = "offset", type = "a number", default = 0.0, doc = "Added to the product." }, option.name },
+      { name = "offset", type = "a number", default = 0.0,
+        doc = "Added to the product." }, option.name },
     function(scale, offset, name)
       return new_feature("float32",
         layers.Rescaling { scale = scale, offset = offset, name = layer_name(name) }, "float")
@@ -76,8 +77,8 @@ local kinds = {
     end },
   { "float_discretized", "Encodes numbers by the range they fall into.", {
       { name = "num_bins", type = "an integer", doc = "Number of ranges that adapt() determines." },
-      { name = "bin_boundaries", type = "a list of numbers", doc = "Boundaries of the ranges, "
-        .. "instead of num_bins." },
+      { name = "bin_boundaries", type = "a list of numbers",
+        doc = "Boundaries of the ranges, instead of num_bins." },
       option.output_mode, option.name },
     function(num_bins, boundaries, output_mode, name)
       local layer = layers.Discretization { num_bins = num_bins, bin_boundaries = boundaries,
@@ -117,7 +118,8 @@ local function new_cross(feature_names, crossing_dim, output_mode)
 end
 FeatureSpace.cross = shell.define("cross -> a crossed feature",
   "Crosses columns: hashes the combination of their values.", {
-  { name = "feature_names", type = "a list of texts", required = true, doc = "The columns to cross." },
+  { name = "feature_names", type = "a list of texts", required = true,
+    doc = "The columns to cross." },
   { name = "crossing_dim", type = "an integer", required = true,
     doc = "Number of bins." }, option.output_mode,
 }, new_cross)
@@ -427,8 +429,8 @@ local options = {
     doc = "\"concat\": one tensor of all features; \"dict\": a table of tensors." },
   { name = "crosses", type = "a list",
     doc = "Lists of columns to cross, each of which adds a feature." },
-  { name = "crossing_dim", type = "an integer", default = 32, doc = "Number of bins of each "
-    .. "cross." },
+  { name = "crossing_dim", type = "an integer", default = 32,
+    doc = "Number of bins of each cross." },
   { name = "hashing_dim", type = "an integer", default = 32,
     doc = "Number of bins of hashed columns." },
   { name = "num_discretization_bins", type = "an integer", default = 32,

@@ -80,29 +80,30 @@ end
 
 local file = { name = "file", type = "a text",
   doc = "A path that ends in .svg, .png or .txt; without one the figure is drawn at the terminal." }
-local width = { name = "width", type = "a number", doc = "Width in pixels, or in columns of the "
-  .. "terminal." }
-local height = { name = "height", type = "a number", doc = "Height in pixels, or in lines of "
-  .. "the terminal." }
+local width = { name = "width", type = "a number",
+  doc = "Width in pixels, or in columns of the terminal." }
+local height = { name = "height", type = "a number",
+  doc = "Height in pixels, or in lines of the terminal." }
 local title = { name = "title", type = "a text", doc = "Title above the figure." }
 local xlabel = { name = "xlabel", type = "a text", doc = "Label of the x axis." }
 local ylabel = { name = "ylabel", type = "a text", doc = "Label of the y axis." }
-local values = { name = "values", type = "a tensor or a list", doc = "The numbers to count.", required = true,
+local values = { name = "values", type = "a tensor or a list",
+  doc = "The numbers to count.", required = true,
   takes_lists = true }
 
 cr.plot = shell.define("plot -> a path, or nothing",
   "Draws lines of y over x at the terminal or into a file: cr.plot(y), cr.plot(x, y), cr.plot({ "
     .. "loss = a, val_loss = b }, { file = 'loss.svg' }). NaN leaves a gap.", {
     { name = "x", type = "a tensor or a list", required = true, takes_lists = true,
-      takes_names = true, doc = "The x coordinates; if it is the only argument it is y, and x "
-        .. "counts from 1." },
+      takes_names = true,
+      doc = "The x coordinates; if it is the only argument it is y, and x counts from 1." },
     { name = "y", type = "a tensor, a list or a table",
       doc = "Numbers; the columns of a matrix, a list of series or a table of series by name." },
     title, xlabel, ylabel,
-    { name = "label", type = "a text", doc = "Name in the legend; a list of names for several "
-      .. "series." },
-    { name = "style", type = "a text", default = "line", doc = "\"line\", \"points\" or "
-      .. "\"bars\"." },
+    { name = "label", type = "a text",
+      doc = "Name in the legend; a list of names for several series." },
+    { name = "style", type = "a text", default = "line",
+      doc = "\"line\", \"points\" or \"bars\"." },
     file, width, height,
   }, function(x, y, name, x_name, y_name, label, style, path, wide, high)
     if y == nil then x, y = nil, x end
@@ -117,8 +118,8 @@ cr.plot = shell.define("plot -> a path, or nothing",
 
 cr.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the values.", {
   values,
-  { name = "bins", type = "an integer", doc = "Number of intervals; chosen by the number of "
-    .. "values when not given." },
+  { name = "bins", type = "an integer",
+    doc = "Number of intervals; chosen by the number of values when not given." },
   title, xlabel, ylabel, file, width, height,
 }, function(x, bins, name, x_name, y_name, path, wide, high)
   local series = { y = values_of(x), style = "histogram", bins = bins }

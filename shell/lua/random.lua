@@ -77,7 +77,8 @@ define("beta", "Samples of the beta distribution.", {
 end)
 
 define("binomial", "Samples of the binomial distribution: numbers of successes.", {
-  shape_option, number("counts", "Number of trials."), number("probabilities", "Probability of success."), dtype_option,
+  shape_option, number("counts", "Number of trials."), number("probabilities",
+    "Probability of success."), dtype_option,
   seed_option,
 }, function(shape, counts, probabilities, dtype, seed)
   if type(probabilities) == "number" and not (probabilities >= 0 and probabilities <= 1) then
@@ -134,8 +135,8 @@ end
 
 define("choice",
   "Randomly chosen items: rows of a tensor or list, or integers from 0 to a - 1.", {
-  { name = "a", type = "an integer, a tensor or a list", doc = "The items to choose from, or an "
-    .. "integer.",
+  { name = "a", type = "an integer, a tensor or a list",
+    doc = "The items to choose from, or an integer.",
     required = true },
   { name = "shape", type = "a list of integers", doc = "Shape of the result; nil: one item." },
   { name = "replace", type = "a boolean", default = true,
@@ -173,7 +174,8 @@ define("categorical",
     required = true },
   { name = "num_samples", type = "an integer", doc = "Number of samples of each row.",
     required = true },
-  { name = "dtype", type = "a dtype", default = "int32", doc = "Dtype of the result." }, seed_option,
+  { name = "dtype", type = "a dtype", default = "int32",
+    doc = "Dtype of the result." }, seed_option,
 }, function(logits, num_samples, dtype, seed)
   logits = ops.cast(logits, "float32")
   if #logits.shape ~= 2 then

@@ -34,10 +34,12 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
       required = true },
     { name = "class_mapping", type = "a table", doc = "Refused: no text is drawn." },
     { name = "color", type = "three numbers", doc = "Colour of the boxes; grey by default." },
-    { name = "line_thickness", type = "an integer", default = 2, doc = "Thickness of lines in "
-      .. "pixels." },
-    { name = "text_thickness", type = "an integer", default = 1, doc = "Ignored: no text is drawn." },
-    { name = "font_scale", type = "a number", default = 1.0, doc = "Ignored: no text is drawn." },
+    { name = "line_thickness", type = "an integer", default = 2,
+      doc = "Thickness of lines in pixels." },
+    { name = "text_thickness", type = "an integer", default = 1,
+      doc = "Refused unless 1: no text is drawn." },
+    { name = "font_scale", type = "a number", default = 1.0,
+      doc = "Refused unless 1: no text is drawn." },
     data_format,
   }, function(images, bounding_boxes, format, class_mapping, color, thickness, text_thickness,
     font_scale, order)
@@ -100,10 +102,10 @@ visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks ->
       doc = "Integer class of each pixel (batch, height, width, 1).", required = true },
     { name = "num_classes", type = "an integer",
       doc = "Number of classes to draw; by default up to the largest in the masks." },
-    { name = "color_mapping", type = "a table", doc = "Colours by class: { [0] = { 255, 0, 0 } "
-      .. "}." },
-    { name = "alpha", type = "a number", default = 0.8, doc = "Opacity of the masks, from 0 to "
-      .. "1." },
+    { name = "color_mapping", type = "a table",
+      doc = "Colours by class: { [0] = { 255, 0, 0 } }." },
+    { name = "alpha", type = "a number", default = 0.8,
+      doc = "Opacity of the masks, from 0 to 1." },
     { name = "blend", type = "a boolean", default = true,
       doc = "Blend masks with images; false returns the colours alone as float32." },
     { name = "ignore_index", type = "an integer", default = -1,

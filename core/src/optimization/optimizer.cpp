@@ -154,9 +154,8 @@ void Optimizer::include(const Variables& variables) {
 
 const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) const {
   if (guess < variables_.size() && variables_[guess] == variable) return slot_variables_[guess];
-  const auto known_slots =
-      std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
-  return slot_variables_[known_slots];
+  const auto index = std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
+  return slot_variables_[index];
 }
 
 /// Creates the slots of a variable. A slot whose initial value is an empty Tensor is omitted:

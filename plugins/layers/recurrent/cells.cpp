@@ -109,7 +109,7 @@ void LstmCell::describe(Schema<LstmCell>& s) {
   s.field("recurrent_activation", &LstmCell::gate_activation_, "Activation function of the gates.");
   describe_weights(s);
   s.field("unit_forget_bias", &LstmCell::unit_forget_bias_,
-          "Add 1 to the initial bias of the forget gate.");
+          "Start the bias of the forget gate at 1.");
   describe_penalties(s);
   describe_seed(s);
   s.field("implementation", &LstmCell::implementation_,

@@ -36,7 +36,7 @@ class ConvLstmCell final : public GatedCell {
                "Activation function of the gates.");
     describe_weights(s);
     s.field("unit_forget_bias", &ConvLstmCell::unit_forget_bias_,
-            "Add 1 to the initial bias of the forget gate.");
+            "Start the bias of the forget gate at 1.");
     describe_penalties(s);
     describe_seed(s);
   }

@@ -27,8 +27,8 @@ local options = {
   },
   weights = {
     type = "a text",
-    doc = "Path of a file of weights (those of Keras too), with or without the classifier as in the "
-      .. "model; \"imagenet\": the weights of Keras from its cache folder; nil: random weights.",
+    doc = "Path of a file of weights (those of Keras too), with or without the classifier as in "
+      .. "the model; \"imagenet\": the weights of Keras from its cache folder; nil: random weights.",
   },
   input_tensor = { type = "a symbol", doc = "A symbol to use as the input instead of a new one." },
   input_shape = { type = "a list of three integers",

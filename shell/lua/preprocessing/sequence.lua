@@ -87,8 +87,8 @@ end
 sequence.skipgrams = shell.define("skipgrams -> a list of pairs, a list of labels",
   "Pairs of nearby words with label 1, and of words with random others with label 0. Word 0 is "
     .. "skipped.", {
-    { name = "sequence", type = "a list of integers", required = true, doc = "The numbers of "
-      .. "the words of a text." },
+    { name = "sequence", type = "a list of integers", required = true,
+      doc = "The numbers of the words of a text." },
     { name = "vocabulary_size", type = "an integer", required = true,
       doc = "The largest word number plus 1." },
     { name = "window_size", type = "an integer", default = 4,
@@ -191,8 +191,8 @@ end
 sequence.TimeseriesGenerator = shell.define("TimeseriesGenerator -> a generator of batches",
   "Batches of windows of a time series, each with the target of the step after it: #g is the "
     .. "number of batches, g:batch(i) returns samples and targets, g:dataset() is for fit.", {
-    { name = "data", type = "a tensor", required = true, doc = "The time series, with steps "
-      .. "along the first axis." },
+    { name = "data", type = "a tensor", required = true,
+      doc = "The time series, with steps along the first axis." },
     { name = "targets", type = "a tensor", required = true, doc = "One target for each step." },
     { name = "length", type = "an integer", required = true,
       doc = "Number of steps that a window covers." },
@@ -204,8 +204,8 @@ sequence.TimeseriesGenerator = shell.define("TimeseriesGenerator -> a generator 
       doc = "First step to use." },
     { name = "end_index", type = "an integer",
       doc = "Last step to use; nil: the last one." },
-    { name = "shuffle", type = "a boolean", default = false, doc = "Draw the windows in random "
-      .. "order." },
+    { name = "shuffle", type = "a boolean", default = false,
+      doc = "Draw the windows in random order." },
     { name = "reverse", type = "a boolean", default = false,
       doc = "Reverse the steps of each window." },
     { name = "batch_size", type = "an integer", default = 128, doc = "Windows per batch." },

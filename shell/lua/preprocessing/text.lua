@@ -16,8 +16,8 @@ local options = {
   },
   filters = { name = "filters", type = "a text",
     doc = "Characters to remove; nil: punctuation except ', tabs and line breaks." },
-  lower = { name = "lower", type = "a boolean", default = true, doc = "Convert texts to lower "
-    .. "case." },
+  lower = { name = "lower", type = "a boolean", default = true,
+    doc = "Convert texts to lower case." },
   split = { name = "split", type = "a text", doc = "Separator of words; nil: a space." },
   analyzer = { name = "analyzer", type = "a function",
     doc = "A function that splits a text into words, instead of the rules above." },

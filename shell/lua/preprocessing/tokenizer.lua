@@ -266,16 +266,17 @@ return {
       doc = "Characters to remove; nil: punctuation except ', tabs and line breaks." },
     { name = "lower", type = "a boolean", default = true, doc = "Convert texts to lower case." },
     { name = "split", type = "a text", doc = "Separator of words; nil: a space." },
-    { name = "char_level", type = "a boolean", default = false, doc = "Treat each character as "
-      .. "a word." },
+    { name = "char_level", type = "a boolean", default = false,
+      doc = "Treat each character as a word." },
     { name = "oov_token", type = "a text",
       doc = "Token for unknown words, with number 1; nil: unknown words are left out." },
-    { name = "analyzer", type = "a function", doc = "A function that splits a text into words, "
-      .. "instead of the rules above." },
-    { name = "document_count", type = "an integer", default = 0, doc = "Number of texts seen "
-      .. "before." },
+    { name = "analyzer", type = "a function",
+      doc = "A function that splits a text into words, instead of the rules above." },
+    { name = "document_count", type = "an integer", default = 0,
+      doc = "Number of texts seen before." },
   }, new),
   tokenizer_from_json = shell.define("tokenizer_from_json -> a Tokenizer",
     "A Tokenizer from the JSON that its to_json() returned here or in Keras.",
-    { { name = "json_string", type = "a text", required = true, doc = "The JSON text." } }, from_json),
+    { { name = "json_string", type = "a text", required = true,
+      doc = "The JSON text." } }, from_json),
 }

@@ -68,10 +68,11 @@ functions.decode_deltas_to_boxes = shell.define("decode_deltas_to_boxes -> a ten
       required = true },
     { name = "anchor_format", type = "a text", doc = "Format of the anchors.", required = true },
     { name = "box_format", type = "a text", doc = "Format of the result.", required = true },
-    { name = "encoded_format", type = "a text", default = "center_yxhw", doc = "Format of the offsets." },
+    { name = "encoded_format", type = "a text", default = "center_yxhw",
+      doc = "Format of the offsets." },
     { name = "variance", type = "four numbers", doc = "Factors of the offsets." },
-    { name = "image_shape", type = "{height, width, channels}", doc = "Shape of the image, for "
-      .. "relative formats." },
+    { name = "image_shape", type = "{height, width, channels}",
+      doc = "Shape of the image, for relative formats." },
   }, function(anchors, deltas, anchor_format, box_format, encoded_format, variance, image_shape)
     local function decode(a, d)
       return box_ops.decode_deltas_to_boxes(a, d, anchor_format, box_format,

@@ -38,8 +38,8 @@ return {
       doc = "The predicted class of each sample, or a row of scores of which the highest "
         .. "counts; a single score above 0.5 is class 1.",
       required = true },
-    { name = "num_classes", type = "an integer", doc = "Number of classes; nil: as many as "
-      .. "occur." },
+    { name = "num_classes", type = "an integer",
+      doc = "Number of classes; nil: as many as occur." },
     { name = "weights", type = "a tensor", doc = "Weight of each sample; nil: 1." },
   }, function(labels, predictions, num_classes, weights)
     labels = classes_of("labels", labels)

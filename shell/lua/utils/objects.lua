@@ -35,8 +35,8 @@ objects.register_keras_serializable = shell.define("register_keras_serializable 
     .. "configurations.", {
     { name = "package", type = "a text", default = "Custom",
       doc = "Prefix of the name: package>name." },
-    { name = "name", type = "a text", doc = "Name; nil: that of the class. Functions require "
-      .. "one." },
+    { name = "name", type = "a text",
+      doc = "Name; nil: that of the class. Functions require one." },
   }, function(package, name)
     return function(object)
       local own = name or name_of(object)

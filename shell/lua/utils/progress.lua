@@ -108,8 +108,8 @@ return {
       doc = "Minimum number of seconds between two refreshes." },
     { name = "stateful_metrics", type = "a list of texts",
       doc = "Names of values to show as they are; of the others the mean is shown." },
-    { name = "unit_name", type = "a text", default = "step", doc = "Name of the unit that is "
-      .. "counted." },
+    { name = "unit_name", type = "a text", default = "step",
+      doc = "Name of the unit that is counted." },
   }, function(target, width, verbose, interval, stateful_metrics, unit_name)
     local now = cr.utils.clock()
     return setmetatable({

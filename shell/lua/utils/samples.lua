@@ -43,13 +43,13 @@ end
 
 samples.split_dataset = shell.define("split_dataset -> two datasets",
   "Splits arrays, one or a list, into two parts.", {
-  { name = "dataset", type = "tensors", doc = "An array, or a list of arrays with equally many "
-    .. "rows.",
+  { name = "dataset", type = "tensors",
+    doc = "An array, or a list of arrays with equally many rows.",
     required = true },
   { name = "left_size", type = "a number",
     doc = "Number or fraction of samples in the first part." },
-  { name = "right_size", type = "a number", doc = "Number or fraction of samples in the second "
-    .. "part." },
+  { name = "right_size", type = "a number",
+    doc = "Number or fraction of samples in the second part." },
   { name = "shuffle", type = "a boolean", default = false,
     doc = "Shuffle the samples before splitting." },
   { name = "seed", type = "an integer", doc = "Seed of the shuffling." },

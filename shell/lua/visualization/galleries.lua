@@ -95,19 +95,20 @@ local images_row = { name = "images", type = "a tensor", required = true, takes_
   doc = "Images (batch, height, width, 1, 3 or 4)." }
 local value_range = { name = "value_range", type = "two numbers", takes_lists = true,
   doc = "The values of black and white; { 0, 255 } when not given." }
-local rows_row = { name = "rows", type = "an integer", doc = "Rows of the grid; as many as "
-  .. "needed when not given." }
+local rows_row = { name = "rows", type = "an integer",
+  doc = "Rows of the grid; as many as needed when not given." }
 local cols_row = { name = "cols", type = "an integer",
   doc = "Columns of the grid; a square grid when not given." }
-local scale = { name = "scale", type = "a number", default = 2, doc = "Size of an image in inches." }
+local scale = { name = "scale", type = "a number", default = 2,
+  doc = "Size of an image in inches." }
 local path = { name = "path", type = "a text",
   doc = "A path that ends in .svg, .png or .txt; without one the grid is drawn at the terminal." }
 local show = { name = "show", type = "a boolean",
   doc = "Draw at the terminal; by default only if there is no path." }
 local transparent = { name = "transparent", type = "a boolean", default = true,
   doc = "Ignored: pictures have a white background." }
-local dpi = { name = "dpi", type = "an integer", default = 60, doc = "Resolution in dots per "
-  .. "inch." }
+local dpi = { name = "dpi", type = "an integer", default = 60,
+  doc = "Resolution in dots per inch." }
 local legend_handles = { name = "legend_handles", type = "a list", takes_lists = true,
   doc = "Entries of the legend, each a text and its colour: { { 'cat', { 255, 0, 0 } } }." }
 local data_format = { name = "data_format", type = "a text", default = "channels_last",
@@ -167,8 +168,8 @@ galleries.plot_bounding_box_gallery = shell.define("plot_bounding_box_gallery ->
       doc = "Colour of true boxes; { 0, 188, 212 } when not given." },
     { name = "pred_color", type = "three numbers", takes_lists = true,
       doc = "Colour of predicted boxes; { 255, 235, 59 } when not given." },
-    { name = "line_thickness", type = "an integer", default = 2, doc = "Thickness of lines in "
-      .. "pixels of the images." },
+    { name = "line_thickness", type = "an integer", default = 2,
+      doc = "Thickness of lines in pixels of the images." },
     { name = "font_scale", type = "a number", default = 1.0,
       doc = "Ignored: names are written below the images." },
     { name = "text_thickness", type = "an integer", doc = "Ignored." },
@@ -216,15 +217,15 @@ galleries.plot_segmentation_mask_gallery = shell.define(
     { name = "num_classes", type = "an integer", doc = "Number of classes to draw.",
       required = true },
     value_range,
-    { name = "y_true", type = "a tensor", doc = "Integer class of each pixel (batch, height, "
-      .. "width, 1)." },
+    { name = "y_true", type = "a tensor",
+      doc = "Integer class of each pixel (batch, height, width, 1)." },
     { name = "y_pred", type = "a tensor", doc = "Predicted values, in the form of y_true." },
     { name = "color_mapping", type = "a table", takes_names = true,
       doc = "Colours by class: { [0] = { 255, 0, 0 } }." },
-    { name = "blend", type = "a boolean", default = true, doc = "Blend masks with images; false "
-      .. "draws the colours alone." },
-    { name = "alpha", type = "a number", default = 0.8, doc = "Opacity of the masks, from 0 to "
-      .. "1." },
+    { name = "blend", type = "a boolean", default = true,
+      doc = "Blend masks with images; false draws the colours alone." },
+    { name = "alpha", type = "a number", default = 0.8,
+      doc = "Opacity of the masks, from 0 to 1." },
     { name = "ignore_index", type = "an integer", default = -1,
       doc = "A class that is not drawn." },
     data_format, rows_row, cols_row, scale, path, show, transparent, dpi, legend_handles,

@@ -249,9 +249,9 @@ int subclass(lua_State* L) {
   protected_call(L, 4, 1);
   if (!lua_isnil(L, -1)) return 1;
   const KindInfo& kind = kind_named(info->kind);
-  const std::string next_name = concat("cr.", kind.plural, ".");
-  fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", next_name,
-       kind.base, " and keep one in an attribute: self.inner = ", next_name, info->name, "(...)");
+  const std::string prefix = concat("cr.", kind.plural, ".");
+  fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", prefix,
+       kind.base, " and keep one in an attribute: self.inner = ", prefix, info->name, "(...)");
 }
 
 int same_classes(lua_State* L) {

@@ -193,11 +193,11 @@ class CRESCENT_API Operations : private SchemaBuilder {
  private:
   void begin(const char* keras_class, const char* signature, const char* doc,
              std::unique_ptr<const MethodAccess> access, OperationResult result, std::string type);
-  void add(size_t member, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
+  void add(size_t index, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
            bool is_list);
   template <class H>
-  void parameter(size_t member, std::ptrdiff_t offset) {
-    add(member, MemberType::of<typename H::Type>(), offset, H::is_tensor, H::is_list);
+  void parameter(size_t index, std::ptrdiff_t offset) {
+    add(index, MemberType::of<typename H::Type>(), offset, H::is_tensor, H::is_list);
   }
   void finish();
 

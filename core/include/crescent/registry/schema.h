@@ -391,11 +391,11 @@ class Schema : public SchemaBuilder {
     if constexpr (!std::is_void_v<R>) result = Codec<std::decay_t<R>>::type();
     add_method(name, doc, std::move(result), std::unique_ptr<const MethodAccess>(new Bound(f)));
     [[maybe_unused]] const typename Bound::Frame frame{};
-    [[maybe_unused]] const auto add = [&]<class P>(const P& memory) {
+    [[maybe_unused]] const auto add = [&]<class P>(const P& member) {
       add_parameter(MemberType::of<P>(),
-                    reinterpret_cast<const char*>(&memory) - reinterpret_cast<const char*>(&frame));
+                    reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&frame));
     };
-    std::apply([&](const auto&... places) { (add(places), ...); }, frame);
+    std::apply([&](const auto&... members) { (add(members), ...); }, frame);
     return *this;
   }
   template <class Get, class Set>
