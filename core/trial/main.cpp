@@ -1,18 +1,20 @@
 // crescent-try LIBRARY...: loads plugins one after the other, the last of which may crash this
-// process. libcrescent starts this program.
-#include <signal.h>
+// process. crescent-try --each LIBRARY...: tries each one in a fork. libcrescent starts this
+// program.
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "registry/loader/plugin_trial.h"
+#include <csignal>
+
+#include "registry/loader/trial_server.h"
 
 int main(int argc, char** argv) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::string report;
-  for (int i = 1; i < argc; ++i) report = crescent::load_untried(argv[i]);
-  const ssize_t written = write(crescent::kTrialDescriptor, report.data(), report.size());
-  return written == static_cast<ssize_t>(report.size()) ? 0 : 1;
+  std::vector<std::string> libraries(argv + 1, argv + argc);
+  if (libraries.empty() || libraries.front() != crescent::kTryEach)
+    return crescent::run_trial(libraries);
+  libraries.erase(libraries.begin());
+  return crescent::serve_trials(libraries);
 }

@@ -10,7 +10,7 @@
 #include "registry/loader/lua_plugin.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
-#include "registry/loader/plugin_trial.h"
+#include "registry/loader/trial_server.h"
 
 namespace crescent {
 namespace fs = std::filesystem;
@@ -23,7 +23,6 @@ struct FoundPlugins::Candidate {
 
 namespace {
 
-constexpr size_t kTrialsAtOnce = 8;
 constexpr const char* kCoreName = "core";  // the plugin name of the classes in libcrescent
 
 using FoundTable = NameTable<std::shared_ptr<const IndexedPlugin>>;
@@ -73,14 +72,11 @@ void take_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   library.refused = concat("its trial gave no list of classes: ", error.what());
 }
 
-void try_side_by_side(const std::vector<TriedLibrary*>& libraries) {
-  for (size_t begin = 0; begin < libraries.size(); begin += kTrialsAtOnce) {
-    const size_t end = std::min(begin + kTrialsAtOnce, libraries.size());
-    std::vector<Trial> trials;
-    for (size_t i = begin; i < end; ++i)
-      trials.emplace_back(std::vector<std::string>{libraries[i]->plugin.path});
-    for (size_t i = begin; i < end; ++i) take_outcome(trials[i - begin].outcome(), *libraries[i]);
-  }
+void try_all(const std::vector<TriedLibrary*>& libraries) {
+  std::vector<std::string> paths;
+  for (const TriedLibrary* library : libraries) paths.push_back(library->plugin.path);
+  const std::vector<TrialOutcome> outcomes = try_each(paths);
+  for (size_t i = 0; i < outcomes.size(); ++i) take_outcome(outcomes[i], *libraries[i]);
 }
 
 /// Describes a class of the plugin whose name another class already has; empty if there is none.
@@ -170,7 +166,7 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
     learned = true;
     if (may_run) left.push_back(&library_entry);
   }
-  try_side_by_side(left);
+  try_all(left);
   if (learned) write_trial_cache(tried_);
   return true;
 }

@@ -399,7 +399,7 @@ void PluginLoader::try_first(const std::string& path, const ElfFile& file,
     for (const auto& [other, state] : foreign_)
       if (state_of(other) == state) libraries.push_back(other);
     libraries.push_back(path);
-    if (const std::string reason = Trial(libraries).outcome().failure; !reason.empty())
+    if (const std::string reason = Trial::in_program(libraries).outcome().failure; !reason.empty())
       fail(reason);
     const std::string reason = failure_in_copy([&] { take_in(path, stamp); });
     if (!reason.empty()) fail(reason);
@@ -521,6 +521,10 @@ std::string load_untried(const std::string& library) try {
   return to_json(index_entry(PluginLoader::instance().load_to_index(library)));
 } catch (const Error& error) {
   return to_json(Dict{{"refused", error.what()}});
+}
+void prepare_for_trials() {
+  PluginLoader::instance().stop_trials();
+  PluginLoader::instance().prepare();
 }
 void write_plugin_index(const std::string& directory) {
   PluginLoader::instance().write_index_of(directory);

@@ -22,6 +22,8 @@ class PluginLoader final : public ClassSource {
 
   /// Registers the classes of core and reads the index of built-in plugins, once.
   void prepare();
+  /// Starts no trial from now on, in a process that is a trial itself or indexes trusted libraries.
+  void stop_trials() { trials_ = false; }
   void load_for(std::string_view kind, std::string_view word) override;
   const NameTable<const IndexedPlugin*>& indexed_classes() override;
   FoundClasses found_classes() override;
@@ -34,16 +36,13 @@ class PluginLoader final : public ClassSource {
   /// Looks for plugins in the folders of the search path; runs trials of libraries that are not
   /// known yet.
   void search_plugins();
-  /// Loads a library and returns its entry for an index. From then on no trial is started, because
-  /// this process is a trial itself, or writes the index of the built-in libraries, which are
-  /// trusted.
+  /// Loads a library without a trial and returns its entry for an index.
   IndexedPlugin load_to_index(const std::string& path);
   PluginRecord load_by_name(const std::string& name);
   std::vector<PluginRecord> list();
   void write_index_of(const std::string& directory);
 
  private:
-  void stop_trials() { trials_ = false; }
   struct Process;
   static Process& process();
   friend Registry& registry();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/installation.h"
@@ -14,13 +15,17 @@ namespace {
 constexpr auto kTimeout = std::chrono::seconds(10);
 constexpr const char* kMemory = "crescent-try";
 
-std::string helper() {
+}  // namespace
+
+std::string trial_program() {
   const std::string path =
       (std::filesystem::path(installed_plugin_directory()).parent_path() / "crescent-try").string();
   if (access(path.c_str(), X_OK) != 0)
     fail("the program that tries plugins, ", path, ", is missing; install Crescent again");
   return path;
 }
+
+namespace {
 
 /// Returns the last line of the child's stderr, which may come from an assertion or from the
 /// dynamic linker.
@@ -30,25 +35,30 @@ std::string last_line(std::string text) {
   return line.empty() ? "" : concat("; its last words: ", line);
 }
 
-Process start_trial(const std::vector<std::string>& libraries, const Descriptor& said,
-                    const Descriptor& report) {
-  std::vector<std::string> words{helper()};
-  words.insert(words.end(), libraries.begin(), libraries.end());
-  constexpr int kNowhere = ProcessOptions::kNowhere;
-  return Process::program(words, {.descriptors = {{kNowhere, STDIN_FILENO},
-                                                  {kNowhere, STDOUT_FILENO},
-                                                  {said, STDERR_FILENO},
-                                                  {report, kTrialDescriptor}}});
-}
-
 }  // namespace
 
 /// The child process stays in the process group of its parent, so Ctrl-C ends the trial.
-Trial::Trial(const std::vector<std::string>& libraries)
+Trial::Trial(const std::function<Process(const ProcessOptions&)>& start)
     : stderr_file_(memory_file(kMemory)),
       report_(memory_file(kMemory)),
-      process_(start_trial(libraries, stderr_file_, report_)),
+      process_(start({.descriptors = {{ProcessOptions::kNowhere, STDIN_FILENO},
+                                      {ProcessOptions::kNowhere, STDOUT_FILENO},
+                                      {stderr_file_, STDERR_FILENO},
+                                      {report_, kTrialDescriptor}}})),
       end_(std::chrono::steady_clock::now() + kTimeout) {}
+
+Trial Trial::in_program(const std::vector<std::string>& libraries) {
+  std::vector<std::string> words{trial_program()};
+  words.insert(words.end(), libraries.begin(), libraries.end());
+  return Trial([&](const ProcessOptions& options) { return Process::program(words, options); });
+}
+
+/// The child ends by exit(), as the destructors and exit handlers of the library belong to the
+/// trial.
+Trial Trial::in_fork(const std::string& library) {
+  const auto work = [&]() -> int { std::exit(run_trial({library})); };
+  return Trial([&](const ProcessOptions& options) { return Process::copy(work, options); });
+}
 
 TrialOutcome Trial::outcome() {
   std::string reason = failure();
@@ -98,6 +108,13 @@ std::string failure_in_copy(const std::function<void()>& load) try {
   return "it ends this process while it is loaded";
 } catch (const Error&) {
   return "";
+}
+
+int run_trial(const std::vector<std::string>& libraries) {
+  std::string report;
+  for (const std::string& library : libraries) report = load_untried(library);
+  const ssize_t written = write(kTrialDescriptor, report.data(), report.size());
+  return written == static_cast<ssize_t>(report.size()) ? 0 : 1;
 }
 
 }  // namespace crescent

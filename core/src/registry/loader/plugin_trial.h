@@ -17,14 +17,18 @@ struct TrialOutcome {
   std::string report;  ///< the result of load_untried()
 };
 
-/// A child process that loads these libraries in order; its outcome is that of the last library.
-/// Several trials run in parallel, each for a limited time.
+/// A child process that loads libraries in order; its outcome is that of the last library. Several
+/// trials run in parallel, each for a limited time.
 class Trial {
  public:
-  explicit Trial(const std::vector<std::string>& libraries);
+  /// Starts crescent-try, which loads the libraries.
+  static Trial in_program(const std::vector<std::string>& libraries);
+  /// Forks this process, which must have loaded no plugin and have one thread.
+  static Trial in_fork(const std::string& library);
   TrialOutcome outcome();
 
  private:
+  explicit Trial(const std::function<Process(const ProcessOptions&)>& start);
   std::string failure();
   Descriptor stderr_file_, report_;
   Process process_;
@@ -41,8 +45,17 @@ std::string failure_in_copy(const std::function<void()>& load);
 /// (plugin_index.h), or {"refused": "the reason"}.
 CRESCENT_API std::string load_untried(const std::string& library);
 
-/// The file descriptor to which the child process writes its report on the last library after all
-/// libraries are loaded.
+/// Loads the libraries in this process, which is a trial process, and writes the result of
+/// load_untried() for the last one to kTrialDescriptor. Returns an exit status.
+CRESCENT_API int run_trial(const std::vector<std::string>& libraries);
+
+/// Prepares this process for trials, so that its forks need only load a library.
+void prepare_for_trials();
+
+/// The path of crescent-try. Fails if the program is missing.
+std::string trial_program();
+
+/// The file descriptor to which a trial process writes its report.
 constexpr int kTrialDescriptor = 3;
 
 }  // namespace crescent

@@ -1,0 +1,77 @@
+#include "registry/loader/trial_server.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "crescent/base/error.h"
+
+namespace crescent {
+namespace {
+
+constexpr size_t kTrialsAtOnce = 8;
+constexpr size_t kLibrariesPerServer = 256;  // a command line has a limited length
+
+/// Writes a text of any bytes behind its length.
+void write_text(std::ostream& out, const std::string& text) { out << text.size() << ' ' << text; }
+
+std::string read_text(std::istream& in) {
+  size_t size = 0;
+  in >> size;
+  in.get();
+  std::string text(size, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(size));
+  return text;
+}
+
+/// Appends the outcomes of trials that one server makes.
+void try_in_server(const std::vector<std::string>& libraries, std::vector<TrialOutcome>& outcomes) {
+  const Descriptor report = memory_file("crescent-try");
+  std::vector<std::string> words{trial_program(), kTryEach};
+  words.insert(words.end(), libraries.begin(), libraries.end());
+  constexpr int kNowhere = ProcessOptions::kNowhere;
+  Process server = Process::program(words, {.descriptors = {{kNowhere, STDIN_FILENO},
+                                                            {kNowhere, STDOUT_FILENO},
+                                                            {kNowhere, STDERR_FILENO},
+                                                            {report, kTrialDescriptor}}});
+  if (server.wait() != 0)
+    fail("plugins cannot be tried: the program that tries them, ", words.front(), ", ",
+         server.ending());
+  std::istringstream in(contents_of(report));
+  for (size_t i = 0; i < libraries.size(); ++i) {
+    std::string failure = read_text(in);
+    outcomes.push_back({std::move(failure), read_text(in)});
+  }
+}
+
+}  // namespace
+
+std::vector<TrialOutcome> try_each(const std::vector<std::string>& libraries) {
+  std::vector<TrialOutcome> outcomes;
+  for (size_t begin = 0; begin < libraries.size(); begin += kLibrariesPerServer) {
+    const size_t end = std::min(begin + kLibrariesPerServer, libraries.size());
+    try_in_server({libraries.begin() + begin, libraries.begin() + end}, outcomes);
+  }
+  return outcomes;
+}
+
+int serve_trials(const std::vector<std::string>& libraries) {
+  prepare_for_trials();
+  std::ostringstream out;
+  for (size_t begin = 0; begin < libraries.size(); begin += kTrialsAtOnce) {
+    const size_t end = std::min(begin + kTrialsAtOnce, libraries.size());
+    std::vector<Trial> trials;
+    for (size_t i = begin; i < end; ++i) trials.push_back(Trial::in_fork(libraries[i]));
+    for (Trial& trial : trials) {
+      const TrialOutcome outcome = trial.outcome();
+      write_text(out, outcome.failure);
+      write_text(out, outcome.report);
+    }
+  }
+  const std::string report = out.str();
+  const ssize_t written = write(kTrialDescriptor, report.data(), report.size());
+  return written == static_cast<ssize_t>(report.size()) ? 0 : 1;
+}
+
+}  // namespace crescent
