@@ -73,11 +73,18 @@ Value suggest_categorical(HyperParameters& hp, const std::string& name,
   return hp.suggest(Hyperparameter::choice(name, choices));
 }
 
-List space_of(const HyperParameters& hp) {
+/// Definitions as tables, with what they say as a text.
+List described_space(const std::vector<Hyperparameter>& space) {
   List rows;
-  for (const Hyperparameter& p : hp.space()) rows.push_back(p.to_dict());
+  for (const Hyperparameter& p : space) {
+    Dict row = p.to_dict();
+    row.set("text", p.text());
+    rows.push_back(std::move(row));
+  }
   return rows;
 }
+
+List space_of(const HyperParameters& hp) { return described_space(hp.space()); }
 
 Dict values_of(const HyperParameters& hp) { return hp.values(); }
 
@@ -130,11 +137,19 @@ Dict best_trial(const Study& study) { return described(best_record(study)); }
 double best_value(const Study& study) { return *best_record(study).score; }
 Dict best_params(const Study& study) { return best_record(study).values; }
 
-std::shared_ptr<HyperParameters> hyperparameters_of(Study& study, int64_t number) {
-  const TrialHistory& history = study.history();
-  const TrialRecord& trial = history.at(number);
+const TrialRecord& existing_trial(const Study& study, int64_t number) {
+  const TrialRecord& trial = study.history().at(number);
   if (trial.state == TrialRecord::State::unasked)
-    fail("there is no trial ", number, "; the study has ", history.size());
+    fail("there is no trial ", number, "; the study has ", study.history().size());
+  return trial;
+}
+
+Dict trial_of(const Study& study, int64_t number) {
+  return described(existing_trial(study, number));
+}
+
+std::shared_ptr<HyperParameters> hyperparameters_of(const Study& study, int64_t number) {
+  const TrialRecord& trial = existing_trial(study, number);
   auto hp = std::make_shared<HyperParameters>();
   for (const DictEntry& entry : trial.suggested)
     if (entry.key.starts_with("tuner/")) hp->set_value(entry.key, entry.value);
@@ -142,15 +157,7 @@ std::shared_ptr<HyperParameters> hyperparameters_of(Study& study, int64_t number
   return hp;
 }
 
-List known_space(const Study& study) {
-  List rows;
-  for (const Hyperparameter& p : study.history().parameters()) {
-    Dict row = p.to_dict();
-    row.set("text", p.text());
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
+List known_space(const Study& study) { return described_space(study.history().parameters()); }
 
 Dict importances_of(const Study& study) {
   Dict all;
@@ -247,6 +254,8 @@ void Study::describe_members(Schema<Study>& s) {
       .method("update", &Study::update, "Reads what other processes told since.")
       .method("best", best_trials, "The trials with the best scores.")
       .arg("count", "How many.", 1)
+      .method("trial", trial_of, "What is known of a trial, as a table.")
+      .arg("number", "Of the trial, from 1.")
       .method("hyperparameters", hyperparameters_of, "The hyperparameters of a trial.")
       .arg("number", "Of the trial, from 1.")
       .method("importances", importances_of,

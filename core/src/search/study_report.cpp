@@ -46,7 +46,7 @@ std::vector<Point> points_of(const TrialHistory& history, size_t parameter) {
   const Hyperparameter& p = history.parameters()[parameter];
   for (int64_t i = 1; i <= history.size(); ++i) {
     const TrialRecord& trial = history.at(i);
-    if (trial.state != TrialRecord::State::complete || !trial.has_score()) continue;
+    if (!trial.ended() || !trial.has_score()) continue;
     if (std::find(trial.parameters.begin(), trial.parameters.end(), parameter) !=
         trial.parameters.end())
       points.push_back({p.position(trial.values.at(p.name)), history.cost(trial)});
@@ -104,12 +104,14 @@ std::vector<TrialRecord> Study::best(int64_t count) const {
   for (int64_t i = 1; i <= all.size(); ++i)
     if (all.at(i).state == TrialRecord::State::complete && all.at(i).has_score())
       found.push_back(&all.at(i));
-  std::stable_sort(found.begin(), found.end(), [&](const TrialRecord* a, const TrialRecord* b) {
-    return all.cost(*a) < all.cost(*b);
+  const int64_t most = std::clamp<int64_t>(count, 0, static_cast<int64_t>(found.size()));
+  const auto end = found.begin() + most;
+  std::partial_sort(found.begin(), end, found.end(), [&](const auto* a, const auto* b) {
+    const double x = all.cost(*a), y = all.cost(*b);
+    return x != y ? x < y : a->number < b->number;
   });
   std::vector<TrialRecord> best;
-  for (const TrialRecord* trial : found)
-    if (static_cast<int64_t>(best.size()) < count) best.push_back(*trial);
+  for (auto trial = found.begin(); trial != end; ++trial) best.push_back(**trial);
   return best;
 }
 
