@@ -22,7 +22,7 @@ const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", 
                                                "layer",   "data",   "model",    "io"};
 const std::vector<std::string> kSourceRooms = {
     "base",   "registry", "tensor",       "program", "random",     "device",   "compile", "ops",
-    "search", "layer",    "optimization", "data",   "validation", "training", "model",  "check"};
+    "search", "layer",    "optimization", "data",    "validation", "training", "model",   "check"};
 
 struct Include {
   std::string name;
