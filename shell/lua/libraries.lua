@@ -23,6 +23,11 @@
 -- fitting_columns(n, least) is n, or less if the terminal has fewer columns, but not below `least`.
 -- printing has the settings of cr.config.print; set_printing(precision, threshold, width) applies
 --   them to tensors.
+-- make_folder(path) makes a folder, with those that it is in; remove_folder(path) removes it with all
+--   that is in it; remove_search(folder) removes the journal and the trials of a search.
+-- direction_of(model, log) is "min" or "max": which values of a log are good; nil if that is unknown.
+-- in_first_process(f) calls f in one of the processes that a launcher started; alone(f) calls f, whose
+--   training runs have nothing to do with other processes, and returns its result.
 -- set_data_parallel(on) says whether processes share batches; is_data_parallel() returns it.
 -- At the prompt, variables has functions that return the values of local variables, by name, and
 --   print_help(text) prints a text that may be longer than the screen.
@@ -114,8 +119,12 @@ cr.utils.FeatureSpace = setmetatable(feature_space, {
 for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization", "distribution" } do
   cr[name] = filled_later(name, "cr." .. name)
 end
-for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
+for _, name in ipairs { "config", "preprocessing", "random", "tuners", "utils" } do
   filled_later(name, "cr." .. name, cr[name])
+end
+
+for _, name in ipairs { "plot", "optimize" } do
+  shell.methods["study." .. name] = function(...) return shell.library("tuners/studies")[name](...) end
 end
 
 -- cr.data contains functions, and finds the classes of datasets, which plugins define, when they

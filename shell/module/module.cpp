@@ -27,6 +27,7 @@
 #include "tensors/ops.h"
 #include "tensors/tensors.h"
 #include "training/async_runs.h"
+#include "training/studies.h"
 #include "training/training.h"
 #include "training/training_runs.h"
 #include "values/collector.h"
@@ -58,6 +59,7 @@ void fill_object_types() {
   add_gradient_types(types, object);
   add_random_types(types, object);
   add_run_types(types, object);
+  add_study_types(types, object);
   add_async_runs(types, object);
   add_dataset_type(types, object);
 }
@@ -176,6 +178,7 @@ int open(lua_State* L) {
   set_datasets(L);
   set_library(L, "plugins", plugins_functions());
   set_library(L, "check", check_functions());
+  set_library(L, "tuners", study_functions());
   set_models(L);
   set_namespaces(L);
   push_field(L, -1, "layers");

@@ -25,6 +25,7 @@ local rows = {
   seq2seq = { "8", "rightly: # %%", 50, 100 },
   sounds = { "1", "# of 90 sounds", 20, 90 },
   text_classification = { "2", "it has not seen: #", 0.9, 1 },
+  tune = { "12", "has seen: # %%", 80, 100, "tune.svg" },
   train_step = { "1", "Robust[^\n]+ # %%", 30, 100 },
   training_loop = { "", "epoch 30: loss [%d.]+, accuracy #", 0.95, 1 },
   transfer = { "1", "nothing[^\n]+ # %%", 10, 100 },

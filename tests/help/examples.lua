@@ -118,6 +118,7 @@ local function with_temporary_files(f)
   f()
   os.tmpname = tmpname
   for _, path in ipairs(made) do
+    os.execute("rm -rf '" .. path .. ".search'")
     for _, ending in ipairs { "", ".csv", ".keras", ".png", ".onnx", ".txt", ".weights.h5" } do
       os.remove(path .. ending)
     end

@@ -19,11 +19,11 @@ const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 // The folders of public headers and of core's sources, the lowest layer first. crescent.h and
 // plugin.h are above all of them.
 const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", "tensor",
-                                               "program", "device", "ops",      "layer",
-                                               "data",    "model",  "io"};
+                                               "program", "device", "ops",      "search",
+                                               "layer",   "data",   "model",    "io"};
 const std::vector<std::string> kSourceRooms = {
-    "base",  "registry",     "tensor", "program",    "random",   "device", "compile", "ops",
-    "layer", "optimization", "data",   "validation", "training", "model",  "check"};
+    "base",   "registry", "tensor",       "program", "random",     "device",   "compile", "ops",
+    "search", "layer",    "optimization", "data",    "validation", "training", "model",   "check"};
 
 struct Include {
   std::string name;

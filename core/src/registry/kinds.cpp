@@ -27,6 +27,7 @@ constexpr KindInfo kKinds[] = {
     {"device", nullptr, nullptr, "Where tensors are and what computes."},
     {"cpu_kernel", nullptr, nullptr, "What the device cpu does for an op of a plugin."},
     {"communicator", nullptr, nullptr, "How the processes of one training talk."},
+    {"oracle", nullptr, nullptr, "What chooses the hyperparameters of a search."},
     {"format", nullptr, nullptr, "How models and arrays become files."},
     {"picture", nullptr, nullptr, "How figures are drawn."}};
 

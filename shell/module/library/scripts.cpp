@@ -15,6 +15,7 @@
 #include "library/feature_spaces.h"
 #include "library/lua_sources.h"
 #include "library/namespaces.h"
+#include "library/searches.h"
 #include "lua/lists.h"
 #include "values/callable.h"
 
@@ -236,6 +237,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("set_base", &set_base_of, {"name", "make"}));
     all.push_back(bound("register_function", &register_named, {"name", "function"}));
     all.push_back(bound("register_class", &register_named_class, {"name", "class"}));
+    for (CallablePtr& function : search_functions()) all.push_back(std::move(function));
     return all;
   }();
   return functions;

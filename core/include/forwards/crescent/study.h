@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/search/study.h"

@@ -1,0 +1,139 @@
+#include "search/journal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "crescent/system/process.h"
+
+namespace crescent {
+namespace {
+
+constexpr off_t kLocks = off_t{1} << 60;  // the byte of the journal's lock; those of numbers follow
+constexpr size_t kChecksum = 8;           // hexadecimal digits before the record
+
+struct flock range(int64_t number, short type) {
+  struct flock range {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = kLocks + static_cast<off_t>(number);
+  range.l_len = 1;
+  return range;
+}
+
+std::string checksum_of(std::string_view text) {
+  const auto crc =
+      crc32(0, reinterpret_cast<const Bytef*>(text.data()), static_cast<uInt>(text.size()));
+  char digits[kChecksum + 1];
+  std::snprintf(digits, sizeof digits, "%08lx", static_cast<unsigned long>(crc));
+  return digits;
+}
+
+bool is_whole(std::string_view line) {
+  return line.size() > kChecksum + 1 && line[kChecksum] == ' ' &&
+         line.substr(0, kChecksum) == checksum_of(line.substr(kChecksum + 1));
+}
+
+[[noreturn]] void fail_for(const std::string& path, const char* doing) {
+  fail("cannot ", doing, " the journal '", path, "': ", strerror(errno));
+}
+
+std::string read_from(int file, int64_t begin, const std::string& path) {
+  struct stat info;
+  if (fstat(file, &info) != 0) fail_for(path, "read");
+  if (info.st_size < begin) fail("the journal '", path, "' has become shorter than it was");
+  std::string text(static_cast<size_t>(info.st_size - begin), '\0');
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t got = pread(file, text.data() + done, text.size() - done,
+                              static_cast<off_t>(begin + static_cast<int64_t>(done)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_for(path, "read");
+    if (got == 0) text.resize(done);
+    done += static_cast<size_t>(got);
+  }
+  return text;
+}
+
+bool write_at(int file, std::string_view text, int64_t begin) {
+  const NoFileSizeSignal no_signal;
+  while (!text.empty()) {
+    const ssize_t written = pwrite(file, text.data(), text.size(), static_cast<off_t>(begin));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+    begin += written;
+  }
+  return true;
+}
+
+}  // namespace
+
+Journal::Journal(const std::string& path, bool syncs)
+    : path_(path.empty() ? "in memory" : path),
+      file_(path.empty() ? memory_file("journal")
+                         : Descriptor(open(system_path(path), O_RDWR | O_CREAT | O_CLOEXEC, 0666))),
+      syncs_(syncs) {
+  if (file_ < 0) fail_for(path_, "open");
+  struct stat info;
+  if (fstat(file_, &info) != 0) fail_for(path_, "open");
+  if (!S_ISREG(info.st_mode)) fail("the journal '", path_, "' is not a regular file");
+}
+
+Journal::Lock::Lock(Journal& journal) : journal_(journal) {
+  struct flock whole = range(0, F_WRLCK);
+  while (fcntl(journal_.file_, F_OFD_SETLKW, &whole) != 0)
+    if (errno != EINTR) fail_for(journal_.path_, "lock");
+}
+Journal::Lock::~Lock() { journal_.release(0); }
+
+bool Journal::try_hold(int64_t number) {
+  struct flock one = range(number, F_WRLCK);
+  if (fcntl(file_, F_OFD_SETLK, &one) == 0) return true;
+  if (errno == EAGAIN || errno == EACCES) return false;
+  fail_for(path_, "lock a trial of");
+}
+
+void Journal::release(int64_t number) noexcept {
+  struct flock one = range(number, F_UNLCK);
+  fcntl(file_, F_OFD_SETLK, &one);
+}
+
+void Journal::read(const std::function<void(const Value& record)>& visit) {
+  const std::string text = read_from(file_, end_, path_);
+  std::string_view left = text;
+  while (!left.empty()) {
+    const size_t length = left.find('\n');
+    const std::string_view line = left.substr(0, length);
+    if (length == left.npos) {
+      if (ftruncate(file_, static_cast<off_t>(end_)) != 0) fail_for(path_, "repair");
+      return;
+    }
+    if (!is_whole(line))
+      fail("the journal '", path_, "' is damaged in line ", lines_ + 1,
+           ", which does not fit its checksum");
+    left.remove_prefix(length + 1);
+    end_ += static_cast<int64_t>(length) + 1;
+    ++lines_;
+    visit(parse_json(line.substr(kChecksum + 1)));
+  }
+}
+
+void Journal::append(const Value& record) {
+  const std::string text = to_json(record);
+  const std::string line = checksum_of(text) + " " + text + "\n";
+  if (!write_at(file_, line, end_) || (syncs_ && fdatasync(file_) != 0)) {
+    const int error = errno;
+    (void)!ftruncate(file_, static_cast<off_t>(end_));
+    errno = error;
+    fail_for(path_, "write");
+  }
+  end_ += static_cast<int64_t>(line.size());
+  ++lines_;
+}
+
+}  // namespace crescent

@@ -1,0 +1,77 @@
+#include "search/pruner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace crescent {
+namespace {
+
+/// The cost of a reported value; a NaN is worse than any number.
+double cost_of(const TrialHistory& history, double value) {
+  if (std::isnan(value)) return INFINITY;
+  return history.minimizes ? value : -value;
+}
+
+/// The costs that complete trials up to the horizon reported at this step, sorted.
+std::vector<double> costs_at(const TrialHistory& history, int64_t horizon, int64_t step) {
+  std::vector<double> costs;
+  for (int64_t i = 1; i <= horizon; ++i) {
+    const TrialRecord& other = history.at(i);
+    if (other.state != TrialRecord::State::complete) continue;
+    for (const auto& [at, value] : other.reports)
+      if (at == step) costs.push_back(cost_of(history, value));
+  }
+  std::sort(costs.begin(), costs.end());
+  return costs;
+}
+
+/// The least cost that the trial reported up to this step.
+double best_up_to(const TrialHistory& history, const TrialRecord& trial, int64_t last) {
+  double best = INFINITY;
+  for (const auto& [step, value] : trial.reports)
+    if (step <= last) best = std::min(best, cost_of(history, value));
+  return best;
+}
+
+/// The percentile of sorted numbers, between neighbours in proportion.
+double percentile_of(const std::vector<double>& sorted, double percent) {
+  const double place = percent / 100 * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const double low = sorted[below], high = sorted[std::min(below + 1, sorted.size() - 1)];
+  return low == high ? low : low + (high - low) * (place - static_cast<double>(below));
+}
+
+}  // namespace
+
+void Pruner::describe(Schema<Pruner>& s) {
+  s.doc("Ends trials that are worse than earlier ones were at the same step.")
+      .field(
+          "percentile", &Pruner::percentile,
+          "A trial goes on while it is among this share of the trials, the best; 50: the median.")
+      .min(0)
+      .max(100)
+      .field("n_startup_trials", &Pruner::n_startup_trials,
+             "How many complete trials there must be to compare with.")
+      .min(1)
+      .field("n_warmup_steps", &Pruner::n_warmup_steps, "Before this step no trial is pruned.")
+      .min(0);
+}
+
+Pruner Pruner::from(const Value& option) {
+  Pruner pruner;
+  if (option.is_string() && option.as_string() != "median")
+    fail("pruner: expected \"median\" or its options, got ", option);
+  if (!option.is_string()) schema_of<Pruner>("pruner").configure(&pruner, option.as_dict());
+  return pruner;
+}
+
+Dict Pruner::options() const { return schema_of<Pruner>("pruner").read(this); }
+
+bool Pruner::prunes(const TrialHistory& history, const TrialRecord& trial, int64_t step) const {
+  if (step < 0 || step < n_warmup_steps) return false;
+  const std::vector<double> others = costs_at(history, history.horizon(trial.number), step);
+  if (static_cast<int64_t>(others.size()) < n_startup_trials) return false;
+  return best_up_to(history, trial, step) > percentile_of(others, percentile);
+}
+
+}  // namespace crescent

@@ -1,0 +1,216 @@
+#include "crescent/search/study.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "crescent/system/interrupt.h"
+#include "search/study_records.h"
+#include "search/study_state.h"
+
+namespace crescent {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kShortestWait = 1ms, kLongestWait = 50ms;
+
+/// What the journal says of a study, and what another process must not have otherwise.
+Dict header_of(const StudyOptions& options, uint64_t seed) {
+  List space;
+  if (options.hyperparameters)
+    for (const Hyperparameter& p : options.hyperparameters->space()) space.push_back(p.to_dict());
+  return {{"oracle", serialize(options.oracle.get())},
+          {"direction", options.direction},
+          {"seed", static_cast<int64_t>(seed)},
+          {"lag", options.lag},
+          {"pruner",
+           options.pruner.is_null() ? Value() : Value(Pruner::from(options.pruner).options())},
+          {"hyperparameters", space},
+          {"tune_new_entries", options.tune_new_entries},
+          {"allow_new_entries", options.allow_new_entries}};
+}
+
+/// Fails when the journal is of a study with other options.
+void check_header(const Dict& known, const Dict& wanted, const std::string& path) {
+  for (const DictEntry& entry : wanted)
+    if (const Value* other = known.find(entry.key); !other || !(*other == entry.value))
+      fail("the journal '", path, "' is of a search with ", entry.key, " = ",
+           other ? *other : Value(), ", not ", entry.value,
+           "; another search needs another journal (or overwrite = true)");
+}
+
+uint64_t random_seed() { return std::random_device()() & 0x7fffffffu; }
+
+}  // namespace
+
+void StudyOptions::describe(Schema<StudyOptions>& s) {
+  using O = StudyOptions;
+  s.doc("What is searched, and how.")
+      .field(
+          "oracle", &O::oracle,
+          "What chooses: \"random\", \"grid\", \"bayesian\", \"hyperband\", or one with options, "
+          "{ class_name = \"bayesian\", config = { num_initial_points = 5 } }.")
+      .field("direction", &O::direction, "Which scores are good.")
+      .choices({"minimize", "maximize"})
+      .field("max_trials", &O::max_trials, "How many trials there are; no end when not given.")
+      .min(1)
+      .field("seed", &O::seed, "What suggestions follow from; drawn when not given.")
+      .min(0)
+      .field("lag", &O::lag,
+             "Trial k is chosen and pruned by the results of the trials up to k - lag: so many "
+             "trials can go on at the same time, with the same suggestions for any number of "
+             "processes.")
+      .min(1)
+      .field("pruner", &O::pruner,
+             "\"median\", or { percentile = 50, n_startup_trials = 5, n_warmup_steps = 0 }: ends "
+             "trials that are worse than earlier ones at the same step.")
+      .field("journal", &O::journal,
+             "A file that all processes of the search share; in memory when not given.")
+      .field("sync", &O::sync, "Whether each record waits for the disk, for failures of power.")
+      .field("hyperparameters", &O::hyperparameters,
+             "HyperParameters whose definitions count instead of those that trials ask for.")
+      .field("tune_new_entries", &O::tune_new_entries,
+             "Whether those that are not among `hyperparameters` are searched too; else they have "
+             "their defaults.")
+      .field("allow_new_entries", &O::allow_new_entries,
+             "Whether there may be others than `hyperparameters`.");
+}
+
+const SchemaData& Study::options_schema() { return schema_of<StudyOptions>("Study"); }
+
+Study::Study(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Study::~Study() = default;
+
+void Study::State::read() {
+  journal.read([&](const Value& value) {
+    const Dict& record = value.as_dict();
+    if (const Value* header = record.find("study")) {
+      const uint64_t seed = options.seed
+                                ? static_cast<uint64_t>(*options.seed)
+                                : static_cast<uint64_t>(header->as_dict().at("seed").as_int());
+      check_header(header->as_dict(), header_of(options, seed), journal.path());
+      history.seed = seed, has_header = true;
+    } else {
+      apply_record(history, record);
+      if (const Value* asked = record.find("ask")) running.insert(asked->as_int());
+      if (const Value* told = record.find("tell")) running.erase(told->as_int());
+    }
+  });
+}
+
+void Study::State::write(const Dict& record) {
+  journal.append(record);
+  apply_record(history, record);
+}
+
+bool Study::State::ready(int64_t number) const {
+  return (!pruner || history.ended_through(history.horizon(number))) &&
+         options.oracle->ready(history, number);
+}
+
+StudyPtr Study::open(const Dict& given) {
+  StudyOptions options;
+  options_schema().configure(&options, given);
+  auto state = std::make_unique<State>(std::move(options));
+  state->history.lag = state->options.lag;
+  state->history.minimizes = state->options.direction == "minimize";
+  {
+    const Journal::Lock lock(state->journal);
+    state->read();
+    if (!state->has_header) {
+      state->history.seed =
+          state->options.seed ? static_cast<uint64_t>(*state->options.seed) : random_seed();
+      state->journal.append(Dict{{"study", header_of(state->options, state->history.seed)}});
+      state->has_header = true;
+    }
+  }
+  return StudyPtr(new Study(std::move(state)));
+}
+
+void Study::update() {
+  const Journal::Lock lock(state_->journal);
+  state_->read();
+}
+
+const TrialHistory& Study::history() const { return state_->history; }
+const StudyOptions& Study::options() const { return state_->options; }
+
+TrialPtr Study::try_ask(bool* ended) {
+  State& s = *state_;
+  const auto self = std::static_pointer_cast<Study>(shared_from_this());
+  const auto hold = [&](int64_t number) {
+    s.held.emplace(number, State::Clock::now());
+    return std::make_shared<Trial>(self, number);
+  };
+  *ended = false;
+  const Journal::Lock lock(s.journal);
+  s.read();
+  bool others_run = false;
+  for (const int64_t number : s.running) {
+    if (s.held.count(number)) continue;
+    if (s.journal.try_hold(number)) return hold(number);
+    others_run = true;
+  }
+  while (s.history.at(s.first_unasked).state != TrialRecord::State::unasked) ++s.first_unasked;
+  int64_t most = INT64_MAX;
+  if (s.options.max_trials) most = *s.options.max_trials;
+  if (const auto set = s.options.oracle->trials()) most = std::min(most, *set);
+  bool waits = false;
+  for (int64_t number = s.first_unasked; number <= most; ++number) {
+    if (s.history.at(number).state != TrialRecord::State::unasked) continue;
+    if (!s.ready(number)) {
+      waits = true;
+      if (s.options.oracle->is_out_of_order()) continue;
+      break;
+    }
+    const auto suggestion = s.options.oracle->suggest(s.history, number);
+    if (!suggestion) break;
+    if (!s.journal.try_hold(number)) fail("trial ", number, " is locked without being asked for");
+    s.write(ask_record(number, *suggestion));
+    s.running.insert(number);
+    return hold(number);
+  }
+  *ended = !waits && !others_run;
+  if (waits && !others_run)
+    fail("ask: the next trial is chosen from the results of trials that were asked for here and ",
+         "not told: tell those first, or ask for fewer at a time (lag = ", s.options.lag, ")");
+  return nullptr;
+}
+
+TrialPtr Study::ask() {
+  auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(kShortestWait);
+  for (bool ended = false; !ended;) {
+    if (TrialPtr trial = try_ask(&ended)) return trial;
+    if (ended) break;
+    heed_interruption("trials of other processes went on");
+    std::this_thread::sleep_for(pause);
+    pause = std::min<std::chrono::milliseconds>(2 * pause, kLongestWait);
+  }
+  return nullptr;
+}
+
+void Study::tell(Trial& trial, std::optional<double> score, TrialRecord::State state,
+                 const std::string& message) {
+  State& s = *state_;
+  if (&trial.study() != this) fail("tell: trial ", trial.number(), " is of another study");
+  if (!s.held.count(trial.number()))
+    fail("tell: trial ", trial.number(), " has ended already, or is not run here any more");
+  if (state < TrialRecord::State::complete) fail("tell: a trial ends complete, pruned or failed");
+  if (!score && state == TrialRecord::State::complete)
+    fail("tell: trial ", trial.number(), " has no score; expected a number, or the state ",
+         "\"pruned\" or \"failed\"");
+  trial.save_values();
+  const Journal::Lock lock(s.journal);
+  s.read();
+  TrialRecord ended;
+  ended.number = trial.number(), ended.state = state, ended.score = score;
+  ended.message = message;
+  const std::chrono::duration<double> passed = State::Clock::now() - s.held.at(trial.number());
+  ended.seconds = passed.count();
+  s.write(tell_record(ended));
+  s.running.erase(trial.number());
+  s.held.erase(trial.number());
+  s.journal.release(trial.number());
+}
+
+}  // namespace crescent

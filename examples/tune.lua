@@ -1,0 +1,46 @@
+-- A search over models: how many layers, units and which rate read small images of digits best. It
+-- ends in a table of the best trials, and a picture of what mattered.
+--   crescent examples/tune.lua [TRIALS]
+-- Start it twice at the same time, and both share the trials; kill one, and the other goes on with
+-- its trial.
+local cr = require "crescent"
+local here = (arg and arg[0] or "examples/tune.lua"):match "^(.*)/" or "."
+local trials = tonumber(arg and arg[1]) or 24
+
+local images = cr.data.read_idx(here .. "/data/mnist-t10k-images-idx3-ubyte.gz")
+local labels = cr.data.read_idx(here .. "/data/mnist-t10k-labels-idx1-ubyte.gz")
+local x = images:slice({ 1 }, { 3000 }):reshape { 3000, 784 }:cast "float32" / 255
+local y = labels:slice({ 1 }, { 3000 })
+
+local function build(hp)
+  local model = cr.Sequential { cr.Input { shape = { 784 } } }
+  for i = 1, hp:Int("layers", 1, 3) do
+    model:add(cr.layers.Dense(hp:Int("units_" .. i, 16, 128, { sampling = "log" }), { activation = "relu" }))
+  end
+  if hp:Boolean "dropout" then model:add(cr.layers.Dropout(0.3)) end
+  model:add(cr.layers.Dense(10, { activation = "softmax" }))
+  local rate = hp:Float("rate", 1e-4, 1e-1, { sampling = "log" })
+  model:compile { optimizer = cr.optimizers.Adam(rate), loss = "sparse_categorical_crossentropy",
+    metrics = { "accuracy" } }
+  return model
+end
+
+print "A search over models that read digits, each trained for at most six epochs.\n"
+local folder = os.tmpname()
+os.remove(folder)
+local tuner = cr.tuners.BayesianOptimization { build, objective = "val_accuracy", max_trials = trials,
+  seed = 1, pruner = "median", directory = folder }
+tuner:search_space_summary()
+tuner:search(x, y, { epochs = 6, batch_size = 64, validation_split = 0.3 })
+
+print ""
+tuner:results_summary(8)
+tuner:plot("importance", { title = "How much each hyperparameter explains" })
+local picture = cr.utils.writable_path "tune.svg"
+tuner:plot("history", { file = picture, title = "Accuracy by trial" })
+local model = tuner:get_best_models()[1]
+local rest = images:slice({ 7001 }, { 10000 }):reshape { 3000, 784 }:cast "float32" / 255
+local scores = model:evaluate(rest, labels:slice({ 7001 }, { 10000 }), { verbose = 0, return_dict = true })
+print(("Images that no trial has seen: %.1f %% right"):format(100 * scores.accuracy))
+print("Picture: " .. picture)
+os.execute("rm -r '" .. folder .. "'")

@@ -1,0 +1,309 @@
+// Bayesian optimization: a Gaussian process over the results so far says where an improvement is
+// most to be expected.
+//
+// A trial counts on the results of the trials up to its horizon alone (TrialHistory::horizon). Of
+// those between the horizon and itself it knows where they are, and keeps away from there.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "crescent/ops/random.h"
+#include "crescent/registry/registration.h"
+#include "crescent/search/oracle.h"
+#include "gaussian_process.h"
+
+namespace crescent {
+namespace {
+
+constexpr size_t kMaxObservations = 64, kMaxToFit = 48;
+constexpr int64_t kFitEvery = 8;  // trials, once there are more than can be fitted
+constexpr size_t kUniform = 128, kAround = 64, kRefining = 32;
+constexpr double kInactive = 0.5;  // the coordinate of a hyperparameter that a trial does not have
+
+/// Random numbers of one trial, which follow from the seed and its number.
+class Stream {
+ public:
+  Stream(uint64_t seed, int64_t number) : seed_(seed), number_(static_cast<uint64_t>(number)) {}
+  double uniform() {
+    const PhiloxBlock block = philox(seed_, number_, next_++);
+    return static_cast<double>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 11) * 0x1p-53;
+  }
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+
+ private:
+  uint64_t seed_, number_, next_ = 0;
+};
+
+/// The hyperparameters that are searched, as dimensions of a cube.
+class Space {
+ public:
+  /// These hyperparameters of the history in the order of their keys: that in which they were found
+  /// may differ from one search to the next.
+  Space(const TrialHistory& history, const std::vector<size_t>& found) {
+    for (const size_t p : found)
+      if (history.parameters()[p].count() != 1) parameters_.push_back(history.parameters()[p]);
+    std::sort(parameters_.begin(), parameters_.end(),
+              [](const auto& a, const auto& b) { return a.key() < b.key(); });
+    for (const Hyperparameter& p : parameters_) keys_.push_back(p.key());
+  }
+
+  size_t size() const { return parameters_.size(); }
+  Points no_points() const {
+    Points points{size(), {}, {}};
+    for (const Hyperparameter& p : parameters_) points.categorical.push_back(p.is_categorical());
+    return points;
+  }
+
+  std::vector<double> point_of(const Dict& values) const {
+    std::vector<double> point(size(), kInactive);
+    for (size_t d = 0; d < size(); ++d)
+      if (const Value* value = values.find(keys_[d])) point[d] = parameters_[d].position(*value);
+    return point;
+  }
+
+  /// Where a trial is that has not registered its values yet.
+  std::vector<double> point_expected(const TrialRecord& trial, uint64_t seed) const {
+    std::vector<double> point(size());
+    for (size_t d = 0; d < size(); ++d) {
+      const Value* value = trial.suggested.find(keys_[d]);
+      point[d] = value ? parameters_[d].position(*value) : draw(seed, trial.number, keys_[d]);
+    }
+    return snapped(point);
+  }
+
+  /// The point moved to where values are, with the middle for what does not exist there.
+  std::vector<double> snapped(std::vector<double> point) const {
+    for (size_t d = 0; d < size(); ++d) {
+      point[d] = std::clamp(point[d], 0.0, 1 - 0x1p-53);
+      if (parameters_[d].count()) point[d] = parameters_[d].position(parameters_[d].at(point[d]));
+    }
+    for (size_t d = 0; d < size(); ++d)
+      if (!exists(d, point)) point[d] = kInactive;
+    return point;
+  }
+
+  Dict values_at(const double* point) const {
+    const std::vector<double> at(point, point + size());
+    Dict values;
+    for (size_t d = 0; d < size(); ++d)
+      if (exists(d, at)) values.set(keys_[d], parameters_[d].at(at[d]));
+    return values;
+  }
+
+ private:
+  bool exists(size_t dimension, const std::vector<double>& point) const {
+    for (const Condition& condition : parameters_[dimension].conditions)
+      for (size_t d = 0; d < size(); ++d) {
+        if (parameters_[d].name != condition.parent) continue;
+        const Value value = parameters_[d].at(point[d]);
+        if (std::find(condition.values.begin(), condition.values.end(), value) ==
+            condition.values.end())
+          return false;
+      }
+    return true;
+  }
+
+  std::vector<Hyperparameter> parameters_;
+  std::vector<std::string> keys_;
+};
+
+/// A trial with its cost.
+struct Observation {
+  int64_t number;
+  double cost;
+};
+
+/// What is known of the trials up to a horizon. It is kept from one suggestion to the next, whose
+/// horizon is the same or a later one.
+class Results {
+ public:
+  /// Returns whether nothing that was known before counts.
+  bool extend(const TrialHistory& history, int64_t horizon) {
+    const bool is_other = &history != history_ || horizon < last();
+    if (is_other) *this = {};
+    history_ = &history;
+    for (int64_t i = last() + 1; i <= horizon; ++i) {
+      const TrialRecord& trial = history.at(i);
+      costs_.push_back(trial.has_score() ? history.cost(trial) : INFINITY);
+      scored_ += trial.has_score();
+      for (const size_t p : trial.parameters)
+        if (std::find(parameters_.begin(), parameters_.end(), p) == parameters_.end())
+          parameters_.push_back(p);
+    }
+    return is_other;
+  }
+  const std::vector<size_t>& parameters() const { return parameters_; }
+  size_t scored() const { return scored_; }
+
+  /// At most so many of the trials up to this one: the best three quarters and the latest ones.
+  /// Those without a score count as the worst one, so that the search leaves where they fail; when
+  /// none has a score, the result is empty.
+  std::vector<Observation> chosen(int64_t last, size_t most) const {
+    std::vector<Observation> all;
+    double worst = -INFINITY;
+    for (int64_t i = 1; i <= last; ++i) {
+      all.push_back({i, costs_[static_cast<size_t>(i - 1)]});
+      if (std::isfinite(all.back().cost)) worst = std::max(worst, all.back().cost);
+    }
+    if (!std::isfinite(worst)) return {};
+    for (Observation& one : all) one.cost = std::min(one.cost, worst);
+    if (all.size() <= most) return all;
+    const auto split = [&](size_t count, auto from, auto less) {
+      std::nth_element(from, all.begin() + static_cast<std::ptrdiff_t>(count), all.end(), less);
+      std::sort(from, all.begin() + static_cast<std::ptrdiff_t>(count), less);
+    };
+    const size_t best = most * 3 / 4;
+    split(best, all.begin(), [](const Observation& a, const Observation& b) {
+      return a.cost != b.cost ? a.cost < b.cost : a.number < b.number;
+    });
+    split(most, all.begin() + static_cast<std::ptrdiff_t>(best),
+          [](const Observation& a, const Observation& b) { return a.number > b.number; });
+    all.resize(most);
+    return all;
+  }
+
+ private:
+  int64_t last() const { return static_cast<int64_t>(costs_.size()); }
+
+  const TrialHistory* history_ = nullptr;
+  std::vector<double> costs_;  ///< of the trials from 1 on; infinite without a score
+  std::vector<size_t> parameters_;
+  size_t scored_ = 0;
+};
+
+/// The costs with mean 0 and deviation 1, far ones on the bad side brought nearer.
+std::vector<double> standardized(const std::vector<Observation>& all) {
+  std::vector<double> costs, sorted;
+  for (const Observation& one : all) costs.push_back(one.cost);
+  sorted = costs;
+  std::sort(sorted.begin(), sorted.end());
+  const double low = sorted[sorted.size() / 4], high = sorted[sorted.size() * 3 / 4];
+  double sum = 0, squares = 0;
+  for (double& cost : costs) sum += cost = std::min(cost, high + 1.5 * (high - low));
+  const auto n = static_cast<double>(costs.size());
+  for (double& cost : costs) cost -= sum / n, squares += cost * cost;
+  const double deviation = std::sqrt(squares / n);
+  for (double& cost : costs) cost = deviation > 0 ? cost / deviation : 0;
+  return costs;
+}
+
+double expected_improvement(const GaussianProcess::Normal& at, double best) {
+  const double z = (best - at.mean) / at.deviation;
+  const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+  return at.deviation * (z * std::erfc(-z / std::numbers::sqrt2) / 2 + density);
+}
+
+class BayesianOracle final : public Oracle {
+ public:
+  static void describe(Schema<BayesianOracle>& s) {
+    s.doc("Chooses where a Gaussian process over the results expects the greatest improvement.")
+        .field(
+            "num_initial_points", &BayesianOracle::initial_,
+            "Results before which it chooses by chance; 3 for each hyperparameter when not given.")
+        .min(1)
+        .field("alpha", &BayesianOracle::alpha_, "The variance of the noise of scores.")
+        .min(1e-8)
+        .field("beta", &BayesianOracle::beta_,
+               "Chooses by mean less so many deviations, instead of by the expected improvement.")
+        .min(0);
+  }
+
+  bool ready(const TrialHistory& history, int64_t number) const override {
+    return history.ended_through(history.horizon(number));
+  }
+
+  std::optional<Suggestion> suggest(const TrialHistory& history, int64_t number) override {
+    const int64_t horizon = history.horizon(number);
+    if (results_.extend(history, horizon)) fitted_horizon_ = -1;
+    const Space space(history, results_.parameters());
+    const auto initial =
+        static_cast<size_t>(initial_.value_or(3 * static_cast<int64_t>(space.size())));
+    if (space.size() == 0 || results_.scored() < std::max<size_t>(initial, 1)) return Suggestion();
+    const std::vector<Observation> observed = results_.chosen(horizon, kMaxObservations);
+    Points points = points_of(space, observed, history);
+    for (int64_t i = horizon + 1; i < number; ++i)
+      points.add(space.point_expected(history.at(i), history.seed));
+    const std::vector<double> costs = standardized(observed);
+    const GaussianProcess process(points, costs, lengths(history, space, horizon), alpha_);
+    return Suggestion{best_values(space, process, points, costs, Stream(history.seed, number)), {}};
+  }
+
+ private:
+  static Points points_of(const Space& space, const std::vector<Observation>& observed,
+                          const TrialHistory& history) {
+    Points points = space.no_points();
+    for (const Observation& one : observed)
+      points.add(space.point_of(history.values_by_key(history.at(one.number))));
+    return points;
+  }
+
+  /// Length scales that follow from the results up to the horizon, or a little before it where
+  /// there are many.
+  const std::vector<double>& lengths(const TrialHistory& history, const Space& space,
+                                     int64_t horizon) {
+    if (horizon > static_cast<int64_t>(kMaxToFit)) horizon -= horizon % kFitEvery;
+    if (horizon != fitted_horizon_ || lengths_.size() != space.size()) {
+      const auto observed = results_.chosen(horizon, kMaxToFit);
+      lengths_ = GaussianProcess::likely_lengths(points_of(space, observed, history),
+                                                 standardized(observed), alpha_);
+      fitted_horizon_ = horizon;
+    }
+    return lengths_;
+  }
+
+  /// How good a point is, greater for better ones.
+  double gain(const GaussianProcess::Normal& at, double best) const {
+    return beta_ ? *beta_ * at.deviation - at.mean : expected_improvement(at, best);
+  }
+
+  /// The values at the best of some points: drawn ones, others around the best observed ones, and
+  /// at last around the best of these.
+  Dict best_values(const Space& space, const GaussianProcess& process, const Points& observed,
+                   const std::vector<double>& costs, Stream random) const {
+    const auto best =
+        static_cast<size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+    const size_t d = space.size();
+    std::vector<double> center(observed.at(best), observed.at(best) + d);
+    double most = -INFINITY;
+    const auto take_best_of = [&](const Points& points) {
+      const auto predictions = process.predict(points);
+      for (size_t i = 0; i < predictions.size(); ++i)
+        if (const double found = gain(predictions[i], costs[best]); found > most)
+          most = found, center.assign(points.at(i), points.at(i) + d);
+    };
+    const auto around = [&](double deviation) {
+      std::vector<double> point = center;
+      for (double& x : point)
+        if (random.uniform() < 0.5 || d == 1) x += deviation * random.normal();
+      return space.snapped(std::move(point));
+    };
+    Points drawn = space.no_points();
+    for (size_t i = 0; i < kUniform; ++i) {
+      std::vector<double> point(d);
+      for (double& x : point) x = random.uniform();
+      drawn.add(space.snapped(std::move(point)));
+    }
+    for (size_t i = 0; i < kAround; ++i) drawn.add(around(i % 2 == 0 ? 0.2 : 0.05));
+    take_best_of(drawn);
+    Points near = space.no_points();
+    for (size_t i = 0; i < kRefining; ++i) near.add(around(0.02));
+    take_best_of(near);
+    return space.values_at(center.data());
+  }
+
+  Results results_;
+  std::vector<double> lengths_;
+  int64_t fitted_horizon_ = -1;
+  std::optional<int64_t> initial_;
+  double alpha_ = 1e-4;
+  std::optional<double> beta_;
+};
+
+}  // namespace
+
+CRESCENT_REGISTER(bayesian_oracle) { registry.add<BayesianOracle>("bayesian"); }
+
+}  // namespace crescent

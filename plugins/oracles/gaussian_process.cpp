@@ -1,0 +1,124 @@
+#include "gaussian_process.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace crescent {
+namespace {
+
+/// The correlation at this squared distance in units of the length scales.
+double matern(double squared) {
+  const double scaled = std::sqrt(5 * squared);
+  return (1 + scaled + scaled * scaled / 3) * std::exp(-scaled);
+}
+
+double squared_distance(const Points& points, const double* a, const double* b,
+                        const std::vector<double>& lengths) {
+  double sum = 0;
+  for (size_t d = 0; d < points.dimensions; ++d) {
+    const double apart = points.categorical[d] ? (a[d] != b[d] ? 1 : 0) : a[d] - b[d];
+    sum += apart * apart / (lengths[d] * lengths[d]);
+  }
+  return sum;
+}
+
+/// The Cholesky factor of the matrix of correlations, in its lower triangle.
+std::vector<double> factor_of(const Points& points, const std::vector<double>& lengths,
+                              double noise) {
+  const size_t n = points.size();
+  std::vector<double> l(n * n);
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j <= i; ++j) {
+      double sum = i == j ? 1 + noise
+                          : matern(squared_distance(points, points.at(i), points.at(j), lengths));
+      for (size_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
+      l[i * n + j] = i == j ? std::sqrt(std::max(sum, noise)) : sum / l[j * n + j];
+    }
+  }
+  return l;
+}
+
+/// The solution of L L^T x = values, for the part of L with as many rows as there are values.
+std::vector<double> solve(const std::vector<double>& l, size_t n, std::vector<double> x) {
+  const size_t count = x.size();
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t k = 0; k < i; ++k) x[i] -= l[i * n + k] * x[k];
+    x[i] /= l[i * n + i];
+  }
+  for (size_t i = count; i-- > 0;) {
+    for (size_t k = i + 1; k < count; ++k) x[i] -= l[k * n + i] * x[k];
+    x[i] /= l[i * n + i];
+  }
+  return x;
+}
+
+}  // namespace
+
+GaussianProcess::GaussianProcess(Points points, std::vector<double> values,
+                                 std::vector<double> lengths, double noise)
+    : points_(std::move(points)),
+      values_(std::move(values)),
+      lengths_(std::move(lengths)),
+      factor_(factor_of(points_, lengths_, noise)),
+      weights_(solve(factor_, points_.size(), values_)) {
+  weights_.resize(points_.size());
+}
+
+double GaussianProcess::log_likelihood() const {
+  const size_t n = points_.size();
+  double sum = 0;
+  for (size_t i = 0; i < values_.size(); ++i)
+    sum -= values_[i] * weights_[i] / 2 + std::log(factor_[i * n + i]);
+  return sum;
+}
+
+std::vector<double> GaussianProcess::likely_lengths(const Points& points,
+                                                    const std::vector<double>& values,
+                                                    double noise) {
+  constexpr double kScales[] = {0.1, 0.2, 0.4, 0.8, 1.6};
+  std::vector<double> best(points.dimensions, 0.4);
+  double most = -INFINITY;
+  const auto take = [&](const std::vector<double>& lengths) {
+    // Scales near the size of the space are likelier before anything is known.
+    double prior = 0;
+    for (const double length : lengths) prior -= std::pow(std::log(length / 0.5), 2) / 4;
+    const double found = GaussianProcess(points, values, lengths, noise).log_likelihood() + prior;
+    if (found > most) most = found, best = lengths;
+  };
+  for (const double scale : kScales) take(std::vector<double>(points.dimensions, scale));
+  for (size_t d = 0; d < points.dimensions; ++d)
+    for (const double factor : {0.5, 2.0, 4.0}) {
+      std::vector<double> lengths = best;
+      lengths[d] *= factor;
+      take(lengths);
+    }
+  return best;
+}
+
+std::vector<GaussianProcess::Normal> GaussianProcess::predict(const Points& points) const {
+  const size_t n = points_.size(), m = points.size();
+  // Row i has what is solved for value i at all points, so that the inner loop runs along points.
+  std::vector<double> solved(n * m), means(m), explained(m);
+  for (size_t i = 0; i < n; ++i) {
+    double* row = solved.data() + i * m;
+    for (size_t c = 0; c < m; ++c) {
+      row[c] = matern(squared_distance(points, points_.at(i), points.at(c), lengths_));
+      means[c] += row[c] * weights_[i];
+    }
+    for (size_t k = 0; k < i; ++k) {
+      const double factor = factor_[i * n + k];
+      const double* above = solved.data() + k * m;
+      for (size_t c = 0; c < m; ++c) row[c] -= factor * above[c];
+    }
+    for (size_t c = 0; c < m; ++c) {
+      row[c] /= factor_[i * n + i];
+      explained[c] += row[c] * row[c];
+    }
+  }
+  std::vector<Normal> found(m);
+  for (size_t c = 0; c < m; ++c)
+    found[c] = {means[c], std::sqrt(std::max(1 - explained[c], 1e-12))};
+  return found;
+}
+
+}  // namespace crescent

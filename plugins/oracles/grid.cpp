@@ -1,0 +1,50 @@
+// A grid over all hyperparameters, also over those that only exist in some branches: like the
+// digits of a clock, the one that was asked for last goes on first, and what is behind one that
+// went on begins anew.
+#include "crescent/registry/registration.h"
+#include "crescent/search/oracle.h"
+
+namespace crescent {
+namespace {
+
+class GridOracle final : public Oracle {
+ public:
+  static void describe(Schema<GridOracle>& s) {
+    s.doc("Goes through all values; of numbers without a step through ten.");
+  }
+  /// A trial follows from the hyperparameters of the one before it.
+  bool ready(const TrialHistory& history, int64_t number) const override {
+    const TrialRecord& before = history.at(number - 1);
+    return number == 1 || !before.parameters.empty() || before.ended();
+  }
+  std::optional<Suggestion> suggest(const TrialHistory& history, int64_t number) override {
+    if (number == 1) return Suggestion{{}, Suggestion::Rest::first};
+    const TrialRecord& before = history.at(number - 1);
+    for (size_t i = before.parameters.size(); i-- > 0;) {
+      const Hyperparameter& last = history.parameters()[before.parameters[i]];
+      const int64_t next = last.grid_index(before.values.at(last.name)) + 1;
+      if (next >= last.grid_size()) continue;
+      Suggestion suggestion{values_before(history, before, i), Suggestion::Rest::first};
+      suggestion.values.set(last.key(), last.grid_value(next));
+      return suggestion;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// The values of the first `count` hyperparameters of the trial.
+  static Dict values_before(const TrialHistory& history, const TrialRecord& trial, size_t count) {
+    Dict values;
+    for (size_t i = 0; i < count; ++i) {
+      const Hyperparameter& p = history.parameters()[trial.parameters[i]];
+      values.set(p.key(), trial.values.at(p.name));
+    }
+    return values;
+  }
+};
+
+}  // namespace
+
+CRESCENT_REGISTER(grid_oracle) { registry.add<GridOracle>("grid"); }
+
+}  // namespace crescent

@@ -1,0 +1,121 @@
+// Hyperband (Li et al. 2018) with the brackets of KerasTuner: many trials begin with few epochs,
+// and the best of each round go on with more. Trials are numbered bracket by bracket and round by
+// round; a trial of a later round follows from the results of the whole round before it.
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/registry/registration.h"
+#include "crescent/search/oracle.h"
+
+namespace crescent {
+namespace {
+
+/// The trials of one round of a bracket.
+struct Round {
+  int64_t bracket, round, first, size, epochs, epochs_before;
+  int64_t size_before;  ///< of the round before it, which ends where this one begins
+};
+
+class HyperbandOracle final : public Oracle {
+ public:
+  static void describe(Schema<HyperbandOracle>& s) {
+    s.doc("Gives many trials few epochs, and the best of them more.")
+        .field("max_epochs", &HyperbandOracle::max_epochs_, "Of the trials that come farthest.")
+        .min(1)
+        .field("factor", &HyperbandOracle::factor_,
+               "Of a round one in so many trials goes on, with so many times the epochs.")
+        .min(2)
+        .field("hyperband_iterations", &HyperbandOracle::iterations_, "How often all is done.")
+        .min(1);
+  }
+
+  void configured() override {
+    rounds_.clear();
+    int64_t next = 1;
+    for (int64_t i = 0; i < iterations_; ++i)
+      for (int64_t bracket = brackets() - 1; bracket >= 0; --bracket)
+        for (int64_t round = 0; round <= bracket; ++round) {
+          const int64_t size = size_of(bracket, round);
+          rounds_.push_back({bracket, round, next, size, epochs_of(bracket, round),
+                             round > 0 ? epochs_of(bracket, round - 1) : 0,
+                             round > 0 ? size_of(bracket, round - 1) : 0});
+          next += size;
+        }
+  }
+
+  std::optional<int64_t> trials() const override {
+    return rounds_.back().first + rounds_.back().size - 1;
+  }
+  bool is_out_of_order() const override { return true; }
+
+  bool ready(const TrialHistory& history, int64_t number) const override {
+    const Round& round = round_of(number);
+    for (int64_t i = round.first - round.size_before; i < round.first; ++i)
+      if (!history.at(i).ended()) return false;
+    return true;
+  }
+
+  std::optional<Suggestion> suggest(const TrialHistory& history, int64_t number) override {
+    const Round& round = round_of(number);
+    Suggestion suggestion;
+    if (round.round > 0) {
+      const TrialRecord& better = promoted(history, round, number - round.first);
+      suggestion.values = history.values_by_key(better);
+      suggestion.values.set("tuner/trial_id", better.number);
+    }
+    suggestion.values.set("tuner/epochs", round.epochs);
+    suggestion.values.set("tuner/initial_epoch", round.epochs_before);
+    suggestion.values.set("tuner/bracket", round.bracket);
+    suggestion.values.set("tuner/round", round.round);
+    return suggestion;
+  }
+
+ private:
+  int64_t brackets() const {
+    int64_t count = 0;
+    for (double epochs = static_cast<double>(max_epochs_); epochs >= 1; epochs /= factor()) ++count;
+    return count;
+  }
+  /// Brackets take about the same number of epochs.
+  int64_t size_of(int64_t bracket, int64_t round) const {
+    const double last =
+        std::ceil(1 + std::log(static_cast<double>(max_epochs_)) / std::log(factor()));
+    const double scale = std::pow(factor(), static_cast<double>(bracket - round));
+    return static_cast<int64_t>(std::ceil(last / static_cast<double>(bracket + 1) * scale));
+  }
+  int64_t epochs_of(int64_t bracket, int64_t round) const {
+    const double scale = std::pow(factor(), static_cast<double>(bracket - round));
+    return static_cast<int64_t>(std::ceil(static_cast<double>(max_epochs_) / scale));
+  }
+  double factor() const { return static_cast<double>(factor_); }
+
+  const Round& round_of(int64_t number) const {
+    const auto after =
+        std::upper_bound(rounds_.begin(), rounds_.end(), number,
+                         [](int64_t value, const Round& round) { return value < round.first; });
+    return *std::prev(after);
+  }
+
+  /// The trial of the round before that is at this place by its score; those without one are last.
+  static const TrialRecord& promoted(const TrialHistory& history, const Round& round,
+                                     int64_t place) {
+    std::vector<const TrialRecord*> before;
+    for (int64_t i = round.first - round.size_before; i < round.first; ++i)
+      before.push_back(&history.at(i));
+    const auto cost = [&](const TrialRecord* trial) {
+      return trial->has_score() ? history.cost(*trial) : INFINITY;
+    };
+    std::stable_sort(before.begin(), before.end(),
+                     [&](const auto* a, const auto* b) { return cost(a) < cost(b); });
+    return *before[std::min(static_cast<size_t>(place), before.size() - 1)];
+  }
+
+  int64_t max_epochs_ = 100, factor_ = 3, iterations_ = 1;
+  std::vector<Round> rounds_;
+};
+
+}  // namespace
+
+CRESCENT_REGISTER(hyperband_oracle) { registry.add<HyperbandOracle>("hyperband"); }
+
+}  // namespace crescent

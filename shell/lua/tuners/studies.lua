@@ -1,0 +1,136 @@
+-- Methods of studies that are written in Lua: drawing them, and running a function for all trials.
+local cr, shell = ...
+local plotting = shell.library "plotting"
+local is_stop = shell.library("tuners/trial").is_stop
+local studies = {}
+
+--- The trials with a score, in order of their numbers.
+local function scored(study)
+  local found = {}
+  for _, trial in ipairs(study.trials) do
+    if trial.state == "complete" and trial.score and trial.score == trial.score then
+      found[#found + 1] = trial
+    end
+  end
+  if #found == 0 then shell.fail "plot: no trial of the study has a score yet" end
+  return found
+end
+
+--- Scores by trial, and the best one so far.
+local function history_figure(study)
+  local numbers, scores, bests, best = {}, {}, {}, nil
+  for i, trial in ipairs(scored(study)) do
+    local is_better = best == nil or (study.direction == "minimize" and trial.score < best)
+      or (study.direction == "maximize" and trial.score > best)
+    best = is_better and trial.score or best
+    numbers[i], scores[i], bests[i] = trial.number, trial.score, best
+  end
+  return { kind = "axes", xlabel = "trial", ylabel = "score", whole = true, series = {
+    { x = numbers, y = scores, label = "score", style = "points" },
+    { x = numbers, y = bests, label = "best so far" } } }
+end
+
+--- What each hyperparameter explains of the spread of scores, as a matrix with one column.
+local function importance_figure(study)
+  scored(study)
+  local names, shares = {}, {}
+  for name, share in pairs(study:importances()) do
+    names[#names + 1], shares[name] = name, share
+  end
+  if #names == 0 then shell.fail "plot: the trials have no hyperparameters that are searched" end
+  table.sort(names, function(a, b)
+    if shares[a] ~= shares[b] then return shares[a] > shares[b] end
+    return a < b
+  end)
+  local rows = {}
+  for i, name in ipairs(names) do rows[i] = { shares[name] } end
+  return { kind = "heatmap", values = cr.tensor(rows), rows = names, columns = { "importance" },
+    numbers = true }
+end
+
+--- The position of each value among the values of its name, from 0 to 1.
+local function positions(trials, name)
+  local values, order = {}, {}
+  for _, trial in ipairs(trials) do
+    local value = trial.values[name]
+    if value ~= nil and not order[value] then
+      values[#values + 1], order[value] = value, 0
+    end
+  end
+  table.sort(values, function(a, b)
+    if type(a) == "number" and type(b) == "number" then return a < b end
+    return tostring(a) < tostring(b)
+  end)
+  for i, value in ipairs(values) do order[value] = #values > 1 and (i - 1) / (#values - 1) or 0.5 end
+  return order, #values
+end
+
+local most_lines = 8
+
+--- A line a trial through its hyperparameters, ranked from 0 to 1, and its score; the best ones are
+--- coloured, one by one, and named.
+local function parallel_figure(study)
+  local trials, names, orders = scored(study), {}, {}
+  local seen = {}
+  for _, p in ipairs(study.space) do
+    local order, count = positions(trials, p.name)
+    if count > 1 and not seen[p.name] then
+      names[#names + 1], orders[p.name], seen[p.name] = p.name, order, true
+    end
+  end
+  table.sort(trials, function(a, b)
+    if study.direction == "minimize" then return a.score < b.score end
+    return a.score > b.score
+  end)
+  local series, count = {}, math.min(#trials, most_lines)
+  for i = count, 1, -1 do
+    local y = {}
+    for j, name in ipairs(names) do
+      local value = trials[i].values[name]
+      y[j] = value == nil and 0 / 0 or orders[name][value]
+    end
+    y[#names + 1] = #trials > 1 and (i - 1) / (#trials - 1) or 0
+    series[#series + 1] = { y = y, dashed = i > 3, color = i <= 3 and i - 1 or 7,
+      label = i <= 3 and "trial " .. trials[i].number or nil }
+  end
+  names[#names + 1] = "rank of the score"
+  return { kind = "axes", xlabel = table.concat(names, " | "), ylabel = "rank of the value",
+    series = series, from = 1, whole = true }
+end
+
+local figures = { history = history_figure, importance = importance_figure,
+  parallel = parallel_figure }
+
+function studies.plot(study, o)
+  study:update()
+  local figure = figures[o.what](study)
+  figure.title = o.title
+  return plotting.show("plot", figure, o)
+end
+
+--- The score of a trial whose objective gave nothing: the last one that it reported.
+local function last_report(trial)
+  local reports = trial.reports
+  return #reports > 0 and reports[#reports].value or nil
+end
+
+function studies.optimize(study, objective, n_trials)
+  for _ = 1, n_trials or math.maxinteger do
+    local trial = study:ask()
+    if not trial then return end
+    local ok, score = pcall(objective, trial)
+    if not ok then
+      if is_stop(tostring(score)) then trial:release() else
+        study:tell(trial, nil, "failed", tostring(score))
+      end
+      error(score, 0)
+    end
+    if score == nil then
+      study:tell(trial, last_report(trial), "pruned")
+    else
+      study:tell(trial, score)
+    end
+  end
+end
+
+return studies

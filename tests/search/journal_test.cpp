@@ -1,0 +1,144 @@
+// The journal: what a cut leaves, what damage is told, who has locks.
+#include "search/journal.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+
+#include "crescent/system/process.h"
+#include "support.h"
+
+namespace {
+
+using namespace crescent;
+using searches::TemporaryFile;
+
+std::vector<std::string> records_of(Journal& journal) {
+  std::vector<std::string> records;
+  const Journal::Lock lock(journal);
+  journal.read([&](const Value& value) { records.push_back(to_json(value)); });
+  return records;
+}
+
+void append(Journal& journal, const Value& record) {
+  const Journal::Lock lock(journal);
+  journal.read([](const Value&) {});
+  journal.append(record);
+}
+
+std::string text_of(const std::string& path) { return read_file(path); }
+
+void write(const std::string& path, const std::string& text) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  REQUIRE(::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+}
+
+}  // namespace
+
+TEST_CASE("What one journal appends another one reads, once") {
+  const TemporaryFile file;
+  Journal a(file.path()), b(file.path());
+  append(a, Dict{{"x", 1}});
+  append(b, Dict{{"y", "line\nfeed"}});
+  CHECK(records_of(a) == std::vector<std::string>{R"({"y": "line\nfeed"})"});
+  CHECK(records_of(a).empty());
+  CHECK(records_of(b).empty());
+  Journal c(file.path());
+  CHECK(records_of(c).size() == 2);
+}
+
+TEST_CASE("A line that was cut at any byte is removed, and the journal goes on") {
+  const TemporaryFile file;
+  {
+    Journal journal(file.path());
+    append(journal, Dict{{"first", 1}});
+    append(journal, Dict{{"second", 2}});
+  }
+  const std::string whole = text_of(file.path());
+  const size_t first = whole.find('\n') + 1;
+  for (size_t length = first; length < whole.size(); ++length) {
+    INFO(length);
+    write(file.path(), whole.substr(0, length));
+    Journal journal(file.path());
+    CHECK(records_of(journal).size() == 1);
+    append(journal, Dict{{"second", 2}});
+    CHECK(text_of(file.path()) == whole);
+  }
+}
+
+TEST_CASE("A damaged line is an error that says where it is") {
+  const TemporaryFile file;
+  {
+    Journal journal(file.path());
+    for (int i = 0; i < 3; ++i) append(journal, Dict{{"number", i}});
+  }
+  const std::string whole = text_of(file.path());
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (whole[i] == '\n') continue;
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    write(file.path(), damaged);
+    Journal journal(file.path());
+    const auto line = 1 + std::count(whole.begin(), whole.begin() + static_cast<long>(i), '\n');
+    INFO("byte " << i);
+    CHECK_THROWS_WITH(records_of(journal), Catch::Contains(concat("damaged in line ", line)));
+    CHECK(text_of(file.path()) == damaged);
+  }
+}
+
+TEST_CASE("A record that the disk has no room for leaves the journal as it was") {
+  const TemporaryFile file;
+  Journal journal(file.path());
+  append(journal, Dict{{"first", 1}});
+  const std::string before = text_of(file.path());
+  auto child = Process::copy([&] {
+    const rlimit limit{before.size() + 10, before.size() + 10};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    Journal limited(file.path());
+    try {
+      append(limited, Dict{{"second", std::string(100, 'x')}});
+    } catch (const Error& error) {
+      return std::string_view(error.what()).find("cannot write the journal") != std::string::npos
+                 ? 0
+                 : 2;
+    }
+    return 3;
+  });
+  CHECK(child.wait() == 0);
+  CHECK(text_of(file.path()) == before);
+  append(journal, Dict{{"second", 2}});
+  CHECK(records_of(journal).empty());
+}
+
+TEST_CASE("Locks of trials go with their process") {
+  const TemporaryFile file;
+  Journal journal(file.path());
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  auto child = Process::copy([&] {
+    Journal own(file.path());
+    const Journal::Lock lock(own);
+    const bool held = own.try_hold(1) && own.try_hold(2);
+    own.release(2);
+    if (::write(ready[1], held ? "y" : "n", 1) != 1) return 1;
+    pause();
+    return 0;
+  });
+  char answer = 0;
+  REQUIRE(read(ready[0], &answer, 1) == 1);
+  CHECK(answer == 'y');
+  CHECK_FALSE(journal.try_hold(1));
+  CHECK(journal.try_hold(2));
+  child.kill();
+  const Journal::Lock lock(journal);
+  CHECK(journal.try_hold(1));
+  close(ready[0]);
+  close(ready[1]);
+}
+
+TEST_CASE("What is no regular file is refused") {
+  CHECK_THROWS_WITH(Journal("/dev/null"), Catch::Contains("not a regular file"));
+  CHECK_THROWS_WITH(Journal("/nowhere/journal"), Catch::Contains("cannot open the journal"));
+}

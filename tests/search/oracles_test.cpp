@@ -1,0 +1,120 @@
+// What oracles choose: grids that are whole, brackets of Hyperband, and whether learning helps.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+#include "support.h"
+
+namespace {
+
+using namespace crescent;
+using namespace searches;
+
+/// The least score among the first trials of a search.
+double best_of(const Dict& options, int workers = 1) {
+  double best = INFINITY;
+  for (const TrialRecord& trial : search(options, workers, branin_of))
+    best = std::min(best, *trial.score);
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("A grid has every combination once, in branches too") {
+  const auto trials = search({{"oracle", "grid"}, {"seed", 1}}, 2, [](Trial& trial, int64_t) {
+    double sum = trial.suggest(Hyperparameter::integer("a", 1, 3)).as_float();
+    const Value kind = trial.suggest(Hyperparameter::choice("kind", {"p", "q"}));
+    if (kind == Value("p")) sum += trial.suggest(Hyperparameter::integer("n", 1, 4)).as_float();
+    Hyperparameter other = Hyperparameter::boolean("other");
+    other.conditions = {{"kind", {"q"}}};
+    trial.suggest(other);
+    return sum;
+  });
+  std::set<std::string> seen;
+  for (const TrialRecord& trial : trials) seen.insert(to_json(trial.values));
+  CHECK(trials.size() == 3 * (4 + 2));
+  CHECK(seen.size() == trials.size());
+  CHECK(trials[0].values == Dict{{"a", 1}, {"kind", "p"}, {"n", 1}});
+  CHECK(trials[1].values == Dict{{"a", 1}, {"kind", "p"}, {"n", 2}});
+}
+
+TEST_CASE("A grid without hyperparameters is one trial") {
+  CHECK(search({{"oracle", "grid"}}, 1, [](Trial&, int64_t) { return 1.0; }).size() == 1);
+}
+
+TEST_CASE("Hyperband has the brackets of KerasTuner") {
+  // What keras_tuner.oracles.HyperbandOracle(max_epochs=9, factor=3) makes: brackets 2, 1 and 0.
+  struct Expected {
+    int64_t bracket, round, size, epochs, initial_epoch;
+  };
+  const Expected expected[] = {{2, 0, 9, 1, 0}, {2, 1, 3, 3, 1}, {2, 2, 1, 9, 3},
+                               {1, 0, 5, 3, 0}, {1, 1, 2, 9, 3}, {0, 0, 3, 9, 0}};
+  const Dict oracle{{"class_name", "hyperband"},
+                    {"config", Dict{{"max_epochs", 9}, {"factor", 3}}}};
+  const auto trials = search({{"oracle", oracle}, {"seed", 5}}, 3, branin_of);
+  size_t next = 0;
+  for (const Expected& round : expected)
+    for (int64_t i = 0; i < round.size; ++i, ++next) {
+      INFO("trial " << next + 1);
+      REQUIRE(next < trials.size());
+      const Dict& told = trials[next].suggested;
+      CHECK(told.at("tuner/bracket") == Value(round.bracket));
+      CHECK(told.at("tuner/round") == Value(round.round));
+      CHECK(told.at("tuner/epochs") == Value(round.epochs));
+      CHECK(told.at("tuner/initial_epoch") == Value(round.initial_epoch));
+    }
+  CHECK(next == trials.size());
+}
+
+TEST_CASE("The best trials of a round go on in the next one, with their values") {
+  const Dict oracle{{"class_name", "hyperband"}, {"config", Dict{{"max_epochs", 9}}}};
+  const auto trials = search({{"oracle", oracle}, {"seed", 5}}, 3, branin_of);
+  std::vector<const TrialRecord*> first;
+  for (size_t i = 0; i < 9; ++i) first.push_back(&trials[i]);
+  std::sort(first.begin(), first.end(),
+            [](const auto* a, const auto* b) { return *a->score < *b->score; });
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(trials[9 + i].suggested.at("tuner/trial_id") == Value(first[i]->number));
+    CHECK(trials[9 + i].values == first[i]->values);
+  }
+}
+
+TEST_CASE("Bayesian optimization is nearer to the least value of Branin than chance") {
+  constexpr double kMinimum = 0.397887;
+  for (const int64_t lag : {1, 8}) {
+    int better = 0;
+    double random_sum = 0, bayesian_sum = 0;
+    for (int seed = 1; seed <= 10; ++seed) {
+      Dict options{{"seed", seed}, {"max_trials", 40}, {"lag", lag}};
+      const double random = best_of(options) - kMinimum;
+      options.set("oracle", "bayesian");
+      const double bayesian = best_of(options) - kMinimum;
+      better += bayesian < random;
+      random_sum += std::log10(random);
+      bayesian_sum += std::log10(bayesian);
+    }
+    WARN("Branin after 40 trials, lag " << lag << ": mean log10 of the regret " << bayesian_sum / 10
+                                        << ", by chance " << random_sum / 10 << "; better in "
+                                        << better << " of 10");
+    CHECK(better >= 8);
+    CHECK(bayesian_sum < random_sum - 5);
+  }
+}
+
+TEST_CASE("Bayesian optimization goes on among failures, constant scores and single values") {
+  const Dict options{{"oracle", "bayesian"}, {"seed", 1}, {"max_trials", 40}};
+  const auto constant = search(options, 2, [](Trial& trial, int64_t) {
+    trial.suggest(Hyperparameter::choice("only", {1}));
+    trial.suggest(Hyperparameter::boolean("two"));
+    return 1.0;
+  });
+  CHECK(constant.size() == 40);
+  const auto broken = search(options, 2, [](Trial& trial, int64_t) {
+    const double x = trial.suggest(Hyperparameter::real("x", 0, 1)).as_float();
+    return x < 0.5 ? NAN : x;
+  });
+  CHECK(broken.size() == 40);
+  double late = 0;
+  for (size_t i = 30; i < 40; ++i) late += broken[i].has_score();
+  CHECK(late >= 1);
+}

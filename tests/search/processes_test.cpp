@@ -1,0 +1,158 @@
+// Eight processes that search together and are killed at random moments: no trial is lost, none is
+// run twice, and all are those that one process makes. $CRESCENT_SEARCH_TRIALS and
+// $CRESCENT_SEARCH_KILLS say how many; the default is a short form.
+#include <sys/mman.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include "crescent/system/process.h"
+#include "support.h"
+
+namespace {
+
+using namespace crescent;
+using namespace searches;
+using namespace std::chrono_literals;
+
+constexpr int kProcesses = 8, kSteps = 3;
+constexpr int64_t kMaxTrials = 100000;
+
+int64_t number_from(const char* variable, int64_t fallback) {
+  const char* text = std::getenv(variable);
+  return text ? std::atoll(text) : fallback;
+}
+
+/// What all processes see of the trials.
+struct Board {
+  std::atomic<int> owner[kMaxTrials + 1];  ///< the process that runs it
+  std::atomic<int> steps[kMaxTrials + 1];  ///< how far it has come: its snapshot
+  std::atomic<int> told[kMaxTrials + 1];
+  std::atomic<double> value[kMaxTrials + 1];  ///< of its hyperparameter, not 0
+  std::atomic<int> resumed, errors;
+};
+
+Board& shared_board() {
+  void* memory =
+      mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  return *new (memory) Board();
+}
+
+/// Whether the process is running, and not on its way out.
+bool lives(int process) {
+  for (int i = 0; i < 200; ++i) {
+    std::ifstream file(concat("/proc/", process, "/stat"));
+    std::string id, name, state;
+    if (!(file >> id >> name >> state) || state == "Z" || state == "X") return false;
+    std::this_thread::sleep_for(5ms);
+  }
+  return true;
+}
+
+double value_of(Trial& trial) {
+  return 1 + trial.suggest(Hyperparameter::real("x", 0, 1)).as_float();
+}
+
+void run_trial(Study& study, Trial& trial, Board& board) {
+  const int64_t k = trial.number();
+  const int before = board.owner[k].exchange(getpid());
+  if (before != 0 && before != getpid() && lives(before)) ++board.errors;
+  if (board.steps[k] > 0) ++board.resumed;
+  const double x = value_of(trial), known = board.value[k].exchange(x);
+  if (known != 0 && known != x) ++board.errors;
+  while (board.steps[k] < kSteps) {
+    std::this_thread::sleep_for(200us);
+    const int step = board.steps[k] + 1;
+    trial.report(x / step, step);
+    board.steps[k] = step;
+  }
+  study.tell(trial, x);
+  ++board.told[k];
+}
+
+int work(const Dict& options, Board& board) {
+  const StudyPtr study = Study::open(options);
+  while (const TrialPtr trial = study->ask()) run_trial(*study, *trial, board);
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("Eight processes under kill -9 lose no trial and run none twice") {
+  const int64_t trials = number_from("CRESCENT_SEARCH_TRIALS", 2000);
+  const int64_t kills = number_from("CRESCENT_SEARCH_KILLS", 60);
+  REQUIRE(trials <= kMaxTrials);
+  const TemporaryFile file;
+  const Dict options{{"journal", file.path()}, {"seed", 11}, {"max_trials", trials}};
+  Board& board = shared_board();
+  std::vector<std::unique_ptr<Process>> all;
+  const auto start = [&] {
+    return std::make_unique<Process>(Process::copy([&] { return work(options, board); }));
+  };
+  for (int i = 0; i < kProcesses; ++i) all.push_back(start());
+  std::mt19937 random(12);
+  const auto begin = std::chrono::steady_clock::now();
+  int64_t killed = 0;
+  while (killed < kills) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % (15000 + 10 * trials)));
+    std::unique_ptr<Process>& chosen = all[random() % all.size()];
+    if (!chosen->runs()) break;
+    chosen->kill();
+    ++killed;
+    chosen = start();
+  }
+  for (const auto& process : all) CHECK(process->wait() == 0);
+  CHECK(killed == kills);
+  CHECK(board.errors == 0);
+  CHECK(board.resumed > 0);
+
+  const StudyPtr study = Study::open(options);
+  const TrialHistory& history = study->history();
+  CHECK(history.size() == trials);
+  int64_t wrong = 0;
+  for (int64_t i = 1; i <= trials; ++i) {
+    const TrialRecord& trial = history.at(i);
+    const double x = draw(11, i, "x");
+    wrong += trial.state != TrialRecord::State::complete || trial.values != Dict{{"x", x}} ||
+             trial.score != 1 + x || trial.reports.size() != kSteps || board.told[i] > 1;
+  }
+  CHECK(wrong == 0);
+  int64_t tells = 0;
+  std::ifstream lines(file.path());
+  for (std::string line; std::getline(lines, line);) tells += line.find("{\"tell\"") != line.npos;
+  CHECK(tells == trials);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  WARN(trials << " trials, " << killed << " kills, " << board.resumed << " trials cut and gone on, "
+              << passed.count() << " s");
+  munmap(&board, sizeof board);
+}
+
+TEST_CASE("A trial costs less than a millisecond besides what it computes") {
+  const int64_t trials = number_from("CRESCENT_SEARCH_TRIALS", 2000);
+  for (const char* oracle : {"random", "hyperband", "bayesian"}) {
+    const TemporaryFile file;
+    Dict config;
+    if (oracle == std::string("hyperband")) config = {{"max_epochs", 2000}, {"factor", 4}};
+    const auto study = Study::open({{"journal", file.path()},
+                                    {"oracle", Dict{{"class_name", oracle}, {"config", config}}},
+                                    {"seed", 1},
+                                    {"max_trials", trials}});
+    const std::clock_t begin = std::clock();
+    int64_t count = 0;
+    while (const TrialPtr trial = study->ask()) {
+      study->tell(*trial, branin_of(*trial, 1));
+      ++count;
+    }
+    const double passed = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    WARN(oracle << ": " << passed / static_cast<double>(count) << " ms of the processor a trial, "
+                << count << " trials");
+    CHECK(passed < 1.0 * static_cast<double>(count));
+  }
+}

@@ -1,0 +1,188 @@
+// Studies: the same trials for any number of workers, and what they refuse.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "support.h"
+
+namespace {
+
+using namespace crescent;
+using namespace searches;
+
+const char* const kOracles[] = {"random", "grid", "bayesian", "hyperband"};
+
+Dict options_for(const std::string& oracle) {
+  Dict config;
+  if (oracle == "hyperband") config = {{"max_epochs", 9}};
+  if (oracle == "bayesian") config = {{"num_initial_points", 6}};
+  return {{"oracle", Dict{{"class_name", oracle}, {"config", config}}},
+          {"max_trials", 40},
+          {"seed", 7}};
+}
+
+void check_equal(const std::vector<TrialRecord>& a, const std::vector<TrialRecord>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    INFO("trial " << i + 1);
+    CHECK(a[i].suggested == b[i].suggested);
+    CHECK(a[i].values == b[i].values);
+    CHECK(a[i].score == b[i].score);
+    CHECK(a[i].state == b[i].state);
+    CHECK(a[i].reports == b[i].reports);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Any number of workers in any order makes the same trials") {
+  for (const char* oracle : kOracles)
+    for (const bool prunes : {false, true}) {
+      INFO(oracle << (prunes ? " with a pruner" : ""));
+      Dict options = options_for(oracle);
+      if (prunes) options.set("pruner", "median");
+      const auto alone = search(options, 1, mixed, 4);
+      CHECK(alone.size() >= 20);
+      for (const int workers : {2, 8})
+        for (const unsigned schedule : {1u, 2u, 3u})
+          check_equal(search(options, workers, mixed, 4, schedule), alone);
+      int64_t pruned = 0;
+      for (const TrialRecord& trial : alone) pruned += trial.state == TrialRecord::State::pruned;
+      CHECK((pruned > 0) == prunes);
+    }
+}
+
+TEST_CASE("Another seed makes other trials") {
+  Dict options = options_for("random");
+  const auto one = search(options, 1, mixed);
+  options.set("seed", 8);
+  const auto other = search(options, 1, mixed);
+  for (size_t i = 0; i < one.size(); ++i) CHECK_FALSE(one[i].values == other[i].values);
+}
+
+TEST_CASE("A trial that was let go is asked for again, with its values and reports") {
+  const TemporaryFile file;
+  const Dict options{{"journal", file.path()}, {"seed", 1}, {"max_trials", 3}};
+  const auto first = Study::open(options), second = Study::open(options);
+  TrialPtr trial = first->ask();
+  const double score = mixed(*trial, 1);
+  const Dict values = trial->values();
+  trial->report(score, 1);
+  trial->set_attribute("note", "half");
+  bool ended = true;
+  TrialPtr other = second->try_ask(&ended);
+  REQUIRE(other);
+  CHECK(other->number() == 2);
+  trial = nullptr;
+  TrialPtr again = second->ask();
+  REQUIRE(again);
+  CHECK(again->number() == 1);
+  CHECK(again->values() == values);
+  CHECK(mixed(*again, 1) == score);
+  CHECK(again->record().attributes.at("note") == Value("half"));
+  again->report(99, 1);
+  CHECK(again->record().reports.size() == 1);
+  second->tell(*again, score);
+  CHECK_THROWS_WITH(second->tell(*again, score), Catch::Contains("has ended already"));
+  CHECK_THROWS_WITH(first->tell(*other, score), Catch::Contains("is of another study"));
+}
+
+TEST_CASE("A study fails rather than wait for itself") {
+  const auto study = Study::open({{"oracle", "bayesian"}, {"lag", 2}, {"seed", 1}});
+  const TrialPtr one = study->ask(), two = study->ask();
+  CHECK(two->number() == 2);
+  CHECK_THROWS_WITH(study->ask(), Catch::Contains("were asked for here and not told"));
+  study->tell(*one, 1);
+  CHECK(study->ask()->number() == 3);
+}
+
+TEST_CASE("The end of a study is null, and what is no score is refused") {
+  const auto study = Study::open({{"max_trials", 2}, {"seed", 1}});
+  const TrialPtr one = study->ask(), two = study->ask();
+  CHECK_FALSE(study->ask());
+  CHECK_THROWS_WITH(study->tell(*one, {}), Catch::Contains("has no score"));
+  study->tell(*one, NAN);
+  study->tell(*two, {}, TrialRecord::State::failed, "because");
+  CHECK(study->best(5).empty());
+  CHECK(study->history().at(2).message == "because");
+  CHECK_FALSE(study->ask());
+}
+
+TEST_CASE("The journal of another search is refused, and more trials are not another search") {
+  const TemporaryFile file;
+  Dict options{{"journal", file.path()}, {"seed", 1}, {"max_trials", 2}, {"pruner", "median"}};
+  while (const TrialPtr trial = Study::open(options)->ask())
+    trial->study().tell(*trial, mixed(*trial, 1));
+  options.set("max_trials", 3);
+  options.set("pruner", Dict{{"n_startup_trials", 5}});
+  CHECK(Study::open(options)->ask()->number() == 3);
+  options.erase("seed");
+  CHECK(Study::open(options)->history().seed == 1);
+  options.set("direction", "maximize");
+  CHECK_THROWS_WITH(Study::open(options), Catch::Contains("is of a search with direction"));
+  options.set("direction", "minimize");
+  options.set("oracle", "grid");
+  CHECK_THROWS_WITH(Study::open(options), Catch::Contains("is of a search with oracle"));
+  options.set("oracle", "grit");
+  CHECK_THROWS_WITH(Study::open(options), Catch::Contains("did you mean 'grid'"));
+}
+
+TEST_CASE("A hyperparameter keeps its values for all trials") {
+  const auto study = Study::open({{"seed", 1}});
+  const TrialPtr one = study->ask(), two = study->ask();
+  one->suggest(Hyperparameter::integer("units", 1, 8));
+  two->suggest(Hyperparameter::integer("units", 1, 9));
+  study->tell(*one, 1);
+  CHECK_THROWS_WITH(study->tell(*two, 1),
+                    Catch::Contains("is Int, 1 to 8") && Catch::Contains("not Int, 1 to 9"));
+}
+
+TEST_CASE("Scopes name hyperparameters and decide whether they exist") {
+  HyperParameters hp;
+  hp.suggest(Hyperparameter::choice("model", {"mlp", "cnn"}));
+  hp.push_name_scope("head");
+  CHECK(hp.push_condition("model", {"mlp"}));
+  CHECK(hp.suggest(Hyperparameter::integer("units", 4, 8)) == Value(4));
+  hp.pop_scope();
+  CHECK_FALSE(hp.push_condition("model", {"cnn"}));
+  CHECK(hp.suggest(Hyperparameter::integer("filters", 4, 8)).is_null());
+  hp.pop_scope();
+  hp.pop_scope();
+  CHECK(hp.suggest(Hyperparameter::integer("last", 1, 2)) == Value(1));
+  CHECK(hp.values().keys() == std::vector<std::string>{"model", "head/units", "last"});
+  CHECK(hp.space()[1].key() == "head/units[model=mlp]");
+  CHECK_THROWS_WITH(hp.get("head/unit"), Catch::Contains("did you mean 'head/units'"));
+  CHECK_THROWS_WITH(hp.push_condition("models", {"mlp"}), Catch::Contains("did you mean 'model'"));
+}
+
+TEST_CASE("Hyperparameters that are given count instead of those that are asked for") {
+  const auto given = std::make_shared<HyperParameters>();
+  given->suggest(Hyperparameter::fixed("rate", 0.5));
+  Dict options{{"seed", 1}, {"max_trials", 5}, {"hyperparameters", given}};
+  const auto ask_both = [](const StudyPtr& study) {
+    const TrialPtr trial = study->ask();
+    CHECK(trial->suggest(Hyperparameter::real("rate", 0, 1)) == Value(0.5));
+    return trial->suggest(Hyperparameter::real("other", 0, 1, {0, Sampling::linear, 0.25}));
+  };
+  CHECK_FALSE(ask_both(Study::open(options)) == Value(0.25));
+  options.set("tune_new_entries", false);
+  CHECK(ask_both(Study::open(options)) == Value(0.25));
+  options.set("allow_new_entries", false);
+  CHECK_THROWS_WITH(ask_both(Study::open(options)), Catch::Contains("'other' is not among"));
+}
+
+TEST_CASE("Importance finds the hyperparameter that matters") {
+  const auto trials = [](double of_x, double of_y) {
+    const auto study = Study::open({{"seed", 3}, {"max_trials", 100}});
+    while (const TrialPtr trial = study->ask()) {
+      const double x = trial->suggest(Hyperparameter::real("x", 0, 1)).as_float();
+      const Value y = trial->suggest(Hyperparameter::choice("y", {"a", "b", "c"}));
+      study->tell(*trial, of_x * x + of_y * (y.as_string() == "b" ? 1 : 0));
+    }
+    return study->importances();
+  };
+  CHECK(trials(1, 0).front().first == "x");
+  CHECK(trials(1, 0).front().second > 0.9);
+  CHECK(trials(1, 0).back().second < 0.1);
+  CHECK(trials(0, 1).front().first == "y");
+  CHECK(trials(0, 1).front().second > 0.99);
+}

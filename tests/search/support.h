@@ -1,0 +1,103 @@
+// Searches with several workers, in an order by chance, that the tests of this folder share.
+#pragma once
+#include <unistd.h>
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "crescent/search/study.h"
+
+namespace searches {
+
+using namespace crescent;
+
+/// The name of a file that is removed at the end.
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    const int file = mkstemp(path_.data());
+    if (file >= 0) close(file);
+    unlink(path_.c_str());
+  }
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/crescent-search-XXXXXX";
+};
+
+/// Asks for hyperparameters and gives the score after a number of steps.
+using Objective = std::function<double(Trial& trial, int64_t step)>;
+
+/// A worker that has a study of its own over the common journal, as a process has.
+struct Worker {
+  StudyPtr study;
+  TrialPtr trial;
+  int64_t step = 0;
+};
+
+/// Lets a worker go on by one step of its trial, or ask for one; returns whether all have ended.
+inline bool advance(Worker& worker, const Objective& objective, int64_t steps) {
+  bool ended = false;
+  if (!worker.trial) {
+    worker.trial = worker.study->try_ask(&ended);
+    worker.step = 0;
+    if (worker.trial) {
+      objective(*worker.trial, 0);
+      worker.trial->save_values();
+    }
+    return ended;
+  }
+  const double score = objective(*worker.trial, ++worker.step);
+  worker.trial->report(score, worker.step);
+  const bool prunes = worker.step < steps && worker.trial->should_prune();
+  if (!prunes && worker.step < steps) return false;
+  worker.study->tell(*worker.trial, score,
+                     prunes ? TrialRecord::State::pruned : TrialRecord::State::complete);
+  worker.trial = nullptr;
+  return false;
+}
+
+/// Searches with this many workers, which take turns by chance; returns all trials in order.
+inline std::vector<TrialRecord> search(Dict options, int workers, const Objective& objective,
+                                       int64_t steps = 1, unsigned schedule = 1) {
+  const TemporaryFile file;
+  options.set("journal", file.path());
+  std::vector<Worker> all;
+  for (int i = 0; i < workers; ++i) all.push_back({Study::open(options), nullptr});
+  std::mt19937 random(schedule);
+  for (bool ended = false; !ended;) ended = advance(all[random() % all.size()], objective, steps);
+  all[0].study->update();
+  std::vector<TrialRecord> trials;
+  const TrialHistory& history = all[0].study->history();
+  for (int64_t i = 1; i <= history.size(); ++i) trials.push_back(history.at(i));
+  return trials;
+}
+
+/// The Branin function, whose least value is 0.397887.
+inline double branin(double x, double y) {
+  const double pi = 3.14159265358979323846;
+  const double a = y - 5.1 / (4 * pi * pi) * x * x + 5 / pi * x - 6;
+  return a * a + 10 * (1 - 1 / (8 * pi)) * std::cos(x) + 10;
+}
+inline double branin_of(Trial& trial, int64_t) {
+  const double x = trial.suggest(Hyperparameter::real("x", -5, 10)).as_float();
+  return branin(x, trial.suggest(Hyperparameter::real("y", 0, 15)).as_float());
+}
+
+/// A mixed space with a branch, and what gets better by steps.
+inline double mixed(Trial& trial, int64_t step) {
+  const double rate =
+      trial.suggest(Hyperparameter::real("rate", 1e-4, 1, {0, Sampling::log, {}})).as_float();
+  const Value kind = trial.suggest(Hyperparameter::choice("kind", {"wide", "deep"}));
+  Hyperparameter layers = Hyperparameter::integer("layers", 1, 6);
+  layers.conditions = {{"kind", {"deep"}}};
+  const Value depth = trial.suggest(layers);
+  const double cost = std::abs(std::log10(rate) + 2) + (kind.as_string() == "deep" ? 0.2 : 1) +
+                      (depth.is_null() ? 0 : std::abs(depth.as_float() - 3));
+  return cost * (1 + 1.0 / static_cast<double>(1 + step));
+}
+
+}  // namespace searches

@@ -1,0 +1,254 @@
+-- Searches over models: tuners of every class, trials that are cut and go on, studies by hand.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+cr.random.seed(3)
+local x = cr.random.normal { 48, 3 }
+local y = x:sum({ 1 }, true)
+
+local function build(hp)
+  local model = cr.Sequential {
+    cr.layers.Dense(hp:Int("units", 2, 8, { step = 2 }), { activation = "tanh", input_shape = { 3 } }),
+    cr.layers.Dropout(0.1),
+    cr.layers.Dense(1),
+  }
+  local rate = hp:Float("rate", 1e-3, 1e-1, { sampling = "log" })
+  model:compile { optimizer = cr.optimizers.Adam(rate), loss = "mse", metrics = { "mae" } }
+  return model
+end
+local options = { epochs = 3, batch_size = 8, verbose = 0, validation_data = { x, y } }
+
+local folder = check.temporary ""
+local function new(class, given)
+  given = given or {}
+  given[1], given.directory, given.seed = given[1] or build, folder, given.seed or 5
+  given.overwrite = given.overwrite ~= false
+  return cr.tuners[class](given)
+end
+
+--- What the trials of a search were, in order of their numbers.
+local function outcome(tuner)
+  local rows = {}
+  tuner.study:update()
+  for i, trial in ipairs(tuner.study.trials) do
+    rows[i] = { values = trial.values, score = trial.score, state = trial.state,
+      reports = trial.reports }
+  end
+  return rows
+end
+
+-- A search by chance: its trials, the best of them, its table.
+local tuner = new("RandomSearch", { max_trials = 5, project_name = "random" })
+assert(tostring(tuner):find "^RandomSearch of val_loss <study: 0 trials>", tostring(tuner))
+tuner:search(x, y, options)
+local trials = tuner.study.trials
+assert(#trials == 5 and #trials[1].reports == 3)
+for _, trial in ipairs(trials) do
+  assert(trial.state == "complete" and trial.values.units % 2 == 0 and trial.values.rate >= 1e-3)
+  local least = math.huge
+  for _, report in ipairs(trial.reports) do least = math.min(least, report.value) end
+  assert(trial.score == least)
+end
+local best = tuner:get_best_hyperparameters(2)
+assert(#best == 2 and best[1]:get "units" == tuner.study.best_params.units)
+assert(tostring(tuner):find("5 trials, 5 complete", 1, true))
+
+-- The model of the best trial has the weights of its best epoch.
+local model = tuner:get_best_models()[1]
+check.near(model:evaluate(x, y, { verbose = 0 })[1], tuner.study.best_value, 1e-6)
+
+-- The same search again finds all done; the same seed elsewhere gives the same trials, another one
+-- others.
+local again = new("RandomSearch", { max_trials = 5, project_name = "random", overwrite = false })
+again:search(x, y, options)
+check.same(outcome(again), outcome(tuner))
+local elsewhere = new("RandomSearch", { max_trials = 5, project_name = "elsewhere" })
+elsewhere:search(x, y, options)
+check.same(outcome(elsewhere), outcome(tuner))
+local other = new("RandomSearch", { max_trials = 5, project_name = "other", seed = 6 })
+other:search(x, y, options)
+assert(other.study.trials[1].score ~= trials[1].score)
+
+-- A grid, in which a branch has hyperparameters of its own.
+local function branching(hp)
+  local kind = hp:Choice("kind", { "flat", "deep" })
+  local hidden = hp:conditional_scope("kind", { "deep" }, function() return hp:Int("hidden", 1, 3) end)
+  assert((hidden == nil) == (kind == "flat"))
+  local model = cr.Sequential { cr.layers.Dense(hidden or 1, { input_shape = { 3 } }), cr.layers.Dense(1) }
+  model:compile { loss = "mse" }
+  return model
+end
+tuner = new("GridSearch", { branching, objective = "loss", project_name = "grid" })
+tuner:search(x, y, { epochs = 1, verbose = 0 })
+local seen = {}
+for i, trial in ipairs(tuner.study.trials) do
+  seen[i] = trial.values.kind .. (trial.values.hidden or "")
+end
+check.same(seen, { "flat", "deep1", "deep2", "deep3" })
+assert(tuner.study.space[2].conditions[1][1] == "kind")
+
+-- Hyperband: later rounds go on with the weights of the earlier ones, for the epochs that are left.
+tuner = new("Hyperband", { max_epochs = 4, factor = 2, project_name = "hyperband" })
+tuner:search(x, y, options)
+local went_on
+for _, trial in ipairs(tuner.study.trials) do
+  local first, last = trial.reports[1].step, trial.reports[#trial.reports].step
+  local hp = tuner.study:hyperparameters(trial.number)
+  assert(first == hp:get "tuner/initial_epoch" + 1 and last == hp:get "tuner/epochs")
+  if first > 1 then
+    went_on = true
+    local before = tuner.study.trials[hp:get "tuner/trial_id"]
+    check.same(before.values, trial.values)
+    assert(trial.reports[1].value < 2 * before.score)
+  end
+end
+assert(went_on)
+
+-- Bayesian optimization, several executions, a pruner, an objective with a direction.
+tuner = new("BayesianOptimization", { max_trials = 8, num_initial_points = 3, lag = 1,
+  objective = { name = "val_mae", direction = "min" }, executions_per_trial = 2,
+  pruner = { n_startup_trials = 2, n_warmup_steps = 1 }, project_name = "bayesian" })
+tuner:search(x, y, options)
+local states = {}
+for _, trial in ipairs(tuner.study.trials) do
+  states[trial.state] = (states[trial.state] or 0) + 1
+  if trial.state == "complete" then assert(#trial.reports == 6) end
+end
+assert(states.complete >= 3 and states.pruned and states.complete + states.pruned == 8)
+
+-- A trial whose process is killed in the middle of an epoch goes on there, in another process, and
+-- the search ends with the bits of one that was left alone.
+local script = [[
+  cr.random.seed(3)
+  local x = cr.random.normal { 48, 3 }
+  local y = x:sum({ 1 }, true)
+  local batches = 0
+  local function build(hp)
+    local model = cr.Sequential {
+      cr.layers.Dense(hp:Int("units", 2, 8), { activation = "tanh", input_shape = { 3 } }),
+      cr.layers.Dropout(0.2), cr.layers.Dense(1) }
+    model:compile { optimizer = "adam", loss = "mse" }
+    return model
+  end
+  local tuner = cr.tuners.RandomSearch { build, max_trials = 3, seed = 9, save_freq = 2,
+    directory = DIRECTORY }
+  tuner:search(x, y, { epochs = 3, batch_size = 8, verbose = 0, validation_data = { x, y },
+    callbacks = { cr.callbacks.LambdaCallback { on_train_batch_end = function()
+      batches = batches + 1
+      if batches == KILL then os.execute "kill -9 $PPID" end
+    end } } })
+  print(batches)
+  for _, trial in ipairs(tuner.study.trials) do print(cr.show(trial.reports)) end
+  for _, model in ipairs(tuner:get_best_models(3)) do
+    for _, weight in ipairs(model:get_weights()) do print(cr.show(weight:totable())) end
+  end
+]]
+local function run_script(directory, kill)
+  local ok, text = check.run((script:gsub("DIRECTORY", "'" .. directory .. "'"):gsub("KILL", tostring(kill))))
+  return ok, text
+end
+local ok, whole = run_script(folder .. "/whole", -1)
+assert(ok, whole)
+assert(whole:match "^%d+" == tostring(3 * 3 * 6), whole)
+local batches, cuts = 0, 0
+for _, kill in ipairs { 3, 10, 13, 1 } do
+  local done = run_script(folder .. "/cut", kill)
+  assert(not done, "the process was not killed")
+  cuts = cuts + 1
+end
+local cut
+ok, cut = run_script(folder .. "/cut", -1)
+assert(ok, cut)
+assert(cut:gsub("^%d+", "") == whole:gsub("^%d+", ""), "the search went on with other numbers")
+-- Two batches at most are run again for each cut.
+local left = tonumber(cut:match "^%d+")
+assert(left <= 3 * 3 * 6 - (3 + 10 + 13 + 1) + 2 * cuts, left)
+assert(left > 0)
+
+-- Two processes that share a search.
+local two = [[
+  local function build(hp)
+    local model = cr.Sequential { cr.layers.Dense(hp:Int("units", 1, 50), { input_shape = { 3 } }), cr.layers.Dense(1) }
+    model:compile { loss = "mse" }
+    return model
+  end
+  local tuner = cr.tuners.BayesianOptimization { build, objective = "loss", max_trials = 14, seed = 4,
+    lag = 4, directory = DIRECTORY }
+  tuner:search(cr.ones { 8, 3 }, cr.ones { 8, 1 }, { epochs = 2, verbose = 0 })
+  for _, trial in ipairs(tuner.study.trials) do print(cr.show(trial.values), trial.score) end
+]]
+local function code_for(directory) return (two:gsub("DIRECTORY", "'" .. directory .. "'")) end
+local _, alone = check.run(code_for(folder .. "/alone"))
+assert(alone:find "units", alone)
+local _, together = check.run([[
+  if not os.getenv "SECOND" then
+    os.execute(("SECOND=1 %s %s > /dev/null 2>&1 &"):format(arg[-1], arg[0]))
+  end
+]] .. code_for(folder .. "/together"))
+assert(together == alone, together .. "\nis not\n" .. alone)
+
+-- A study by hand, in Optuna's way.
+local study = cr.tuners.Study { direction = "maximize", seed = 1, max_trials = 30, pruner = "median" }
+study:optimize(function(trial)
+  local a = trial:suggest_float("a", -1, 1)
+  local b = trial:suggest_int("b", 1, 100, { log = true })
+  local c = trial:suggest_categorical("c", { "x", "y" })
+  for step = 1, 4 do
+    trial:report(-a * a + (c == "x" and 1 or 0), step)
+    if trial:should_prune() then return end
+  end
+  return -a * a + (c == "x" and 1 or 0) + b * 0
+end)
+states = {}
+for _, trial in ipairs(study.trials) do states[trial.state] = (states[trial.state] or 0) + 1 end
+assert(states.pruned > 0 and states.complete > 0 and states.pruned + states.complete == 30)
+assert(study.best_params.c == "x" and study.best_value <= 1 and study.best_trial.state == "complete")
+local shares = study:importances()
+assert(shares.c > shares.b, cr.show(shares))
+for _, what in ipairs { "history", "importance", "parallel" } do
+  local path = check.temporary ".txt"
+  assert(study:plot(what, { file = path }) == path)
+  assert(#io.open(path):read "a" > 40)
+  os.remove(path)
+end
+
+-- Names within scopes, and values outside of a search.
+local hp = cr.tuners.HyperParameters()
+hp:name_scope("head", function() hp:Int("units", 4, 8) end)
+assert(hp:get "head/units" == 4 and hp:Boolean "flag" == false and hp:Fixed("same", "s") == "s")
+assert(hp:Choice("late", { 1, 2 }, { parent_name = "flag", parent_values = { true } }) == nil)
+check.fails(function() hp:get "head/unit" end, "did you mean 'head/units'")
+check.fails(function() hp:Int("bad", 3, 1) end, "bad: expected min_value <= max_value")
+check.fails(function() hp:Float("bad", 0, 1, { sampling = "log" }) end, "needs min_value > 0")
+
+-- Definitions that are given.
+local given = cr.tuners.HyperParameters()
+given:Fixed("units", 4)
+tuner = new("RandomSearch", { max_trials = 2, hyperparameters = given, tune_new_entries = false,
+  project_name = "given" })
+tuner:search(x, y, options)
+check.same(tuner.study.trials[1].values, { units = 4, rate = 1e-3 })
+check.same(tuner.study.trials[2].values, { units = 4, rate = 1e-3 })
+
+-- What is wrong is told.
+check.fails(function() new("RandomSearch", { function() return 3 end }) end, "a compiled model, got 3")
+check.fails(function() new("RandomSearch", { objective = "val_mea" }) end, "direction = \"max\"")
+check.fails(function() cr.tuners.RandomSearch { build, max_trial = 3 } end, "did you mean 'max_trials'")
+check.fails(function() return cr.tuners.RandomSerch end, "did you mean 'RandomSearch'")
+check.fails(function() return tuner.serch end, "did you mean 'search'")
+tuner = new("RandomSearch", { max_trials = 2, project_name = "wrong" })
+check.fails(function() tuner:search(x, y, { epochs = 1, verbose = 0 }) end, "the logs have no 'val_loss'",
+  "pass validation_data")
+local function failing(wanted) return function(hp)
+  if wanted[tonumber(tostring(hp):match "^<trial (%d+)") or 0] then error("no such model", 0) end
+  return build(hp)
+end end
+tuner = new("RandomSearch", { failing { [1] = true, [3] = true }, max_trials = 5, project_name = "some" })
+tuner:search(x, y, options)
+assert(tuner.study.trials[1].state == "failed" and tuner.study.trials[1].message == "no such model")
+assert(tuner.study.trials[5].state == "complete")
+tuner = new("RandomSearch", { failing { true, true, true }, project_name = "all" })
+check.fails(function() tuner:search(x, y, options) end, "3 trials failed one after another", "no such model")
+os.execute("rm -r '" .. folder .. "'")
+print "ok"
