@@ -34,8 +34,9 @@ DType dtype_of(int dtype);
 
 /// The text; fails for NULL, naming the argument.
 std::string text_of(const char* text, const char* name);
-/// The dictionary of a JSON text; NULL stands for an empty one.
-Dict options_of(const char* json);
+/// The dictionary of a JSON text; NULL stands for an empty one. Errors begin with the name of the
+/// argument.
+Dict options_of(const char* json, const char* name = "options");
 /// Memory that crescent_text_free frees.
 char* new_text(const std::string& text);
 
