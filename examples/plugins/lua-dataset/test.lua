@@ -4,12 +4,12 @@ local cr = require "crescent"
 
 local data = cr.data.Waves { batches = 4 }
 assert(data.batches == 4)
-local waves = 0
+local curves = 0
 for x, count in data:elements() do
   assert(x.shape[1] == 16 and x.shape[2] == 32 and count.shape[2] == 1)
-  waves = waves + #x
+  curves = curves + #x
 end
-assert(waves == 64)
+assert(curves == 64)
 local model = cr.Sequential {
   cr.layers.Dense(16, { activation = "tanh", input_shape = { 32 } }),
   cr.layers.Dense(1),
