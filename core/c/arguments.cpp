@@ -77,11 +77,11 @@ DType dtype_of(int dtype) {
 
 std::string text_of(const char* text, const char* name) { return require(text, name); }
 
-Dict options_of(const char* json) try {
+Dict options_of(const char* json, const char* name) try {
   if (!json || !*json) return {};
   return parse_json(json).as_dict();
 } catch (const Error& error) {
-  refuse("options: ", error.what());
+  refuse(name, ": ", error.what());
 }
 
 char* new_text(const std::string& text) {

@@ -35,8 +35,9 @@ DType dtype_of(int dtype);
 
 /// Returns the text as a string; fails for NULL with an error that names the argument.
 std::string text_of(const char* text, const char* name);
-/// Parses a JSON object into a dictionary; NULL gives an empty dictionary.
-Dict options_of(const char* json);
+/// Parses a JSON object into a dictionary; NULL gives an empty dictionary. Errors begin with the
+/// name of the argument.
+Dict options_of(const char* json, const char* name = "options");
 /// Returns a copy of the text, which the caller frees by crescent_text_free.
 char* new_text(const std::string& text);
 

@@ -4,6 +4,8 @@
 #include <new>
 #include <string>
 
+#include "crescent/base/memory_error.h"
+
 namespace crescent::c {
 namespace {
 
@@ -38,6 +40,8 @@ crescent_error* current_error(const char* function) noexcept try {
   return make_error(CRESCENT_ERROR_INTERRUPTED, error.what());
 } catch (const DataError& error) {
   return make_error(CRESCENT_ERROR_DATA, error.what());
+} catch (const MemoryError& error) {
+  return make_error(CRESCENT_ERROR_MEMORY, error.what());
 } catch (const Error& error) {
   return make_error(CRESCENT_ERROR_FAILED, error.what());
 } catch (const std::bad_alloc&) {
@@ -55,7 +59,7 @@ void throw_if(crescent_error* error) {
   const int code = crescent_error_code_of(error);
   const std::string message = crescent_error_message(error);
   crescent_error_free(error);
-  if (code == CRESCENT_ERROR_MEMORY) throw std::bad_alloc();
+  if (code == CRESCENT_ERROR_MEMORY) throw MemoryError(message);
   if (code == CRESCENT_ERROR_DATA) throw DataError(message);
   if (code == CRESCENT_ERROR_INTERRUPTED) throw Interrupted(message);
   fail(message);

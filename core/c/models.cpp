@@ -1,5 +1,6 @@
 // Models in the C interface: reading and writing files, configurations, descriptions, weights.
 #include "arguments.h"
+#include "crescent/base/strict_json.h"
 #include "crescent/io/format.h"
 #include "errors.h"
 
@@ -188,7 +189,7 @@ crescent_error* crescent_model_summary(const crescent_model* model, const char* 
 crescent_error* crescent_model_describe(const crescent_model* model, char** json) {
   return guarded(__func__, [&] {
     require(json, "json");
-    *json = new_text(to_json(describe(*LockedModel(model))));
+    *json = new_text(to_strict_json(describe(*LockedModel(model))));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "crescent/base/export.h"
+#include "crescent/base/strict_json.h"
 #include "crescent/program/device.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/interrupt.h"
@@ -98,8 +99,8 @@ crescent_error* crescent_list_classes(const char* kind, char** names) {
 crescent_error* crescent_describe_class(const char* kind, const char* name, char** description) {
   return guarded(__func__, [&] {
     require(description, "description");
-    *description =
-        new_text(to_json(describe(*registry().get(text_of(kind, "kind"), text_of(name, "name")))));
+    const auto info = registry().get(text_of(kind, "kind"), text_of(name, "name"));
+    *description = new_text(to_strict_json(describe(*info)));
   });
 }
 

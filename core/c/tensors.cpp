@@ -243,7 +243,8 @@ crescent_error* crescent_call(const char* function, const crescent_tensor* const
   return guarded(__func__, [&] {
     const Tensors given = tensors_of(inputs, input_count, "inputs");
     require(count, "count");
-    give_tensors(call_operation(text_of(function, "function"), given, options_of(arguments)),
-                 results, count);
+    give_tensors(
+        call_operation(text_of(function, "function"), given, options_of(arguments, "arguments")),
+        results, count);
   });
 }

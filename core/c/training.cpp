@@ -1,5 +1,6 @@
 // Training in the C interface: compile, fit, single steps, evaluate, predict.
 #include "arguments.h"
+#include "crescent/base/strict_json.h"
 #include "crescent/model/callback.h"
 #include "errors.h"
 
@@ -107,7 +108,7 @@ void run_on_batch(const crescent_model* model, const crescent_data* batch, cresc
 std::string history_json(const History& history) {
   Dict lists;
   for (const auto& [name, values] : history.history()) lists.set(name, Value(values));
-  return to_json(lists);
+  return to_strict_json(lists);
 }
 
 }  // namespace

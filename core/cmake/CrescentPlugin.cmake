@@ -1,12 +1,26 @@
+# crescent_add_plugin_library(name file...)
+#
+# What all plugins have in common: the target plugin_<name> is the library name.so in the top of the
+# build folder. It exports the symbols that are marked, and those that it uses must be found while
+# linking.
+function(crescent_add_plugin_library name)
+  set(target plugin_${name})
+  add_library(${target} MODULE ${ARGN})
+  target_link_options(${target} PRIVATE -Wl,-z,defs)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so"
+    C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+endfunction()
+
 # crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...] [EXAMPLES file...]
 #   [COMPONENT component])
 #
-# Builds one plugin, name.so, from the given sources. It links crescent::core and the given
-# libraries, nothing else, and every symbol must be found while linking. The target is
-# plugin_<name>. The same function serves the plugins of this tree, which go to lib/crescent/plugins
-# and are installed there, and projects of others after find_package(Crescent), where name.so is put
-# into the top of the build folder, with the examples that help shows of what it has. A plugin of
-# this tree whose libraries only some users have is in a component, and so in a package, of its own.
+# Builds one plugin from the given sources. It links crescent::core and the given libraries, nothing
+# else. The same function serves the plugins of this tree, which go to lib/crescent/plugins and are
+# installed there, and projects of others after find_package(Crescent), where name.so is put into
+# the top of the build folder, with the examples that help shows of what it has. A plugin of this
+# tree whose libraries only some users have is in a component, and so in a package, of its own.
 function(crescent_add_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME;COMPONENT" "SOURCES;LIBRARIES;EXAMPLES")
   if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
@@ -15,16 +29,11 @@ function(crescent_add_plugin)
   endif()
 
   set(target plugin_${plugin_NAME})
-  add_library(${target} MODULE ${plugin_SOURCES})
+  crescent_add_plugin_library(${plugin_NAME} ${plugin_SOURCES})
   target_link_libraries(${target} PRIVATE crescent::core ${plugin_LIBRARIES})
   # No unique symbols: they would tie the library to the process for ever and merge objects of
   # different plugins behind our back.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
-  target_link_options(${target} PRIVATE -Wl,-z,defs)
-  set_target_properties(${target} PROPERTIES
-    PREFIX "" OUTPUT_NAME ${plugin_NAME} SUFFIX ".so"
-    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
   foreach(file IN LISTS plugin_EXAMPLES)
     configure_file("${file}" "${CMAKE_BINARY_DIR}" COPYONLY)
   endforeach()
@@ -45,8 +54,8 @@ endfunction()
 
 # crescent_add_table_plugin(NAME name SOURCES file... [LIBRARIES library...])
 #
-# Builds a plugin whose classes are in a table of C (crescent_plugin.h), name.so in the top of the
-# build folder. It links nothing of Crescent, so that every later host loads the same file.
+# Builds a plugin whose classes are in a table of C (crescent_plugin.h). It links nothing of
+# Crescent, so that every later host loads the same file.
 function(crescent_add_table_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME" "SOURCES;LIBRARIES")
   if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
@@ -54,13 +63,8 @@ function(crescent_add_table_plugin)
       "[LIBRARIES library...]): got ${ARGV}")
   endif()
   set(target plugin_${plugin_NAME})
-  add_library(${target} MODULE ${plugin_SOURCES})
+  crescent_add_plugin_library(${plugin_NAME} ${plugin_SOURCES})
   target_include_directories(${target} PRIVATE
     $<TARGET_PROPERTY:crescent::c,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(${target} PRIVATE ${plugin_LIBRARIES})
-  target_link_options(${target} PRIVATE -Wl,-z,defs)
-  set_target_properties(${target} PROPERTIES
-    PREFIX "" OUTPUT_NAME ${plugin_NAME} SUFFIX ".so"
-    C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endfunction()

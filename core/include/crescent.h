@@ -285,7 +285,7 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_predict(const crescent_model* m
 CRESCENT_MAY_FAIL crescent_error* crescent_model_compile(crescent_model* model,
                                                          const char* options);
 /// Trains. `validation` and `progress` may be NULL; `history` (or NULL) becomes a JSON object of
-/// lists, {"loss": [0.5, 0.25]}.
+/// lists, {"loss": [0.5, 0.25]}, with null for values that are not finite.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_fit(
     crescent_model* model, const crescent_data* data, const crescent_data* validation,
     const char* options, const crescent_progress* progress, char** history);

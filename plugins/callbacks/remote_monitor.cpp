@@ -1,4 +1,5 @@
 // RemoteMonitor sends the logs of epochs to a web server.
+#include "crescent/base/strict_json.h"
 #include "crescent/model/callback.h"
 #include "crescent/registry/registration.h"
 #include "http_post.h"
@@ -30,7 +31,7 @@ class RemoteMonitor final : public Callback {
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     Dict sent{{"epoch", epoch}};
     for (const auto& [name, value] : logs.values()) sent.set(name, value);
-    const std::string json = to_json(sent);
+    const std::string json = to_strict_json(sent);
     const std::string body = as_json_ ? json : concat(url_encoded(field_), "=", url_encoded(json));
     if (const std::string problem = http_post({root_ + path_, lines_, body}); !problem.empty())
       warn("Could not reach RemoteMonitor root server at ", root_, ": ", problem);

@@ -100,7 +100,7 @@ Value info() {
 }  // namespace
 
 int show_info(const std::vector<std::string>& arguments) {
-  if (arguments == std::vector<std::string>{"--json"}) return print(to_json(info()) + "\n"), 0;
+  if (arguments == std::vector<std::string>{"--json"}) return print_json(info()), 0;
   if (!arguments.empty() && !arguments.front().starts_with("--")) return inspect(arguments);
   FileArguments(arguments, "info", 0, {"json"});
   print_row("crescent", CRESCENT_VERSION);

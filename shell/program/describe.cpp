@@ -126,18 +126,18 @@ void print_names(const std::vector<ListingEntry>& entries) {
   for (const ListingEntry& entry : entries) print(title_of(entry) + "\n");
 }
 
-void print_json(const std::vector<ListingEntry>& entries) {
+List rows_of(const std::vector<ListingEntry>& entries) {
   List rows;
   for (const ListingEntry& entry : entries) {
     Dict row = entry.row;
     row.set("path", entry.name);
     rows.push_back(std::move(row));
   }
-  print(to_json(rows) + "\n");
+  return rows;
 }
 
 void print_found(const std::vector<ListingEntry>& entries, bool json) {
-  if (json) return print_json(entries);
+  if (json) return print_json(rows_of(entries));
   for (const ListingEntry& entry : entries) print(entry_text(entry));
 }
 
@@ -152,7 +152,7 @@ int describe(const std::vector<std::string>& arguments) {
   for (const std::string& name : given.paths)
     print_found(entries_named(entries, name), given.has("json"));
   if (!given.paths.empty()) return 0;
-  given.has("json") ? print(to_json(all) + "\n") : print_names(entries);
+  given.has("json") ? print_json(all) : print_names(entries);
   return 0;
 }
 

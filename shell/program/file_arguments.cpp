@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "command_table.h"
+#include "crescent/base/strict_json.h"
 #include "file_commands.h"
 
 namespace crescent::program {
@@ -13,6 +14,8 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 }  // namespace
 
 void print(const std::string& text, FILE* to) { std::fputs(printable(text).c_str(), to); }
+
+void print_json(const Value& value) { print(to_strict_json(value) + "\n"); }
 
 FileArguments::FileArguments(const std::vector<std::string>& arguments, const char* command,
                              size_t count, const std::vector<std::string>& flags,

@@ -38,6 +38,8 @@ inline std::string text_of(const Value& value) {
 
 /// Prints text; control characters in names from files and plugins are replaced.
 void print(const std::string& text, FILE* to = stdout);
+/// Prints a line of JSON for other programs.
+void print_json(const Value& value);
 
 /// The arguments of these commands: paths, flags, and options with a value.
 struct FileArguments {

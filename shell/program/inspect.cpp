@@ -215,7 +215,7 @@ int inspect(const std::vector<std::string>& arguments) {
   const FileArguments given(arguments, "inspect", 1, {"json"});
   const Value told = described_file(given.paths.front());
   if (given.has("json"))
-    print(to_json(told) + "\n");
+    print_json(told);
   else
     print_all(told.as_dict());
   return 0;

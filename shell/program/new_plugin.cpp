@@ -37,7 +37,10 @@ constexpr Example kExamples[] = {{"layer", "swish", "Swish", "layer"},
                                  {"device", "relay", "Relay", "device"},
                                  {"communicator", "alone", "Alone", "communicator"},
                                  {"dataset", "spirals", "Spirals", "dataset"},
-                                 {"lua", "gate", "Gate", "layer"}};
+                                 {"lua", "gate", "Gate", "layer"},
+                                 {"lua-dataset", "waves", "Waves", "dataset"}};
+
+bool is_in_lua(const Example& example) { return std::string_view(example.kind).starts_with("lua"); }
 
 const Example& example_of(const std::string& kind) {
   std::vector<std::string> known;
@@ -126,7 +129,7 @@ std::string installation() {
 
 std::string commands_for(const Example& example, const PluginNames& names) {
   const std::string folder = names.name;
-  if (example.kind == std::string("lua"))
+  if (is_in_lua(example))
     return concat("  CRESCENT_PLUGIN_PATH=", folder, " crescent ", folder, "/test.lua\n");
   return concat("  cmake -S ", folder, " -B ", folder,
                 "/build -DCMAKE_PREFIX_PATH=", installation(), "\n  cmake --build ", folder,

@@ -141,7 +141,7 @@ int show_plugins(const std::vector<std::string>& arguments) {
   if (names.empty())
     for (const ListedPlugin& row : all)
       as_json ? json.push_back(to_dict(row)) : print(title(row) + classes_text(row.record));
-  if (as_json) print(to_json(json) + "\n");
+  if (as_json) print_json(json);
   return well ? 0 : 1;
 }
 

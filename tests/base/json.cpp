@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "crescent/base/value.h"
+#include "crescent/base/strict_json.h"
 
 using namespace crescent;
 
@@ -35,6 +35,8 @@ TEST_CASE("JSON is written as Python's json.dumps writes it") {
         "[\n  1,\n  {\n    \"a\": [\n      2\n    ]\n  }\n]");
   CHECK(to_json(List{NAN, INFINITY, -INFINITY, 1e16, 1e22, -0.0}) ==
         "[NaN, Infinity, -Infinity, 1e+16, 1e+22, -0.0]");
+  CHECK(to_strict_json(List{NAN, INFINITY, -INFINITY, 1e16, Dict{{"a", NAN}}}) ==
+        "[null, null, null, 1e+16, {\"a\": null}]");
   CHECK_THROWS_WITH(to_json(Value("\xFF")), Catch::Contains("UTF-8"));
 }
 

@@ -199,7 +199,7 @@ static void functions_of_ops(void) {
   FAILS(CRESCENT_ERROR_FAILED, "softmx", crescent_call("softmx", inputs, 1, NULL, results, &count));
   FAILS(CRESCENT_ERROR_FAILED, "axs",
         crescent_call("sum", inputs, 1, "{\"axs\": 0}", results, &count));
-  FAILS(CRESCENT_ERROR_ARGUMENT, "options",
+  FAILS(CRESCENT_ERROR_ARGUMENT, "arguments: JSON",
         crescent_call("sum", inputs, 1, "{axis", results, &count));
   crescent_tensor_free(both[0]);
   crescent_tensor_free(both[1]);

@@ -116,6 +116,21 @@ static void sample_weights_count(void) {
   crescent_model_free(model);
 }
 
+/// JSON has no NaN: other programs read the history of a run that came to nothing.
+static void history_is_strict_json(void) {
+  static const float unknown[] = {NAN, 0, 0, 0, 0, 0, 0, 0};
+  crescent_model* model = compiled_model();
+  crescent_tensor* targets = floats(unknown, 8, 1);
+  crescent_data data = all_data();
+  data.y = (const crescent_tensor* const*)&targets;
+  char* history = NULL;
+  OK(crescent_model_fit(model, &data, NULL, "{\"epochs\": 2}", NULL, &history));
+  CHECK(has_text(history, "\"loss\": [null, null]") && !has_text(history, "NaN"));
+  crescent_text_free(history);
+  crescent_tensor_free(targets);
+  crescent_model_free(model);
+}
+
 static void mistakes_are_told(void) {
   crescent_model* model = small_model();
   crescent_data data = all_data();
@@ -161,6 +176,7 @@ void test_training(void) {
   callbacks_stop();
   steps();
   sample_weights_count();
+  history_is_strict_json();
   mistakes_are_told();
   labels_out_of_range();
   crescent_tensor_free(x);

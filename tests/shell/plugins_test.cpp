@@ -190,6 +190,67 @@ TEST_CASE("A plugin in Lua that is not what its first lines say is named") {
              Contains("refused: unknown kind 'layr'"));
 }
 
+TEST_CASE("An error in a plugin in Lua has the lines of the plugin that led to it") {
+  const LuaFolder lua;
+  std::ofstream(lua.folder / "deep.lua") << R"(-- acme.deep 0.1.0: Fails.
+-- provides: layer Deep
+local function inner(t) return t.a.b end
+local function outer(t) return 1 + inner(t) end
+outer {}
+)";
+  std::ofstream(lua.folder / "bare.lua") << R"(-- acme.bare 0.1.0: Fails.
+-- provides: layer Bare, loss Bare
+local function inner() error("no luck", 0) end
+inner()
+)";
+  std::ofstream(lua.folder / "endless.lua") << R"(-- acme.endless 0.1.0: Fails.
+-- provides: layer Endless
+local function more() return 1 + more() end
+more()
+)";
+  const auto says = [&](const char* name) {
+    return crescent_says(std::string("-e 'cr.layers.") + name + "()'", lua.environment()).text;
+  };
+  const std::string deep = says("Deep"), bare = says("Bare"), endless = says("Endless");
+  CHECK_THAT(deep, Contains("deep.lua:3: attempt to index a nil value (field 'a') (called from ") &&
+                       Contains("deep.lua:4, called from ") && Contains("deep.lua:5)"));
+  CHECK_THAT(bare, Contains("no luck (at ") && Contains("bare.lua:3, called from ") &&
+                       Contains("bare.lua:4)"));
+  CHECK_THAT(endless, Contains("stack overflow"));
+  CHECK(endless.size() < 4000);
+}
+
+TEST_CASE("A plugin in Lua has a class of datasets, which is found by its name") {
+  const LuaFolder lua;
+  std::ofstream(lua.folder / "rows.lua") << R"(-- acme.rows 0.1.0: Rows.
+-- provides: dataset LuaRows, dataset TornRows
+local cr = require "crescent"
+local Rows = cr.data.Dataset:subclass("LuaRows", { { "count", 4, "How many." } })
+function Rows:init(options) self.width = options.width or 2 end
+function Rows:len() return self.count end
+function Rows:get(number) return cr.full({ 3, self.width }, number) end
+local Torn = Rows:subclass "TornRows"
+function Torn:get(number) return cr.ones { 3, number } end
+)";
+  const auto says = [&](const std::string& command) {
+    return crescent_says(command, lua.environment()).text;
+  };
+  CHECK_THAT(says("plugins LuaRows"), Contains("LuaRows (dataset) is in acme.rows 0.1.0"));
+  CHECK_THAT(
+      says("-e 'print(cr.data.LuaRows(), cr.data.LuaRows { count = 2, width = 5 }.batches)'"),
+      Contains("<LuaRows: 4 elements>") && Contains("2"));
+  CHECK_THAT(says("-e 'for x in cr.data.LuaRows { width = 7 }:take(1):elements() do print(x) end'"),
+             Contains("[1. 1. 1. 1. 1. 1. 1.]"));
+  CHECK_THAT(says("-e 'help(cr.data.LuaRows)'"), Contains("count") && Contains("How many."));
+  CHECK_THAT(says("-e 'cr.data.LuaRows { count = true }'"),
+             Contains("LuaRows: option 'count': expected a number, got true"));
+  CHECK_THAT(says("-e 'cr.data.LuaRows:subclass \"Mine\"'"), Contains("cr.data.Dataset"));
+  const std::string checked = says("check-plugin acme.rows");
+  INFO(checked);
+  CHECK_THAT(checked, Contains("LuaRows (dataset): 4 checks passed, 0 failed") &&
+                          Contains("TornRows (dataset)") && Contains("element 2 is"));
+}
+
 TEST_CASE("Commands about plugins say what is wrong with what they are given") {
   const Outcome empty = crescent_says("plugins ''");
   CHECK(empty.status == 2);
@@ -257,7 +318,7 @@ TEST_CASE("new-plugin puts the names of the plugin in the place of the example's
   const Folder folder;
   const std::string in_folder = "cd " + folder / "." + " &&";
   for (const char* kind : {"layer", "op", "loss", "metric", "optimizer", "callback", "format",
-                           "device", "communicator", "dataset", "lua"}) {
+                           "device", "communicator", "dataset", "lua", "lua-dataset"}) {
     const std::string name = std::string("own.my_") + kind;
     const Outcome made = crescent_says("new-plugin " + name + " --kind " + kind, in_folder);
     INFO(kind << ": " << made.text);

@@ -3,6 +3,8 @@
 #pragma once
 #include "crescent/base/error.h"
 #include "crescent/base/mapped.h"
+#include "crescent/base/memory_error.h"
+#include "crescent/base/strict_json.h"
 #include "crescent/base/structure.h"
 #include "crescent/base/value.h"
 #include "crescent/data/data.h"

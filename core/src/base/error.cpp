@@ -10,6 +10,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "crescent/base/memory_error.h"
 
 namespace crescent {
 
@@ -17,6 +18,7 @@ Error::Error(std::string_view message) : std::runtime_error(printable(message)) 
 Error::~Error() = default;
 Interrupted::~Interrupted() = default;
 DataError::~DataError() = default;
+MemoryError::~MemoryError() = default;
 
 void Error::add_context(std::string_view context) {
   std::runtime_error::operator=(std::runtime_error(printable(context) + what()));

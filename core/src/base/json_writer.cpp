@@ -6,6 +6,7 @@
 
 #include "base/json_depth.h"
 #include "base/text.h"
+#include "crescent/base/strict_json.h"
 #include "crescent/base/value.h"
 
 namespace crescent {
@@ -13,6 +14,7 @@ namespace {
 
 struct Style {
   int indent = -1;
+  bool strict = false;        ///< writes null for numbers that are not finite
   bool for_messages = false;  ///< writes objects as their class names, keeps non-ASCII, never fails
   size_t limit = std::string::npos;  ///< writing stops soon after this many bytes
 };
@@ -57,7 +59,9 @@ class Writer {
   }
 
   void put_real(double x) {
-    if (std::isnan(x)) {
+    if (style_.strict && !std::isfinite(x)) {
+      out_ += "null";
+    } else if (std::isnan(x)) {
       out_ += "NaN";
     } else if (std::isinf(x)) {
       out_ += x < 0 ? "-Infinity" : "Infinity";
@@ -184,6 +188,8 @@ constexpr size_t kMessageLimit = 60;
 std::string to_json(const Value& value, int indent) {
   return Writer({.indent = indent}).write(value);
 }
+
+std::string to_strict_json(const Value& value) { return Writer({.strict = true}).write(value); }
 
 std::string to_text(const Value& value) {
   return shortened(Writer({.for_messages = true, .limit = kMessageLimit}).write(value),

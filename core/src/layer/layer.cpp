@@ -84,13 +84,22 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   if (built_) return;
   const OutsideTrace outside;
   LayerAccess::ensure_name(*this);
-  LayerAccess::named(*this, [&] {
-    LayerAccess::check_count(*this, inputs.size());
-    build(without_stand_ins(inputs));
-  });
-  built_ = true;
+  const Variables trainable = own_trainable_, fixed = own_fixed_;
+  const std::vector<LayerPtr> sublayers = sublayers_;
+  try {
+    LayerAccess::named(*this, [&] {
+      LayerAccess::check_count(*this, inputs.size());
+      build(without_stand_ins(inputs));
+    });
+    built_ = true;
+    if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
+  } catch (...) {  // another build would add the weights and sublayers of this one again
+    built_ = false;
+    own_trainable_ = trainable, own_fixed_ = fixed;
+    LayerAccess::replace_sublayers(*this, sublayers);
+    throw;
+  }
   set_built_for(*this, inputs);
-  if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
 }
 
 void Layer::describe_options(Schema<Layer>& s) {

@@ -305,6 +305,8 @@ Value named(const Value& config) {
   if (!config.is_list() && !config.is_dict())
     fail("expected the configuration of a model, got ", config);
   if (config.is_dict() && config.as_dict().contains("class_name")) return config;
+  if (config.is_list() && config.as_list().empty())
+    fail("expected the configuration of a model, got an empty list");
   const bool graph = config.is_dict() && config.as_dict().contains("input_layers");
   return Dict{{"class_name", graph ? "Functional" : "Sequential"}, {"config", config}};
 }

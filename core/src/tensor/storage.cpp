@@ -13,6 +13,7 @@
 #include <mutex>
 #include <utility>
 
+#include "crescent/base/memory_error.h"
 #include "tensor/memory.h"
 
 namespace crescent {
@@ -214,7 +215,7 @@ class HostStorage final : public Storage {
     if (std::byte* memory = fresh_block(wanted)) return memory;
     free_blocks().clear();
     if (std::byte* memory = fresh_block(wanted)) return memory;
-    fail("not enough memory for ", bytes_, " bytes");
+    throw MemoryError(concat("not enough memory for ", bytes_, " bytes"));
   }
   size_t capacity_ = 0;
 };
@@ -330,9 +331,9 @@ std::string Storage::location() const { return "memory"; }
 
 void expect_memory(size_t bytes) {
   const size_t live = host_bytes.load(std::memory_order_relaxed);
-  if (bytes > memory_limit() - std::min(memory_limit(), live)) {
-    fail("not enough memory for ", bytes, " bytes: tensors hold ", live, " of ", memory_limit());
-  }
+  if (bytes > memory_limit() - std::min(memory_limit(), live))
+    throw MemoryError(concat("not enough memory for ", bytes, " bytes: tensors hold ", live, " of ",
+                             memory_limit()));
 }
 
 std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {

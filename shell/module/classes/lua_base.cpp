@@ -95,11 +95,11 @@ Base base_of(const char* name = kind_named(T::kKind).base) {
 }
 
 Base dataset_base() {
-  return {"Dataset", LuaDataset::kKind, schema_for<LuaDataset>,
+  return {"Dataset", DatasetSource::kKind, schema_for<DatasetSource>,
           [](const SchemaData& schema, const Dict& options) -> ObjectPtr {
-            auto data = std::make_shared<LuaDataset>();
-            schema.configure(data.get(), options);
-            return data;
+            DatasetSource source;
+            schema.configure(&source, options);
+            return source.stream();
           },
           nullptr};
 }

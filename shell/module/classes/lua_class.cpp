@@ -136,7 +136,6 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   info.plugin = "Lua";
   info.origin = "Lua";
   info.factory = factory_of(L, table);
-  if (!base.base_config) return std::make_shared<const ClassInfo>(std::move(info));
   warn_of_two_files(info, defining_file(L));
   registry().replace(info);
   return registry().get(info.kind, info.name);

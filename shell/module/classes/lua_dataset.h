@@ -10,8 +10,6 @@ namespace crescent::lua {
 class LuaDataset final : public Stream, public Instance {
  public:
   static constexpr const char* kKind = "dataset";
-  template <class T>
-  static void describe_base(Schema<T>&) {}
   std::string class_name() const override;
   int64_t elements() const override;
   bool on_own_thread() const override { return true; }
@@ -23,6 +21,25 @@ class LuaDataset final : public Stream, public Instance {
   Element batch(int64_t number) const;
   /// Calls the hook on_epoch_begin() or on_epoch_end() if the Lua class defines it.
   void call_if_defined(const char* hook) const;
+};
+
+/// The object that the registry makes of a dataset class in Lua; stream() returns the instance of
+/// the class. The options of the object are those of the instance.
+class DatasetSource final : public Plain {
+ public:
+  static constexpr const char* kKind = LuaDataset::kKind;
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    s.method("stream", &T::stream, "Return the batches in the order of their numbers.");
+  }
+  Value option(const std::string& name) const { return data_->option(name); }
+  void set_option(const std::string& name, const Value& value) { data_->set_option(name, value); }
+  void configured() override { data_->start(); }
+  const std::shared_ptr<LuaDataset>& stream() const { return data_; }
+  void set_stream(std::shared_ptr<LuaDataset> data) { data_ = std::move(data); }
+
+ private:
+  std::shared_ptr<LuaDataset> data_ = std::make_shared<LuaDataset>();
 };
 
 /// A stream that returns the batches in a new random order in each pass.

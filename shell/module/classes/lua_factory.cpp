@@ -4,6 +4,7 @@
 
 #include "classes/building.h"
 #include "classes/lua_base.h"
+#include "classes/lua_dataset.h"
 #include "classes/options.h"
 #include "instances/hooks.h"
 #include "instances/lua_model.h"
@@ -125,6 +126,12 @@ std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
   return object;
 }
 
+std::shared_ptr<Configurable> source_of(std::shared_ptr<LuaDataset> data, const ClassInfo& info) {
+  const auto source = ClassFactory<DatasetSource>(info.schema).make({});
+  std::dynamic_pointer_cast<DatasetSource>(source)->set_stream(std::move(data));
+  return source;
+}
+
 /// The factory of a Lua class. It makes the objects that files and nested configurations describe.
 class LuaFactory final : public Factory {
  public:
@@ -138,8 +145,10 @@ class LuaFactory final : public Factory {
     const bool model = is_model(base_at(L, class_index));
     push_value(L, model ? with_graph(options) : options);
     if (defines(L, class_index, "from_config")) return made_by_class(L, class_index);
-    return std::dynamic_pointer_cast<Configurable>(
-        make_instance(L, class_index, class_index + 1, class_of_table(L, class_index)));
+    const ClassPtr info = class_of_table(L, class_index);
+    const ObjectPtr object = make_instance(L, class_index, class_index + 1, info);
+    if (auto data = std::dynamic_pointer_cast<LuaDataset>(object)) return source_of(data, *info);
+    return std::dynamic_pointer_cast<Configurable>(object);
   }
 
  private:

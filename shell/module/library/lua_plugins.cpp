@@ -1,5 +1,6 @@
 #include "library/lua_plugins.h"
 
+#include <cstring>
 #include <string>
 
 #include "host/lua_plugins.h"
@@ -11,12 +12,50 @@ namespace {
 
 thread_local lua_State* (*starter)() = nullptr;
 
+constexpr int kMaxCalls = 8;  // an endless recursion has too many calls to show
+
+bool is_main_chunk(const lua_Debug& call, const char* path) {
+  return std::strcmp(call.what, "main") == 0 && *call.source == '@' &&
+         std::strcmp(call.source + 1, path) == 0;
+}
+
+/// A message handler whose upvalue is the path of a plugin: appends the lines of the plugin whose
+/// calls led to the error. The traceback of the script that asked for the plugin lacks them.
+int append_calls(lua_State* L) {
+  if (lua_type(L, 1) != LUA_TSTRING) return 1;
+  lua_settop(L, 1);
+  lua_pushliteral(L, "");
+  const char* separator = " (at ";
+  lua_Debug call;
+  for (int level = 1, calls = 0; calls < kMaxCalls && lua_getstack(L, level, &call); ++level) {
+    lua_getinfo(L, "Sl", &call);
+    if (call.currentline > 0) {
+      lua_pushfstring(L, "%s:%d", call.short_src, call.currentline);
+      const bool told = calls++ == 0 && std::strstr(lua_tostring(L, 1), lua_tostring(L, -1));
+      if (told)
+        lua_pop(L, 1), lua_pushliteral(L, "");
+      else
+        lua_pushstring(L, separator), lua_insert(L, -2), lua_concat(L, 2);
+      separator = told ? " (called from " : ", called from ";
+      lua_concat(L, 2);
+    }
+    if (is_main_chunk(call, lua_tostring(L, lua_upvalueindex(1)))) break;
+  }
+  if (lua_rawlen(L, 2) > 0) lua_pushliteral(L, ")");
+  lua_concat(L, lua_gettop(L));
+  return 1;
+}
+
 void run_file(const std::string& path) {
   lua_State* L = state_for_lua_plugins();
   const Height height(L);
+  reserve(L, 4);
+  lua_pushlstring(L, path.data(), path.size());
+  lua_pushcclosure(L, append_calls, 1);
+  const int handler = lua_gettop(L);
   push_global(L, "dofile");
   lua_pushlstring(L, path.data(), path.size());
-  protected_call(L, 1, 0);
+  protected_call(L, 1, 0, handler);
 }
 
 }  // namespace

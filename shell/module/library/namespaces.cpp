@@ -249,6 +249,9 @@ int subclass(lua_State* L) {
   protected_call(L, 4, 1);
   if (!lua_isnil(L, -1)) return 1;
   const KindInfo& kind = kind_named(info->kind);
+  if (info->kind == kDatasetKind)
+    fail("subclass: ", info->name, " is no base; derive from cr.data.Dataset");
+  if (!kind.base) fail("subclass: there are no classes in Lua of kind ", kind.name);
   const std::string prefix = concat("cr.", kind.plural, ".");
   fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", prefix,
        kind.base, " and keep one in an attribute: self.inner = ", prefix, info->name, "(...)");

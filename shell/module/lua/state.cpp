@@ -128,9 +128,9 @@ void LuaError::push(lua_State* L) const {
 
 // ---- calls
 
-void protected_call(lua_State* L, int arguments, int results) {
+void protected_call(lua_State* L, int arguments, int results, int handler) {
   ++callback_depth;
-  const int status = lua_pcall(L, arguments, results, 0);
+  const int status = lua_pcall(L, arguments, results, handler);
   --callback_depth;
   if (status == LUA_OK) return;
   Ref value(L, -1);

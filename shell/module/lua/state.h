@@ -64,6 +64,7 @@ class LuaError final : public Error {
 using Body = int (*)(lua_State* L, const void* object);
 /// Calls the body. If it throws, pushes the error and returns -1.
 int guarded(lua_State* L, Body body, const void* object);
-/// Calls lua_pcall and throws LuaError on failure.
-void protected_call(lua_State* L, int arguments, int results);
+/// Calls lua_pcall and throws LuaError on failure. `handler` is the stack index of the function
+/// that completes the message of an error; 0 for none.
+void protected_call(lua_State* L, int arguments, int results, int handler = 0);
 }  // namespace crescent::lua

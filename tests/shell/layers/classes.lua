@@ -276,6 +276,30 @@ do -- state of a metric with an initializer
   counter:reset_state()
   check.near(counter:result(), 0)
 end
+
+do -- what a build added that failed is not there when the next one adds it again
+  local fails = true
+  local Late = cr.Layer:subclass "Late"
+  function Late:build(shape)
+    self.w = self:add_weight { name = "w", shape = { shape[#shape] }, initializer = "ones" }
+    self.b = self:add_weight { name = "b", shape = { 1 }, trainable = false }
+    self.inner = cr.layers.Dense(1)
+    self.inner:build(shape)
+    if fails then error "no luck" end
+  end
+  function Late:call(x) return self.inner(x * self.w + self.b) end
+  local late, x = Late(), cr.ones { 2, 3 }
+  check.fails(function() late(x) end, "no luck")
+  check.same(#late.weights, 0)
+  fails = false
+  late(x)
+  check.same(#late.weights, 4)
+  check.same(#late.trainable_weights, 3)
+  -- values that do not fit leave the layer as it was before it was built
+  local given = cr.layers.Dense(2, { weights = { cr.ones { 4, 2 }, cr.ones { 2 } } })
+  for _ = 1, 2 do check.fails(function() given(x) end, "(4, 2)") end
+  check.same(given.built, false)
+end
 print "ok classes"
 
 do -- an option must have the type of its default: number, string or boolean

@@ -141,4 +141,28 @@ assert(not bytes(archive):match('"build_input_shape": %[4, 3%], "net"'))
 check.same(cr.models.load_model(archive):predict(x, { verbose = 0 }):totable(),
   predicted:totable())
 for _, path in ipairs { archive, weights } do os.remove(path) end
+
+-- two weights of one name are two in every file
+local Twins = cr.Layer:subclass "Twins"
+function Twins:build(shape)
+  for _, start in ipairs { "ones", "zeros" } do
+    self[start] = self:add_weight { name = "w", shape = { shape[#shape] }, initializer = start }
+  end
+end
+function Twins:call(t) return t * self.ones + self.zeros end
+local twins = cr.Sequential { Twins { input_shape = { 2 } } }
+twins:set_weights { cr.tensor { 1, 2 }, cr.tensor { 3, 4 } }
+for _, ending in ipairs { ".h5", ".keras", ".weights.h5", ".safetensors", ".npz" } do
+  local path = os.tmpname() .. ending
+  local read = cr.models.clone_model(twins)
+  if ending == ".h5" or ending == ".keras" then
+    twins:save(path)
+    read = cr.models.load_model(path)
+  else
+    twins:save_weights(path)
+    read:load_weights(path)
+  end
+  check.same(read(cr.ones { 1, 2 }):totable(), { { 4, 6 } })
+  os.remove(path)
+end
 print "ok own_classes"

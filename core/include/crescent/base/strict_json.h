@@ -1,0 +1,14 @@
+// JSON for programs that read no more than the standard has. Files of Keras are written by to_json
+// (value.h), as Python writes them.
+#pragma once
+#include <string>
+
+#include "crescent/base/value.h"
+
+namespace crescent {
+
+/// Writes the value in one line as to_json() does, but null for NaN and infinite numbers, which
+/// JSON does not have.
+CRESCENT_API std::string to_strict_json(const Value& value);
+
+}  // namespace crescent

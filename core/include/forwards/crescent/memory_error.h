@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/base/memory_error.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/base/strict_json.h"
