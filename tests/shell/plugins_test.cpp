@@ -1,4 +1,5 @@
 // Plugins on the command line: listed, found by class, created, and loaded by --plugin.
+#include <algorithm>
 #include <fstream>
 
 #include "called.h"
@@ -319,7 +320,8 @@ TEST_CASE("new-plugin puts the names of the plugin in the place of the example's
   const std::string in_folder = "cd " + folder / "." + " &&";
   for (const char* kind : {"layer", "op", "loss", "metric", "optimizer", "callback", "format",
                            "device", "communicator", "dataset", "lua", "lua-dataset"}) {
-    const std::string name = std::string("own.my_") + kind;
+    std::string name = std::string("own.my_") + kind;
+    std::replace(name.begin(), name.end(), '-', '_');
     const Outcome made = crescent_says("new-plugin " + name + " --kind " + kind, in_folder);
     INFO(kind << ": " << made.text);
     CHECK(made.status == 0);
