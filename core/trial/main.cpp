@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-#include "registry/loader/trial_server.h"
+#include "registry/trial/trial_server.h"
 
 int main(int argc, char** argv) {
   const rlimit no_core{0, 0};

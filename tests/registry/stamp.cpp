@@ -1,6 +1,6 @@
 // Reading a plugin's stamp from a library that may be damaged or no plugin at all. This test
 // program itself contains a stamp.
-#include "registry/loader/plugin_stamp.h"
+#include "registry/files/plugin_stamp.h"
 
 #include <elf.h>
 #include <sys/mman.h>

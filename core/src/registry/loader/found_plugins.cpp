@@ -7,10 +7,10 @@
 #include <set>
 
 #include "registry/elf/elf_tables.h"
-#include "registry/loader/lua_plugin.h"
-#include "registry/loader/plugin_path.h"
-#include "registry/loader/plugin_stamp.h"
-#include "registry/loader/trial_server.h"
+#include "registry/files/lua_plugin.h"
+#include "registry/files/plugin_path.h"
+#include "registry/files/plugin_stamp.h"
+#include "registry/trial/trial_server.h"
 
 namespace crescent {
 namespace fs = std::filesystem;

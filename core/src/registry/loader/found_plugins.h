@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "registry/loader/trial_cache.h"
 #include "registry/name_table.h"
 #include "registry/registry_state.h"
+#include "registry/trial/trial_cache.h"
 
 namespace crescent {
 

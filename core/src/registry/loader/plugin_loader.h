@@ -7,9 +7,9 @@
 #include "crescent/registry/loader.h"
 #include "crescent/registry/stamp.h"
 #include "registry/elf/elf_file.h"
+#include "registry/files/plugin_index.h"
 #include "registry/loader/found_plugins.h"
 #include "registry/loader/loading_lock.h"
-#include "registry/loader/plugin_index.h"
 #include "registry/name_table.h"
 #include "registry/registry_state.h"
 

@@ -1,4 +1,4 @@
-#include "registry/loader/plugin_path.h"
+#include "registry/files/plugin_path.h"
 
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "base/installation.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/user_folder.h"
-#include "registry/loader/lua_plugin.h"
+#include "registry/files/lua_plugin.h"
 
 namespace crescent {
 namespace fs = std::filesystem;

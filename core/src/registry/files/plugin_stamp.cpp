@@ -1,4 +1,4 @@
-#include "registry/loader/plugin_stamp.h"
+#include "registry/files/plugin_stamp.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "registry/loader/plugin_table.h"
+#include "registry/files/plugin_table.h"
 
 namespace crescent {
 namespace {

@@ -1,4 +1,4 @@
-#include "registry/loader/trial_cache.h"
+#include "registry/trial/trial_cache.h"
 
 #include <filesystem>
 
@@ -6,7 +6,7 @@
 #include "crescent/registry/stamp.h"
 #include "crescent/system/file.h"
 #include "crescent/system/user_folder.h"
-#include "registry/loader/plugin_path.h"
+#include "registry/files/plugin_path.h"
 
 namespace crescent {
 namespace fs = std::filesystem;

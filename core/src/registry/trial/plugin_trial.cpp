@@ -1,4 +1,4 @@
-#include "registry/loader/plugin_trial.h"
+#include "registry/trial/plugin_trial.h"
 
 #include <unistd.h>
 

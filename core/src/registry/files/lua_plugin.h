@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "crescent/registry/loader.h"
-#include "registry/loader/plugin_index.h"
+#include "registry/files/plugin_index.h"
 
 namespace crescent {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/loader/plugin_trial.h"
+#include "registry/trial/plugin_trial.h"
 
 namespace crescent {
 

@@ -1,4 +1,4 @@
-#include "registry/loader/lua_plugin.h"
+#include "registry/files/lua_plugin.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "registry/elf/file_state.h"
-#include "registry/loader/plugin_index.h"
+#include "registry/files/plugin_index.h"
 
 namespace crescent {
 

@@ -1,4 +1,4 @@
-#include "registry/loader/plugin_table.h"
+#include "registry/files/plugin_table.h"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "registry/loader/trial_server.h"
+#include "registry/trial/trial_server.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "registry/loader/plugin_index.h"
+#include "registry/files/plugin_index.h"
 
 #include <filesystem>
 #include <fstream>
