@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "kernel/kernel.h"
 #include "matmul/amx.h"
@@ -81,6 +83,25 @@ struct Operand {
 
  private:
   int64_t parts_of_item() const { return pieces(in_rows ? lines : depth, amx::kBlock); }
+};
+
+/// Packs b of a product once, for all runs until b changes.
+class PackRight final : public Kernel {
+ public:
+  explicit PackRight(const Operand& b) : b_(b), items_(b.items.begin(), b.items.end()) {
+    b_.items = items_;
+  }
+
+  void run(const Arguments& a) const override {
+    a.threads.parallel(b_.packing_parts(), [&](int64_t part, int) {
+      b_.pack_part(a.inputs[0], part, a.out<uint16_t>(0));
+    });
+  }
+  std::string name() const override { return "amx"; }
+
+ private:
+  Operand b_;
+  std::vector<int64_t> items_;
 };
 
 }  // namespace crescent::cpu

@@ -42,25 +42,6 @@ bool pays_to_split(const MatmulPlan& p) {
   return all + 300e3 / static_cast<double>(p.count()) < m * n * k;
 }
 
-/// Packs b for AmxMatmul once, for all runs until b changes.
-class PackRight final : public Kernel {
- public:
-  explicit PackRight(const Operand& b) : b_(b), items_(b.items.begin(), b.items.end()) {
-    b_.items = items_;
-  }
-
-  void run(const Arguments& a) const override {
-    a.threads.parallel(b_.packing_parts(), [&](int64_t part, int) {
-      b_.pack_part(a.inputs[0], part, a.out<uint16_t>(0));
-    });
-  }
-  std::string name() const override { return "amx"; }
-
- private:
-  Operand b_;
-  std::vector<int64_t> items_;
-};
-
 class AmxMatmul final : public EpilogueHost {
  public:
   explicit AmxMatmul(const Request& r)

@@ -3,121 +3,15 @@
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
+local plain_array = require "plain_array"
+
+local size_of, nested, table_of = plain_array.size_of, plain_array.nested, plain_array.table_of
+local selected = plain_array.selected
 
 local random = math.random
 math.randomseed(20)
 
--- ---- plain arrays: a shape, and for each element its index in a list of values ------------------
-
-local function size_of(shape)
-  local size = 1
-  for _, n in ipairs(shape) do size = size * n end
-  return size
-end
-
-local function strides_of(shape)
-  local strides, stride = {}, 1
-  for axis = #shape, 1, -1 do strides[axis], stride = stride, stride * shape[axis] end
-  return strides
-end
-
-local function plain(shape, values)
-  local places = {}
-  for i = 1, size_of(shape) do places[i] = i end
-  return { shape = shape, places = places, values = values }
-end
-
-local function nested(shape, get, axis, at)
-  axis, at = axis or 1, at or { 0 }
-  if axis > #shape then
-    at[1] = at[1] + 1
-    return get(at[1])
-  end
-  local rows = {}
-  for i = 1, shape[axis] do rows[i] = nested(shape, get, axis + 1, at) end
-  return rows
-end
-
-local function table_of(array)
-  return nested(array.shape, function(i) return array.values[array.places[i]] end)
-end
-
-local function from_zero(position, n) return position > 0 and position - 1 or position + n end
-
--- The positions of a range on an axis, by stepping along it.
-local function walked(range, n)
-  local first, last, step = range[1] or 1, range[2] or range[1] or -1, range[3] or 1
-  local list = {}
-  if n == 0 then return list end
-  local from, to = from_zero(first, n), last == 0 and -1 or from_zero(last, n)
-  while step > 0 and from <= to or step < 0 and from >= to do
-    list[#list + 1], from = from, from + step
-  end
-  return list
-end
-
--- The positions of the true elements of a mask.
-local function true_places(mask)
-  local list = {}
-  for i, value in ipairs(mask.values) do
-    if value then list[#list + 1] = i - 1 end
-  end
-  return list
-end
-
--- The part that a key selects, as an array that shares the values.
-local function selected(array, key)
-  local strides, axis, begin, axes, picked, before = strides_of(array.shape), 1, 0, {}, nil, 0
-  for _, item in ipairs(key) do
-    local offsets = {}
-    if item.kind == "position" then
-      begin = begin + from_zero(item.at, array.shape[axis]) * strides[axis]
-    elseif item.kind == "range" then
-      for i, place in ipairs(walked(item.range, array.shape[axis])) do
-        offsets[i] = place * strides[axis]
-      end
-      axes[#axes + 1] = { shape = { #offsets }, offsets = offsets }
-    else
-      local last = axis + (item.kind == "mask" and #item.shape or 1) - 1
-      for i, place in ipairs(item.kind == "mask" and true_places(item) or item.values) do
-        offsets[i] = (item.kind == "mask" and place or from_zero(place, array.shape[axis]))
-          * strides[last]
-      end
-      if picked and before ~= #axes then before = 0 end
-      if not picked then before = #axes end
-      local other, sum = picked and picked.offsets, offsets
-      if other then
-        sum = {}
-        for i = 1, math.max(#other, #offsets) do
-          sum[i] = other[#other == 1 and 1 or i] + offsets[#offsets == 1 and 1 or i]
-        end
-      end
-      picked = { shape = item.kind == "list" and not picked and item.shape or { #sum },
-        offsets = sum }
-    end
-    axis = axis + (item.kind == "mask" and #item.shape or 1)
-  end
-  for rest = axis, #array.shape do
-    local offsets = {}
-    for i = 1, array.shape[rest] do offsets[i] = (i - 1) * strides[rest] end
-    axes[#axes + 1] = { shape = { #offsets }, offsets = offsets }
-  end
-  if picked then table.insert(axes, before + 1, picked) end
-  local shape, places = {}, { begin }
-  for _, each in ipairs(axes) do
-    local more = {}
-    for _, place in ipairs(places) do
-      for _, offset in ipairs(each.offsets) do more[#more + 1] = place + offset end
-    end
-    places = more
-    for _, n in ipairs(each.shape) do shape[#shape + 1] = n end
-  end
-  for i, place in ipairs(places) do places[i] = array.places[place + 1] end
-  return { shape = shape, places = places, values = array.values }
-end
-
--- ---- random keys
--- ----------------------------------------------------------------------------------
+-- ---- random keys --------------------------------------------------------------------------------
 
 -- Returns the same position, counted from the front or from the end.
 local function either(n, from_front)
@@ -207,7 +101,7 @@ end
 local function random_array(shape, dtype)
   local values = {}
   for i = 1, size_of(shape) do values[i] = random_value(dtype) end
-  local array = plain(shape, values)
+  local array = plain_array.new(shape, values)
   if size_of(shape) == 0 then return cr.zeros(shape, dtype), array end
   return cr.tensor(table_of(array), dtype), array
 end
@@ -232,7 +126,7 @@ local function random_view(tensor, array)
     return tensor[{ { a, b } }], selected(array, { { kind = "range", range = { a, b } } })
   end
   local flat = { size_of(shape) }
-  return tensor:reshape(flat), { shape = flat, places = array.places, values = array.values }
+  return tensor:reshape(flat), { shape = flat, indices = array.indices, values = array.values }
 end
 
 -- A random value to assign: a number, a table or a tensor of that shape, or one that broadcasts to
@@ -270,7 +164,7 @@ for round = 1, 500 do
       end
       local value, at = random_assigned(part.shape, dtype)
       view[written] = value
-      for i, place in ipairs(part.places) do part.values[place] = at(i) end
+      for i, index in ipairs(part.indices) do part.values[index] = at(i) end
       for _, each in ipairs(views) do check.same(each[1]:totable(), table_of(each[2]), what) end
       writes = writes + 1
     end

@@ -1,0 +1,116 @@
+-- Plain arrays: a shape, and for each element its index in a list of values. Indexing them by plain
+-- loops is what t[key] of tensors is compared with.
+local plain_array = {}
+
+function plain_array.size_of(shape)
+  local size = 1
+  for _, n in ipairs(shape) do size = size * n end
+  return size
+end
+
+local function strides_of(shape)
+  local strides, stride = {}, 1
+  for axis = #shape, 1, -1 do strides[axis], stride = stride, stride * shape[axis] end
+  return strides
+end
+
+-- An array of this shape, whose element i is values[i].
+function plain_array.new(shape, values)
+  local indices = {}
+  for i = 1, plain_array.size_of(shape) do indices[i] = i end
+  return { shape = shape, indices = indices, values = values }
+end
+
+-- A table of this shape of what `get` returns for the numbers of the elements, from 1.
+local function nested(shape, get, axis, at)
+  axis, at = axis or 1, at or { 0 }
+  if axis > #shape then
+    at[1] = at[1] + 1
+    return get(at[1])
+  end
+  local rows = {}
+  for i = 1, shape[axis] do rows[i] = nested(shape, get, axis + 1, at) end
+  return rows
+end
+
+function plain_array.table_of(array)
+  return nested(array.shape, function(i) return array.values[array.indices[i]] end)
+end
+
+local function from_zero(position, n) return position > 0 and position - 1 or position + n end
+
+-- The positions of a range on an axis, by stepping along it.
+local function walked(range, n)
+  local first, last, step = range[1] or 1, range[2] or range[1] or -1, range[3] or 1
+  local list = {}
+  if n == 0 then return list end
+  local from, to = from_zero(first, n), last == 0 and -1 or from_zero(last, n)
+  while step > 0 and from <= to or step < 0 and from >= to do
+    list[#list + 1], from = from, from + step
+  end
+  return list
+end
+
+-- The positions of the true elements of a mask.
+local function true_indices(mask)
+  local list = {}
+  for i, value in ipairs(mask.values) do
+    if value then list[#list + 1] = i - 1 end
+  end
+  return list
+end
+
+-- The part that a key selects, as an array that shares the values.
+function plain_array.selected(array, key)
+  local strides, axis, begin, axes, picked, before = strides_of(array.shape), 1, 0, {}, nil, 0
+  for _, item in ipairs(key) do
+    local offsets = {}
+    if item.kind == "position" then
+      begin = begin + from_zero(item.at, array.shape[axis]) * strides[axis]
+    elseif item.kind == "range" then
+      for i, position in ipairs(walked(item.range, array.shape[axis])) do
+        offsets[i] = position * strides[axis]
+      end
+      axes[#axes + 1] = { shape = { #offsets }, offsets = offsets }
+    else
+      local last = axis + (item.kind == "mask" and #item.shape or 1) - 1
+      for i, position in ipairs(item.kind == "mask" and true_indices(item) or item.values) do
+        offsets[i] = (item.kind == "mask" and position or from_zero(position, array.shape[axis]))
+          * strides[last]
+      end
+      if picked and before ~= #axes then before = 0 end
+      if not picked then before = #axes end
+      local other, sum = picked and picked.offsets, offsets
+      if other then
+        sum = {}
+        for i = 1, math.max(#other, #offsets) do
+          sum[i] = other[#other == 1 and 1 or i] + offsets[#offsets == 1 and 1 or i]
+        end
+      end
+      picked = { shape = item.kind == "list" and not picked and item.shape or { #sum },
+        offsets = sum }
+    end
+    axis = axis + (item.kind == "mask" and #item.shape or 1)
+  end
+  for rest = axis, #array.shape do
+    local offsets = {}
+    for i = 1, array.shape[rest] do offsets[i] = (i - 1) * strides[rest] end
+    axes[#axes + 1] = { shape = { #offsets }, offsets = offsets }
+  end
+  if picked then table.insert(axes, before + 1, picked) end
+  local shape, indices = {}, { begin }
+  for _, each in ipairs(axes) do
+    local more = {}
+    for _, index in ipairs(indices) do
+      for _, offset in ipairs(each.offsets) do more[#more + 1] = index + offset end
+    end
+    indices = more
+    for _, n in ipairs(each.shape) do shape[#shape + 1] = n end
+  end
+  for i, index in ipairs(indices) do indices[i] = array.indices[index + 1] end
+  return { shape = shape, indices = indices, values = array.values }
+end
+
+plain_array.nested = nested
+
+return plain_array
