@@ -11,7 +11,7 @@ local selected = plain_array.selected
 local random = math.random
 math.randomseed(20)
 
--- ---- random keys --------------------------------------------------------------------------------
+-- ---- random keys -------------------------------------------------------------------------------
 
 -- Returns the same position, counted from the front or from the end.
 local function either(n, from_front)
@@ -111,7 +111,7 @@ local function show(key)
   return cr.show(key):gsub("\n", " ")
 end
 
--- ---- reads and writes, through views -------------------------------------------------------------
+-- ---- reads and writes, through views ------------------------------------------------------------
 
 -- A random view of a tensor (a row, adjacent rows, or another shape) and of its plain array.
 local function random_view(tensor, array)
@@ -279,7 +279,7 @@ for row in cr.data.from_tensor_slices(cr.zeros { 2, 3 }):map(function(x)
 end):elements() do written[#written + 1] = row:totable() end
 check.same(written, { { 0, 5, 0 }, { 0, 5, 0 } })
 
--- ---- variables: a new value, others stay ---------------------------------------------------------
+-- ---- variables: a new value, others stay --------------------------------------------------------
 
 local v = cr.Variable(cr.tensor { { 1, 2 }, { 3, 4 } }, { name = "v" })
 local before = v.value
@@ -360,7 +360,7 @@ cr.GradientTape(function(tape)
   assert(type(constant[1]) == "userdata")
 end)
 
--- ---- files ---------------------------------------------------------------------------------------
+-- ---- files --------------------------------------------------------------------------------------
 
 local path = check.temporary ".npy"
 cr.data.write_npy(path, cr.tensor { { 1, 2 }, { 3, 4 } })
@@ -371,7 +371,7 @@ loaded[1] = 0
 check.same(filed[1]:clone():totable(), { 1, 2 })
 os.remove(path)
 
--- ---- refusals ------------------------------------------------------------------------------------
+-- ---- refusals -----------------------------------------------------------------------------------
 
 t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
 local int = function(list) return cr.tensor(list, "int32") end
@@ -404,7 +404,7 @@ check.fails(function() t.x = 1 end, "'x'", "cannot be set")
 check.fails(function() cr.tensor(3)[1] = 2 end, "item()")
 check.same(t:totable(), { { 1, 2, 3 }, { 4, 5, 6 } })
 
--- ---- symbols -------------------------------------------------------------------------------------
+-- ---- symbols ------------------------------------------------------------------------------------
 
 local i = cr.Input { shape = { 3, 4 } }
 local parts = cr.Model { inputs = i, outputs = i[{ {}, 2, { -1, 1, -2 } }] }
