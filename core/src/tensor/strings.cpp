@@ -30,7 +30,7 @@ class Texts {
   static constexpr uint64_t kFirst = 1024;
   static std::pair<size_t, size_t> position(uint64_t id) {
     const uint64_t n = id + kFirst;
-    const auto part = static_cast<size_t>(std::bit_width(n) - std::bit_width(kFirst));
+    const auto part = static_cast<size_t>(std::bit_width(n / kFirst) - 1);
     return {part, n - (kFirst << part)};
   }
   std::array<std::atomic<std::string*>, 44> parts_{};

@@ -208,7 +208,7 @@ ReduceKernel::Accumulators ReduceKernel::of_part(const Arguments& a, int64_t par
 }
 
 std::string ReduceKernel::name() const {
-  return before_ ? before_->name() + ", reduced" : "highway";
+  return before_ ? concat(before_->name(), ", reduced") : "highway";
 }
 
 double ReduceKernel::flops() const {

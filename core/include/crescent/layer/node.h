@@ -78,10 +78,10 @@ class CRESCENT_API Node {
 };
 
 struct InputOptions {
-  std::optional<Shape> shape;        ///< without batch axis
-  std::optional<Shape> batch_shape;  ///< with batch axis
-  std::optional<int64_t> batch_size;
-  std::string name;
+  std::optional<Shape> shape = {};        ///< without batch axis
+  std::optional<Shape> batch_shape = {};  ///< with batch axis
+  std::optional<int64_t> batch_size = {};
+  std::string name = {};
   DType dtype = DType::float32;
   bool optional = false;  ///< whether the model may be called without this input
 };
