@@ -1,10 +1,12 @@
 #include "crescent/system/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "crescent/base/error.h"
 
@@ -136,11 +139,16 @@ int Process::wait() {
   return exit_status();
 }
 
+/// Sleeps until the child ends. A system without descriptors of processes is asked every
+/// millisecond.
 bool Process::wait(Timeout timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
+  const Descriptor child(pid_ < 0 ? -1 : pidfd_open(pid_, 0));
+  pollfd end{child, POLLIN, 0};
   while (!has_ended(WNOHANG)) {
-    if (std::chrono::steady_clock::now() > until) return kill(), false;
-    usleep(100);
+    const auto left = std::chrono::ceil<Timeout>(until - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return kill(), false;
+    poll(&end, 1, child < 0 ? 1 : static_cast<int>(std::min<int64_t>(left.count(), INT_MAX)));
   }
   return true;
 }
