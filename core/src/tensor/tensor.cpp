@@ -34,8 +34,9 @@ std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed, Memory*
   try {
     const size_t bytes = bytes_of(spec);
     return memory ? memory->allocate(bytes, zeroed) : Storage::allocate(bytes, zeroed);
-  } catch (const Error& error) {
-    fail("a tensor ", spec, ": ", error.what());
+  } catch (Error& error) {
+    error.add_context(concat("a tensor ", spec, ": "));
+    throw;
   }
 }
 

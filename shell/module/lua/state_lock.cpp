@@ -43,6 +43,10 @@ void StateLock::unlock() {
 
 void StateLock::lock() {
   std::unique_lock lock(mutex_);
+  wait_for_lock(lock);
+}
+
+void StateLock::wait_for_lock(std::unique_lock<std::mutex>& lock) {
   wanted_ = true;
   changed_.wait(lock, [this] { return !locked_; });
   wanted_ = false;
@@ -74,10 +78,14 @@ void StateLock::unlock_until(const Condition& done, Time end) {
   lock();
 }
 
+/// The lock is wanted again before the mutex is released, so a background thread has it for one turn
+/// and not until the system lets this thread go on.
 void StateLock::yield() {
   if (in_background || std::exchange(entry_begins_, false)) return;
-  unlock();
-  lock();
+  std::unique_lock lock(mutex_);
+  locked_ = false;
+  pass_on();
+  wait_for_lock(lock);
 }
 
 void StateLock::lock_in_background(Condition ready) {

@@ -44,6 +44,7 @@ class StateLock {
     bool has_lock = false;
   };
   void pass_on();
+  void wait_for_lock(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable changed_;
