@@ -1,10 +1,24 @@
-// Whether the calling thread is within an interruptible operation, which owns the line of the
-// terminal.
+// Who owns the line of the terminal on which progress is shown.
 #pragma once
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 
-/// True while an InterruptScope of the calling thread lives.
-bool within_operation();
+/// Whether an operation of the calling thread owns the line.
+bool owns_line();
+void take_line();
+void give_line_back();
+
+/// An operation that can be interrupted and owns the line while it lives, such as fit: files that
+/// are read and saved meanwhile show nothing.
+class LongOperation {
+ public:
+  LongOperation() { take_line(); }
+  ~LongOperation() { give_line_back(); }
+  LongOperation(const LongOperation&) = delete;
+
+ private:
+  InterruptScope scope_;
+};
 
 }  // namespace crescent

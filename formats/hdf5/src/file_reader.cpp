@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 #include "crescent/base/error.h"
+#include "crescent/base/progress.h"
 #include "crescent/data/data.h"
 #include "crescent/model/model.h"
 #include "crescent/system/file.h"
@@ -23,6 +25,7 @@ struct FileReader::Request {
   Operation operation;
   std::vector<Packer> items;
   std::vector<std::string> places;
+  std::vector<uint64_t> bytes = {};  ///< of the values of each item, where values are read
 };
 
 namespace {
@@ -171,7 +174,8 @@ void FileReader::fail_dead(const std::string& place) {
 }
 
 /// Sends a request; returns the answers in order, nullopt for missing items.
-std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
+std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request,
+                                                     FileProgress* progress) {
   Packer frame;
   frame.add(request.operation).add(static_cast<uint64_t>(request.items.size()));
   for (const Packer& item : request.items) frame.add(item.bytes());
@@ -185,6 +189,7 @@ std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
     if (status == Status::refused)
       fail("'", path_, "': ", place, ": ", printable(answer->text()), "; nothing was loaded");
     answers.push_back(status == Status::ok ? std::move(answer) : std::nullopt);
+    if (progress) progress->add(request.bytes[answers.size() - 1]);
   }
   return answers;
 }
@@ -281,7 +286,8 @@ struct FileReader::ChunkCheck {
 };
 
 /// Reads datasets that libhdf5 must decompress or convert.
-std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total) {
+std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total,
+                                                   FileProgress& progress) {
   if (total == 0) return nullptr;
   if (!can_unpack_to(total, size_))
     fail("'", path_, "': it promises ", total, " bytes of data and has ", size_,
@@ -290,7 +296,7 @@ std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint6
   auto block = map(total, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory_);
   if (!block) fail_memory(path_, total);
   child_->allow_memory(total);
-  ask(request);
+  ask(request, &progress);
   return block;
 }
 
@@ -350,10 +356,13 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
     if (!infos[i].place) {
       packed.items.push_back(Packer().add(datasets[i]).add(total).add(*bytes));
       packed.places.push_back(place(datasets[i]));
+      packed.bytes.push_back(*bytes);
     }
     total += (*bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
-  auto packed_block = read_packed(packed, packed_total);
+  const uint64_t bytes_in_all = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
+  FileProgress progress("reading", path_, bytes_in_all);
+  auto packed_block = read_packed(packed, packed_total, progress);
   auto plain_block = plain_total > 0 ? Storage::allocate(plain_total, false) : nullptr;
   child_.reset();  // from now on the reader cannot change the blocks
 
@@ -373,6 +382,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
     checks[k] = check_chunk(infos[i], offset, size, bytes_of(i) + offset);
+    if (infos[i].place) progress.add(size);
   });
   std::vector<uint32_t> checksums(datasets.size(), files::crc32c(nullptr, 0));
   for (size_t k = 0; k < parts.size(); ++k) {

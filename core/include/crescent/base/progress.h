@@ -6,8 +6,10 @@
 // shows "adapt: 300/1200 batches - 4s" after the first second. Nothing is shown when the output is
 // not a terminal or when the operation ends within that second.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +35,23 @@ class CRESCENT_API Progress {
   int64_t total_, done_ = 0;
   bool on_terminal_, shown_ = false;
   Clock::time_point begin_, next_;
+};
+
+/// How much of a file has been read or written: "reading 'm.h5': 120/345 megabytes - 2s". Only
+/// files of 8 MB and more are shown, by the main thread, and unless an operation with a line of its
+/// own is under way there: fit, or another FileProgress.
+class CRESCENT_API FileProgress {
+ public:
+  /// `doing` is such as "reading"; `bytes` is how many there will be.
+  FileProgress(std::string_view doing, const std::string& path, size_t bytes);
+  ~FileProgress();
+  FileProgress(const FileProgress&) = delete;
+  /// Counts bytes that any thread has read or written.
+  void add(size_t bytes);
+
+ private:
+  std::optional<Progress> progress_;
+  std::atomic<size_t> done_{0};
 };
 
 }  // namespace crescent
