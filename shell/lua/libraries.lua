@@ -124,8 +124,28 @@ setmetatable(cr.data, {
   end,
 })
 
+-- cr.Sequential makes models, and classes of one's own derive from it.
+local make_sequential = cr.Sequential
+cr.Sequential = setmetatable({
+  --- A class of one's own, whose models are stacks of layers. Options are rows {name, default, doc}.
+  --- @param class the class
+  --- @param name a string
+  --- @param options a table of defaults
+  --- @return a class
+  subclass = function(class, name, options)
+    return cr.layers.Sequential:subclass(name, options)
+  end,
+}, {
+  __call = function(_, ...) return make_sequential(...) end,
+  __describe = function() return make_sequential end,
+  __tostring = function() return "<class Sequential>" end,
+})
+cr.models.Sequential = cr.Sequential
+
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
+shell.set_base("Sequential", function() return shell.library "stacks" end)
+shell.set_base("Functional", function() return cr.Model end)
 shell.set_base("", function(...) return shell.library "derived"(...) end)
 
 for _, name in ipairs { "show", "plotting" } do shell.library(name) end
