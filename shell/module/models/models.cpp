@@ -119,7 +119,7 @@ int64_t rounded_flops(const Model& model) { return std::llround(flops_of(model))
 void add_structure(Type& model) {
   model.property("inputs", &Model::inputs, "The symbols that its graph begins with.")
       .property("outputs", &Model::outputs, "The symbols that its graph ends with.")
-      .method("get_layer", &get_layer, {"name: a string=nil", "index=nil"},
+      .method("get_layer", &get_layer, {"name: the name of a layer=nil", "index=nil"},
               "A layer by name or position (from 1).")
       .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
                   "Prints the layers, or hands the lines to print_fn.",
