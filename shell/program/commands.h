@@ -17,8 +17,11 @@ int make_manual(const std::vector<std::string>& folders);
 int make_editor_files(const std::vector<std::string>& folders);
 /// "crescent man-page": prints crescent(1), from the table of commands.
 int print_man_page(const std::vector<std::string>& arguments);
-/// "crescent completion": prints the completions for bash, from the table of commands.
+/// "crescent completion": prints the completions for bash, from the table of commands;
+/// "crescent completion endings", which they call: the endings of files that formats name.
 int print_completion(const std::vector<std::string>& arguments);
+/// The kinds of `crescent new-plugin --kind`.
+std::vector<std::string> kinds_of_new_plugins();
 int make_plugin(const std::vector<std::string>& names);
 /// "crescent check-plugin NAME [--options JSON]": checks whether its classes keep the rules.
 int check_plugin_command(const std::vector<std::string>& arguments);
