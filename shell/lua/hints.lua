@@ -158,8 +158,8 @@ end
 
 --- The counterparts in Lua of functions of Python.
 local functions = {
-  quit = "Ctrl-D ends the prompt, os.exit() a script",
-  exit = "Ctrl-D ends the prompt, os.exit() a script",
+  quit = "it ends the prompt as an entry of its own; os.exit() ends scripts too",
+  exit = "it ends the prompt as an entry of its own; os.exit() ends scripts too",
   len = "the length of x is #x",
   range = "loops count by: for i = 1, n do ... end; cr.arange(n) is a tensor",
   enumerate = "lists are gone through by: for i, x in ipairs(list) do ... end",

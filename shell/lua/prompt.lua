@@ -52,12 +52,28 @@ function prompt.show(is_silent, is_path, ...)
   print_text(table.concat(texts, "\n"), shell.printing.pager ~= false)
 end
 
---- Warns if an entry compares this name, which is a tensor, with a number.
-function prompt.warn_of_comparison(name)
-  local value = variables[name] and variables[name]() or rawget(_G, name)
-  if getmetatable(value) ~= "tensor" then return end
-  shell.warn(string.format("%s is a tensor, which in Lua equals no number; %s:equal(number) "
-    .. "compares its elements", name, name))
+local function is_tensor(value) return getmetatable(value) == "tensor" end
+
+--- The function that an entry calls with the number of a comparison and both operands. It gives the
+--- first operand back and warns, once for each comparison, if a tensor is compared with a number,
+--- since Lua does not ask either. `operands` has the texts of both operands of each comparison.
+function prompt.watcher(operands)
+  local warned = {}
+  local function warn(place, tensor, number)
+    if warned[place] then return end
+    warned[place] = true
+    shell.warn(string.format("%s is a tensor, which in Lua equals no number; "
+      .. "cr.ops.equal(%s, %s) compares its elements", tensor, tensor, number))
+  end
+  return function(place, watched, other)
+    local watched_text, other_text = operands[2 * place - 1], operands[2 * place]
+    if type(other) == "number" and is_tensor(watched) then
+      warn(place, watched_text, other_text)
+    elseif type(watched) == "number" and is_tensor(other) then
+      warn(place, other_text, watched_text)
+    end
+    return watched
+  end
 end
 
 --- Whether a command took so long that its time is printed.

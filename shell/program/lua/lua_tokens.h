@@ -32,9 +32,6 @@ size_t open_lua_string(std::string_view text);
 /// statement. Otherwise they are guesses: after a semicolon, and at the starts of lines.
 std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 
-/// The names in `name == 3`, `name ~= 3` and `3 == name`, except names of fields.
-std::vector<std::string> lua_names_compared_with_numbers(std::string_view text);
-
 /// Whether the last token of a text, except blanks and comments, is this symbol.
 bool lua_ends_with(std::string_view text, char symbol);
 

@@ -56,9 +56,11 @@ local rows = {
     "attempt to index a nil value (global 'np') (did you mean 'cr.ops'?)" },
   { "tf.zeros { 2 }", "attempt to index a nil value (global 'tf') (did you mean 'cr'?)" },
   { "quit()",
-    "attempt to call a nil value (global 'quit'); Ctrl-D ends the prompt, os.exit() a script" },
+    "attempt to call a nil value (global 'quit'); "
+    .. "it ends the prompt as an entry of its own; os.exit() ends scripts too" },
   { "exit()",
-    "attempt to call a nil value (global 'exit'); Ctrl-D ends the prompt, os.exit() a script" },
+    "attempt to call a nil value (global 'exit'); "
+    .. "it ends the prompt as an entry of its own; os.exit() ends scripts too" },
   { "len(x)", "attempt to call a nil value (global 'len'); the length of x is #x" },
   { "range(10)",
     "attempt to call a nil value (global 'range'); loops count by: for i = 1, n do ... end; "
