@@ -32,6 +32,10 @@ size_t open_lua_string(std::string_view text);
 /// statement. Otherwise they are guesses: after a semicolon, and at the starts of lines.
 std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 
+/// Whether the text reads a variable of this name: it stands there, neither as a field nor before a
+/// single `=`.
+bool lua_reads(std::string_view text, std::string_view name);
+
 /// Whether the last token of a text, except blanks and comments, is this symbol.
 bool lua_ends_with(std::string_view text, char symbol);
 

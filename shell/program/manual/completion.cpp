@@ -30,7 +30,8 @@ _crescent_files() {  # adds folders, and files with one of these endings
   done < <(compgen -f -- "$2")
 }
 _crescent() {
-  local i words= endings command= word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+  local i words= endings command=
+  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
   for ((i = 1; i < COMP_CWORD; ++i)); do
     case "${COMP_WORDS[i]}" in
     -e|--execute|-l|--library|--plugin) ((++i)) ;;

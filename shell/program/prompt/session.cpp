@@ -199,6 +199,7 @@ void Session::run(const std::string& text) {
   lua_pushinteger(L_, number_);
   lua_call(L_, 1, 0);
   if (!load(text, entry)) return report(L_);
+  warn_of_literals(text);
   const int first = lua_gettop(L_) - 1;
   const Measure before;
   lua::begin_command();
@@ -206,6 +207,14 @@ void Session::run(const std::string& text) {
   const double seconds = before.seconds();
   is_good ? show(first, entry) : report(L_);
   tell_time(seconds);
+}
+
+/// Warns of literals of Python, which Lua takes for variables that are nil.
+void Session::warn_of_literals(const std::string& text) const {
+  for (const auto& [python, lua] : {std::pair{"True", "true"}, {"False", "false"}, {"None", "nil"}})
+    if (lua_reads(text, python) && !is_defined(python))
+      std::fprintf(stderr, "crescent: '%s' is a variable without a value; it is written %s\n",
+                   python, lua);
 }
 
 /// Pushes the function that watches these comparisons; nil without any.
