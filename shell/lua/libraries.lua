@@ -124,18 +124,18 @@ setmetatable(cr.data, {
   end,
 })
 
+--- A class of one's own, whose models are stacks of layers. Options are rows {name, default, doc}.
+--- @param self the class
+--- @param name a string
+--- @param options a table of defaults
+--- @return a class
+local function subclass(self, name, options)
+  return cr.layers.Sequential:subclass(name, options)
+end
+
 -- cr.Sequential makes models, and classes of one's own derive from it.
 local make_sequential = cr.Sequential
-cr.Sequential = setmetatable({
-  --- A class of one's own, whose models are stacks of layers. Options are rows {name, default, doc}.
-  --- @param class the class
-  --- @param name a string
-  --- @param options a table of defaults
-  --- @return a class
-  subclass = function(class, name, options)
-    return cr.layers.Sequential:subclass(name, options)
-  end,
-}, {
+cr.Sequential = setmetatable({ subclass = subclass }, {
   __call = function(_, ...) return make_sequential(...) end,
   __describe = function() return make_sequential end,
   __tostring = function() return "<class Sequential>" end,
