@@ -1,5 +1,5 @@
--- The base class for classes derived from Sequential: cr.Sequential:subclass "Mine". Their models are
--- stacks of layers. The layers are given when a model is made, Mine { layer, layer }, added by
+-- The base class for classes derived from Sequential: cr.Sequential:subclass "Mine". Their models
+-- are stacks of layers. The layers are given when a model is made, Mine { layer, layer }, added by
 -- model:add(layer), or made by the init of the class: Mine.super.init(self, { layer, layer }).
 local cr, shell = ...
 
@@ -17,9 +17,9 @@ local function take_layers(options)
   return layers
 end
 
---- Makes the model a stack of the layers in `options`. The configuration of the model contains these
---- layers if `options` are those with which the model was made; otherwise the init of the derived
---- class has made the layers, and makes them again when the model is loaded.
+--- Makes the model a stack of the layers in `options`. The configuration of the model contains
+--- these layers if `options` are those with which the model was made; otherwise the init of the
+--- derived class has made the layers, and makes them again when the model is loaded.
 function Stack:init(options)
   local is_given = rawequal(options, shell.given_options(self))
   shell.become_stack(self)

@@ -50,9 +50,9 @@ function typed_call.enclosing(text)
 end
 
 --- Returns the call of which a string that follows the text is an argument, as {path =, name =,
---- position =}; `name` is nil if the argument has none. An item of a list that is an argument counts
---- as this argument. `is_key` is true if the string is a key of the value at the path. Returns nil if
---- the string is neither.
+--- position =}; `name` is nil if the argument has none. An item of a list that is an argument
+--- counts as this argument. `is_key` is true if the string is a key of the value at the path.
+--- Returns nil if the string is neither.
 function typed_call.argument(text)
   text = without_strings(text)
   local called = path_at_end(text)

@@ -7,8 +7,8 @@ namespace crescent {
 
 /// Whether an operation of the calling thread owns the line.
 bool owns_line();
-/// These begin and end an operation of the calling thread that owns the line. Operations may be
-/// nested.
+/// These mark the beginning and the end of an operation of the calling thread that owns the line;
+/// operations may be nested.
 void take_line();
 void give_line_back();
 

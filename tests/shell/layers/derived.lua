@@ -221,7 +221,8 @@ check.fails(function() cr.optimizers.LossScaleOptimizer:subclass "X" end,
 local words = cr.tensor { "the cat", "on the mat", "sat on", "the dog" }
 local counts, numbers = cr.tensor({ 3, 7, 7, 9 }, "int32"), cr.random.normal { 4, 3 }
 for _, row in ipairs {
-  { "TextVectorization", { output_sequence_length = 3 }, words, cr.tensor { "on a cat", "mat", "", "x" } },
+  { "TextVectorization", { output_sequence_length = 3 }, words,
+    cr.tensor { "on a cat", "mat", "", "x" } },
   { "TextVectorization", { output_mode = "tf_idf" }, words, words },
   { "StringLookup", {}, words, cr.tensor { "sat on", "mat", "the dog", "x" } },
   { "IntegerLookup", { output_mode = "one_hot" }, counts, cr.tensor({ 7, 9, 1, 3 }, "int32") },
@@ -240,7 +241,9 @@ for _, row in ipairs {
     theirs:adapt(data)
   end
   check.near(mine(inputs), theirs(inputs) + 1, 1e-6, name)
-  if name:find "Lookup" or name:find "Text" then check.same(mine:get_vocabulary(), theirs:get_vocabulary()) end
+  if name:find "Lookup" or name:find "Text" then
+    check.same(mine:get_vocabulary(), theirs:get_vocabulary())
+  end
   if theirs:get_config().vocabulary then
     check.same(mine:get_config().vocabulary, theirs:get_config().vocabulary)
   end

@@ -45,9 +45,12 @@ do -- a model has the layers that are given and those that are added
   local Given = cr.Sequential:subclass "Given"
   local ways = {
     function() return Given { L.Dense(4, { activation = "tanh" }), L.Dense(1) } end,
-    function() return Given { L.Input { shape = { 3 } }, L.Dense(4, { activation = "tanh" }), L.Dense(1) } end,
     function()
-      return Given { L.Dense(4, { activation = "tanh", input_shape = { 3 } }), L.Dense(1), name = "named" }
+      return Given { L.Input { shape = { 3 } }, L.Dense(4, { activation = "tanh" }), L.Dense(1) }
+    end,
+    function()
+      local first = L.Dense(4, { activation = "tanh", input_shape = { 3 } })
+      return Given { first, L.Dense(1), name = "named" }
     end,
     function()
       local model = Given()

@@ -38,16 +38,15 @@ class CRESCENT_API Progress {
 };
 
 /// Shows how much of a file has been read or written: "reading 'm.h5': 120/345 megabytes - 2s".
-/// Nothing is shown for files smaller than 8 MB, for an object that another thread than the main
-/// thread makes, and while another operation of the main thread, such as fit or another
-/// FileProgress, owns the line of the terminal.
+/// Shows nothing if there are fewer than 8 MB, if another thread than the main thread makes the
+/// object, or if an operation, such as fit or another FileProgress, owns the line of the terminal.
 class CRESCENT_API FileProgress {
  public:
   /// `doing` says what is done, such as "reading"; `bytes` is the number of bytes to read or write.
   FileProgress(std::string_view doing, const std::string& path, size_t bytes);
   ~FileProgress();
   FileProgress(const FileProgress&) = delete;
-  /// Adds bytes that the calling thread, which may be any thread, has read or written.
+  /// Counts bytes that were read or written. Any thread may call it; the main thread shows them.
   void add(size_t bytes);
 
  private:
