@@ -176,6 +176,22 @@ void draw_points(Scene& scene, const Frame& frame, const Series& series, Color c
   }
 }
 
+bool has_numbers(const Series& series) {
+  for (size_t i = 0; i < series.y.size(); ++i)
+    if (is_shown(series.x[i], series.y[i])) return true;
+  return false;
+}
+
+/// Writes in the middle of the frame that the figure has no finite numbers.
+void draw_empty_notice(Scene& scene, const Frame& frame) {
+  const auto middle = [](const Range& range) {
+    return static_cast<double>((range.least + range.most) / 2);
+  };
+  scene.elements.push_back(Text{.at = frame.at(middle(frame.x), middle(frame.y)),
+                                .text = "no finite numbers",
+                                .anchor = Anchor::middle});
+}
+
 std::vector<LegendEntry> legend_of(const std::vector<Series>& all) {
   std::vector<LegendEntry> legend;
   for (size_t i = 0; i < all.size(); ++i)
@@ -201,6 +217,7 @@ Scene layout_axes(const Dict& figure, const Metrics& metrics, Size size) {
     (all[i].is_bars() ? draw_bars : draw_points)(scene, frame, all[i], series_color(all[i].color),
                                                  i);
   frame.draw_before(scene, metrics);
+  if (std::none_of(all.begin(), all.end(), has_numbers)) draw_empty_notice(scene, frame);
   return scene;
 }
 

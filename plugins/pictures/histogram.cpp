@@ -12,7 +12,7 @@ Histogram histogram_of(const std::vector<double>& values, int64_t bins) {
   for (const double value : values)
     if (std::isfinite(value)) finite.push_back(value);
   if (bins == 0) bins = std::clamp<int64_t>(std::llround(std::sqrt(finite.size())), 5, 50);
-  if (finite.empty()) return {{0, 1}, {0}};
+  if (finite.empty()) return {{0}, {}};
   const auto [least, most] = std::minmax_element(finite.begin(), finite.end());
   const long double room = *most > *least ? 0 : std::max(0.5, std::abs(*least) / 2);
   const long double begin = *least - room, size = *most + room - begin;

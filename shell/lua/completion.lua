@@ -2,6 +2,8 @@
 local cr, shell = ...
 local show = shell.library "show"
 local show_value, is_name, words = show.show_value, show.is_name, show.words
+local enclosing_call = shell.library "typed_call".enclosing
+local values_of = shell.library "value_completion"
 local completion = {}
 
 -- Adds names with a description of each: a text, or a table with a value to describe.
@@ -61,7 +63,7 @@ local function members(value, prefix, only_methods, found)
   if type(value) == "string" then members(string, prefix, only_methods, found) end
 end
 
--- The value of a path such as cr.layers or model.optimizer; nothing is called.
+-- The value of a path such as cr.layers or model:fit; nothing is called.
 local function value_of(path)
   local value = _G
   for name in path:gmatch "[%a_][%w_]*" do
@@ -73,31 +75,9 @@ local function value_of(path)
   return value
 end
 
-local opening = { ["("] = true, ["["] = true, ["{"] = true }
-local closing = { [")"] = true, ["]"] = true, ["}"] = true }
-
--- The function or class whose open bracket the cursor is in: "model:fit(x, y, {" or
--- "layers.Dense{".
-local function enclosing_call(line)
-  local depth = 0
-  for i = #line, 1, -1 do
-    local c = line:sub(i, i)
-    if closing[c] then
-      depth = depth + 1
-    elseif opening[c] then
-      if depth > 0 then
-        depth = depth - 1
-      else
-        local path = line:sub(1, i - 1):match "([%a_][%w_%.:]*)%s*$"
-        if path and not words[path] then return path end
-      end
-    end
-  end
-end
-
 -- The description of the function or class at this path; nil if it is unknown.
 local function describe_call(path)
-  local value = path and value_of((path:gsub(":", ".")))
+  local value = path and value_of(path)
   return value ~= nil and cr.describe(value) or nil
 end
 
@@ -131,7 +111,7 @@ function completion.complete(line)
   local found = {}
   local path, mark, prefix = line:match "([%a_][%w_%.:]*)([%.:])([%w_]*)$"
   if path then
-    local value = value_of((path:gsub(":", ".")))
+    local value = value_of(path)
     if value ~= nil then members(value, prefix, mark == ":", found) end
   else
     prefix = line:match "([%a_][%w_]*)$" or ""
@@ -153,33 +133,11 @@ function completion.complete(line)
   return names, #prefix, helps
 end
 
--- Adds the names by which configurations refer to the classes of a kind, such as "relu".
-local function add_names_of_kind(found, kind)
-  for _, space in next, cr do
-    local what = type(space) == "table" and cr.describe(space)
-    if what and what.what == "namespace" and what.kind == kind then
-      for _, name in ipairs(what.names) do
-        local class = cr.describe(space[name])
-        local aliases = class and class.aliases or {}
-        for _, alias in ipairs(#aliases > 0 and aliases or { name }) do
-          found[alias] = { space[name] }
-        end
-      end
-    end
-  end
-end
-
+--- Returns the names and descriptions of the values that begin with `prefix`, for a string that
+--- follows the line.
 function completion.complete_value(line, prefix)
-  local name = line:match "([%a_][%w_]*)%s*=%s*{?%s*$"
-  local what = name and describe_call(enclosing_call(line)) or {}
-  local all, found = {}, {}
-  for _, option in ipairs(what.options or {}) do
-    if option.name == name then
-      for _, choice in ipairs(option.choices or {}) do all[tostring(choice)] = option.doc end
-      if option.kind then add_names_of_kind(all, option.kind) end
-    end
-  end
-  for value, help in next, all do
+  local found = {}
+  for value, help in next, values_of(line, value_of) do
     if value:sub(1, #prefix) == prefix then found[value] = help end
   end
   return listed(found)

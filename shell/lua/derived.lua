@@ -144,10 +144,20 @@ local function init_of(class, rows, kind)
   end
 end
 
--- Whether model files store more of the class's objects than weights, such as a vocabulary.
-local function has_assets(members)
+-- Whether the class has a method of this name.
+local function has_method(members, name)
   for _, member in ipairs(members) do
-    if member.name == "save_assets" then return true end
+    if member.parameters and member.name == name then return true end
+  end
+end
+
+-- Adds what an object has learned from data, such as a vocabulary or means, to the configuration of
+-- the object.
+local function keep_learned(super, rows)
+  function super.learned_options(self)
+    local config, learned = self.inner and self.inner:get_config() or {}, {}
+    for _, row in ipairs(rows) do learned[row[1]] = config[row[1]] end
+    return learned
   end
 end
 
@@ -184,12 +194,17 @@ local function gather_inputs(super, names)
   end
 end
 
+-- Methods of the built-in class that derived classes do not get: reset_states already calls
+-- reset_state, and what the other two keep in files is in the configuration (keep_learned).
+local not_passed_on = { reset_state = true, save_assets = true, load_assets = true }
+
 -- Adds the methods of the built-in class that its base class does not have; each calls the method
--- of `inner`. reset_states already calls reset_state.
+-- of `inner`.
 local function add_methods(super, members, base)
   for _, member in ipairs(members) do
     local name = member.name
-    if member.parameters and not base[name] and not super[name] and name ~= "reset_state" then
+    local is_other = base[name] or super[name] or not_passed_on[name]
+    if member.parameters and not is_other then
       super[name] = function(self, ...) return self.inner[name](self.inner, ...) end
     end
   end
@@ -197,7 +212,7 @@ end
 
 return function(class, name, options, arguments)
   local kind, known = kinds[class.kind], cr.describe(class)
-  if not kind or is_around_others(known.options) or has_assets(known.members) then return end
+  if not kind or is_around_others(known.options) then return end
   local rows = rows_of(known.options)
   local super = setmetatable({ init = init_of(class, rows, kind) }, { __index = kind.base })
   local Mine = kind.base:subclass(name, with_more(rows, options),
@@ -206,6 +221,7 @@ return function(class, name, options, arguments)
   local further = further_inputs(known.arguments)
   if #further > 0 then gather_inputs(super, further) end
   add_methods(super, known.members, kind.base)
+  if has_method(known.members, "adapt") then keep_learned(super, rows) end
   for key, method in next, super do Mine[key] = method end
   Mine.super = super
   return Mine

@@ -1,6 +1,6 @@
 -- Hints that follow error messages of Lua when the code is written as in Python: how to write it in
 -- Lua.
-local _, shell = ...
+local cr, shell = ...
 local names = shell.library "names"
 
 -- ---- texts of Python, in Lua
@@ -38,6 +38,13 @@ end
 
 -- ---- chunks that do not compile
 
+-- Writes the call of a method of models with a colon: "model.fit" -> "model:fit".
+local function as_method(path)
+  local object, name = path:match "^([%a_][%w_]*)%.([%a_][%w_]*)$"
+  local is_method = object and object ~= "cr" and type(cr.Model[name]) == "function"
+  return is_method and object .. ":" .. name or path
+end
+
 -- "fit(x, epochs=3)" -> "fit(x, { epochs = 3 })"; nil where no call is open before a "=".
 local function call_with_options(text)
   for equals in text:gmatch "()=%f[^=]" do
@@ -45,6 +52,7 @@ local function call_with_options(text)
     local before = #open > 0 and text:sub(1, open[#open] - 1):match "[%a_][%w_%.:]*$"
     local word = text:sub(1, equals - 1):match "()[%a_][%w_]*%s*$"
     if before and word then
+      before = as_method(before)
       local place = open[#open]
       local values = trimmed(text:sub(place + 1, word - 1))
       local options = "{ " .. trimmed(translated(inside(text, place):sub(word - place))) .. " }"
@@ -64,18 +72,20 @@ local function with_options(line, earlier)
   return call or "Dense { units = 10 }"
 end
 
--- Translates the first tuple or list in the line: "Conv2D(32, (3, 3))" -> "{ 3, 3 }".
+-- Translates the first tuple or list in the line: "Conv2D(32, (3, 3))" -> "{ 3, 3 }". Brackets
+-- after a name contain arguments or indices, and round brackets without a comma are no tuple.
 local function as_table(line, brackets, name)
   for place in line:gmatch "()[%(%[]" do
     local text = line:match("^" .. brackets, place)
-    if text and text:find "," and not line:sub(1, place - 1):find(name) then
-      return translated(text)
-    end
+    local is_table = text and (text:find "," or text:find "^%[")
+    if is_table and not line:sub(1, place - 1):find(name) then return translated(text) end
   end
   return "{ 3, 3 }"
 end
 
 local function added(line)
+  local counted, sign = line:match "([%w_%.]+)%s*([%+%-])%2%s*$"
+  if counted then return string.format("%s = %s %s 1", counted, counted, sign) end
   local name, operator, value = line:match "([%w_%.]+)%s*([%+%-%*/])=%s*(.+)"
   return name and string.format("%s = %s %s %s", name, name, operator, trimmed(value))
     or "x = x + 1"
@@ -95,6 +105,20 @@ local mistakes = {
   { line = "^%s*elif%s", says = "it is written: elseif x then" },
   { line = "%f[%w_]is%s+not%f[%W]", says = "'is not' is written ~=, None is nil" },
   { line = "%f[%w_]is%s+None%f[%W]", says = "'is' is written ==, None is nil" },
+  { line = "^%s*with%s", says = "a file is closed by file:close(), or at the end of a block: "
+    .. "local file <close> = io.open(path)" },
+  { line = "^%s*assert%s+[%w_]", says = "calls have brackets: assert(x)" },
+  { line = "^%s*del%s", says = "it is written: x = nil" },
+  { line = "^%s*raise%s", says = "it is written: error(text)" },
+  { line = "^%s*[clv][oea][ntr]s?t?%s+[%a_][%w_]*%s*=", says = "it is written: local x = 1" },
+  { line = "%sif%s.+%selse%s", near = "^else$", says = "it is written: x and a or b" },
+  { near = "^%?$", says = "it is written: x and a or b" },
+  { near = "^end$", line = "%f[%w_]end%s*=", says = "io.write(x) ends no line" },
+  { line = "[\"']%[%-?%d",
+    says = "a part of a text is text:sub(first, last), both included and counted from 1" },
+  { near = "^%d[%d_]*_$", what = "malformed number", says = "digits have no '_' between them" },
+  { what = "function arguments expected", near = "^[%w_]", line = ":%s*[%a_][%w_]*%s+[%w_]",
+    says = "calls have brackets: object:method(x)" },
   { line = '"""', says = "long texts are written [[ ... ]]" },
   { line = "^%s*print%s+[%w_]", near = "^[%w_]", says = "calls have brackets: print(x)" },
   { near = "^=$", what = "[%)}]' expected",
@@ -107,14 +131,22 @@ local mistakes = {
     end },
   { near = "^%[$", what = "unexpected symbol",
     says = function(line) return "lists are tables: " .. as_table(line, "%b[]", "[%w_%)%]]$") end },
+  { near = "^,$", what = "%]' expected",
+    says = "an element is x[{ row, column }], a column x[{ {}, column }], counted from 1" },
+  { near = "^:$", line = "%[%s*:",
+    says = "a column is x[{ {}, column }], rows are x[{ { first, last } }], counted from 1" },
+  { near = "^{$", what = "unexpected symbol", line = "{[^{}]*[\"'%w]%s*:",
+    says = "entries are named by '=': { name = value }" },
   { near = "^:$", what = "%]' expected",
     says = "a part is x:slice(first, last), both included and counted from 1" },
   { near = "^:$", what = "}' expected", says = "entries are named by '=': { name = value }" },
   { near = "^:$", says = blocks },
-  { line = ":%s*$", what = "'%a+' expected", says = blocks },
+  { line = ":%s*$", what = "'?[%a<>]+'? expected", near = "^<eof>$", says = blocks },
   { line = "^%s*for%s.*%):", what = "'do' expected", says = blocks },
   { line = "^%s*[iw][fh][%s%a].*:%s", what = "'%a+' expected", says = blocks },
   { near = "^!$", says = "unequal is written ~=, the opposite not x" },
+  { near = "^%+$", line = "%+%+%s*$",
+    says = function(line) return "it is written: " .. added(line) end },
   { near = "^[%+%-%*/]$", line = "[%+%-%*/]=",
     says = function(line) return "it is written: " .. added(line) end },
   { near = "^%*$", says = "powers are written x ^ 2" },
@@ -158,8 +190,8 @@ end
 
 --- The counterparts in Lua of functions of Python.
 local functions = {
-  quit = "Ctrl-D ends the prompt, os.exit() a script",
-  exit = "Ctrl-D ends the prompt, os.exit() a script",
+  quit = "it ends the prompt as an entry of its own; os.exit() ends scripts too",
+  exit = "it ends the prompt as an entry of its own; os.exit() ends scripts too",
   len = "the length of x is #x",
   range = "loops count by: for i = 1, n do ... end; cr.arange(n) is a tensor",
   enumerate = "lists are gone through by: for i, x in ipairs(list) do ... end",
@@ -193,16 +225,30 @@ local function hint_of_value(kind, name)
   return string.format("; '%s' is a %s, which is read without brackets: x.%s", name, kind, name)
 end
 
+--- The counterparts in Lua of methods of Python.
+local methods = {
+  append = "a list grows by list[#list + 1] = x",
+  extend = "lists are joined by table.move(more, 1, #more, #list + 1, list)",
+  items = "tables are gone through by: for name, value in pairs(t) do ... end",
+  keys = "tables are gone through by: for name, value in pairs(t) do ... end",
+  join = "lists of texts are joined by table.concat(list, separator)",
+  split = "parts of a text are found by: for word in text:gmatch \"%S+\" do ... end",
+}
+
+local function hint_of_method(name) return methods[name] and "; " .. methods[name] or "" end
+
 --- For errors at run time: patterns of Lua's messages, and functions that make the hint from the
 --- captures.
 local runtime = {
   { "nil value %(global '([^']+)'%)", hint_of_global },
+  { "call a nil value %(%a+ '([%a_]+)'%)", hint_of_method },
   { "attempt to call a (%a+) value %(%a+ '([%a_][%w_]*)'%)$",
     function(kind, name) return kind ~= "nil" and hint_of_value(kind, name) or "" end },
   { "for iterator", "; lists are gone through by: for i, x in ipairs(list) do ... end" },
   { "nil value %(field '%?'%)", "; positions in lists count from 1, the last is list[#list]" },
   { "nil value %(field 'integer index'%)",
     "; positions in lists count from 1, the last is list[#list]" },
+  { "attempt to mod a 'string'", "; texts are filled in by string.format('%d of %s', n, name)" },
   { "attempt to add a 'string'", "; texts are joined by '..'" },
   { "attempt to concatenate a %a+ value", "; cr.show(x) makes a text of any value" },
 }

@@ -14,6 +14,12 @@
 -- counted_name(class) returns the next automatic name of a layer of this class.
 -- save_feature_space(path, config) saves a FeatureSpace; returns false if the format of the file
 --   does not support that.
+-- given_options(object) returns the table of options with which an object of a class in Lua was
+--   made.
+-- become_stack(model) makes a model of a class in Lua a stack of layers. add_to_stack(model, layer,
+--   kept) appends a layer, which the configuration of the model contains if `kept` is true or if
+--   init has run; pop_from_stack(model) removes the last one.
+-- dtypes() returns the names of all dtypes.
 -- dataset_class(name) returns the class of datasets with this name; nil if there is none.
 -- set_base(name, make) sets the function that makes the base for classes derived from a built-in
 --   class of layers; without a name, the one for all other classes.
@@ -136,8 +142,29 @@ setmetatable(cr.data, {
   end,
 })
 
+--- A new class derived from Sequential, whose models are stacks of layers. Its options are rows
+--- {name, default, doc}.
+--- @param self the class
+--- @param name a string
+--- @param options a table of defaults
+--- @return a class
+local function subclass(self, name, options)
+  return cr.layers.Sequential:subclass(name, options)
+end
+
+-- cr.Sequential is a table: calling it makes a model, and its function subclass derives a class.
+local make_sequential = cr.Sequential
+cr.Sequential = setmetatable({ subclass = subclass }, {
+  __call = function(_, ...) return make_sequential(...) end,
+  __describe = function() return make_sequential end,
+  __tostring = function() return "<class Sequential>" end,
+})
+cr.models.Sequential = cr.Sequential
+
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
+shell.set_base("Sequential", function() return shell.library "stacks" end)
+shell.set_base("Functional", function() return cr.Model end)
 shell.set_base("", function(...) return shell.library "derived"(...) end)
 
 for _, name in ipairs { "show", "plotting" } do shell.library(name) end
@@ -153,8 +180,8 @@ function cr.help(...) return shell.library "help"(...) end
 --- @return a list of names, how many characters they replace, a list of texts
 function cr.complete(line) return shell.library("completion").complete(line) end
 
---- The values of an option that begin with a prefix, where `line` ends with "option = ": a list of
---- values and a list of their descriptions.
+--- The values that begin with a prefix and may follow `line`, which ends where an option ("option
+--- = "), an argument or a key is expected: a list of values and a list of their descriptions.
 --- @param line a string
 --- @param prefix a string
 --- @return a list of values, a list of texts

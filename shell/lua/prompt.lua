@@ -54,12 +54,29 @@ function prompt.show(is_silent, is_path, ...)
   print_text(table.concat(texts, "\n"), shell.printing.pager ~= false)
 end
 
---- Warns when an entry compares the variable `name` with a number although it is a tensor.
-function prompt.warn_of_comparison(name)
-  local value = variables[name] and variables[name]() or rawget(_G, name)
-  if getmetatable(value) ~= "tensor" then return end
-  shell.warn(string.format("%s is a tensor, which in Lua equals no number; %s:equal(number) "
-    .. "compares its elements", name, name))
+local function is_tensor(value) return getmetatable(value) == "tensor" end
+
+--- Returns the function that an entry calls with the index of a comparison and both operands. It
+--- returns the first operand, and warns, once for each comparison, if a tensor is compared with a
+--- number, because Lua calls no metamethod for these. `operands` holds the texts of both operands
+--- of each comparison.
+function prompt.watcher(operands)
+  local warned = {}
+  local function warn(index, tensor, number)
+    if warned[index] then return end
+    warned[index] = true
+    shell.warn(string.format("%s is a tensor, which in Lua equals no number; "
+      .. "cr.ops.equal(%s, %s) compares its elements", tensor, tensor, number))
+  end
+  return function(index, watched, other)
+    local watched_text, other_text = operands[2 * index - 1], operands[2 * index]
+    if type(other) == "number" and is_tensor(watched) then
+      warn(index, watched_text, other_text)
+    elseif type(watched) == "number" and is_tensor(other) then
+      warn(index, other_text, watched_text)
+    end
+    return watched
+  end
 end
 
 --- Whether a command took so long that the prompt prints its time.

@@ -17,8 +17,12 @@ int make_manual(const std::vector<std::string>& folders);
 int make_editor_files(const std::vector<std::string>& folders);
 /// "crescent man-page": prints crescent(1), from the table of commands.
 int print_man_page(const std::vector<std::string>& arguments);
-/// "crescent completion": prints the completions for bash, from the table of commands.
+/// "crescent completion": prints the completion for bash, from the table of commands. "crescent
+/// completion endings", which this completion calls: prints the endings of the files that formats
+/// read.
 int print_completion(const std::vector<std::string>& arguments);
+/// The kinds of plugins that "crescent new-plugin --kind KIND" makes.
+std::vector<std::string> kinds_of_new_plugins();
 int make_plugin(const std::vector<std::string>& names);
 /// "crescent check-plugin NAME [--options JSON]": checks the classes of a plugin.
 int check_plugin_command(const std::vector<std::string>& arguments);

@@ -43,11 +43,9 @@ constexpr Example kExamples[] = {{"layer", "swish", "Swish", "layer"},
 bool is_in_lua(const Example& example) { return std::string_view(example.kind).starts_with("lua"); }
 
 const Example& example_of(const std::string& kind) {
-  std::vector<std::string> known;
-  for (const Example& example : kExamples) {
+  for (const Example& example : kExamples)
     if (example.kind == kind) return example;
-    known.emplace_back(example.kind);
-  }
+  const std::vector<std::string> known = kinds_of_new_plugins();
   fail_usage("new-plugin", concat("no kind '", kind, "'", did_you_mean(kind, known), "; there are ",
                                   join(known)));
 }
@@ -147,6 +145,12 @@ std::string readme(const Example& example, const PluginNames& names) {
 }
 
 }  // namespace
+
+std::vector<std::string> kinds_of_new_plugins() {
+  std::vector<std::string> kinds;
+  for (const Example& example : kExamples) kinds.emplace_back(example.kind);
+  return kinds;
+}
 
 int make_plugin(const std::vector<std::string>& arguments) {
   const Arguments given = read_arguments(arguments);

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,23 +31,53 @@ local function slow()
 end
 )";
 
-/// Stops the process as soon as it writes a temporary file, for more than the second after which a
-/// progress bar for saving appears.
-void delay_saving(pid_t child, const std::filesystem::path& folder) {
-  using namespace std::chrono_literals;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+/// Delays the process of a script while it runs.
+using Delay = std::function<void(pid_t child)>;
+
+/// Waits until the condition is true, for 20 seconds at most.
+template <class F>
+void wait_until(const F& is_so) {
   const auto last = std::chrono::steady_clock::now() + 20s;
-  while (std::filesystem::is_empty(folder) && std::chrono::steady_clock::now() < last)
-    std::this_thread::sleep_for(200us);
+  while (!is_so() && std::chrono::steady_clock::now() < last) std::this_thread::sleep_for(200us);
+}
+
+/// Stops the process for more than the second after which a bar appears.
+void stop_for_a_second(pid_t child) {
   kill(child, SIGSTOP);
   std::this_thread::sleep_for(1200ms);
   kill(child, SIGCONT);
 }
 
+/// Stops the process as soon as it writes a temporary file to the folder.
+Delay while_it_saves_to(const fs::path& folder) {
+  return [=](pid_t child) {
+    wait_until([&] { return !fs::is_empty(folder); });
+    stop_for_a_second(child);
+  };
+}
+
+bool has_open(pid_t child, const fs::path& path) {
+  std::error_code gone;
+  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(child) + "/fd", gone))
+    if (fs::read_symlink(entry.path(), gone) == path) return true;
+  return false;
+}
+
+/// Stops the process as soon as it has opened the file, `times` times with 20 ms between the stops.
+Delay while_it_reads(const fs::path& path, int times) {
+  return [=](pid_t child) {
+    wait_until([&] { return has_open(child, path); });
+    for (int i = 0; i < times; ++i, std::this_thread::sleep_for(20ms)) stop_for_a_second(child);
+  };
+}
+
 /// The output of a script on a terminal with this many columns. The terminal is narrowed to
-/// `narrower` columns after some output was read; the script is delayed while it saves to the
-/// folder `saved_to`.
+/// `narrower` columns after some output was read.
 std::string written_on(unsigned short columns, const std::string& code, unsigned short narrower = 0,
-                       const std::filesystem::path& saved_to = {}) {
+                       const Delay& delay = {}) {
   winsize size{40, columns, 0, 0};
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
@@ -55,7 +86,7 @@ std::string written_on(unsigned short columns, const std::string& code, unsigned
     execl(CRESCENT_PROGRAM, CRESCENT_PROGRAM, "-e", code.c_str(), nullptr);
     _exit(127);
   }
-  if (!saved_to.empty()) delay_saving(child, saved_to);
+  if (delay) delay(child);
   std::string text;
   char buffer[4096];
   for (ssize_t count; (count = read(terminal, buffer, sizeof buffer)) > 0;) {
@@ -182,9 +213,38 @@ TEST_CASE("a save that takes more than a second shows how far it has come, but n
                    "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = save } "
                    "} })"
              : save + "save()";
-  const std::string text = written_on(120, code, 0, folder);
-  std::filesystem::remove_all(folder);
+  const std::string text = written_on(120, code, 0, while_it_saves_to(folder));
+  fs::remove_all(folder);
   INFO(text);
   CHECK((text.find("64/64 megabytes - ") == text.npos) == in_fit);
   CHECK((text.find("saving '") == text.npos) == in_fit);
+}
+
+TEST_CASE("a read that takes more than a second shows how far it has come, but not within fit") {
+  char folder[] = "/tmp/crescent_reading_XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  struct Case {
+    std::string name, write, read;
+    int stops;
+  };
+  const std::string large = "cr.layers.Dense(4000, { input_shape = { 8000 } })";
+  const auto [name, write, read, stops] = GENERATE_COPY(
+      Case{"a.npy", "cr.data.write_npy(path, cr.zeros { 16, 2000000 })", "cr.data.read_npy(path)",
+           1},
+      Case{"m.h5", "cr.Sequential { " + large + " }:save(path)", "cr.models.load_model(path)", 8});
+  const bool in_fit = GENERATE(false, true);
+  const std::string path = std::string(folder) + "/" + name, start = "path = '" + path + "' ";
+  written_on(120, start + write);
+  const std::string code =
+      in_fit ? start + kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 2 }), { " +
+                   "verbose = 0, callbacks = { cr.callbacks.LambdaCallback { on_epoch_end = " +
+                   "function() " + read + " end } } })"
+             : start + read;
+  const std::string text = written_on(120, code, 0, while_it_reads(path, stops));
+  fs::remove_all(folder);
+  INFO(text);
+  const bool has_bar =
+      text.find("ing '" + path) != text.npos && text.find("128/128 megabytes - ") != text.npos;
+  CHECK(has_bar == !in_fit);
+  CHECK(longest(lines_of(text)) < 120);
 }

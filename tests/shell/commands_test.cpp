@@ -1,4 +1,6 @@
 // The output of the program for its command lines.
+#include <fstream>
+
 #include "called.h"
 #include "crescent/base/value.h"
 
@@ -98,6 +100,46 @@ TEST_CASE("the demo shows a tour without pauses, one mistake in it, and leaves n
   CHECK(std::stod(tour.text.substr(tour.text.find(learned) + learned.size())) > 0.98);
   CHECK_THAT(tour.text, Contains("[1]> ") && Contains("That was the tour"));
   CHECK(folder.count() == 0);
+}
+
+/// The completions of bash for the last word of a command line, sorted, with a blank after each.
+std::string completed(const std::string& line) {
+  const std::string script = "source <(" CRESCENT_PROGRAM " completion); COMP_WORDS=(" + line +
+                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _crescent " CRESCENT_PROGRAM
+                             "; printf '%s\\n' \"${COMPREPLY[@]}\" | sort | tr '\\n' ' '";
+  const std::string command = "bash -c \"$CRESCENT_SCRIPT\"";
+  setenv("CRESCENT_SCRIPT", script.c_str(), 1);
+  FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe);
+  std::string text;
+  for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  CHECK(pclose(pipe) == 0);
+  return text;
+}
+
+TEST_CASE("bash completes commands, their options, values of these, and files by their endings") {
+  const Folder folder;
+  const std::string start = folder / "";
+  for (const char* name : {"a.h5", "b.keras", "c.lua", "d.so", "e.txt"})
+    std::ofstream(folder / name) << "x";
+  std::filesystem::create_directory(folder / "f");
+  CHECK(completed("crescent ver") == "verify ");
+  CHECK(completed("crescent help insp") == "inspect ");
+  CHECK(completed("crescent new-plugin --kind l") == "layer loss lua ");
+  CHECK(completed("crescent new-plugin mine --kind opt") == "optimizer ");
+  CHECK(completed("crescent convert a b --target ''") == "keras2 keras3 ");
+  CHECK(completed("crescent validate --d") == "--data ");
+  CHECK(completed("crescent --plugin x validate --b") == "--batch_size ");
+  CHECK(completed("crescent --plugin layers_c") == completed("crescent plugins layers_c"));
+  CHECK(completed("crescent --plugin " + start) ==
+        start + "c.lua " + start + "d.so " + start + "f ");
+  CHECK(completed("crescent " + start) == start + "c.lua " + start + "f ");
+  CHECK(completed("crescent inspect " + start) ==
+        start + "a.h5 " + start + "b.keras " + start + "f ");
+  CHECK(completed("crescent validate a --data " + start + "a") == start + "a.h5 ");
+  CHECK(completed("crescent manual " + start) == start + "f ");
+  CHECK(completed("crescent script.lua " + start + "e") == start + "e.txt ");
+  CHECK(completed("crescent -e " + start) == " ");
 }
 
 TEST_CASE("-e prints what its text gives") {

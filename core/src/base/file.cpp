@@ -14,9 +14,7 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
-#include <optional>
 
-#include "base/operation.h"
 #include "crescent/base/error.h"
 #include "crescent/base/progress.h"
 
@@ -93,25 +91,6 @@ void remove_orphans(const Target& target) {
       unlinkat(dirfd(folder.get()), entry->d_name, 0);
 }
 
-/// Shows how much of a large file has been written, if the calling thread is the main thread and no
-/// InterruptScope is open: while fit runs, the line of the terminal shows the progress of fit.
-class SavingProgress {
- public:
-  SavingProgress(const std::string& path, size_t size) {
-    constexpr size_t kLarge = 8 * kMegabyte;
-    if (size >= kLarge && gettid() == getpid() && !within_operation())
-      progress_.emplace(concat("saving '", path, "'"), "megabyte", size / kMegabyte);
-  }
-  void come_to(size_t bytes) {
-    if (progress_) progress_->come_to(static_cast<int64_t>(bytes / kMegabyte));
-  }
-  void end() { progress_.reset(); }
-
- private:
-  static constexpr size_t kMegabyte = 1'000'000;
-  std::optional<Progress> progress_;
-};
-
 /// A temporary file; the destructor removes it unless it was committed.
 class Temporary {
  public:
@@ -126,14 +105,13 @@ class Temporary {
     if (file_ >= 0 && !committed_) unlink(path_.c_str());
   }
 
-  /// Writes the pieces, renames the temporary file to the target and returns 0, or errno on
-  /// failure.
-  int commit(std::span<const Bytes> pieces, SavingProgress& progress) {
+  /// Writes the pieces and adds their bytes to `progress`, renames the temporary file to the target
+  /// and returns 0, or errno on failure.
+  int commit(std::span<const Bytes> pieces, FileProgress&& progress) {
     if (file_ < 0) return errno;
     for (const Bytes& piece : pieces)
       if (!write_all(piece, progress)) return errno;
     if (fsync(file_) != 0 || rename(path_.c_str(), target_.path.c_str()) != 0) return errno;
-    progress.come_to(written_);
     committed_ = true;
     return 0;
   }
@@ -151,7 +129,7 @@ class Temporary {
     if (stat(target_.path.c_str(), &old) == 0) (void)!fchmod(file_, old.st_mode & 07777);
   }
 
-  bool write_all(Bytes bytes, SavingProgress& progress) {
+  bool write_all(Bytes bytes, FileProgress& progress) {
     constexpr size_t kMaximum = size_t{8} << 20;
     while (!bytes.empty()) {
       ssize_t written = write(file_, bytes.data(), std::min(bytes.size(), kMaximum));
@@ -160,7 +138,7 @@ class Temporary {
       bytes = bytes.subspan(written);
       written_ += written;
       start_writing_back();
-      progress.come_to(written_);
+      progress.add(written);
     }
     return true;
   }
@@ -214,10 +192,8 @@ void replace_file(const std::string& path, std::span<const Bytes> pieces) {
   remove_orphans(target);
   size_t size = 0;
   for (const Bytes& piece : pieces) size += piece.size();
-  SavingProgress progress(path, size);
   Temporary temporary(target);
-  const int error = temporary.commit(pieces, progress);
-  progress.end();
+  const int error = temporary.commit(pieces, FileProgress("saving", path, size));
   if (error != 0) fail_saving(path, target, size, error);
   if (const int unsynced = temporary.sync_folder())
     warn("saved '", path,

@@ -8,7 +8,8 @@
 namespace crescent {
 namespace {
 
-thread_local int scopes = 0;  // number of living InterruptScopes
+thread_local int scopes = 0;       // number of living InterruptScopes
+thread_local int line_owners = 0;  // number of operations that own the line of the terminal
 
 std::shared_ptr<Interruption>& of_this_thread() {
   thread_local std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
@@ -28,7 +29,9 @@ InterruptScope::InterruptScope() {
 }
 InterruptScope::~InterruptScope() { --scopes; }
 
-bool within_operation() { return scopes > 0; }
+bool owns_line() { return line_owners > 0; }
+void take_line() { ++line_owners; }
+void give_line_back() { --line_owners; }
 
 InheritInterrupt::InheritInterrupt(std::shared_ptr<Interruption> runs)
     : own_(std::exchange(of_this_thread(), std::move(runs))) {}

@@ -1,10 +1,27 @@
-// Tells whether the calling thread runs an interruptible operation, which may show its progress on
-// the line of the terminal.
+// Tells whether an operation of the calling thread owns the line of the terminal on which progress
+// is shown.
 #pragma once
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 
-/// True while an InterruptScope of the calling thread lives.
-bool within_operation();
+/// Whether an operation of the calling thread owns the line.
+bool owns_line();
+/// These mark the beginning and the end of an operation of the calling thread that owns the line;
+/// operations may be nested.
+void take_line();
+void give_line_back();
+
+/// The extent of an interruptible operation that owns the line, such as fit: files that are read or
+/// saved within it show no progress.
+class LongOperation {
+ public:
+  LongOperation() { take_line(); }
+  ~LongOperation() { give_line_back(); }
+  LongOperation(const LongOperation&) = delete;
+
+ private:
+  InterruptScope scope_;
+};
 
 }  // namespace crescent

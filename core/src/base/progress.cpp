@@ -4,12 +4,14 @@
 
 #include <cstdio>
 
+#include "base/operation.h"
 #include "base/text.h"
 #include "crescent/system/terminal.h"
 
 namespace crescent {
 namespace {
 
+constexpr size_t kMegabyte = 1'000'000, kLargeFile = 8 * kMegabyte;
 constexpr std::chrono::milliseconds kFirstUpdateAfter{1000}, kUpdateInterval{200};
 
 std::string plural(std::string_view unit) {
@@ -55,6 +57,23 @@ void Progress::show(Clock::time_point now) {
                                 ? fitted(line, columns - 1).c_str()
                                 : line.c_str());
   std::fflush(stdout);
+}
+
+FileProgress::FileProgress(std::string_view doing, const std::string& path, size_t bytes) {
+  if (bytes < kLargeFile || gettid() != getpid() || owns_line()) return;
+  progress_.emplace(concat(doing, " '", path, "'"), "megabyte", bytes / kMegabyte);
+  take_line();
+}
+
+FileProgress::~FileProgress() {
+  if (!progress_) return;
+  add(0);
+  give_line_back();
+}
+
+void FileProgress::add(size_t bytes) {
+  const size_t done = done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  if (progress_ && gettid() == getpid()) progress_->come_to(static_cast<int64_t>(done / kMegabyte));
 }
 
 }  // namespace crescent

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "crescent/base/error.h"
+#include "crescent/base/progress.h"
 #include "crescent/system/interrupt.h"
 
 namespace crescent {
@@ -66,6 +67,7 @@ std::string read_file(const std::string& path) {
   struct stat status {};
   fstat(file, &status);
   std::string text(std::min(static_cast<size_t>(status.st_size) + 1, kChunk), '\0');
+  FileProgress progress("reading", path, static_cast<size_t>(status.st_size));
   for (size_t size = 0;;) {
     heed_interruption(concat("'", path, "' was read"));
     if (size == text.size()) text.resize(size + kChunk);
@@ -73,6 +75,7 @@ std::string read_file(const std::string& path) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("cannot read '", path, "': ", std::strerror(errno));
     size += static_cast<size_t>(count);
+    progress.add(static_cast<size_t>(count));
     if (count == 0) return text.resize(size), text;
   }
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "crescent/base/error.h"
+#include "crescent/base/progress.h"
 #include "crescent/system/file.h"
 #include "crescent/system/interrupt.h"
 
@@ -24,6 +25,7 @@ std::string read_file_unpacked(const std::string& path) {
   stream.avail_in = static_cast<uInt>(packed.size());
   const size_t most = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
                       static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 2;
+  FileProgress progress("unpacking", path, packed.size());
   std::string text;
   int status = Z_OK;
   while (status == Z_OK) {
@@ -32,7 +34,9 @@ std::string read_file_unpacked(const std::string& path) {
     text.resize(size + kChunk);
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + size);
     stream.avail_out = kChunk;
+    const uInt left = stream.avail_in;
     status = inflate(&stream, Z_NO_FLUSH);
+    progress.add(left - stream.avail_in);
     text.resize(size + kChunk - stream.avail_out);
     if (text.size() > most)
       fail("cannot unpack '", path, "': it grows to more than ", most,

@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "crescent/base/error.h"
+#include "crescent/base/progress.h"
 #include "crescent/system/file.h"
 
 namespace crescent {
@@ -24,13 +26,16 @@ size_t InputFile::size() const {
 }
 
 void InputFile::read(size_t offset, size_t count, void* target) const {
+  constexpr size_t kMaximum = size_t{8} << 20;
+  FileProgress progress("reading", path_, count);
   for (size_t done = 0; done < count;) {
-    const ssize_t got = pread(descriptor_, static_cast<std::byte*>(target) + done, count - done,
-                              static_cast<off_t>(offset + done));
+    const ssize_t got = pread(descriptor_, static_cast<std::byte*>(target) + done,
+                              std::min(count - done, kMaximum), static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("cannot read '", path_, "': ", std::strerror(errno));
     if (got == 0) fail_end(offset + done);
     done += static_cast<size_t>(got);
+    progress.add(static_cast<size_t>(got));
   }
 }
 

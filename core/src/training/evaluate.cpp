@@ -1,4 +1,5 @@
 // evaluate, predict, and the functions for single batches.
+#include "base/operation.h"
 #include "crescent/base/progress.h"
 #include "data/array_dataset.h"
 #include "training/metrics_scope.h"
@@ -63,7 +64,7 @@ Pass::BatchStep collecting(Model& model, Collected& collected) {
 }  // namespace
 
 NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& given) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   const MetricsScope metrics_scope(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
@@ -76,7 +77,7 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& give
 }
 
 NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   const MetricsScope metrics_scope(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
@@ -95,7 +96,7 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
 }
 
 Tensors Model::predict(const Tensors& x, const Dict& given) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   const int64_t batch_size = [&] {
     const auto entrance = enter_steps(*this);
@@ -108,7 +109,7 @@ Tensors Model::predict(const Tensors& x, const Dict& given) {
 }
 
 Tensors Model::predict(DatasetPtr data, const Dict& given) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   Collected collected(options.steps ? -1 : data->samples());

@@ -1,6 +1,7 @@
 // Makes a training run from the arguments of fit: data, validation data, weights.
 #include <cmath>
 
+#include "base/operation.h"
 #include "data/array_dataset.h"
 #include "training/input/class_weighted.h"
 #include "training/run_state.h"
@@ -146,12 +147,12 @@ TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& given, Dataset
 }
 
 std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& given) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   return finish_or_end(*start_training(x, y, given));
 }
 
 std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetPtr validation) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   return finish_or_end(*start_training(std::move(data), given, std::move(validation)));
 }
 

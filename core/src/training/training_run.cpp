@@ -8,6 +8,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/operation.h"
 #include "training/metrics_scope.h"
 #include "training/run_state.h"
 #include "training/shared_step.h"
@@ -325,7 +326,7 @@ TrainingRun::TrainingRun(std::unique_ptr<State> state) : state_(std::move(state)
 TrainingRun::~TrainingRun() = default;
 
 int64_t TrainingRun::advance(int64_t batches) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   const MetricsScope metrics_scope(*state_->model, "fit");
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
   state_->take_over(self);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/operation.h"
 #include "crescent/tensor/variable.h"
 #include "training/pass.h"
 #include "validation/check.h"
@@ -96,7 +97,7 @@ std::vector<std::string> summary_of(const Validation& report) {
 }  // namespace
 
 Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   const ValidateOptions options = parse<ValidateOptions>("validate", given);
   if (!y.empty()) check_compiled(*this);
   if (training_->spec.compiled && training_->spec.options.run_eagerly)

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 #include "crescent/base/error.h"
+#include "crescent/base/progress.h"
 #include "crescent/data/data.h"
 #include "crescent/model/model.h"
 #include "crescent/system/file.h"
@@ -24,6 +26,7 @@ struct FileReader::Request {
   Operation operation;
   std::vector<Packer> items;
   std::vector<std::string> titles;
+  std::vector<uint64_t> bytes = {};  ///< the size of the values of each item, if values are read
 };
 
 namespace {
@@ -173,8 +176,10 @@ void FileReader::fail_dead(const std::string& title) {
 }
 
 /// Sends a request to the reader process. Returns the answers in the order of the items; nullopt
-/// for an item that does not exist.
-std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
+/// for an item that does not exist. If `progress` is given, the bytes of each answered item are
+/// added to it.
+std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request,
+                                                     FileProgress* progress) {
   Packer frame;
   frame.add(request.operation).add(static_cast<uint64_t>(request.items.size()));
   for (const Packer& item : request.items) frame.add(item.bytes());
@@ -188,6 +193,7 @@ std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
     if (status == Status::refused)
       fail("'", path_, "': ", title, ": ", printable(answer->text()), "; nothing was loaded");
     answers.push_back(status == Status::ok ? std::move(answer) : std::nullopt);
+    if (progress) progress->add(request.bytes[answers.size() - 1]);
   }
   return answers;
 }
@@ -285,7 +291,8 @@ struct FileReader::ChunkCheck {
 
 /// Reads the datasets of a request, which are compressed or need conversion by libhdf5; `total` is
 /// their size in bytes.
-std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total) {
+std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total,
+                                                   FileProgress& progress) {
   if (total == 0) return nullptr;
   if (!can_unpack_to(total, size_))
     fail("'", path_, "': it promises ", total, " bytes of data and has ", size_,
@@ -294,7 +301,7 @@ std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint6
   auto block = map(total, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory_);
   if (!block) fail_memory(path_, total);
   child_->allow_memory(total);
-  ask(request);
+  ask(request, &progress);
   return block;
 }
 
@@ -357,10 +364,13 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
     if (!infos[i].file_offset) {
       packed.items.push_back(Packer().add(datasets[i]).add(total).add(*bytes));
       packed.titles.push_back(title_of(datasets[i]));
+      packed.bytes.push_back(*bytes);
     }
     total += (*bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
-  auto packed_block = read_packed(packed, packed_total);
+  const uint64_t total_bytes = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
+  FileProgress progress("reading", path_, total_bytes);
+  auto packed_block = read_packed(packed, packed_total, progress);
   auto plain_block = plain_total > 0 ? Storage::allocate(plain_total, false) : nullptr;
   child_.reset();  // ends the reader process, which can then no longer change the shared memory
 
@@ -381,6 +391,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
     checks[k] = check_chunk(infos[i], offset, size, bytes_of(i) + offset);
+    if (infos[i].file_offset) progress.add(size);
   });
   std::vector<uint32_t> checksums(datasets.size(), files::crc32c(nullptr, 0));
   for (size_t k = 0; k < parts.size(); ++k) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "child.h"
+#include "crescent/base/progress.h"
 #include "crescent/tensor/tensor.h"
 #include "file_lease.h"
 #include "seal.h"
@@ -76,14 +77,16 @@ class FileReader {
 
  private:
   struct Request;
-  std::vector<std::optional<Unpacker>> ask(const Request& request);
+  std::vector<std::optional<Unpacker>> ask(const Request& request,
+                                           FileProgress* progress = nullptr);
   void check_hello();
   [[noreturn]] void fail_dead(const std::string& title);
 
   struct ChunkCheck;
   ChunkCheck check_chunk(const DatasetInfo& info, uint64_t offset, uint64_t size,
                          std::byte* bytes) const;
-  std::shared_ptr<std::byte> read_packed(const Request& request, uint64_t total);
+  std::shared_ptr<std::byte> read_packed(const Request& request, uint64_t total,
+                                         FileProgress& progress);
 
   std::string path_;
   uint64_t size_ = 0;

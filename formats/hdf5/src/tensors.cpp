@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "crescent/base/progress.h"
 #include "files/pieces.h"
 
 namespace crescent::hdf5 {
@@ -34,6 +35,7 @@ class PackedStorage final : public Storage {
 
   void fetch(size_t offset, size_t count, void* target) const override {
     const std::lock_guard lock(mutex_);
+    FileProgress progress("reading", file_->path(), count);
     uint64_t rows_at_once = std::max<uint64_t>(1, FileReader::kWindow / row_);
     for (auto* to = static_cast<std::byte*>(target); count > 0;) {
       uint64_t row = offset / row_, inside = offset % row_;
@@ -41,6 +43,7 @@ class PackedStorage final : public Storage {
       uint64_t size = std::min(count, rows * row_ - inside);
       std::memcpy(to, file_->read_rows(dataset_, info_, row, rows) + inside, size);
       if (info_.element == Element::boolean) normalize_booleans(to, size);
+      progress.add(size);
       to += size;
       offset += size;
       count -= size;

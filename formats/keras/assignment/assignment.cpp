@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "crescent/base/progress.h"
 #include "crescent/ops/ops.h"
 #include "files/in_parallel.h"
 #include "files/release_pages.h"
@@ -53,7 +54,7 @@ struct Copy {
   Tensor to;
 };
 
-void copy_all(const std::vector<Copy>& copies) {
+void copy_all(const std::string& path, const std::vector<Copy>& copies) {
   std::vector<uint64_t> addresses, sizes;
   for (const Copy& copy : copies) {
     copy.to.storage()->bump_version();
@@ -61,12 +62,14 @@ void copy_all(const std::vector<Copy>& copies) {
     sizes.push_back(copy.to.bytes());
   }
   const std::vector<files::Chunk> parts = files::chunks_of(addresses, sizes);
-  const bool large = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) > files::kMaxMapped;
+  const uint64_t total = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
+  FileProgress progress("copying", path, total);
   files::in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
     const auto* from = static_cast<const std::byte*>(copies[i].from) + offset;
     files::streaming_copy(reinterpret_cast<std::byte*>(addresses[i]) + offset, from, size);
-    if (large) files::release_pages(from, size);
+    if (total > files::kMaxMapped) files::release_pages(from, size);
+    progress.add(size);
   });
 }
 
@@ -93,7 +96,7 @@ void replace_all(WeightSource& file, Matches matches) {
     else
       values.push_back(converted(match, in_file ? saved.clone() : saved));
   }
-  copy_all(copies);
+  copy_all(file.path(), copies);
   for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
   pass_to_layers(matches);
   try {

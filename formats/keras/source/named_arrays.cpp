@@ -3,6 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include "crescent/base/progress.h"
+
 namespace crescent::keras {
 namespace {
 
@@ -56,8 +58,13 @@ std::vector<TensorSpec> NamedArrays::describe(const Names& arrays) {
 
 std::vector<DatasetValues> NamedArrays::read(const Names& arrays) {
   std::vector<DatasetValues> stored;
+  size_t total = 0;
+  for (const TensorSpec& spec : describe(arrays))
+    total += static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  FileProgress progress("reading", path_, total);
   for (const std::string& name : arrays) {
     const Tensor values = find(name).read().clone();
+    progress.add(values.bytes());
     stored.push_back({values, is_finite(values)});
   }
   return stored;

@@ -33,6 +33,7 @@ constexpr Hook kHooksOfClasses[] = {
     {"", "init", nullptr},
     {"", "get_config", nullptr},
     {"", "from_config", nullptr},
+    {"Layer", "learned_options", nullptr},
     {"Layer", "build", nullptr},
     {"Layer", "call", nullptr},
     {"Layer", "compute_mask", nullptr},

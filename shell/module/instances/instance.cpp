@@ -294,6 +294,9 @@ Dict Instance::configuration(Dict base) const {
   const Dict options = to_dict(L, -1);
   for (const DictEntry& entry : options)
     if (!base.contains(entry.key)) base.set(entry.key, serialized(entry.value));
+  if (!has("learned_options")) return base;
+  invoke(L, "learned_options", 1);
+  for (const DictEntry& entry : to_dict(L, -1)) base.set(entry.key, serialized(entry.value));
   return base;
 }
 

@@ -8,6 +8,9 @@
 namespace crescent::lua {
 namespace {
 
+/// The Lua method of a stack that adds those layers of its configuration that init has not added.
+constexpr const char* kAddKeptLayers = "add_kept_layers";
+
 std::vector<Symbol> ends_in(const Value& value, const char* which) {
   for (const Value& leaf : leaves_of(value))
     if (!leaf.object_as<BoxedSymbol>()) fail(which, ": expected a symbol, got ", leaf);
@@ -60,12 +63,23 @@ void LuaModel::configured() {
   const Value shapes = std::exchange(build_input_shape_, Value());
   const bool builds_itself = !build_config_.is_null();
   LuaLayerOf<Model>::configured();
-  if (!graph_ && !builds_itself && !shapes.is_null()) build_again(shapes);
+  has_started_ = true;
+  if (graph_ && has(kAddKeptLayers)) {
+    lua_State* L = current();
+    const Height height(L);
+    invoke(L, kAddKeptLayers, 0);
+  }
+  if (!is_graph() && !builds_itself && !shapes.is_null()) build_again(shapes);
 }
 
 void LuaModel::build(const std::vector<Shape>& inputs) {
+  const bool was_graph = is_graph();
+  if (graph_ && !was_graph) {
+    stack().build(inputs);
+    track(stack().inputs().front().layer());
+  }
   LuaLayerOf<Model>::build(inputs);
-  if (!graph_) built_for_ = encoded_shapes(call_structure(), inputs);
+  if (!was_graph) built_for_ = encoded_shapes(call_structure(), inputs);
 }
 
 /// Builds the model by running its call on inputs of these shapes.
@@ -97,7 +111,51 @@ void LuaModel::adopt_graph(std::shared_ptr<Functional> graph) {
   graph_ = std::move(graph);
   for (const LayerPtr& layer : graph_->layers()) track(layer);
   follow_graph();
-  built_ = true;
+  built_ = graph_->is_graph();
+}
+
+void LuaModel::become_stack() {
+  if (graph_) fail_in_layer(name(), "Model ", name(), " has its layers already");
+  adopt_graph(Sequential::make({}, Layer::name_.empty() ? "stack" : Layer::name_));
+}
+
+Sequential& LuaModel::stack() const {
+  if (auto* stack = dynamic_cast<Sequential*>(graph_.get())) return *stack;
+  fail_in_layer(name(), "Model ", name(), " has no stack of layers yet: its init calls that of ",
+                "Sequential first, Mine.super.init(self, { ... })");
+}
+
+void LuaModel::add(const LayerPtr& layer, bool kept) {
+  stack().add(layer);
+  track(layer);
+  if (kept || has_started_) kept_.push_back(layer);
+  built_ = is_graph();
+}
+
+void LuaModel::pop() {
+  const std::vector<LayerPtr> before = stack().layers();
+  stack().pop();
+  std::erase(kept_, before.back());
+  const std::vector<LayerPtr> after = stack().layers();
+  if (std::find(after.begin(), after.end(), before.back()) == after.end()) untrack(before.back());
+  built_ = is_graph();
+}
+
+/// The configurations of the layers in `kept_`.
+List LuaModel::kept_layers() const {
+  const Dict config = graph_->get_config();
+  const List& all = config.at("layers").as_list();
+  const std::vector<LayerPtr> layers = graph_->layers();
+  const size_t inputs = all.size() - layers.size();  // 1 if `all` has an InputLayer, else 0
+  const auto is_kept = [&](size_t i) {
+    return std::any_of(kept_.begin(), kept_.end(), [&](const LayerPtr& layer) {
+      return i < inputs ? layer->class_name() == "InputLayer" : layer == layers[i - inputs];
+    });
+  };
+  List kept;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (is_kept(i)) kept.push_back(all[i]);
+  return kept;
 }
 
 /// Registers the graph as a part of the model if losses or metrics were added to the graph.
@@ -121,30 +179,33 @@ Tensors LuaModel::compute_mask(const Tensors& inputs, const Tensors& masks,
 std::vector<LayerPtr> LuaModel::layers() const {
   return graph_ ? graph_->layers() : Model::layers();
 }
-std::vector<Symbol> LuaModel::inputs() const { return graph_ ? graph_->inputs() : Model::inputs(); }
+std::vector<Symbol> LuaModel::inputs() const {
+  return is_graph() ? graph_->inputs() : Model::inputs();
+}
 std::vector<Symbol> LuaModel::outputs() const {
-  return graph_ ? graph_->outputs() : Model::outputs();
+  return is_graph() ? graph_->outputs() : Model::outputs();
 }
 std::vector<std::string> LuaModel::input_names() const {
-  return graph_ ? graph_->input_names() : Model::input_names();
+  return is_graph() ? graph_->input_names() : Model::input_names();
 }
 std::vector<std::string> LuaModel::output_names() const {
-  if (graph_) return graph_->output_names();
+  if (is_graph()) return graph_->output_names();
   const std::vector<std::string> keys = keys_of(structures().outputs);
   return keys.empty() ? Model::output_names() : keys;
 }
 Structures LuaModel::structures() const {
-  return graph_ ? graph_->structures() : Model::structures();
+  return is_graph() ? graph_->structures() : Model::structures();
 }
 std::vector<Symbol> LuaModel::graph_inputs() const {
-  return graph_ ? graph_->inputs() : std::vector<Symbol>();
+  return is_graph() ? graph_->inputs() : std::vector<Symbol>();
 }
 std::vector<Symbol> LuaModel::graph_outputs() const {
-  return graph_ ? graph_->outputs() : std::vector<Symbol>();
+  return is_graph() ? graph_->outputs() : std::vector<Symbol>();
 }
 
 Dict LuaModel::base_config() const {
   Dict config = Model::get_config();
+  if (!kept_.empty()) config.set("layers", kept_layers());
   // Init makes the graph again, so the configuration need not contain it.
   if (!given_) return config;
   for (const DictEntry& entry : graph_->get_config())

@@ -1,6 +1,7 @@
 // Models whose class is written in Lua. A model with inputs and outputs, given by Mine { inputs =
-// i, outputs = o } or by connect() in its init, consists of the graph between them; its class may
-// define training steps and call.
+// i, outputs = o } or by connect() in its init, consists of the graph between them; a model of a
+// class derived from Sequential consists of a stack of layers. Their classes may define training
+// steps and call.
 #pragma once
 #include "instances/lua_objects.h"
 
@@ -25,8 +26,15 @@ class LuaModel final : public LuaLayerOf<Model> {
   /// Sets the graph from `inputs` to `outputs`, each a symbol, a list of symbols or a table with
   /// names.
   void connect(const Value& inputs, const Value& outputs);
-  /// The graph; null if the model has none. follow_graph() must be called after losses and metrics
-  /// were added to the graph.
+  /// Makes the model a stack of layers, which is empty at first.
+  void become_stack();
+  /// Appends a layer to the stack. The configuration of the model contains the layer if `kept` is
+  /// true or if init has run; otherwise init makes the layer again.
+  void add(const LayerPtr& layer, bool kept);
+  /// Removes the last layer of the stack.
+  void pop();
+  /// The graph or the stack; null if the model has neither. follow_graph() must be called after
+  /// losses and metrics were added to it.
   const std::shared_ptr<Functional>& graph() const { return graph_; }
   void follow_graph();
 
@@ -39,7 +47,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   std::vector<std::string> input_names() const override;
   std::vector<std::string> output_names() const override;
   Structures structures() const override;
-  bool is_graph() const override { return graph_ != nullptr; }
+  bool is_graph() const override { return graph_ && graph_->is_graph(); }
   Dict get_config() const override;
   Dict base_config() const;
 
@@ -50,12 +58,16 @@ class LuaModel final : public LuaLayerOf<Model> {
  private:
   void build_again(const Value& shapes);
   void adopt_graph(std::shared_ptr<Functional> graph);
+  Sequential& stack() const;
+  List kept_layers() const;
 
   Value inputs_, outputs_, build_input_shape_;
   Value built_for_;  ///< the input shapes for which the model was built; null before build, and for
                      ///< a model with a graph
   std::shared_ptr<Functional> graph_;
-  bool given_ = false;  ///< true if the graph was given as an option; false if init made it
+  std::vector<LayerPtr> kept_;  ///< the layers of the stack that the configuration contains
+  bool has_started_ = false;    ///< whether init has run
+  bool given_ = false;          ///< true if the graph was given as an option; false if init made it
 };
 
 /// The options with inputs and outputs replaced by a graph that is made from the configuration.

@@ -41,8 +41,6 @@ List options_of(const SchemaData& schema) {
     if (field.min) option.set("min", *field.min);
     if (field.max) option.set("max", *field.max);
     if (!field.aliases.empty()) option.set("aliases", Value(field.aliases));
-    if (field.min) option.set("min", *field.min);
-    if (field.max) option.set("max", *field.max);
     options.push_back(std::move(option));
   }
   return options;

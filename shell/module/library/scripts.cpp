@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "classes/building.h"
 #include "classes/lua_class.h"
 #include "crescent/io/picture.h"
 #include "crescent/layer/operation.h"
@@ -11,6 +12,7 @@
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
 #include "instances/functions.h"
+#include "instances/lua_model.h"
 #include "library/examples.h"
 #include "library/feature_spaces.h"
 #include "library/lua_sources.h"
@@ -205,6 +207,30 @@ bool save_named_space(const std::string& path, Names space) {
   return save_feature_space(path, space.dict);
 }
 
+/// Pushes the options with which an object of a class written in Lua was made.
+OnStack given_options(Any object) {
+  lua_getiuservalue(current(), object.index, kOptions);
+  return {};
+}
+
+LuaModel& lua_model(const std::shared_ptr<Object>& object) {
+  if (auto* model = dynamic_cast<LuaModel*>(object.get())) return *model;
+  fail("expected a model of a class made by subclass");
+}
+
+void become_stack(const std::shared_ptr<Object>& model) { lua_model(model).become_stack(); }
+void add_to_stack(const std::shared_ptr<Object>& model, const StackedLayer& layer, bool kept) {
+  lua_model(model).add(layer.layer, kept);
+}
+void pop_from_stack(const std::shared_ptr<Object>& model) { lua_model(model).pop(); }
+
+/// The names of all dtypes.
+std::vector<std::string> dtypes() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kDTypeCount; ++i) names.emplace_back(name_of(static_cast<DType>(i)));
+  return names;
+}
+
 /// The bytes of a picture file of a figure, drawn by the picture class `way`
 /// (crescent/io/picture.h).
 std::string drawn(const std::string& way, Names figure, Names options) {
@@ -223,6 +249,11 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
     all.push_back(bound("dataset_class", &dataset_class, {"name"}));
     all.push_back(bound("warn", &warning, {"text"}));
+    all.push_back(bound("given_options", &given_options, {"object"}));
+    all.push_back(bound("become_stack", &become_stack, {"model"}));
+    all.push_back(bound("add_to_stack", &add_to_stack, {"model", "layer", "kept=false"}));
+    all.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
+    all.push_back(bound("dtypes", &dtypes, {}));
     all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
     all.push_back(bound("example", &example_of, {"name"}));
     all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));

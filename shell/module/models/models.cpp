@@ -121,7 +121,7 @@ int64_t rounded_flops(const Model& model) { return std::llround(flops_of(model))
 void add_structure(Type& model) {
   model.property("inputs", &Model::inputs, "The symbols at which the graph begins.")
       .property("outputs", &Model::outputs, "The symbols at which the graph ends.")
-      .method("get_layer", &get_layer, {"name: a string=nil", "index=nil"},
+      .method("get_layer", &get_layer, {"name: the name of a layer=nil", "index=nil"},
               "A layer by name or by position (from 1).")
       .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
                   "Prints a table of the layers, or passes its lines to print_fn.",

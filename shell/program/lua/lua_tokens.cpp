@@ -221,44 +221,21 @@ std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
   return starts;
 }
 
-namespace {
-
-/// The tokens of a text without blanks and comments, and their kinds.
-std::vector<std::string_view> words_of(std::string_view text, std::vector<Kind>& kinds) {
-  std::vector<std::string_view> words;
+bool lua_reads(std::string_view text, std::string_view name) {
+  bool is_field = false;
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
-    if (token.kind != Kind::blank && token.kind != Kind::comment) {
-      words.push_back(text.substr(at, token.end - at));
-      kinds.push_back(token.kind);
-    }
     at = token.end;
+    if (token.kind == Kind::blank || token.kind == Kind::comment) continue;
+    const std::string_view word = text.substr(token.begin, token.end - token.begin);
+    if (token.kind == Kind::name && word == name && !is_field) {
+      const std::string_view rest =
+          text.substr(std::min(text.find_first_not_of(" \t\n", at), text.size()));
+      if (!rest.starts_with('=') || rest.starts_with("==")) return true;
+    }
+    is_field = word == "." || word == ":";
   }
-  return words;
-}
-
-bool is_part_of_path(std::string_view word) { return word == "." || word == ":"; }
-bool goes_on(std::string_view word) {
-  return is_part_of_path(word) || word == "[" || word == "(" || word == "{";
-}
-
-}  // namespace
-
-std::vector<std::string> lua_names_compared_with_numbers(std::string_view text) {
-  std::vector<Kind> kinds;
-  const std::vector<std::string_view> words = words_of(text, kinds);
-  std::vector<std::string> names;
-  for (size_t i = 0; i + 3 < words.size(); ++i) {
-    const bool compares = (words[i + 1] == "=" || words[i + 1] == "~") && words[i + 2] == "=";
-    if (!compares) continue;
-    const bool is_field = i > 0 && is_part_of_path(words[i - 1]);
-    const bool is_called = i + 4 < words.size() && goes_on(words[i + 4]);
-    if (kinds[i] == Kind::name && kinds[i + 3] == Kind::number && !is_field)
-      names.emplace_back(words[i]);
-    if (kinds[i] == Kind::number && kinds[i + 3] == Kind::name && !is_called)
-      names.emplace_back(words[i + 3]);
-  }
-  return names;
+  return false;
 }
 
 bool lua_ends_with(std::string_view text, char symbol) {

@@ -35,9 +35,9 @@ size_t open_lua_string(std::string_view text);
 /// statement. Otherwise they are guesses: after a semicolon, and at the starts of lines.
 std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 
-/// The names that are compared with numbers, as in `name == 3`, `name ~= 3` and `3 == name`, except
-/// names of fields.
-std::vector<std::string> lua_names_compared_with_numbers(std::string_view text);
+/// Whether the text reads a variable of this name: the name occurs in it, but not as the name of a
+/// field and not before a single `=`.
+bool lua_reads(std::string_view text, std::string_view name);
 
 /// Whether the last token of a text is this symbol; blanks and comments are ignored.
 bool lua_ends_with(std::string_view text, char symbol);

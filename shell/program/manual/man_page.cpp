@@ -1,5 +1,4 @@
-// crescent man-page and crescent completion: their output is made from the table of commands and
-// the options.
+// crescent man-page: crescent(1), which is made from the table of commands and the options.
 #include <algorithm>
 #include <sstream>
 
@@ -66,57 +65,11 @@ std::string man_page() {
                 ".BR lua (1)\n.br\n.B crescent manual FOLDER\nwrites the whole manual.\n");
 }
 
-/// The options (words that begin with two dashes) in the usage of a command.
-std::string flags_of(const Command& command) {
-  std::string flags;
-  std::istringstream words(command.arguments);
-  for (std::string word; words >> word;)
-    if (const size_t dash = word.find("--"); dash != word.npos)
-      flags += word.substr(dash, word.find(']') - dash) + " ";
-  return flags;
-}
-
-/// Shell code that lists the names that a command takes as arguments; "" if it takes none.
-std::string words_of(const Command& command) {
-  const std::string_view name = command.name;
-  if (name == "describe") return "$(\"$1\" describe 2>/dev/null | sed 's/(.*//')";
-  if (name == "plugins" || name == "check-plugin")
-    return "$(\"$1\" plugins 2>/dev/null | sed -n 's/^\\([^ ]*\\) .*  (.*/\\1/p')";
-  return "";
-}
-
-std::string completion() {
-  std::string names, cases;
-  for (const Command& command : commands()) {
-    names += concat(command.name, " ");
-    cases +=
-        concat("    ", command.name, ") words=\"", flags_of(command), words_of(command), "\" ;;\n");
-  }
-  const auto all = description();
-  for (const auto& option : all.options()) names += "--" + option->long_name() + " ";
-  return concat("# Completion of bash for crescent.\n_crescent() {\n",
-                "  local words= word=\"${COMP_WORDS[COMP_CWORD]}\"\n",
-                "  [ \"$COMP_CWORD\" -eq 1 ] && words=\"", names, "\"\n",
-                "  [ \"$COMP_CWORD\" -gt 1 ] && case \"${COMP_WORDS[1]}\" in\n", cases, "  esac\n",
-                "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n",
-                "complete -o default -F _crescent crescent\n");
-}
-
-void refuse_arguments(const std::vector<std::string>& arguments, const char* command) {
-  if (!arguments.empty()) fail_usage(command, "no argument is expected");
-}
-
 }  // namespace
 
 int print_man_page(const std::vector<std::string>& arguments) {
-  refuse_arguments(arguments, "man-page");
+  if (!arguments.empty()) fail_usage("man-page", "no argument is expected");
   print(man_page());
-  return 0;
-}
-
-int print_completion(const std::vector<std::string>& arguments) {
-  refuse_arguments(arguments, "completion");
-  print(completion());
   return 0;
 }
 

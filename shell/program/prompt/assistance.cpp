@@ -69,7 +69,8 @@ Completions names(lua_State* L, std::string_view before, size_t cursor) {
   return found;
 }
 
-/// The completions for the value of an option; `before` is the text up to the quotation mark.
+/// The completions for a string that is a value, such as that of an option, or a key; `before` is
+/// the text up to the quotation mark.
 Completions values(lua_State* L, std::string_view before, std::string_view typed, size_t begin) {
   Completions found;
   found.begin = begin;

@@ -57,8 +57,16 @@ bool escapes_line_end(const std::string& text) {
   return count % 2 == 1;
 }
 
+/// Whether the text ends as the first line of a block of Python does, such as `for x in y:`. A
+/// label of Lua ends with two colons.
+bool ends_in_colon(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  return lua_ends_with(text, ':') && !text.ends_with("::");
+}
+
 /// Whether the error message on the stack means that the text is only incomplete, not wrong.
 bool lacks_end(lua_State* L, const std::string& text) {
+  if (ends_in_colon(text)) return false;
   const std::string_view message = lua_tostring(L, -1);
   if (!message.ends_with("<eof>")) return false;
   return message.find("unfinished string") == message.npos || escapes_line_end(text);

@@ -1,6 +1,7 @@
 #include "pager.h"
 
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -81,7 +82,10 @@ bool show_in_pager(const std::string& text) {
 
 void print_paged(const std::string& text, bool is_paged) {
   const editor::Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
+  // at a terminal, stdout passes on each row that is complete, so only an incomplete row is pending
+  const bool has_open_row = __fpending(stdout) > 0;
   std::fflush(stdout);
+  if (has_open_row && terminal.can_edit()) terminal.start_row();
   const bool pages = is_paged && terminal.can_edit() && is_higher(text, terminal.size());
   if (pages && show_in_pager(text)) return;
   std::fwrite(text.data(), 1, text.size(), stdout);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <utility>
 
 #include "assistance.h"
 #include "crescent/base/error.h"
@@ -62,6 +63,9 @@ std::string bytes_text(int64_t bytes) {
   return text;
 }
 
+// the symbols that may follow `exit`, and the symbols that may end its argument
+constexpr const char *kOpening = "({[\"';", *kClosing = ")}]\"'";
+
 }  // namespace
 
 struct Session::Command {
@@ -105,7 +109,7 @@ void Session::evaluate(const std::string& text) {
   if (words.empty()) return;
   remember_source(concat("[", number_, "]"), text);
   if (is_end(words))
-    end(text.find('(') == text.npos ? "()" : text.substr(text.find('(')));
+    end(text.substr(std::min(text.find_first_of(kOpening), text.size())));
   else if (command_end(text) > 0)
     obey(text);
   else if (!answer(text))
@@ -122,19 +126,21 @@ bool Session::is_defined(const std::string& name) const {
   return is_local || is_global;
 }
 
-/// Whether the entry is `exit` or `quit`, with or without brackets, and the user has not redefined
-/// this name.
+/// Whether the entry is `exit` or `quit`, with or without an argument, and the user has not
+/// redefined this name.
 bool Session::is_end(std::string_view words) const {
-  const std::string name(words.substr(0, words.find_first_of("(;")));
+  const std::string name(words.substr(0, words.find_first_of(kOpening)));
   const std::string_view rest = words.substr(name.size());
-  const bool is_call = rest.empty() || rest.starts_with(';') || rest.find(')') != rest.npos;
+  const bool is_call =
+      rest.empty() || rest.starts_with(';') || rest.find_first_of(kClosing) != rest.npos;
   return (name == "exit" || name == "quit") && is_call && !is_defined(name);
 }
 
-/// Ends the session with the exit status in the brackets, which has the same meaning as for
-/// os.exit.
-void Session::end(const std::string& brackets) {
-  const std::string code = "return (function(...) return ... end)" + brackets;
+/// Ends the session with the exit status that the arguments contain, which has the same meaning as
+/// for os.exit.
+void Session::end(const std::string& arguments) {
+  const bool has_none = arguments.empty() || arguments.front() == ';';
+  const std::string code = "return (function(...) return ... end)" + (has_none ? "()" : arguments);
   if (variables_.load(code, concat("=[", number_, "]")) != LUA_OK || call(L_, 0, 1) != LUA_OK)
     return report(L_);
   const bool is_number = lua_isinteger(L_, -1);
@@ -178,11 +184,15 @@ void Session::obey(const std::string& text) {
                printable(name).c_str(), did_you_mean(name, names).c_str());
 }
 
-/// Pushes the entry as a function, or an error message; returns whether it compiles.
+/// Pushes the entry as a function and the argument of this function, or an error message; returns
+/// whether the entry compiles.
 bool Session::load(const std::string& text, Entry& entry) const {
   const std::string chunk = concat("=[", number_, "]");
-  return read_entry(L_, text, chunk.c_str(), true, entry) &&
-         variables_.load(entry.code, chunk) == LUA_OK;
+  if (!read_entry(L_, text, chunk.c_str(), true, entry)) return false;
+  const WatchedCode watched = with_watched_comparisons(entry.code);
+  if (variables_.load(watched.code, chunk) != LUA_OK) return false;
+  push_watcher(watched.comparisons);
+  return true;
 }
 
 void Session::run(const std::string& text) {
@@ -191,24 +201,36 @@ void Session::run(const std::string& text) {
   lua_pushinteger(L_, number_);
   lua_call(L_, 1, 0);
   if (!load(text, entry)) return report(L_);
-  warn_of_comparisons(text);
-  const int first = lua_gettop(L_);
+  warn_of_literals(text);
+  const int first = lua_gettop(L_) - 1;
   const Measure before;
   lua::begin_command();
-  const bool is_good = call(L_, 0, LUA_MULTRET) == LUA_OK;
+  const bool is_good = call(L_, 1, LUA_MULTRET) == LUA_OK;
   const double seconds = before.seconds();
   is_good ? show(first, entry) : report(L_);
   tell_time(seconds);
 }
 
-/// Warns if the entry compares a tensor with a number: Lua does not call __eq for these, so they
-/// are always unequal.
-void Session::warn_of_comparisons(const std::string& text) const {
-  for (const std::string& name : lua_names_compared_with_numbers(text)) {
-    push("warn_of_comparison");
-    lua_pushlstring(L_, name.data(), name.size());
-    if (call(L_, 1, 0) != LUA_OK) report(L_);
-  }
+/// Warns if the entry reads True, False or None, which are literals in Python, but variables
+/// without a value in Lua.
+void Session::warn_of_literals(const std::string& text) const {
+  for (const auto& [python, lua] : {std::pair{"True", "true"}, {"False", "false"}, {"None", "nil"}})
+    if (lua_reads(text, python) && !is_defined(python))
+      std::fprintf(stderr, "crescent: '%s' is a variable without a value; it is written %s\n",
+                   python, lua);
+}
+
+/// Pushes the function that watches these comparisons, or nil if there are none.
+void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons) const {
+  if (comparisons.empty()) return lua_pushnil(L_);
+  push("watcher");
+  lua_newtable(L_);
+  for (const auto& [watched, other] : comparisons)
+    for (const std::string& operand : {watched, other}) {
+      lua_pushlstring(L_, operand.data(), operand.size());
+      lua_rawseti(L_, -2, static_cast<lua_Integer>(lua_rawlen(L_, -2)) + 1);
+    }
+  lua_call(L_, 1, 1);
 }
 
 /// Passes the results to the Lua function of the prompt that prints them, together with facts about

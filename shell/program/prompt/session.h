@@ -2,8 +2,11 @@
 #pragma once
 #include <lua.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "entry.h"
+#include "program/lua/comparisons.h"
 #include "program/lua/variables.h"
 
 namespace crescent::program {
@@ -27,7 +30,7 @@ class Session {
   static const Command kCommands[];
 
   bool is_end(std::string_view words) const;
-  void end(const std::string& brackets);
+  void end(const std::string& arguments);
   bool is_defined(const std::string& name) const;
   bool answer(const std::string& text) const;
   void obey(const std::string& text);
@@ -38,7 +41,8 @@ class Session {
   void show_commands() const;
   void time(const std::string& text);
   void tell_time(double seconds) const;
-  void warn_of_comparisons(const std::string& text) const;
+  void warn_of_literals(const std::string& text) const;
+  void push_watcher(const std::vector<WatchedCode::Operands>& comparisons) const;
   void push(const char* function) const;
 
   lua_State* L_;

@@ -31,6 +31,37 @@ do -- completion of the values of options
   assert(helps[1]:find "%a")
 end
 
+-- completion of arguments, by position too, of items of lists, and of names of layers, logs and keys
+do
+  _G.net = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 }, name = "first" }),
+    cr.layers.Dense(1, { name = "second" }) }
+  net:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
+  _G.record = { alpha = 1, beta = 2, [3] = 3 }
+  for text, expected in pairs {
+    ['cr.layers.Dense(10, "rel'] = { "relu", "relu6" },
+    ['cr.layers.Dense { 10, "rel'] = { "relu", "relu6" },
+    ['cr.layers.Activation "rel'] = { "relu", "relu6" },
+    ['cr.layers.Conv2D(8, 3, { strides = { 1, 1 }, padding = "s'] = { "same" },
+    ['cr.Sequential { cr.layers.Dense(3, { name = "a)(", activation = "selu'] = { "selu" },
+    ['net:compile { metrics = { "mae", "accur'] = { "accuracy" },
+    ['net:compile { loss = { a = "mse", b = "huber'] = { "huber", "huber_loss" },
+    ['net:compile("adamw'] = { "adamw" },
+    ['cr.zeros({ 2 }, "floa'] = { "float16", "float32", "float64" },
+    ['net:get_layer "'] = { "first", "second" },
+    ['net:get_layer("s'] = { "second" },
+    ['net:insert_after("f'] = { "first" },
+    ['net:trace(x, { layers = { "first", "sec'] = { "second" },
+    ['cr.callbacks.EarlyStopping { monitor = "val_'] = { "val_loss", "val_mae" },
+    ['cr.callbacks.EarlyStopping("ma'] = { "mae" },
+    ['record["'] = { "alpha", "beta" },
+    ['cr.layers.Dense(3, { dtype = "mixed_b'] = { "mixed_bfloat16" },
+    ['x = "'] = {}, ['f("'] = {}, ['if "'] = {}, ['cr.zeros({ "'] = {}, ['"'] = {},
+  } do
+    local line, start = text:match '^(.*)"([^"]*)$'
+    check.same((cr.complete_value(line, start)), expected, text)
+  end
+end
+
 do -- hints show how the call is made
   assert(cr.hint("x = cr.layers.Dense(10, {"):find '^Dense%(units, {activation="linear", use_bias=true,')
   check.same(cr.hint "model:fit(x, ", "fit(x, y=nil)")

@@ -56,9 +56,11 @@ local rows = {
     "attempt to index a nil value (global 'np') (did you mean 'cr.ops'?)" },
   { "tf.zeros { 2 }", "attempt to index a nil value (global 'tf') (did you mean 'cr'?)" },
   { "quit()",
-    "attempt to call a nil value (global 'quit'); Ctrl-D ends the prompt, os.exit() a script" },
+    "attempt to call a nil value (global 'quit'); "
+    .. "it ends the prompt as an entry of its own; os.exit() ends scripts too" },
   { "exit()",
-    "attempt to call a nil value (global 'exit'); Ctrl-D ends the prompt, os.exit() a script" },
+    "attempt to call a nil value (global 'exit'); "
+    .. "it ends the prompt as an entry of its own; os.exit() ends scripts too" },
   { "len(x)", "attempt to call a nil value (global 'len'); the length of x is #x" },
   { "range(10)",
     "attempt to call a nil value (global 'range'); loops count by: for i = 1, n do ... end; "
@@ -163,6 +165,38 @@ local rows = {
     "syntax error near 'crescent'; the module is the table cr; require 'name' loads others" },
   { "from crescent import layers",
     "syntax error near 'crescent'; the module is the table cr; require 'name' loads others" },
+  { 'with open("f") as f:', "syntax error near 'open'; a file is closed by file:close(), or at the "
+    .. "end of a block: local file <close> = io.open(path)" },
+  { "assert x == 3", "syntax error near 'x'; calls have brackets: assert(x)" },
+  { "del x", "syntax error near 'x'; it is written: x = nil" },
+  { 'raise ValueError("x")', "syntax error near 'ValueError'; it is written: error(text)" },
+  { "const i = 1", "syntax error near 'i'; it is written: local x = 1" },
+  { "let i = 1", "syntax error near 'i'; it is written: local x = 1" },
+  { "var i = 1", "syntax error near 'i'; it is written: local x = 1" },
+  { "i = 1 if x else 2", "'then' expected near 'else'; it is written: x and a or b" },
+  { "i = x ? 1 : 2", "unexpected symbol near '?'; it is written: x and a or b" },
+  { 'print(x, end="")', "unexpected symbol near 'end'; io.write(x) ends no line" },
+  { 'print("abc"[0])', "')' expected near '['; "
+    .. "a part of a text is text:sub(first, last), both included and counted from 1" },
+  { "i = 1_000", "malformed number near '1_'; digits have no '_' between them" },
+  { "model:predict x", "function arguments expected near 'x'; "
+    .. "calls have brackets: object:method(x)" },
+  { "i = x[1, 2]", "']' expected near ','; "
+    .. "an element is x[{ row, column }], a column x[{ {}, column }], counted from 1" },
+  { "i = x[:, 1]", "unexpected symbol near ':'; "
+    .. "a column is x[{ {}, column }], rows are x[{ { first, last } }], counted from 1" },
+  { '{"a": 1}', "unexpected symbol near '{'; entries are named by '=': { name = value }" },
+  { "i++", "syntax error near '+'; it is written: i = i + 1" },
+  { "cr.Sequential([cr.layers.Dense(1)])",
+    "unexpected symbol near '['; lists are tables: { cr.layers.Dense(1) }" },
+  { 'model.compile(optimizer="adam")',
+    "')' expected near '='; options go in a table: model:compile { optimizer = \"adam\" }" },
+  { 'print("%d" % 3)', "attempt to mod a 'string' with a 'number'; "
+    .. "texts are filled in by string.format('%d of %s', n, name)" },
+  { "local l = {} l.append(1)",
+    "attempt to call a nil value (field 'append'); a list grows by list[#list + 1] = x" },
+  { "local d = {} for k in d:items() do end", "attempt to call a nil value (method 'items'); "
+    .. "tables are gone through by: for name, value in pairs(t) do ... end" },
   { "elif i == 3: print(i)", "syntax error near 'i'; it is written: elseif x then" },
   { "if i is not None then print(i) end",
     "'then' expected near 'is'; 'is not' is written ~=, None is nil" },

@@ -73,6 +73,10 @@ for _, values in ipairs { {}, { 1 }, { 2, 2, 2 }, { nan }, { 1e300, -1e300 }, { 
   written(".txt", function(path) return cr.hist(values, { file = path }) end)
   written(".png", function(path) return cr.plot(values, { file = path, style = "bars" }) end)
 end
+for _, values in ipairs { {}, { nan, inf } } do
+  local text = written(".txt", function(path) return cr.hist(values, { file = path }) end)
+  assert(text:find("no finite numbers", 1, true), text)
+end
 local before = os.clock()
 assert(#plotted(cr.random.normal { 1000000 }, {}) < 200000)
 assert(os.clock() - before < 10)

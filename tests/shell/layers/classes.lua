@@ -62,9 +62,9 @@ do -- a class with the name of a built-in one gets the package "Custom", as in K
   assert(layers.Dense(1).class_name == "Dense" and layers.get(mine) == mine)
 end
 check.fails(function() cr.Layer.subclass "X" end, "subclass")
-check.fails(function() layers.StringLookup:subclass "X" end, "subclass",
-  "StringLookup is written in C++", "derive from cr.layers.Layer",
-  "self.inner = cr.layers.StringLookup(...)")
+check.fails(function() cr.optimizers.LossScaleOptimizer:subclass "X" end, "subclass",
+  "LossScaleOptimizer is written in C++", "derive from cr.optimizers.Optimizer",
+  "self.inner = cr.optimizers.LossScaleOptimizer(...)")
 
 -- sublayers in tables, losses, state that is not trained, several inputs and outputs
 local Stack = cr.Layer:subclass "Stack"

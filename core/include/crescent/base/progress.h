@@ -6,8 +6,10 @@
 // shows "adapt: 300/1200 batches - 4s" after the first second. Nothing is shown when the output is
 // not a terminal or when the operation ends within that second.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +35,23 @@ class CRESCENT_API Progress {
   int64_t total_, done_ = 0;
   bool on_terminal_, shown_ = false;
   Clock::time_point begin_, next_;
+};
+
+/// Shows how much of a file has been read or written: "reading 'm.h5': 120/345 megabytes - 2s".
+/// Shows nothing if there are fewer than 8 MB, if another thread than the main thread makes the
+/// object, or if an operation, such as fit or another FileProgress, owns the line of the terminal.
+class CRESCENT_API FileProgress {
+ public:
+  /// `doing` says what is done, such as "reading"; `bytes` is the number of bytes to read or write.
+  FileProgress(std::string_view doing, const std::string& path, size_t bytes);
+  ~FileProgress();
+  FileProgress(const FileProgress&) = delete;
+  /// Counts bytes that were read or written. Any thread may call it; the main thread shows them.
+  void add(size_t bytes);
+
+ private:
+  std::optional<Progress> progress_;
+  std::atomic<size_t> done_{0};
 };
 
 }  // namespace crescent

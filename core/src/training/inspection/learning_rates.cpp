@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/operation.h"
 #include "data/array_dataset.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
@@ -120,7 +121,7 @@ bool add_point(LearningRateCurve& curve, double rate, double loss, double averag
 }  // namespace
 
 LearningRateCurve Model::find_learning_rate(const Tensors& x, const Tensors& y, const Dict& given) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   const MetricsScope metrics_scope(*this, "find_learning_rate");
   const StepLock lock(*this);
   const auto options = parse<LearningRateOptions>("find_learning_rate", given);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/operation.h"
 #include "crescent/tensor/variable.h"
 #include "training/inspection/profile_tables.h"
 #include "training/metrics_scope.h"
@@ -69,7 +70,7 @@ std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructio
 }  // namespace
 
 Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
-  const InterruptScope interrupt_scope;
+  const LongOperation operation;
   const MetricsScope metrics_scope(*this, "profile");
   const StepLock lock(*this);
   const ProfileOptions options = parse<ProfileOptions>("profile", given);

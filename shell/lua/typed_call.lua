@@ -1,0 +1,78 @@
+-- Finds the call in which an incomplete text ends: the path of what is called, and the name or the
+-- position of the argument that comes next.
+local _, shell = ...
+local words = shell.library "show".words
+
+local opening = { ["("] = true, ["["] = true, ["{"] = true }
+local closing = { [")"] = true, ["]"] = true, ["}"] = true }
+
+-- The text with the contents of closed strings replaced, because brackets in strings do not count.
+local function without_strings(text)
+  return (text:gsub("([\"'])(.-)%1", function(quote, inside)
+    return quote .. ("_"):rep(#inside) .. quote
+  end))
+end
+
+-- The brackets that are open at the end of the text, the innermost last: `bracket`; `at`, its
+-- position; `commas`, the number of commas in it; `start`, the position after its last comma.
+local function open_brackets(text)
+  local open = {}
+  for at, c in text:gmatch "()([%(%)%[%]{},])" do
+    if opening[c] then
+      open[#open + 1] = { bracket = c, at = at, commas = 0, start = at + 1 }
+    elseif closing[c] then
+      open[#open] = nil
+    elseif #open > 0 then
+      open[#open].commas = open[#open].commas + 1
+      open[#open].start = at + 1
+    end
+  end
+  return open
+end
+
+-- The path of names at the end of a text; nil if the text does not end with a path.
+local function path_at_end(text)
+  local path = text:match "([%a_][%w_%.:]*)%s*$"
+  if path and not words[path] then return path end
+end
+
+local typed_call = {}
+
+--- Returns the path before the innermost open bracket that follows a path: "model:fit" for
+--- "model:fit(x, y, {" and "layers.Dense" for "layers.Dense{".
+function typed_call.enclosing(text)
+  text = without_strings(text)
+  local open = open_brackets(text)
+  for i = #open, 1, -1 do
+    local path = path_at_end(text:sub(1, open[i].at - 1))
+    if path then return path end
+  end
+end
+
+--- Returns the call of which a string that follows the text is an argument, as {path =, name =,
+--- position =}; `name` is nil if the argument has none. An item of a list that is an argument
+--- counts as this argument. `is_key` is true if the string is a key of the value at the path.
+--- Returns nil if the string is neither.
+function typed_call.argument(text)
+  text = without_strings(text)
+  local called = path_at_end(text)
+  if called then return { path = called, position = 1 } end
+  local open = open_brackets(text)
+  local innermost = open[#open]
+  if not innermost then return end
+  local name = text:sub(innermost.start):match "^%s*([%a_][%w_]*)%s*=%s*$"
+  local position = innermost.commas + 1
+  for i = #open, 1, -1 do
+    local before = text:sub(1, open[i].at - 1)
+    local path, key = path_at_end(before), before:match "([%a_][%w_]*)%s*=%s*$"
+    if path then
+      return { path = path, name = name, position = position, is_key = open[i].bracket == "[" }
+    end
+    local outer = open[i - 1]
+    if not outer or open[i].bracket ~= "{" then return end
+    name = key or (outer.bracket == "(" and name) or nil
+    position = outer.commas + 1
+  end
+end
+
+return typed_call

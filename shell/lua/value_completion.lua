@@ -1,0 +1,114 @@
+-- Completions of a string that is being typed: values of options and arguments, names of layers and
+-- logs, and keys. The prompt completes names of files itself where this finds nothing.
+local cr, shell = ...
+local typed_call = shell.library "typed_call"
+
+-- Adds the names by which configurations refer to the classes of a kind, such as "relu".
+local function add_names_of_kind(found, kind)
+  for _, space in next, cr do
+    local what = type(space) == "table" and cr.describe(space)
+    if what and what.what == "namespace" and what.kind == kind then
+      for _, name in ipairs(what.names) do
+        local class = cr.describe(space[name])
+        local aliases = class and class.aliases or {}
+        for _, alias in ipairs(#aliases > 0 and aliases or { name }) do
+          found[alias] = { space[name] }
+        end
+      end
+    end
+  end
+end
+
+-- Calls visit(model) for each model in a variable.
+local function each_model(visit)
+  local function visit_value(value)
+    local what = type(value) == "userdata" and cr.describe(value)
+    if what and what.what == "model" then visit(value) end
+  end
+  for _, value in next, shell.variables do visit_value(value()) end
+  for _, value in next, _G do visit_value(value) end
+end
+
+-- Adds the names of the logs of the models in variables, which callbacks can monitor.
+local function add_logs(found)
+  each_model(function(model)
+    for _, name in ipairs(model.metrics_names) do
+      found[name], found["val_" .. name] = "while training", "on validation data"
+    end
+  end)
+  found.loss, found.val_loss = "while training", "on validation data"
+end
+
+local function add_layers(found, model)
+  local ok, layers = pcall(function() return model.layers end)
+  if not ok or type(layers) ~= "table" then return end
+  for _, layer in ipairs(layers) do found[layer.name] = { layer } end
+end
+
+-- Adds the values of the option or argument that this row describes. `owner` is the object whose
+-- method is called; nil if what is called is not a method.
+local function add_values(found, row, owner)
+  for _, choice in ipairs(row.choices or {}) do found[tostring(choice)] = row.doc end
+  if row.kind then add_names_of_kind(found, row.kind) end
+  local kind = row.type or ""
+  if kind:find "dtype" or row.name == "dtype" then
+    for _, dtype in ipairs(shell.dtypes()) do found[dtype] = "a dtype" end
+  end
+  if kind:find "policy" then
+    for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do found[policy] = "a policy" end
+  end
+  if row.name == "monitor" then add_logs(found) end
+  if owner ~= nil and (kind:find "layer" or row.name == "layers") then add_layers(found, owner) end
+end
+
+local function row_named(rows, name)
+  for _, row in ipairs(rows or {}) do
+    if row.name == name then return row end
+  end
+end
+
+-- The name of the argument or option at a position. The object of a method is not counted.
+local function name_at(what, call)
+  if what.what == "function" then
+    local row = (what.arguments or {})[call.position + (call.path:find ":" and 1 or 0)]
+    return row and row.name
+  end
+  local position = 0
+  for _, row in ipairs(what.options or {}) do
+    if not row.keyword_only then position = position + 1 end
+    if position == call.position then return row.name end
+  end
+end
+
+-- The row that describes the option or argument of the call. Rows of options are preferred, because
+-- they contain more.
+local function row_of(what, call)
+  local name = call.name or name_at(what, call)
+  return row_named(what.options, name) or row_named(what.arguments, name)
+end
+
+-- Adds the keys of a table that are strings.
+local function add_keys(found, value)
+  if type(value) ~= "table" then return end
+  for key, field in next, value do
+    if type(key) == "string" then found[key] = { field } end
+  end
+end
+
+--- Returns a table of the values that may follow the text as a string, each with its description.
+--- `value_of` returns the value at a path.
+return function(text, value_of)
+  local found = {}
+  local call = typed_call.argument(text)
+  local value = call and value_of(call.path)
+  if value == nil then return found end
+  if call.is_key then
+    add_keys(found, value)
+    return found
+  end
+  local what = cr.describe(value)
+  local row = what and row_of(what, call)
+  local owner = call.path:match "^(.*):"
+  if row then add_values(found, row, owner and value_of(owner)) end
+  return found
+end

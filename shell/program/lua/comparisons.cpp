@@ -1,0 +1,187 @@
+#include "comparisons.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lua_tokens.h"
+
+namespace crescent::program {
+namespace {
+
+using Kind = LuaToken::Kind;
+
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+/// A range of tokens, both ends included.
+struct Operand {
+  size_t first, last;
+};
+
+/// Finds the comparisons, and their operands, among the tokens of a text of Lua.
+class Comparisons {
+ public:
+  explicit Comparisons(std::string_view text) : text_(text) {
+    for (size_t at = 0; at < text.size();) {
+      const LuaToken token = lua_token_at(text, at);
+      if (token.kind != Kind::blank && token.kind != Kind::comment) add(token);
+      at = token.end;
+    }
+  }
+
+  size_t count() const { return tokens_.size(); }
+  /// Whether an operator == or ~= begins at this token, and the token is outside of all functions.
+  bool compares(size_t i) const {
+    const bool begins = is(i, "~") || (is(i, "=") && !ends_operator(i));
+    return begins && is(i + 1, "=") && are_joined(i, i + 1) && !within_function_[i];
+  }
+  /// The operand that ends at the token. Returns nullopt if an operator before the operand binds
+  /// more tightly, or if the operand is not a number and begins with neither a name nor a bracket.
+  std::optional<Operand> left(size_t last) const {
+    const size_t first = kind(last) == Kind::number ? last : first_of(last);
+    if (first == kNone || !may_precede(first)) return {};
+    return Operand{first, last};
+  }
+  /// The operand that begins at the token; returns nullopt in the same cases as left().
+  std::optional<Operand> right(size_t first) const {
+    const size_t number = is(first, "-") ? first + 1 : first;
+    const size_t last = kind(number) == Kind::number ? number : last_of(first);
+    if (last == kNone || !may_follow(last)) return {};
+    return Operand{first, last};
+  }
+  bool is_number(const Operand& operand) const { return kind(operand.last) == Kind::number; }
+  bool is_simple(const Operand& operand) const {
+    return is_number(operand) || operand.first == operand.last;
+  }
+  size_t begin(const Operand& operand) const { return tokens_[operand.first].begin; }
+  size_t end(const Operand& operand) const { return tokens_[operand.last].end; }
+
+ private:
+  void add(const LuaToken& token) {
+    const size_t i = tokens_.size();
+    tokens_.push_back(token);
+    partners_.push_back(kNone);
+    within_function_.push_back(std::find(blocks_.begin(), blocks_.end(), true) != blocks_.end());
+    const int change = lua_depth_change(text_, token);
+    if (token.kind == Kind::symbol) {
+      if (change > 0) open_.push_back(i);
+      if (change < 0 && !open_.empty()) {
+        partners_[i] = open_.back(), partners_[open_.back()] = i;
+        open_.pop_back();
+      }
+      return;
+    }
+    if (change > 0) blocks_.push_back(is(i, "function"));
+    if (change < 0 && !blocks_.empty()) blocks_.pop_back();
+  }
+
+  Kind kind(size_t i) const { return i < tokens_.size() ? tokens_[i].kind : Kind::blank; }
+  std::string_view word(size_t i) const {
+    if (i >= tokens_.size()) return "";
+    return text_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin);
+  }
+  bool is(size_t i, std::string_view expected) const {
+    return kind(i) != Kind::string && word(i) == expected;
+  }
+  bool is_one_of(size_t i, std::string_view symbols) const {
+    return kind(i) == Kind::symbol && symbols.find(word(i)) != symbols.npos;
+  }
+  bool are_joined(size_t i, size_t next) const { return tokens_[i].end == tokens_[next].begin; }
+  bool ends_operator(size_t i) const {
+    return i > 0 && is_one_of(i - 1, "=~<>") && are_joined(i - 1, i);
+  }
+  /// Whether the token is the dot of a field or the colon of a method, not part of ".." or "::".
+  bool selects(size_t i) const {
+    if (!is_one_of(i, ".:")) return false;
+    return !(i > 0 && word(i - 1) == word(i)) && word(i + 1) != word(i);
+  }
+  bool ends_prefix(size_t i) const {
+    return kind(i) == Kind::name || kind(i) == Kind::string || is_one_of(i, ")]}");
+  }
+
+  /// The first token of the operand that ends at `last`.
+  size_t first_of(size_t last) const {
+    for (size_t i = last;;) {
+      const bool is_bracket = is_one_of(i, ")]}");
+      if (kind(i) == Kind::name) {
+        if (i < 2 || !selects(i - 1)) return i;
+        i -= 2;
+        if (!ends_prefix(i)) return kNone;
+      } else if (is_bracket || kind(i) == Kind::string) {
+        const size_t opening = is_bracket ? partners_[i] : i;
+        if (opening == kNone) return kNone;
+        if (opening == 0 || !ends_prefix(opening - 1)) return is(i, ")") ? opening : kNone;
+        i = opening - 1;
+      } else {
+        return kNone;
+      }
+    }
+  }
+  /// The last token of the operand that begins at `first`.
+  size_t last_of(size_t first) const {
+    size_t i = is(first, "(") ? partners_[first] : kind(first) == Kind::name ? first : kNone;
+    while (i != kNone) {
+      const size_t next = i + 1;
+      if (selects(next))
+        i = next + 1;
+      else if (is_one_of(next, "([{"))
+        i = partners_[next];
+      else if (kind(next) == Kind::string)
+        i = next;
+      else
+        break;
+    }
+    return i;
+  }
+
+  bool may_precede(size_t first) const {
+    if (first == 0) return true;
+    if (is_one_of(first - 1, "([{,;")) return true;
+    if (is(first - 1, "=")) return !ends_operator(first - 1);
+    return kind(first - 1) == Kind::keyword && !is(first - 1, "not");
+  }
+  bool may_follow(size_t last) const {
+    const Kind next = kind(last + 1);
+    return last + 1 == tokens_.size() || next == Kind::keyword || next == Kind::name ||
+           is_one_of(last + 1, ")]},;");
+  }
+
+  std::string_view text_;
+  std::vector<LuaToken> tokens_;
+  std::vector<size_t> partners_;  // for each bracket: the index of the matching bracket, or kNone
+  std::vector<bool> within_function_;  // for each token
+  std::vector<size_t> open_;           // the indices of open brackets
+  std::vector<bool> blocks_;           // for each open block: whether it is a function
+};
+
+}  // namespace
+
+WatchedCode with_watched_comparisons(std::string_view code) {
+  WatchedCode result{std::string(code), {}};
+  if (code.find("==") == code.npos && code.find("~=") == code.npos) return result;
+  const Comparisons all(code);
+  std::vector<std::pair<size_t, std::string>> insertions;
+  for (size_t i = 1; i + 2 < all.count(); ++i) {
+    if (!all.compares(i)) continue;
+    const std::optional<Operand> left = all.left(i - 1), right = all.right(i + 2);
+    if (!left || !right) continue;
+    const bool is_left = !all.is_number(*left) && all.is_simple(*right);
+    if (!is_left && (all.is_number(*right) || !all.is_simple(*left))) continue;
+    const auto text = [&](const Operand& operand) {
+      return std::string(code.substr(all.begin(operand), all.end(operand) - all.begin(operand)));
+    };
+    const Operand &watched = is_left ? *left : *right, &other = is_left ? *right : *left;
+    result.comparisons.push_back({text(watched), text(other)});
+    insertions.emplace_back(all.begin(watched),
+                            "(...)(" + std::to_string(result.comparisons.size()) + ",");
+    insertions.emplace_back(all.end(watched), "," + text(other) + ")");
+  }
+  std::sort(insertions.begin(), insertions.end());
+  for (auto at = insertions.rbegin(); at != insertions.rend(); ++at)
+    result.code.insert(at->first, at->second);
+  return result;
+}
+
+}  // namespace crescent::program

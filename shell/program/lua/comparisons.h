@@ -1,0 +1,26 @@
+// Finds out at run time whether code compares a tensor with a number. Lua calls no metamethod for
+// these, so they are always unequal.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace crescent::program {
+
+/// Code that passes the operands of its comparisons to a function, and the texts of these operands.
+struct WatchedCode {
+  struct Operands {
+    std::string watched, other;
+  };
+  std::string code;
+  std::vector<Operands> comparisons;
+};
+
+/// Rewrites comparisons such as `f(x) == n`, in which n is a number or a name, as
+/// `(...)(1,f(x),n) == n`; the order of the operands may be the other one. The argument of the
+/// chunk is a function that gets the number of the comparison (from 1) and the values of both
+/// operands, and returns the first value. Only n, which has no side effects, is evaluated twice.
+/// Comparisons within functions, which may run often, stay as they are.
+WatchedCode with_watched_comparisons(std::string_view code);
+
+}  // namespace crescent::program

@@ -1,0 +1,149 @@
+-- Classes derived from Sequential and from Functional: stacks and graphs with methods of their own.
+-- Training, saving and loading them works as for the built-in classes.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local L = cr.layers
+
+local x, y = cr.random.normal { 8, 3 }, cr.random.normal { 8, 1 }
+
+local function filled(model)
+  for i, weight in ipairs(model.weights) do
+    weight:assign(cr.ops.cos(cr.arange(weight.value.size):reshape(weight.shape) + i) * 0.3)
+  end
+  return model
+end
+
+local function losses(model)
+  model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
+  return model:fit(x, y, { epochs = 3, shuffle = false, verbose = 0 }).history.loss
+end
+
+--- Saves the model, and compares the loaded model with it: class, layers, predictions, training.
+local function check_files(model, layers)
+  for _, ending in ipairs { ".keras", ".h5" } do
+    local path = check.temporary(ending)
+    model:save(path)
+    local again = cr.models.load_model(path)
+    check.same(again.class_name, model.class_name)
+    check.same(#again.layers, layers, ending)
+    check.near(again:predict(x), model:predict(x), 1e-6, ending)
+    local more = { shuffle = false, verbose = 0 }
+    local copy = cr.models.load_model(path)
+    check.near(again:fit(x, y, more).history.loss, copy:fit(x, y, more).history.loss, 1e-7)
+    os.remove(path)
+  end
+end
+
+local function plain()
+  return cr.Sequential { L.Dense(4, { activation = "tanh" }), L.Dense(1) }
+end
+local expected = filled((function() local m = plain() m:build { 8, 3 } return m end)())
+local expected_losses = losses(expected)
+
+do -- a model has the layers that are given and those that are added
+  local Given = cr.Sequential:subclass "Given"
+  local ways = {
+    function() return Given { L.Dense(4, { activation = "tanh" }), L.Dense(1) } end,
+    function()
+      return Given { L.Input { shape = { 3 } }, L.Dense(4, { activation = "tanh" }), L.Dense(1) }
+    end,
+    function()
+      local first = L.Dense(4, { activation = "tanh", input_shape = { 3 } })
+      return Given { first, L.Dense(1), name = "named" }
+    end,
+    function()
+      local model = Given()
+      model:add(L.Dense(4, { activation = "tanh" }))
+      model:add(L.Dense(7))
+      model:pop()
+      model:add(L.Dense(1))
+      return model
+    end,
+  }
+  for i, make in ipairs(ways) do
+    local model = make()
+    if not model.built then model:build { 8, 3 } end
+    check.near(losses(filled(model)), expected_losses, 1e-6, "way " .. i)
+    check.same(#model.layers, 2)
+    check.same(model:get_layer(1).units, 4)
+    check_files(model, 2)
+  end
+end
+
+do -- init makes its layers again when the model is loaded; files keep layers that are added later
+  local Made = cr.Sequential:subclass("Made", { { "units", 4, "Of the first layer." } })
+  function Made:init(options)
+    Made.super.init(self, { L.Dense(self.units, { activation = "tanh" }) })
+    self:add(L.Dense(1))
+  end
+  local model = Made { units = 4 }
+  model:build { 8, 3 }
+  check.near(losses(filled(model)), expected_losses, 1e-6)
+  assert(model:get_config().layers == nil)
+  check_files(model, 2)
+  local longer = Made { 5 }
+  longer:add(L.Dense(1, { use_bias = false }))
+  losses(longer)
+  check.same(#longer:get_config().layers, 1)
+  check_files(longer, 3)
+end
+
+do -- training steps and call of the class
+  local Doubled = cr.Sequential:subclass("Doubled", { { "by", 2.0 } })
+  function Doubled:call(inputs) return Doubled.super.call(self, inputs) * self.by end
+  function Doubled:train_step(data)
+    self.seen = (self.seen or 0) + 1
+    return Doubled.super.train_step(self, data)
+  end
+  local model = Doubled { layers = { L.Dense(4, { activation = "tanh" }), L.Dense(1) }, by = 3 }
+  model:build { 8, 3 }
+  filled(model)
+  local other = plain()
+  other:build { 8, 3 }
+  check.near(model:predict(x), filled(other):predict(x) * 3, 1e-6)
+  losses(model)
+  assert(model.seen >= 1)
+  check_files(model, 2)
+  local Deeper = Doubled:subclass "Deeper"
+  local deeper = Deeper { layers = { L.Dense(1) } }
+  check.same(deeper(x).shape, { 8, 1 })
+end
+
+do -- a stack within a model, and a stack that training builds
+  local Block = cr.Sequential:subclass "Block"
+  local i = cr.Input { shape = { 3 } }
+  local model = cr.Model { inputs = i, outputs = L.Dense(1)(Block { L.Dense(4), L.ReLU() }(i)) }
+  losses(model)
+  check_files(model, 3)
+  local deferred = Block { L.Dense(4), L.Dense(1) }
+  assert(not deferred.built)
+  losses(deferred)
+  assert(deferred.built)
+  check.same(deferred.inputs[1].shape[2], 3)
+  check_files(deferred, 2)
+end
+
+do -- a class derived from Functional
+  local Graph = cr.layers.Functional:subclass("Graph", { { "by", 2.0 } })
+  function Graph:predict_step(data) return self(data) * self.by end
+  local i = cr.Input { shape = { 3 } }
+  local model = Graph { inputs = i, outputs = L.Dense(1)(i), by = 5 }
+  check.same(#model.layers, 2)
+  losses(model)
+  check_files(model, 2)
+end
+
+do -- messages about mistakes
+  local Mine = cr.Sequential:subclass "Mine"
+  function Mine:init() end
+  check.fails(function() Mine():add(L.Dense(1)) end, "has no stack of layers yet",
+    "Mine.super.init(self, { ... })")
+  local Good = cr.Sequential:subclass "Good"
+  check.fails(function() Good { 3 } end, "layer")
+  check.fails(function() Good():pop() end, "no layers")
+  check.fails(function() Good { L.Dense(1, { name = "a" }), L.Dense(1, { name = "a" }) } end,
+    'The name "a" is used 2 times')
+end
+
+print "ok derived models"
