@@ -359,7 +359,7 @@ Matches match_kept(WeightSource& file, const ObjectLocation& location) {
     matches.push_back({.dataset = datasets[i],
                        .variable = Variable(Tensor(specs[i].shape, specs[i].dtype)),
                        .layer = location.layer->name(),
-                       .keeper = const_cast<Layer*>(location.layer)});
+                       .self_loading_layer = const_cast<Layer*>(location.layer)});
   return matches;
 }
 
