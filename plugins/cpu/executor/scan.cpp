@@ -41,7 +41,7 @@ class ScanLoop {
         reverse_(scan.reverse),
         keep_(scan.keep_states),
         by_rows_(scan.body->inputs.size(), false),
-        same_(scan.body->inputs.size()) {
+        shared_inputs_(scan.body->inputs.size()) {
     for (int value : scan.body->inputs) in_bytes_.push_back(bytes_of_value(*scan.body, value));
     for (int value : scan.body->outputs) out_bytes_.push_back(bytes_of_value(*scan.body, value));
     const TensorSpec* stacked = stepped_ > states_  ? &request.inputs[states_]
@@ -135,8 +135,8 @@ class ScanLoop {
         body.inputs.push_back(inputs[i]);
         continue;
       }
-      if (!same_[i]) same_[i] = Variable(Tensor(TensorSpec{}));
-      body.variables.push_back({same_[i], inputs[i]});
+      if (!shared_inputs_[i]) shared_inputs_[i] = Variable(Tensor(TensorSpec{}));
+      body.variables.push_back({shared_inputs_[i], inputs[i]});
     }
     return body;
   }
@@ -211,7 +211,7 @@ class ScanLoop {
   std::vector<bool> by_rows_;  ///< for each input of the body, whether it is split by rows of the
                                ///< batch
   /// For each input of the body that all steps and parts share, the variable that replaces it.
-  std::vector<Variable> same_;
+  std::vector<Variable> shared_inputs_;
   std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes in bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;

@@ -80,7 +80,7 @@ const TermTable<Term>& vocabulary_in(const TablePtr<Term>& table) {
 
 /// The op that maps terms to indices.
 template <class Term>
-struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
+struct TermToIndex final : OpOf<TermToIndex<Term>> {
   static constexpr const char* kName = "place_of_term";
   TablePtr<Term> table;
   auto fields() const { return std::tuple(table.get()); }
@@ -106,11 +106,11 @@ struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
 
 /// The op that maps indices to terms; indices without a term give the term for unknown terms.
 template <class Term>
-struct TermAtPlace final : OpOf<TermAtPlace<Term>> {
+struct IndexToTerm final : OpOf<IndexToTerm<Term>> {
   static constexpr const char* kName = "term_at_place";
   TablePtr<Term> table;
-  Tensor by_place;  ///< the terms by index; the last one is for indices without a term
-  auto fields() const { return std::tuple(table.get(), by_place.id()); }
+  Tensor terms_by_index;  ///< the terms by index; the last one is for indices without a term
+  auto fields() const { return std::tuple(table.get(), terms_by_index.id()); }
   Effect effect() const override { return Effect::check; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{kDTypeOf<Term>, in[0].shape}};
@@ -118,9 +118,9 @@ struct TermAtPlace final : OpOf<TermAtPlace<Term>> {
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     vocabulary_in(table);
     const auto* index = in[0].data<int64_t>();
-    const auto* term = by_place.data<ElementOf<Term>>();
+    const auto* term = terms_by_index.data<ElementOf<Term>>();
     auto* result = out[0].mutable_data<ElementOf<Term>>();
-    const int64_t last = by_place.size() - 1;
+    const int64_t last = terms_by_index.size() - 1;
     for (int64_t i = 0; i < in[0].size(); ++i)
       result[i] = term[index[i] >= 0 && index[i] < last ? index[i] : last];
     return true;
