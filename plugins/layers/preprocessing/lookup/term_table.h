@@ -31,9 +31,10 @@ class TermTable {
 
   TermTable(std::vector<Term> terms, TableRules<Term> rules)
       : terms_(std::move(terms)), rules_(std::move(rules)) {
-    places_.reserve(terms_.size());
+    term_indices_.reserve(terms_.size());
     for (const Term& term : terms_)
-      places_.emplace(term, rules_.first_place() + static_cast<int64_t>(places_.size()));
+      term_indices_.emplace(term,
+                            rules_.first_place() + static_cast<int64_t>(term_indices_.size()));
   }
   TermTable(const TermTable&) = delete;  // a copy would refer to the terms of the original table
 
@@ -44,8 +45,8 @@ class TermTable {
   /// The index of a term; kUnknown for an unknown term if there are no indices for unknown terms.
   int64_t index(ViewOf<Term> term) const {
     if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_place;
-    const auto found = places_.find(term);
-    if (found != places_.end()) return found->second;
+    const auto found = term_indices_.find(term);
+    if (found != term_indices_.end()) return found->second;
     return rules_.oov_places == 0 ? kUnknown : rules_.oov_start + bucket(term);
   }
 
@@ -60,7 +61,7 @@ class TermTable {
 
   std::vector<Term> terms_;
   TableRules<Term> rules_;
-  std::unordered_map<ViewOf<Term>, int64_t> places_;
+  std::unordered_map<ViewOf<Term>, int64_t> term_indices_;
 };
 
 template <class Term>
