@@ -29,9 +29,9 @@ autoencoder:fit(noisy:slice(1, 9000), clean:slice(1, 9000), { batch_size = 100, 
 
 -- Ten test digits, each shown with noise, as the autoencoder reconstructs it, and without noise.
 local shown = noisy:slice(9001, 9010)
-local drawn = autoencoder:predict(shown, { verbose = 0 })
-local error = ((drawn - clean:slice(9001, 9010)):square():mean()):item()
-local rows = cr.ops.concatenate({ shown, drawn, clean:slice(9001, 9010) }, 0)
+local reconstructed = autoencoder:predict(shown, { verbose = 0 })
+local error = ((reconstructed - clean:slice(9001, 9010)):square():mean()):item()
+local rows = cr.ops.concatenate({ shown, reconstructed, clean:slice(9001, 9010) }, 0)
 local path = cr.utils.writable_path "autoencoder.png"
 cr.imshow(rows:reshape { 30, 28, 28 }, { columns = 10, file = path,
   title = "with noise, cleaned, as they are" })

@@ -58,19 +58,19 @@ model:fit(x_train, y_train, { batch_size = 40, epochs = epochs, verbose = 2 })
 
 -- For the test pictures: the intersection over union (IoU) of the predicted and the true boxes.
 local x_test, y_test = part(learned + 1, count)
-local said = model:predict(x_test, { verbose = 0 })
-local a, b = said.box:transpose(), y_test.box:transpose()
+local predicted = model:predict(x_test, { verbose = 0 })
+local a, b = predicted.box:transpose(), y_test.box:transpose()
 local function area(box) return ops.relu(box[3] - box[1]) * ops.relu(box[4] - box[2]) end
 local common = area { ops.maximum(a[1], b[1]), ops.maximum(a[2], b[2]), ops.minimum(a[3], b[3]),
   ops.minimum(a[4], b[4]) }
 local iou = (common / (area(a) + area(b) - common)):mean():item()
-local guesses = ops.argmax(said.kind, -1)
+local guesses = ops.argmax(predicted.kind, -1)
 local right = ops.equal(guesses:cast "int32", y_test.kind):cast "float32":mean():item()
 
 local shown = 8
 local colour = ops["repeat"](ops.clip(x_test:slice(1, shown), 0, 1), 3, -1)
 local drawn = cr.visualization.draw_bounding_boxes(colour, {
-  boxes = ops.expand_dims(said.box:slice(1, shown) * size, 1), labels = cr.zeros { shown, 1 },
+  boxes = ops.expand_dims(predicted.box:slice(1, shown) * size, 1), labels = cr.zeros { shown, 1 },
 }, "xyxy", { color = { 255, 160, 0 }, line_thickness = 1 })
 local names = {}
 for i = 1, shown do names[i] = kinds[guesses[i] + 1] end

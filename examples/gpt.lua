@@ -50,7 +50,7 @@ model:compile { optimizer = cr.optimizers.AdamW { learning_rate = 2e-3 },
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
 --- The ids of the `length` characters of the text that begin at `first`.
-local function piece(first)
+local function window_ids(first)
   local row = {}
   for k = 1, length do row[k] = ids[text:sub(first + k - 1, first + k - 1)] end
   return row
@@ -61,7 +61,7 @@ local function sample(n, from, to)
   local rows, answers = {}, {}
   for i = 1, n do
     local first = math.random(from, to)
-    rows[i], answers[i] = piece(first), piece(first + 1)
+    rows[i], answers[i] = window_ids(first), window_ids(first + 1)
   end
   return cr.tensor(rows, "int32"), cr.tensor(answers, "int32")
 end

@@ -50,9 +50,9 @@ model:fit(x:slice(1, learned), y:slice(1, learned), { batch_size = 20, epochs = 
   validation_data = { x_test, y_test }, verbose = 2 })
 
 -- Eight test pictures, the predicted classes of their pixels, and the true classes.
-local said = ops.argmax(model:predict(x_test, { verbose = 0 }), -1)
+local predicted = ops.argmax(model:predict(x_test, { verbose = 0 }), -1)
 local shown = ops.concatenate({ x_test:slice(1, 8):reshape { 8, size, size },
-  said:slice(1, 8):cast "float32" / 2, y_test:slice(1, 8):cast "float32" / 2 }, 0)
+  predicted:slice(1, 8):cast "float32" / 2, y_test:slice(1, 8):cast "float32" / 2 }, 0)
 local path = cr.utils.writable_path "segmentation.png"
 cr.imshow(cr.ops.clip(shown, 0, 1), { columns = 8, file = path,
   title = "pictures, what the network says, what is right" })

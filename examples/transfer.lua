@@ -68,7 +68,7 @@ end
 
 local rows = {}
 local x_test, y_test = digits(5, 9, 100, 200)
-local function note(what, model, started)
+local function add_result(what, model, started)
   local accuracy = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
   rows[#rows + 1] = { what, trained(model), cr.utils.clock() - started, accuracy }
 end
@@ -95,7 +95,7 @@ started = cr.utils.clock()
 local scratch = classifier(stages())
 print "A second one learns 5 to 9 from nothing."
 fit(scratch, x_few, y_few, 1e-3, 30, 10, 0)
-note("all of it, from nothing", scratch, started)
+add_result("all of it, from nothing", scratch, started)
 
 -- The layers of `base` are frozen and run in inference mode: batch normalization uses its stored
 -- statistics and does not update them.
@@ -104,7 +104,7 @@ base.trainable = false
 local new = classifier(base)
 print "A classifier learns them on what the first one sees."
 fit(new, x_few, y_few, 1e-2, 30, 10, 0)
-note("a classifier on frozen stages", new, started)
+add_result("a classifier on frozen stages", new, started)
 
 -- Then the last stage (the layers conv3...) is also trained, with a low learning rate; batch
 -- normalization stays frozen.
@@ -114,7 +114,7 @@ for _, layer in ipairs(base.layers) do
   layer.trainable = layer.name:find "^conv3" ~= nil and layer.class_name ~= "BatchNormalization"
 end
 fit(new, x_few, y_few, 1e-4, 9, 10, 0)
-note("and the last stage with it", new, started)
+add_result("and the last stage with it", new, started)
 
 print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", few, "",
   "weights trained", "seconds", "accuracy"))

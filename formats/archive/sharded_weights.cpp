@@ -79,7 +79,7 @@ std::optional<keras::Names> ShardedWeights::members(const std::string& group) {
       for (const std::string& name : shard(file).members(group).value_or(keras::Names{})) {
         if (!names.insert(name).second)
           fail("'", path_, "': '/", group, "/", name, "' is in two files; nothing was loaded");
-        places_[group + "/" + name] = file;
+        shard_of_dataset_[group + "/" + name] = file;
       }
     return keras::Names(names.begin(), names.end());
   }
@@ -95,9 +95,9 @@ const std::string& ShardedWeights::shard_of(const std::string& dataset) {
   const std::string group = parent_of(dataset);
   const auto files = files_.find(group);
   if (files != files_.end() && files->second.size() == 1) return files->second.front();
-  if (files != files_.end() && !places_.contains(dataset)) members(group);
-  const auto found = places_.find(dataset);
-  if (found == places_.end())
+  if (files != files_.end() && !shard_of_dataset_.contains(dataset)) members(group);
+  const auto found = shard_of_dataset_.find(dataset);
+  if (found == shard_of_dataset_.end())
     fail("'", path_, "': there is no dataset '/", dataset, "'; nothing was loaded");
   return found->second;
 }

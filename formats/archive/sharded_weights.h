@@ -36,7 +36,7 @@ class ShardedWeights final : public keras::WeightSource {
   std::map<std::string, keras::Names> files_;  // the shards that contain each group
   std::map<std::string, std::unique_ptr<hdf5::KerasFile>> open_;
   // the shard that contains each dataset, for groups that are in several shards
-  std::map<std::string, std::string> places_;
+  std::map<std::string, std::string> shard_of_dataset_;
 };
 
 /// Writes shards of at most this size in bytes, unless a single array is larger. Older files stay

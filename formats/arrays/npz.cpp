@@ -34,7 +34,7 @@ using OpenArchivePtr = std::shared_ptr<OpenArchive>;
 
 /// The names of the archive and of a member for error messages, which add the outer quotes:
 /// "w.npz', 'kernel.npy".
-std::string place_of(const OpenArchive& from, const zip::Member& member) {
+std::string quoted_member(const OpenArchive& from, const zip::Member& member) {
   return from.path + "', '" + member.name;
 }
 
@@ -47,12 +47,12 @@ std::string beginning(const OpenArchive& from, const zip::Member& member) {
 }
 
 Tensor in_memory(const OpenArchivePtr& from, const zip::Member& member) {
-  return load(place_of(*from, member), from->archive.text(member), npy_header);
+  return load(quoted_member(*from, member), from->archive.text(member), npy_header);
 }
 
 /// Calls `work`; if it throws an ArchiveError, throws an Error that names the file instead.
 template <class F>
-auto naming(const std::string& path, const F& work) {
+auto with_path_in_errors(const std::string& path, const F& work) {
   try {
     return work();
   } catch (const zip::ArchiveError& refused) {
@@ -61,14 +61,15 @@ auto naming(const std::string& path, const F& work) {
 }
 
 keras::NamedArray array_of(const OpenArchivePtr& from, const zip::Member& member) {
-  const FileArray array = npy_header(place_of(*from, member), beginning(*from, member));
-  check_size(place_of(*from, member), array, member.size - array.start);
+  const FileArray array = npy_header(quoted_member(*from, member), beginning(*from, member));
+  check_size(quoted_member(*from, member), array, member.size - array.start);
   const std::string name = member.name.substr(0, member.name.size() - 4);
   std::vector<int64_t> dims = array.dims;
   if (array.fortran) std::reverse(dims.begin(), dims.end());
   const TensorSpec spec{array.type.dtype, Shape(dims)};
-  return {name, spec,
-          [from, member] { return naming(from->path, [&] { return in_memory(from, member); }); }};
+  return {name, spec, [from, member] {
+            return with_path_in_errors(from->path, [&] { return in_memory(from, member); });
+          }};
 }
 
 }  // namespace
@@ -88,12 +89,12 @@ class Npz final : public keras::NamedFormat {
         .arg("name", "Of the array.");
   }
   List read_ragged(const std::string& path, const std::string& name) {
-    return naming(path, [&]() -> List {
+    return with_path_in_errors(path, [&]() -> List {
       const auto from = std::make_shared<OpenArchive>(path);
       const zip::Member* member = from->archive.find(name + kEnding);
       if (!member) fail("'", path, "' has no array '", name, "'");
       const std::string text = from->archive.text(*member);
-      const std::string title = place_of(*from, *member);
+      const std::string title = quoted_member(*from, *member);
       const size_t start = npy_objects(title, text);
       if (start == 0) fail("'", title, "': expected lists, got an array of numbers");
       const Ragged lists = read_ragged_pickle(title, std::string_view(text).substr(start));
@@ -104,11 +105,11 @@ class Npz final : public keras::NamedFormat {
   /// Opens the array `array_path`. If its bytes in the file need no conversion, they are compared
   /// with the checksum in the archive and stay in the file; otherwise they are read to memory.
   Tensor open_array(const std::string& path, const std::string& array_path) override {
-    return naming(path, [&]() -> Tensor {
+    return with_path_in_errors(path, [&]() -> Tensor {
       const auto from = std::make_shared<OpenArchive>(path);
       const std::string name = open_file(path, array_path).find(array_path).name;
       const zip::Member& member = *from->archive.find(name + kEnding);
-      const FileArray array = npy_header(place_of(*from, member), beginning(*from, member));
+      const FileArray array = npy_header(quoted_member(*from, member), beginning(*from, member));
       const bool plain = !member.packed() && !array.type.converted() && !array.fortran &&
                          array.type.dtype != DType::boolean;
       if (!plain || (array.swapped && array.type.width > 1)) return in_memory(from, member);
@@ -119,7 +120,7 @@ class Npz final : public keras::NamedFormat {
   }
 
   NamedTensors read_arrays(const std::string& path) override {
-    return naming(path, [&] {
+    return with_path_in_errors(path, [&] {
       const auto from = std::make_shared<OpenArchive>(path);
       NamedTensors arrays;
       for (const zip::Member& member : from->archive.members())
@@ -147,13 +148,14 @@ class Npz final : public keras::NamedFormat {
 
  private:
   keras::NamedArrays open_file(const std::string& path, const std::string& wanted) const override {
-    return naming(path, [&]() -> keras::NamedArrays {
+    return with_path_in_errors(path, [&]() -> keras::NamedArrays {
       const auto from = std::make_shared<OpenArchive>(path);
       std::vector<keras::NamedArray> arrays;
       for (const zip::Member& listed : from->archive.members()) {
         if (!listed.name.ends_with(kEnding)) continue;
         const zip::Member& member = *from->archive.find(listed.name);
-        const bool objects = npy_objects(place_of(*from, member), beginning(*from, member)) > 0;
+        const bool objects =
+            npy_objects(quoted_member(*from, member), beginning(*from, member)) > 0;
         if (!objects || member.name == wanted + kEnding) arrays.push_back(array_of(from, member));
       }
       return {path, std::move(arrays)};

@@ -18,7 +18,7 @@ class CheckedStorage final : public Storage {
       : file_(std::move(file)),
         start_(start),
         pieces_(std::move(pieces)),
-        known_(pieces_.size()),
+        is_verified_(pieces_.size()),
         what_(std::move(what)) {
     bytes_ = bytes;
   }
@@ -26,7 +26,7 @@ class CheckedStorage final : public Storage {
   void fetch(size_t offset, size_t count, void* target) const override {
     file_->read(start_ + offset, count, target);
     for (size_t k = offset / kPiece; k * kPiece < offset + count; ++k)
-      if (!known_[k].load(std::memory_order_relaxed))
+      if (!is_verified_[k].load(std::memory_order_relaxed))
         check(k, offset, count, static_cast<const std::byte*>(target));
   }
   size_t block() const override { return file_->block(); }
@@ -43,14 +43,14 @@ class CheckedStorage final : public Storage {
     if (crc32c(all ? read + (begin - offset) : piece.data(), size) != pieces_[k])
       fail(what_, " is damaged: bytes ", begin, " to ", begin + size,
            " of it are not those that were saved");
-    known_[k].store(true, std::memory_order_relaxed);
+    is_verified_[k].store(true, std::memory_order_relaxed);
   }
 
   std::shared_ptr<Storage> file_;
   uint64_t start_;
   std::vector<uint32_t> pieces_;
-  mutable std::vector<std::atomic<bool>> known_;  ///< whether each piece was compared with its
-                                                  ///< checksum
+  mutable std::vector<std::atomic<bool>> is_verified_;  ///< whether each piece was compared with
+                                                        ///< its checksum
   std::string what_;
 };
 

@@ -44,8 +44,8 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
   for (const Program::Instruction& i : traced.program.code)
     for (int value : i.inputs) at(value).is_read = true;
   for (const Program::Constant& c : traced.program.constants)
-    if (!traced.filled.contains(c.value) && !traced.counted.contains(c.value) &&
-        !traced.sized.contains(c.value))
+    if (!traced.fill_values.contains(c.value) && !traced.progressions.contains(c.value) &&
+        !traced.symbolic_values.contains(c.value))
       bind(c.value, c.tensor);
 }
 
@@ -86,11 +86,12 @@ std::string Emitter::name_of(int value) {
   if (form.constant) return form.last = constant(form.constant);
   if (!form.first.empty())
     return form.last = transposed(form.first, to_channels_last(sizes_of(value).size()));
-  if (const auto filled = traced_.filled.find(value); filled != traced_.filled.end())
+  if (const auto filled = traced_.fill_values.find(value); filled != traced_.fill_values.end())
     return form.last = node("Expand", {constant(filled->second), shape(sizes_of(value))});
-  if (const auto counted = traced_.counted.find(value); counted != traced_.counted.end())
+  if (const auto counted = traced_.progressions.find(value); counted != traced_.progressions.end())
     return form.last = node("Reshape", {rows_of(counted->second), shape(sizes_of(value))});
-  if (const auto sized = traced_.sized.find(value); sized != traced_.sized.end())
+  if (const auto sized = traced_.symbolic_values.find(value);
+      sized != traced_.symbolic_values.end())
     return form.last = filled_with(sized->second, spec_of(value));
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
@@ -128,14 +129,14 @@ std::string Emitter::first_name_of(int value) {
 }
 
 bool Emitter::is_zero(size_t i) {
-  const auto filled = traced_.filled.find(instruction_->inputs[i]);
-  const Tensor value = filled == traced_.filled.end() ? known(i) : filled->second;
+  const auto filled = traced_.fill_values.find(instruction_->inputs[i]);
+  const Tensor value = filled == traced_.fill_values.end() ? known(i) : filled->second;
   if (!value) return false;
   const std::vector<double> numbers = value.to_vector();
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
 }
 
-std::pair<Names, bool> Emitter::aligned() {
+std::pair<Names, bool> Emitter::inputs_in_one_layout() {
   size_t rank = 0;
   bool first = false, fits = true;
   for (int value : instruction_->inputs) {
@@ -157,7 +158,7 @@ std::pair<Names, bool> Emitter::aligned() {
   return {names, first && fits};
 }
 
-void Emitter::give_aligned(const std::string& name, bool first) {
+void Emitter::set_result(const std::string& name, bool first) {
   first ? give_channels_first(name) : give(name);
 }
 
@@ -224,7 +225,7 @@ const std::string& Emitter::dynamic_axis(int axis) {
   const SymbolicSize wanted{1, 0, 1 << axis};
   name = unique_name(file_, text_of(wanted));
   const auto at = static_cast<size_t>(axis);
-  for (const End& end : file_.main.inputs) {
+  for (const GraphTensor& end : file_.main.inputs) {
     if (end.sizes.size() <= at || end.sizes[at] != code_of(wanted)) continue;
     const Node size{
         "Shape", {end.name}, {name}, {{"start", int64_t{axis}}, {"end", int64_t{axis + 1}}}};

@@ -49,10 +49,10 @@ class Emitter {
   /// Whether the slice counts its start from the end of this axis.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
   /// The names of all inputs, converted to the same form, and whether that form is channels first.
-  std::pair<Names, bool> aligned();
+  std::pair<Names, bool> inputs_in_one_layout();
   /// Sets the name of the result, which has channels first if `first` is true, as returned by
-  /// aligned().
-  void give_aligned(const std::string& name, bool first);
+  /// inputs_in_one_layout().
+  void set_result(const std::string& name, bool first);
   /// Converts the body of a scan to a graph.
   std::shared_ptr<const Graph> body(const Scan& scan);
 

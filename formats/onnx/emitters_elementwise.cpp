@@ -56,8 +56,8 @@ std::string unary_node(Emitter& e, UnaryKind kind, const std::string& x) {
 }
 
 void write_unary(Emitter& e, const Unary& op) {
-  const auto [x, first] = e.aligned();
-  e.give_aligned(unary_node(e, op.kind, x[0]), first);
+  const auto [x, first] = e.inputs_in_one_layout();
+  e.set_result(unary_node(e, op.kind, x[0]), first);
 }
 
 struct BinaryRow {
@@ -88,13 +88,13 @@ std::string binary_node(Emitter& e, BinaryKind kind, const Names& x) {
 }
 
 void write_binary(Emitter& e, const Binary& op) {
-  const auto [x, first] = e.aligned();
-  e.give_aligned(binary_node(e, op.kind, x), first);
+  const auto [x, first] = e.inputs_in_one_layout();
+  e.set_result(binary_node(e, op.kind, x), first);
 }
 
 void write_select(Emitter& e, const Select&) {
-  const auto [x, first] = e.aligned();
-  e.give_aligned(e.node("Where", x), first);
+  const auto [x, first] = e.inputs_in_one_layout();
+  e.set_result(e.node("Where", x), first);
 }
 
 std::string cast(Emitter& e, const std::string& x, DType dtype) {
@@ -102,8 +102,8 @@ std::string cast(Emitter& e, const std::string& x, DType dtype) {
 }
 
 void write_cast(Emitter& e, const Cast& op) {
-  const auto [x, first] = e.aligned();
-  e.give_aligned(cast(e, x[0], op.dtype), first);
+  const auto [x, first] = e.inputs_in_one_layout();
+  e.set_result(cast(e, x[0], op.dtype), first);
 }
 
 /// The runtime of ONNX checks indices, so no node is needed.

@@ -34,10 +34,10 @@ void write_transpose(Emitter& e, const Transpose& op) {
 }
 
 void write_concat(Emitter& e, const Concat& op) {
-  const auto [parts, first] = e.aligned();
+  const auto [parts, first] = e.inputs_in_one_layout();
   const int64_t rank = e.spec().shape.rank();
   const int64_t turned = op.axis == 0 ? 0 : op.axis == rank - 1 ? 1 : op.axis + 1;
-  e.give_aligned(e.node("Concat", parts, {{"axis", first ? turned : op.axis}}), first);
+  e.set_result(e.node("Concat", parts, {{"axis", first ? turned : op.axis}}), first);
 }
 
 void write_slice(Emitter& e, const Slice& op) {

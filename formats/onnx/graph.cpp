@@ -51,7 +51,7 @@ Message tensor_message(const std::string& name, const Tensor& tensor) {
   return message.text(9, {bytes, tensor.bytes()});
 }
 
-Message end_message(const End& end) {
+Message end_message(const GraphTensor& end) {
   Message shape;
   for (int64_t size : end.sizes) {
     Message dim;
@@ -73,8 +73,8 @@ Message graph_message(const Graph& graph) {
   message.text(2, graph.name);
   for (const auto& [name, tensor] : graph.constants)
     message.message(5, tensor_message(name, tensor));
-  for (const End& end : graph.inputs) message.message(11, end_message(end));
-  for (const End& end : graph.outputs) message.message(12, end_message(end));
+  for (const GraphTensor& end : graph.inputs) message.message(11, end_message(end));
+  for (const GraphTensor& end : graph.outputs) message.message(12, end_message(end));
   return message;
 }
 

@@ -40,7 +40,7 @@ struct Node {
 };
 
 /// An input or output of the graph.
-struct End {
+struct GraphTensor {
   std::string name;
   DType dtype;
   Sizes sizes;
@@ -50,7 +50,7 @@ struct Graph {
   std::string name;
   std::vector<Node> nodes;
   std::vector<std::pair<std::string, Tensor>> constants;
-  std::vector<End> inputs, outputs;
+  std::vector<GraphTensor> inputs, outputs;
 };
 
 /// The number that ONNX uses for a dtype.

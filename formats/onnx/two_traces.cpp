@@ -120,14 +120,15 @@ void compare_constants(Traced& traced, const Program& b) {
     if (one.spec() == other.spec()) {
       const int64_t size = size_of_numbers(one, other, location);
       if (size == 0) refuse(location);
-      traced.sized[constants[i].value] = size;
+      traced.symbolic_values[constants[i].value] = size;
       continue;
     }
     const Tensor value = only_value(one), same = only_value(other);
     if (value && same && same_bytes(value, same))
-      traced.filled[constants[i].value] = value;
+      traced.fill_values[constants[i].value] = value;
     else
-      traced.counted[constants[i].value] = row_progression(in_rows(one), in_rows(other), location);
+      traced.progressions[constants[i].value] =
+          row_progression(in_rows(one), in_rows(other), location);
   }
 }
 

@@ -23,10 +23,10 @@ struct Traced {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
   /// The only element of each value that has an axis of symbolic size and equal elements.
-  std::map<int, Tensor> filled;
-  std::map<int, RowProgression> counted;
+  std::map<int, Tensor> fill_values;
+  std::map<int, RowProgression> progressions;
   /// For values whose elements all equal a symbolic size, the code of that size.
-  std::map<int, int64_t> sized;
+  std::map<int, int64_t> symbolic_values;
   /// The axes along which slices are counted from the end, by the position of the instruction.
   std::map<size_t, std::vector<bool>> from_end;
   std::map<size_t, Traced> bodies;  ///< bodies of scans, by the position of the instruction

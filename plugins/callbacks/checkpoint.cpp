@@ -14,7 +14,7 @@ namespace {
 
 /// The time of a save: the epoch and the batch, counted from 1. At the end of an epoch there is no
 /// batch.
-struct Moment {
+struct SaveTime {
   int64_t epoch;
   std::optional<int64_t> batch;
   std::optional<int64_t> number(const std::string& name) const {
@@ -23,7 +23,7 @@ struct Moment {
 };
 
 /// The value of a placeholder such as "epoch:02d" or "val_loss:.2f".
-std::string fill_placeholder(const std::string& text, const Moment& moment, const Logs& logs) {
+std::string fill_placeholder(const std::string& text, const SaveTime& moment, const Logs& logs) {
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   std::string format = colon == std::string::npos ? "" : text.substr(colon + 1);
@@ -50,7 +50,7 @@ std::string fill_placeholder(const std::string& text, const Moment& moment, cons
 }
 
 /// Fills the placeholders of a path: "m-03.h5" for "m-{epoch:02d}.h5".
-std::string fill_path(const std::string& pattern, const Moment& moment, const Logs& logs) {
+std::string fill_path(const std::string& pattern, const SaveTime& moment, const Logs& logs) {
   std::string path;
   for (size_t i = 0; i < pattern.size();) {
     const size_t close = pattern[i] == '{' ? pattern.find('}', i) : std::string::npos;
@@ -131,7 +131,7 @@ class ModelCheckpoint final : public Callback {
     else
       format_to_write<ModelFormat>(name);
   }
-  void consider(const Moment& moment, const Logs& logs) {
+  void consider(const SaveTime& moment, const Logs& logs) {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
       return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", moment.epoch);
     if (!best_only_) return void(save(moment, logs, ""));
@@ -159,7 +159,7 @@ class ModelCheckpoint final : public Callback {
   }
   /// Saves the model. If that fails, prints the reason and returns false; training continues and
   /// the previous file is kept.
-  bool save(const Moment& moment, const Logs& logs, const std::string& change) {
+  bool save(const SaveTime& moment, const Logs& logs, const std::string& change) {
     const std::string path = fill_path(path_, moment, logs);
     const int64_t epoch = moment.epoch;
     if (const std::string bad = weight_not_finite(*model_); !bad.empty()) {

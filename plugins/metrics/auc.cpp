@@ -11,9 +11,9 @@ namespace {
 
 using namespace ops;
 
-/// The values at all thresholds except the last (before) or except the first (after).
-Tensor before(const Tensor& x) { return slice_axis(x, 0, 0, x.dim(0) - 1); }
-Tensor after(const Tensor& x) { return slice_axis(x, 0, 1, x.dim(0)); }
+/// The values at all thresholds except the last (all_but_last) or except the first (all_but_first).
+Tensor all_but_last(const Tensor& x) { return slice_axis(x, 0, 0, x.dim(0) - 1); }
+Tensor all_but_first(const Tensor& x) { return slice_axis(x, 0, 1, x.dim(0)); }
 
 class Auc final : public Metric {
  public:
@@ -78,10 +78,10 @@ class Auc final : public Metric {
     const auto [x, y] = curve == "ROC"  ? Curve{state_.fall_out(), state_.recall()}
                         : curve == "PR" ? Curve{state_.recall(), state_.precision()}
                                         : gain();
-    const Tensor height = method == "INTERPOLATION" ? (before(y) + after(y)) / 2.0
-                          : method == "MINORING"    ? minimum(before(y), after(y))
-                                                    : maximum(before(y), after(y));
-    return over_labels(as_result(sum((before(x) - after(x)) * height, {0})));
+    const Tensor height = method == "INTERPOLATION" ? (all_but_last(y) + all_but_first(y)) / 2.0
+                          : method == "MINORING"    ? minimum(all_but_last(y), all_but_first(y))
+                                                    : maximum(all_but_last(y), all_but_first(y));
+    return over_labels(as_result(sum((all_but_last(x) - all_but_first(x)) * height, {0})));
   }
 
  private:
@@ -116,12 +116,15 @@ class Auc final : public Metric {
   /// between thresholds, true positives grow linearly with predicted positives.
   Tensor interpolated_precision() const {
     const Tensor tp = state_.true_positives, predicted = tp + state_.false_positives.value();
-    const Tensor gained = before(tp) - after(tp);
-    const Tensor slope = divide_no_nan(gained, maximum(before(predicted) - after(predicted), 0));
-    const Tensor intercept = after(tp) - slope * after(predicted);
-    const Tensor both = logical_and(greater(before(predicted), 0), greater(after(predicted), 0));
-    const Tensor ratio = where(both, divide_no_nan(before(predicted), after(predicted)), 1);
-    const Tensor positives = after(tp) + after(state_.false_negatives);
+    const Tensor gained = all_but_last(tp) - all_but_first(tp);
+    const Tensor slope =
+        divide_no_nan(gained, maximum(all_but_last(predicted) - all_but_first(predicted), 0));
+    const Tensor intercept = all_but_first(tp) - slope * all_but_first(predicted);
+    const Tensor both =
+        logical_and(greater(all_but_last(predicted), 0), greater(all_but_first(predicted), 0));
+    const Tensor ratio =
+        where(both, divide_no_nan(all_but_last(predicted), all_but_first(predicted)), 1);
+    const Tensor positives = all_but_first(tp) + all_but_first(state_.false_negatives);
     return sum(divide_no_nan(slope * (gained + intercept * log(ratio)), maximum(positives, 0)),
                {0});
   }

@@ -44,7 +44,7 @@ Tensor convert_to_tensor(const Tensor& x, MaybeType dtype, std::optional<bool> s
 }
 
 template <Tensor (*F)(const Shape&, DType)>
-Tensor made(const Shape& shape, MaybeType dtype) {
+Tensor created_with(const Shape& shape, MaybeType dtype) {
   return F(known(shape), or_float(dtype));
 }
 
@@ -60,9 +60,11 @@ CRESCENT_REGISTER(creation) {
            &convert_to_tensor, "Converts a number, a table or a tensor to a tensor.");
   Operations(registry, "keras.src.ops.numpy")
       .add("Array", "array(x, dtype=None)", &ops::array, "The same as convert_to_tensor.")
-      .add("Zeros", "zeros(shape, dtype=None)", &made<ops::zeros>, "A tensor of zeros of a shape.")
-      .add("Ones", "ones(shape, dtype=None)", &made<ops::ones>, "A tensor of ones of a shape.")
-      .add("Empty", "empty(shape, dtype=None)", &made<ops::empty>,
+      .add("Zeros", "zeros(shape, dtype=None)", &created_with<ops::zeros>,
+           "A tensor of zeros of a shape.")
+      .add("Ones", "ones(shape, dtype=None)", &created_with<ops::ones>,
+           "A tensor of ones of a shape.")
+      .add("Empty", "empty(shape, dtype=None)", &created_with<ops::empty>,
            "A tensor for later assignment; its elements are zeros.")
       .add("Full", "full(shape, fill_value, dtype=None)", &full,
            "A tensor of a shape filled with one value.")

@@ -20,13 +20,13 @@ class OptimizerMap final : public Plain {
         .field("default_optimizer", &OptimizerMap::default_,
                "Optimizer of weights that no pattern matches.")
         .required()
-        .field("optimizer_map", &OptimizerMap::given_, "A table {pattern = optimizer}.");
+        .field("optimizer_map", &OptimizerMap::map_option_, "A table {pattern = optimizer}.");
   }
   void configured() override {
     rules_.clear();
-    if (given_.is_null()) return;
-    if (!given_.is_dict()) fail("optimizer_map must be a dictionary. Received: ", given_);
-    for (const DictEntry& entry : given_.as_dict())
+    if (map_option_.is_null()) return;
+    if (!map_option_.is_dict()) fail("optimizer_map must be a dictionary. Received: ", map_option_);
+    for (const DictEntry& entry : map_option_.as_dict())
       rules_.push_back(
           {entry.key, Pattern(entry.key, "optimizer_map"), get<Optimizer>(entry.value)});
   }
@@ -72,7 +72,7 @@ class OptimizerMap final : public Plain {
   };
 
   Ref<Optimizer> default_;
-  Value given_;
+  Value map_option_;
   std::vector<OptimizerRule> rules_;
 };
 

@@ -12,7 +12,7 @@
 namespace crescent::editor {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{4} << 20, kKeptBytes = size_t{1} << 20;
+constexpr size_t kMaxBytes = size_t{4} << 20, kShortenedBytes = size_t{1} << 20;
 
 /// Opens the file and locks it against other sessions. If the opened file has no links, another
 /// session has replaced it after it was opened; then the function opens the new file instead.
@@ -83,9 +83,9 @@ void History::refresh() {
   if (const Descriptor file = open_locked(path_); file >= 0) read_new_entries(file);
 }
 
-/// Replaces a file that has become too long by its last entries, about kKeptBytes.
+/// Replaces a file that has become too long by its last entries, about kShortenedBytes.
 void History::shorten(int file) {
-  size_t start = read_ - kKeptBytes;
+  size_t start = read_ - kShortenedBytes;
   std::string text = read_from(file, start);
   const size_t entry = text.find("\n> ");
   if (entry == text.npos) return;

@@ -11,7 +11,7 @@ void Search::begin(const std::string& text, size_t entries) {
   index_ = entries;
 }
 
-void Search::look(const History& history, size_t from) {
+void Search::find_from(const History& history, size_t from) {
   const size_t found = history.find(from, pattern_);
   failed_ = found == std::string::npos;
   if (failed_) return;
@@ -21,16 +21,16 @@ void Search::look(const History& history, size_t from) {
 
 void Search::extend(const std::string& text, const History& history) {
   pattern_ += text;
-  look(history, index_ + 1);
+  find_from(history, index_ + 1);
 }
 
 void Search::shorten(const History& history) {
   pattern_.resize(previous_letter(pattern_, pattern_.size()));
-  look(history, history.entries().size());
+  find_from(history, history.entries().size());
 }
 
 void Search::older(const History& history) {
-  for (const std::string last = found_; found_ == last && !failed_;) look(history, index_);
+  for (const std::string last = found_; found_ == last && !failed_;) find_from(history, index_);
 }
 
 std::string Search::status() const { return (failed_ ? "not found: " : "search: ") + pattern_; }

@@ -26,7 +26,7 @@ class Search {
   std::string status() const;
 
  private:
-  void look(const History& history, size_t from);
+  void find_from(const History& history, size_t from);
 
   bool active_ = false, failed_ = false;
   std::string pattern_, before_, found_;

@@ -298,7 +298,7 @@ end
 
 --- Encodes the features (sorted by name, then the crosses) and concatenates them, or returns them
 --- by name with output_mode "dict".
-local function merged(self, features)
+local function encoded_features(self, features)
   local list, by_name = {}, {}
   local function add(name, spec, layer)
     local feature = encoded(self, name, spec, layer, features[name])
@@ -336,7 +336,7 @@ end
 --- The encoded features: one concatenated symbol, or with output_mode "dict" one symbol per
 --- feature.
 function Space:get_encoded_features()
-  self.encoded = self.encoded or merged(self, self:get_preprocessed_features())
+  self.encoded = self.encoded or encoded_features(self, self:get_preprocessed_features())
   return self.encoded
 end
 
@@ -361,7 +361,7 @@ function Space:__call(data)
     end
     columns[name] = as_column(given)
   end
-  local result = merged(self, preprocessed(self, columns))
+  local result = encoded_features(self, preprocessed(self, columns))
   if not single then return result end
   if self.output_mode == "concat" then return cr.ops.squeeze(result, 0) end
   for name, feature in pairs(result) do result[name] = cr.ops.squeeze(feature, 0) end

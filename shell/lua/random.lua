@@ -104,7 +104,7 @@ define("binomial", "Samples of the binomial distribution: numbers of successes."
 end)
 
 -- The probabilities of the items as a tensor; fails unless they are at least 0 and their sum is 1.
-local function checked_shares(p, count)
+local function checked_probabilities(p, count)
   p = ops.cast(p, "float64")
   if #p.shape ~= 1 or #p ~= count then
     shell.fail("choice: expected a probability for each of ", count, " items, got shape ",
@@ -119,7 +119,7 @@ local function checked_shares(p, count)
 end
 
 -- Draws `number` of the indices from 0 to count - 1, with the probabilities p or with equal ones.
-local function drawn_places(count, number, replace, p, seed)
+local function sample_indices(count, number, replace, p, seed)
   if not replace and not p then return cr.random.permutation(count, seed):slice(1, number) end
   if replace and not p then return cr.random.randint({ number }, 0, count, { seed = seed }) end
   if replace then
@@ -158,11 +158,11 @@ define("choice",
   if not replace and number > count then
     shell.fail("choice: ", number, " items without replacement of ", count)
   end
-  p = p ~= nil and checked_shares(p, count) or nil
+  p = p ~= nil and checked_probabilities(p, count) or nil
   if p and not replace and ops.sum(ops.greater(p, 0)):item() < number then
     shell.fail("choice: ", number, " items without replacement, fewer have a probability above 0")
   end
-  local places = ops.cast(drawn_places(count, number, replace, p, generator(seed)), "int32")
+  local places = ops.cast(sample_indices(count, number, replace, p, generator(seed)), "int32")
   places = ops.reshape(places, shape)
   return items and ops.take(items, places, 0) or places
 end)

@@ -155,13 +155,13 @@ end
 
 --- The snippet for a class: it has a placeholder for each required option.
 local function snippet(class)
-  local places = {}
+  local placeholders = {}
   for _, option in ipairs(class.options) do
     if option.required then
-      places[#places + 1] = ("${%d:%s}"):format(#places + 1, option.name)
+      placeholders[#placeholders + 1] = ("${%d:%s}"):format(#placeholders + 1, option.name)
     end
   end
-  local body = ("%s(%s)$0"):format(path_of(class), table.concat(places, ", "))
+  local body = ("%s(%s)$0"):format(path_of(class), table.concat(placeholders, ", "))
   return ("  %s: {\"scope\": \"lua\", \"prefix\": %s, \"body\": %s, \"description\": %s}"):format(
     quoted(path_of(class)), quoted(class.name), quoted(body), quoted(class.doc))
 end

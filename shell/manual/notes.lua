@@ -27,8 +27,8 @@ for _, file in ipairs(host.notes) do read(file.text, file.name) end
 function notes.of(path) return rows[path] or {} end
 
 --- Fails if a note is about a name that does not exist.
-function notes.check(places)
-  for path in pairs(rows) do assert(places[path], path .. " has a note and is not there") end
+function notes.check(anchors)
+  for path in pairs(rows) do assert(anchors[path], path .. " has a note and is not there") end
 end
 
 return notes

@@ -28,23 +28,23 @@ local function is_member(path)
   return parent_of(path):find "%.%u[%w]*$" and members[last_of(path)]
 end
 
-local places = {} -- the page and anchor of each full name
-for _, class in ipairs(listing.classes) do places[path_of(class)] = file_of(path_of(class)) end
+local anchors = {} -- the page and anchor of each full name
+for _, class in ipairs(listing.classes) do anchors[path_of(class)] = file_of(path_of(class)) end
 for _, row in ipairs(listing.functions) do
   if not is_member(row.path) then
-    places[row.path] = file_of(parent_of(row.path)) .. "#" .. last_of(row.path)
+    anchors[row.path] = file_of(parent_of(row.path)) .. "#" .. last_of(row.path)
   end
 end
-for _, row in ipairs(listing.namespaces) do places[row.path] = file_of(row.path) end
+for _, row in ipairs(listing.namespaces) do anchors[row.path] = file_of(row.path) end
 for _, type in ipairs(listing.types) do
   for _, method in ipairs(type.methods) do
-    places[type.name .. ":" .. method.name] = type_file(type.name) .. "#" .. method.name
+    anchors[type.name .. ":" .. method.name] = type_file(type.name) .. "#" .. method.name
   end
 end
 
 --- The page of a name as it is written in code: cr.layers.Dense, layers.Dense or model:fit; nil if
 --- there is none.
-function reference.page_of(name) return places[name] or places["cr." .. name] end
+function reference.page_of(name) return anchors[name] or anchors["cr." .. name] end
 
 -- ---- parts of pages
 
@@ -61,8 +61,8 @@ end
 --- The HTML for the type of a row; the names of kinds of classes link to their pages.
 local function type_of(row)
   local text = escaped(row.type == "" and "anything" or row.type)
-  if row.kind and places["cr." .. plural_of(row.kind)] then
-    local link = element("a", row.kind, ('href="%s"'):format(places["cr." .. plural_of(row.kind)]))
+  if row.kind and anchors["cr." .. plural_of(row.kind)] then
+    local link = element("a", row.kind, ('href="%s"'):format(anchors["cr." .. plural_of(row.kind)]))
     text = text:gsub("of kind " .. row.kind, "of kind " .. link:gsub("%%", "%%%%"))
   end
   return text
@@ -468,7 +468,7 @@ function reference.pages()
   for _, type in ipairs(merged_types()) do
     if #type.methods + #type.properties > 0 then pages[#pages + 1] = type_page(type) end
   end
-  notes.check(places)
+  notes.check(anchors)
   return pages
 end
 

@@ -42,7 +42,7 @@ class ListingBuilder {
   void table(const std::string& path) {
     reserve(L_, 8);
     const int index = lua_gettop(L_);
-    if (around_.insert(lua_topointer(L_, index)).second) {
+    if (enclosing_tables_.insert(lua_topointer(L_, index)).second) {
       fill(index);
       for (lua_pushnil(L_); lua_next(L_, index);) {
         if (lua_type(L_, -2) == LUA_TSTRING)
@@ -50,7 +50,7 @@ class ListingBuilder {
         else
           lua_pop(L_, 1);
       }
-      around_.erase(lua_topointer(L_, index));
+      enclosing_tables_.erase(lua_topointer(L_, index));
     }
     lua_settop(L_, index - 1);
   }
@@ -103,7 +103,7 @@ class ListingBuilder {
 
   lua_State* L_;
   std::map<std::string, const void*> identities_;  ///< the address of the function at each path
-  std::set<const void*> around_;                   ///< the tables that contain the table being
+  std::set<const void*> enclosing_tables_;         ///< the tables that contain the table being
                                                    ///< visited
 };
 

@@ -15,20 +15,20 @@ namespace fs = std::filesystem;
 /// A temporary path in a new folder beside the target. A file is written there first; its
 /// companions, such as shards of weights, are written to the folder too. The destructor removes the
 /// folder.
-class Rehearsal {
+class TemporaryTarget {
  public:
-  explicit Rehearsal(const fs::path& target)
+  explicit TemporaryTarget(const fs::path& target)
       : target_(target.string()),
         folder_(target.parent_path() / concat(".convert-", getpid())),
         path_((folder_ / target.filename()).string()) {
     std::error_code ignored;  // ignored: the writer reports that the parent folder does not exist
     fs::create_directory(folder_, ignored);
   }
-  ~Rehearsal() {
+  ~TemporaryTarget() {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
-  Rehearsal(const Rehearsal&) = delete;
+  TemporaryTarget(const TemporaryTarget&) = delete;
   const std::string& path() const { return path_; }
   /// The message with the temporary path replaced by the path of the target.
   std::string of_target(std::string text) const {
@@ -74,8 +74,8 @@ using Save = std::function<void(const std::string& path)>;
 }
 
 /// Prints the warnings since the last call; fails if one of them says that content would be lost.
-void refuse_losses(const std::string& from, const Rehearsal& rehearsal) {
-  for (std::string& text : Warnings::texts()) text = rehearsal.of_target(std::move(text));
+void refuse_losses(const std::string& from, const TemporaryTarget& target) {
+  for (std::string& text : Warnings::texts()) text = target.of_target(std::move(text));
   for (const std::string& text : Warnings::texts())
     for (const char* words : kLost)
       if (text.find(words) != text.npos) refuse(from, "this would be lost: " + text);
@@ -121,29 +121,29 @@ std::string carried(Model& model) {
                        " steps taken, ", model.epochs_trained(), " epochs\n");
 }
 
-Save convert_model(const std::string& from, const std::string& to, const Rehearsal& rehearsal,
+Save convert_model(const std::string& from, const std::string& to, const TemporaryTarget& target,
                    const FileArguments& given) {
   const ModelPtr model = load_model(from);
-  refuse_losses(from, rehearsal);
+  refuse_losses(from, target);
   print(carried(*model));
   if (holds_models(to)) {
     const auto format = format_to_write<ModelFormat>(to);
     const Dict options = save_options(format->save_model_options(), given);
     const Save save = [=](const std::string& path) { format->save_model(*model, path, options); };
-    save(rehearsal.path());
-    refuse_losses(from, rehearsal);
+    save(target.path());
+    refuse_losses(from, target);
     if (is_written_only(to))
       print("  what it predicts alone: what compile was given and the layers stay behind\n");
     else
-      check_same_weights(*model, *load_model(rehearsal.path()), to);
+      check_same_weights(*model, *load_model(target.path()), to);
     return save;
   }
   const auto format = format_to_write<WeightsFormat>(to);
   const Dict options = save_options(format->save_weights_options(), given);
   const Save save = [=](const std::string& path) { format->save_weights(*model, path, options); };
-  save(rehearsal.path());
+  save(target.path());
   const ModelPtr again = load_model(from);
-  load_weights(*again, rehearsal.path());
+  load_weights(*again, target.path());
   check_same_weights(*model, *again, to);
   print("  weights alone: layers and what compile was given stay behind\n");
   return save;
@@ -151,7 +151,7 @@ Save convert_model(const std::string& from, const std::string& to, const Rehears
 
 /// Converts arrays between two formats that both store arrays by name.
 Save convert_arrays(const std::string& from, const Dict& told, const std::string& to,
-                    const Rehearsal& rehearsal) {
+                    const TemporaryTarget& target) {
   const auto reader = format_to_read<ReadsArrays>(from);
   const auto writer = format_to_write<WritesArrays>(to);
   NamedTensors arrays;
@@ -160,14 +160,15 @@ Save convert_arrays(const std::string& from, const Dict& told, const std::string
     arrays.emplace_back(name, reader->read_array(from, name));
   }
   const Save save = [=](const std::string& path) { writer->write_arrays(path, arrays); };
-  save(rehearsal.path());
+  save(target.path());
   print(concat("  ", arrays.size(), " arrays\n"));
   return save;
 }
 
 /// The reason why a file that contains `kind` (arrays or weights) instead of a model cannot be
 /// converted to the file `to`.
-std::string why_not(const std::string& kind, const std::string& to, const FileArguments& given) {
+std::string conversion_error(const std::string& kind, const std::string& to,
+                             const FileArguments& given) {
   constexpr const char* kInScript = ": load them into the model in a script and save that";
   if (kind == "arrays" && given.has("target")) return "--target is for models, and it holds arrays";
   if (kind == "weights" && !holds_models(to))
@@ -178,13 +179,13 @@ std::string why_not(const std::string& kind, const std::string& to, const FileAr
 
 /// Returns f(); error messages then name the target instead of the temporary path.
 template <class F>
-Save rehearsed(const Rehearsal& rehearsal, F f) {
+Save with_target_in_errors(const TemporaryTarget& target, F f) {
   try {
     return f();
   } catch (const Interrupted&) {
     throw;
   } catch (const Error& error) {
-    fail(rehearsal.of_target(error.what()));
+    fail(target.of_target(error.what()));
   }
 }
 
@@ -198,15 +199,15 @@ int convert(const std::vector<std::string>& arguments) {
   const bool dry = given.has("dry-run");
   print(concat(dry ? "would convert '" : "converting '", from, "' (", kind, ") to '", to, "'\n"));
   const Warnings warnings;
-  const Rehearsal rehearsal(to);
+  const TemporaryTarget target(to);
   Save save;
   if (kind == "model")
-    save = rehearsed(rehearsal, [&] { return convert_model(from, to, rehearsal, given); });
+    save = with_target_in_errors(target, [&] { return convert_model(from, to, target, given); });
   else if (kind == "arrays" && !given.has("target"))
-    save =
-        rehearsed(rehearsal, [&] { return convert_arrays(from, told.as_dict(), to, rehearsal); });
+    save = with_target_in_errors(target,
+                                 [&] { return convert_arrays(from, told.as_dict(), to, target); });
   else
-    refuse(from, why_not(kind, to, given));
+    refuse(from, conversion_error(kind, to, given));
   if (!dry) save(to);
   print(dry                   ? "nothing was written\n"
         : is_written_only(to) ? "done\n"

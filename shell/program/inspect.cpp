@@ -86,7 +86,7 @@ Value columns_of(Format& format, const std::string& path) {
 
 /// The summary of a file, made as the abilities of its format allow; null for formats that are only
 /// written.
-Value told_by(Format& format, const std::string& path) {
+Value summary_of(Format& format, const std::string& path) {
   const auto& schema = format.info()->schema;
   if (const Method* inspect = schema.find_method("inspect"))
     return inspect->call(dynamic_cast<void*>(&format), {{"path", path}});
@@ -202,7 +202,7 @@ int64_t size_of_file(const std::string& path) {
 
 Value described_file(const std::string& path) {
   const FormatPtr format = format_to_read(path);
-  const Value told = told_by(*format, path);
+  const Value told = summary_of(*format, path);
   if (told.is_null())
     fail("'", path, "': files of format ", format->class_name(),
          " are only written; inspect reads those of ", join(shown_formats()));

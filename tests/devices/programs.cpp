@@ -205,13 +205,13 @@ TEST_CASE("programs: a profile names what ran") {
 TEST_CASE("programs: the host goes on while a device takes its time") {
   if (!device().get_config().contains("delay")) return;
   constexpr double kDelay = 0.5;
-  set_device(judged(), {{"delay", kDelay}});
+  set_device(device_under_test(), {{"delay", kDelay}});
   const Function f([](const Tensors& in) { return Tensors{ops::exp(in[0]) + 41.0}; });
   f({Tensor(1.0)})[0].item();  // the second kind of run: compiled
   const auto begin = std::chrono::steady_clock::now();
   const Tensor y = f({Tensor(0.0)})[0];
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-  set_device(judged(), {{"delay", 0}});
+  set_device(device_under_test(), {{"delay", 0}});
   CHECK(waited.count() < kDelay);
   CHECK(y.item() == 42);
 }

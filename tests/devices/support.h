@@ -9,7 +9,7 @@
 namespace crescent::test {
 
 /// The name of the device under test.
-inline std::string judged() {
+inline std::string device_under_test() {
   const char* name = std::getenv("CRESCENT_DEVICE");
   return name && *name ? name : "cpu";
 }

@@ -6,18 +6,18 @@ namespace crescent::test {
 namespace {
 
 /// The name of a device other than the one under test.
-std::string another() { return judged() == "cpu" ? "far" : "cpu"; }
+std::string another() { return device_under_test() == "cpu" ? "far" : "cpu"; }
 
 }  // namespace
 
 TEST_CASE("switching: the device in use is the one that was asked for") {
-  CHECK(device().class_name() == judged());
+  CHECK(device().class_name() == device_under_test());
   {
     const On on(another());
     CHECK(device().class_name() == another());
   }
-  CHECK(device().class_name() == judged());
-  CHECK(&set_device(judged()) == &device());
+  CHECK(device().class_name() == device_under_test());
+  CHECK(&set_device(device_under_test()) == &device());
 }
 
 TEST_CASE("switching: names and options are checked") {
@@ -26,7 +26,7 @@ TEST_CASE("switching: names and options are checked") {
   CHECK_THROWS_WITH(set_device("cpu", {{"thread", 1}}), Catch::Contains("did you mean 'threads'?"));
   CHECK_THROWS_WITH(set_device("cpu", {{"threads", -2}}), Catch::Contains("threads"));
   CHECK_THROWS_WITH(set_device("cpu", {{"threads", "many"}}), Catch::Contains("threads"));
-  CHECK(device().class_name() == judged());
+  CHECK(device().class_name() == device_under_test());
 }
 
 TEST_CASE("switching: options stay until they are changed") {
@@ -92,7 +92,7 @@ TEST_CASE("switching: a model trains on where it was") {
     const Dict options{{"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
     model->fit({x}, {y}, options);
     {
-      const On on(switching ? another() : judged());
+      const On on(switching ? another() : device_under_test());
       model->fit({x}, {y}, options);
     }
     model->fit({x}, {y}, options);

@@ -63,9 +63,9 @@ const Kind kKinds[] = {
      }}};
 
 /// A saved file that tests damage; each change is applied to a fresh copy of it.
-class Patient {
+class DamagedFile {
  public:
-  explicit Patient(const Kind& kind = kKinds[0])
+  explicit DamagedFile(const Kind& kind = kKinds[0])
       : kind_(kind),
         whole_(scratch_.path(kind.file)),
         changed_(scratch_.path("changed_") + kind.file) {
@@ -110,15 +110,15 @@ class Patient {
 };
 
 TEST_CASE("a file of ours without the checksum of an array, or its seal, is damaged") {
-  Patient patient;
-  for (const std::string& object : patient.surgery().objects()) {
-    if (!patient.surgery().is_dataset(object)) continue;
+  DamagedFile damaged_file;
+  for (const std::string& object : damaged_file.surgery().objects()) {
+    if (!damaged_file.surgery().is_dataset(object)) continue;
     CAPTURE(object);
-    auto message = patient.after([&](Surgery& s) { s.remove(object, kChecksum); });
+    auto message = damaged_file.after([&](Surgery& s) { s.remove(object, kChecksum); });
     REQUIRE(message);
     CHECK(contains(*message, "'/" + object + "'"));
     CHECK(contains(*message, "damaged: its checksum is missing"));
-    CHECK(patient.after([&](Surgery& s) {
+    CHECK(damaged_file.after([&](Surgery& s) {
       s.change(object, kChecksum,
                [](std::string& bytes) { std::fill(bytes.begin() + 4, bytes.end(), '\0'); });
     }));
@@ -126,16 +126,16 @@ TEST_CASE("a file of ours without the checksum of an array, or its seal, is dama
 }
 
 TEST_CASE("arrays that changed places are seen, with their checksums or without") {
-  Patient patient;
-  const std::vector<std::string> objects = patient.surgery().objects();
+  DamagedFile damaged_file;
+  const std::vector<std::string> objects = damaged_file.surgery().objects();
   int swapped = 0;
   for (const std::string& a : objects)
     for (const std::string& b : objects) {
       if (!(a < b) || b.starts_with(a + "/") ||
-          patient.surgery().is_dataset(a) != patient.surgery().is_dataset(b) || a.empty())
+          damaged_file.surgery().is_dataset(a) != damaged_file.surgery().is_dataset(b) || a.empty())
         continue;
       CAPTURE(a, b);
-      auto message = patient.after([&](Surgery& s) { s.swap(a, b); });
+      auto message = damaged_file.after([&](Surgery& s) { s.swap(a, b); });
       CHECK(message);
       ++swapped;
     }
@@ -145,20 +145,20 @@ TEST_CASE("arrays that changed places are seen, with their checksums or without"
 TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26]") {
   const Kind& kind = kKinds[GENERATE(0, 1, 2, 3)];
   CAPTURE(kind.file);
-  Patient patient(kind);
-  for (const std::string& object : patient.surgery().objects()) {
+  DamagedFile damaged_file(kind);
+  for (const std::string& object : damaged_file.surgery().objects()) {
     CAPTURE(object);
     if (!object.empty()) {
-      auto lost = patient.after([&](Surgery& s) { s.unlink(object); });
-      auto renamed = patient.after([&](Surgery& s) { s.move(object, object + "_"); });
-      if (patient.surgery().is_dataset(object)) CHECK((lost && renamed));
+      auto lost = damaged_file.after([&](Surgery& s) { s.unlink(object); });
+      auto renamed = damaged_file.after([&](Surgery& s) { s.move(object, object + "_"); });
+      if (damaged_file.surgery().is_dataset(object)) CHECK((lost && renamed));
     }
-    for (const std::string& name : patient.surgery().attributes(object)) {
+    for (const std::string& name : damaged_file.surgery().attributes(object)) {
       CAPTURE(name);
-      patient.after([&](Surgery& s) { s.remove(object, name); });
-      patient.after([&](Surgery& s) { s.rename(object, name, name + "_"); });
+      damaged_file.after([&](Surgery& s) { s.remove(object, name); });
+      damaged_file.after([&](Surgery& s) { s.rename(object, name, name + "_"); });
       for (const size_t part : {0, 1, 2, 3})
-        patient.after([&](Surgery& s) {
+        damaged_file.after([&](Surgery& s) {
           s.change(object, name,
                    [&](std::string& bytes) { bytes[(bytes.size() - 1) * part / 3] ^= 1; });
         });
@@ -171,12 +171,12 @@ TEST_CASE("no change of bytes loads as other numbers", "[F26]") {
   const int mutants = count ? std::atoi(count) : 100;
   const Kind& kind = kKinds[GENERATE(0, 1, 2, 3)];
   CAPTURE(kind.file);
-  Patient patient(kind);
+  DamagedFile damaged_file(kind);
   std::mt19937 random(11);
   int loaded = 0;
   for (int i = 0; i < mutants; ++i) {
     CAPTURE(i);
-    loaded += !patient.after_bytes([&](std::string& bytes) {
+    loaded += !damaged_file.after_bytes([&](std::string& bytes) {
       auto place = [&](size_t size) { return random() % (bytes.size() - size); };
       const size_t size = size_t{1} << random() % 7;
       switch (random() % 5) {
@@ -204,18 +204,18 @@ TEST_CASE("no change of bytes loads as other numbers", "[F26]") {
 }
 
 TEST_CASE("nothing starts anew because a group was lost") {
-  Patient patient;
+  DamagedFile damaged_file;
   for (const char* group : {"model_weights", "optimizer_weights", "crescent_random"}) {
-    auto message = patient.after([&](Surgery& s) { s.unlink(group); });
+    auto message = damaged_file.after([&](Surgery& s) { s.unlink(group); });
     REQUIRE(message);
     CHECK(contains(*message, "damaged: '/" + std::string(group) + "' is missing"));
   }
 }
 
 TEST_CASE("names of weights in another order are seen") {
-  Patient patient;
+  DamagedFile damaged_file;
   for (const char* object : {"model_weights/first", "optimizer_weights"}) {
-    auto message = patient.after([&](Surgery& s) {
+    auto message = damaged_file.after([&](Surgery& s) {
       s.change(object, "weight_names", [](std::string& bytes) {
         std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2),
                     bytes.end());
@@ -277,19 +277,19 @@ TEST_CASE("files from before there were seals are read, their checksums compared
 }
 
 TEST_CASE("others may add attributes and objects to a file of ours, and take ours away") {
-  Patient patient;
+  DamagedFile damaged_file;
   auto add = [](const Surgery& s, const std::string& object, const char* name) {
     Handle scalar(H5Screate(H5S_SCALAR), H5Sclose), parent = s.open(object);
     Handle made(H5Acreate2(parent, name, H5T_NATIVE_INT, scalar, H5P_DEFAULT, H5P_DEFAULT),
                 H5Aclose);
     REQUIRE(made.valid());
   };
-  CHECK_FALSE(patient.after([&](Surgery& s) {
+  CHECK_FALSE(damaged_file.after([&](Surgery& s) {
     add(s, "", "comment");
     add(s, "model_weights/first", "comment");
     add(s, "model_weights/first/first/bias", "comment");
   }));
-  CHECK_FALSE(patient.after([&](Surgery& s) { s.remove("", kOwn); }));
+  CHECK_FALSE(damaged_file.after([&](Surgery& s) { s.remove("", kOwn); }));
 }
 
 }  // namespace

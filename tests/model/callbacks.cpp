@@ -113,9 +113,9 @@ class Scripted final : public Callback {
 Value scripted(std::vector<double> values) { return std::make_shared<Scripted>(std::move(values)); }
 
 /// Changes the weights at the end of an epoch, after the epoch's loss was computed.
-class Spoiling final : public Callback {
+class WeightChanger final : public Callback {
  public:
-  explicit Spoiling(double value, int64_t epoch) : value_(value), epoch_(epoch) {}
+  explicit WeightChanger(double value, int64_t epoch) : value_(value), epoch_(epoch) {}
   void on_epoch_end(int64_t epoch, Logs&) override {
     if (epoch == epoch_)
       model_->weights().front().assign(Tensor::full(model_->weights().front().shape(), value_));
@@ -145,7 +145,7 @@ TEST_CASE("weights that are not finite, or a watched value that is not, leave th
     auto model = model_with(0.0);
     const Value best = checkpoint(
         {{"monitor", "score"}, {"save_best_only", true}, {"mode", "min"}, {"verbose", 1}});
-    fit(*model, List{scripted({bad, 3, 2, 1}), std::make_shared<Spoiling>(bad, 2), best}, 3);
+    fit(*model, List{scripted({bad, 3, 2, 1}), std::make_shared<WeightChanger>(bad, 2), best}, 3);
     auto loaded = load_model(kPath);
     CHECK(loaded->epochs_trained() == 2);
     CHECK(std::isfinite(loaded->predict({x()}).front().to_vector().front()));
@@ -158,7 +158,7 @@ TEST_CASE("weights that are not finite, or a watched value that is not, leave th
     CHECK(load_model(kPath)->epochs_trained() == 1);
   }
   auto model = model_with(0.0);
-  fit(*model, List{std::make_shared<Spoiling>(kNaN, 1), checkpoint()}, 2);
+  fit(*model, List{std::make_shared<WeightChanger>(kNaN, 1), checkpoint()}, 2);
   CHECK(load_model(kPath)->epochs_trained() == 1);
 }
 

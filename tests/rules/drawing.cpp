@@ -112,7 +112,7 @@ OpPtr reduce_op(Dice& dice, const Shape& x, int kind) {
 }
 
 /// An op that moves or sums elements of one operand.
-OpPtr mover(Dice& dice, const Term& term, const Shape& x, DType dtype) {
+OpPtr movement_op(Dice& dice, const Term& term, const Shape& x, DType dtype) {
   if (term.op == Reshape::kName) return reshape_op(dice, x);
   if (term.op == BroadcastTo::kName) return broadcast_op(dice, x);
   if (term.op == Slice::kName) return slice_op(dice, x);
@@ -246,7 +246,7 @@ int Drawing::moved(const Term& term, DType dtype) {
   if (term.op == Cast::kName && dice_.happens(80))
     inner = universe_.products && dice_.happens(50) ? DType::float32 : draw_dtype(dice_);
   const int x = value(term.operands[0], inner);
-  OpPtr op = mover(dice_, term, shape(x), dtype);
+  OpPtr op = movement_op(dice_, term, shape(x), dtype);
   // Half of the time the op inverts or repeats the op before it.
   const Program::Instruction* last = program_.code.empty() ? nullptr : &program_.code.back();
   const bool is_twice = last && last->outputs[0] == x && last->op->name() == op->name();

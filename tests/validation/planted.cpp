@@ -37,7 +37,7 @@ Validation checked(const Subject& given) {
 }
 
 /// The subject compiled with a faulty pass before the usual passes.
-Subject with_pass(Subject given, const char* name, bool (*wrong)(Program&)) {
+Subject with_faulty_pass(Subject given, const char* name, bool (*wrong)(Program&)) {
   const auto usual = given.optimize;
   given.optimize = [=](Program program, const PassObserver& observer) {
     dead_code(program);
@@ -145,7 +145,8 @@ TEST_CASE("a pass that rewrites wrongly is named, with the instruction") {
                          Row{"dropped_term", dropped_term, "add 6x6, 6 -> 6x6"},
                          Row{"lost_cast", lost_cast, "cast int32 6x4 -> 6x4"}}) {
     INFO(row.name);
-    const Finding finding = only(checked(with_pass(subject(network, data()), row.name, row.pass)));
+    const Finding finding =
+        only(checked(with_faulty_pass(subject(network, data()), row.name, row.pass)));
     CHECK(finding.pass == row.name);
     CHECK(finding.instruction == row.instruction);
     CHECK(finding.layer == "dense");

@@ -42,7 +42,7 @@ ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
 
 void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
   runs_ = order.permutation((samples_ + run_length_ - 1) / run_length_);
-  inside_.emplace(order.seed());
+  window_generator_.emplace(order.seed());
   next_run_ = at_ = 0;
   next_runs_ = (window_runs_ + 3) / 4;
   for (Window* w : {&current_window_, &next_}) w->numbers.clear();
@@ -71,7 +71,7 @@ void ShuffleBuffer::next_window() {
   std::swap(current_window_, next_);
   next_.numbers.clear();
   next_runs_ = std::min(window_runs_, 2 * next_runs_);
-  order_ = inside_->permutation(static_cast<int64_t>(current_window_.numbers.size()));
+  order_ = window_generator_->permutation(static_cast<int64_t>(current_window_.numbers.size()));
   at_ = 0;
 }
 

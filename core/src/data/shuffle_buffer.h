@@ -44,7 +44,7 @@ class ShuffleBuffer {
   Window current_window_, next_;
   std::vector<int64_t> order_;  ///< the order of the samples in current_window_
   size_t at_ = 0;
-  std::optional<SeedGenerator> inside_;  ///< draws the order of samples within windows
+  std::optional<SeedGenerator> window_generator_;  ///< draws the order of samples within windows
 };
 
 }  // namespace crescent

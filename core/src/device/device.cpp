@@ -33,7 +33,7 @@ class Devices {
   Device& get(std::string_view name, const Dict& options) {
     const std::string class_name = class_or_plugin(Device::kKind, name)->name;
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<Device>& device = made_[class_name];
+    std::shared_ptr<Device>& device = devices_[class_name];
     if (!device)
       device = make<Device>(class_name, options);
     else
@@ -43,7 +43,7 @@ class Devices {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Device>> made_;
+  std::map<std::string, std::shared_ptr<Device>> devices_;
 };
 
 Device& first_device() try {

@@ -188,14 +188,14 @@ namespace {
 /// that builds it.
 class FirstCall {
  public:
-  FirstCall(const CallOptions*& place, const CallOptions& options) : place_(place) {
-    place_ = &options;
+  FirstCall(const CallOptions*& place, const CallOptions& options) : first_call_options_(place) {
+    first_call_options_ = &options;
   }
-  ~FirstCall() { place_ = nullptr; }
+  ~FirstCall() { first_call_options_ = nullptr; }
   FirstCall(const FirstCall&) = delete;
 
  private:
-  const CallOptions*& place_;
+  const CallOptions*& first_call_options_;
 };
 
 }  // namespace

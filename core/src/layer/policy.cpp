@@ -18,7 +18,7 @@ class DefaultPolicy {
   const DTypePolicy& get() const { return *current_.load(std::memory_order_acquire); }
   void set(const DTypePolicy& policy) {
     const std::lock_guard lock(mutex_);
-    current_.store(&known_.try_emplace(policy.name, policy).first->second,
+    current_.store(&policies_.try_emplace(policy.name, policy).first->second,
                    std::memory_order_release);
   }
 
@@ -26,7 +26,7 @@ class DefaultPolicy {
   const DTypePolicy first_;
   std::atomic<const DTypePolicy*> current_{&first_};
   std::mutex mutex_;
-  std::map<std::string, DTypePolicy> known_;
+  std::map<std::string, DTypePolicy> policies_;
 };
 
 DefaultPolicy& default_one() {

@@ -68,7 +68,7 @@ class GraphTraversal {
     };
     std::vector<Frame> path;
     auto enter = [&](const NodePtr& node) {
-      if (!seen_.insert(node.get()).second) return;
+      if (!visited_nodes_.insert(node.get()).second) return;
       met.try_emplace(node->outbound_layer.get(), static_cast<int>(met.size()));
       path.push_back({node});
     };
@@ -84,7 +84,7 @@ class GraphTraversal {
       }
     }
   }
-  std::set<const Node*> seen_;
+  std::set<const Node*> visited_nodes_;
 };
 
 struct Depths {

@@ -109,8 +109,8 @@ class SummaryTable {
   }
 
   std::vector<std::string> lines(const Model& model) {
-    lines_ = {"Model: \"" + on_one_line(model.name()) + "\"", rule('_'), line_of(header_, ends_),
-              rule('=')};
+    lines_ = {"Model: \"" + on_one_line(model.name()) + "\"", rule('_'),
+              line_of(header_, column_ends_), rule('=')};
     const std::vector<LayerPtr> layers = model.layers();
     for (size_t i = 0; i < layers.size(); ++i) {
       add_layer(*layers[i], "", 0);
@@ -161,7 +161,7 @@ class SummaryTable {
     if (positions.size() < header_.size())
       fail("summary: expected ", header_.size(), " positions, got ", positions.size());
     for (const double p : positions)
-      ends_.push_back(
+      column_ends_.push_back(
           static_cast<int>(p <= 1 ? std::floor(p * static_cast<double>(width_) + 1e-9) : p));
   }
 
@@ -185,9 +185,9 @@ class SummaryTable {
 
   /// Moves the third column and those after it so that no parameter count is cut.
   void make_room(size_t count) {
-    const int lacking = ends_[1] + static_cast<int>(count) - ends_[2];
+    const int lacking = column_ends_[1] + static_cast<int>(count) - column_ends_[2];
     if (lacking <= 0) return;
-    for (size_t i = 2; i < ends_.size(); ++i) ends_[i] += lacking;
+    for (size_t i = 2; i < column_ends_.size(); ++i) column_ends_[i] += lacking;
     width_ += static_cast<size_t>(lacking);
   }
 
@@ -203,9 +203,9 @@ class SummaryTable {
     if (!chain_) row.push_back(sources.empty() ? "" : sources.front());
     if (options_.flops) row.push_back(short_count(flops_below(flops_, path)));
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
-    lines_.push_back(line_of(row, ends_));
+    lines_.push_back(line_of(row, column_ends_));
     for (size_t i = 1; i < sources.size(); ++i)
-      lines_.push_back(line_of({"", "", "", sources[i]}, ends_));
+      lines_.push_back(line_of({"", "", "", sources[i]}, column_ends_));
     const auto* nested = dynamic_cast<const Model*>(&layer);
     if (options_.expand_nested && nested)
       for (const LayerPtr& inner : nested->layers()) add_layer(*inner, path + "/", depth + 1);
@@ -228,7 +228,7 @@ class SummaryTable {
   const ModelAccess::Graph* graph_ = nullptr;
   bool chain_ = true;
   TableRow header_;
-  std::vector<int> ends_;
+  std::vector<int> column_ends_;
   size_t width_ = 0;
   std::vector<std::string> lines_;
 };

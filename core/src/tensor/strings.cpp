@@ -68,7 +68,7 @@ class Table {
 
   void keep(const Tensor& tensor) {
     const std::lock_guard lock(mutex_);
-    kept_.push_back(tensor);
+    owned_tensors_.push_back(tensor);
   }
 
   size_t count() {
@@ -156,7 +156,7 @@ class Table {
   std::vector<uint64_t> free_;
   std::unordered_map<std::string_view, uint64_t> ids_;
   size_t count_before_ = kMinimum;
-  Tensors kept_;
+  Tensors owned_tensors_;
 
   std::mutex watching_;
   std::unordered_map<const Storage*, std::weak_ptr<Storage>> watched_;

@@ -262,7 +262,7 @@ Contents::Contents(std::span<const std::byte> image, std::optional<uint64_t> sta
     : size_(image.size()), start_(start), file_(open_image(image)) {
   Handle root = open("");
   sealed_ = has_attribute(root, kSeals);
-  ours_ = sealed_ || has_attribute(root, kOwn);
+  written_by_crescent_ = sealed_ || has_attribute(root, kOwn);
   take_inventory(root);
 }
 
@@ -279,7 +279,7 @@ void Contents::take_inventory(hid_t root) {
   inventory_.emplace(*texts);
   rewritten_ = !inventory_->entries().empty() && !has_any_seal();
   if (rewritten_) {
-    sealed_ = ours_ = false;
+    sealed_ = written_by_crescent_ = false;
     inventory_.reset();
   } else {
     check_members();
@@ -369,7 +369,7 @@ void Contents::attribute(const std::string& path, const std::string& name, Packe
 /// The CRC-32C of the bytes; -1 for a file of another program without one.
 int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& path) const {
   if (!has_attribute(dataset.id, kChecksum)) {
-    if (ours_) refuse_unsealed();
+    if (written_by_crescent_) refuse_unsealed();
     return -1;
   }
   OpenAttribute stored(dataset.id, kChecksum);

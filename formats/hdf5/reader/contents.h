@@ -53,7 +53,7 @@ class Contents {
   bool sealed_ = false;
   /// whether Crescent, or an earlier version without seals, wrote the file, so that every dataset
   /// has a checksum
-  bool ours_ = false;
+  bool written_by_crescent_ = false;
   /// whether another program rewrote the file and kept the attributes of the root
   bool rewritten_ = false;
   std::optional<Inventory> inventory_;

@@ -17,8 +17,8 @@ namespace {
 
 /// The possible paths of the program crescent-h5read, relative to the folder of this library or of
 /// a test program.
-constexpr const char* kPlaces[] = {"/../crescent-h5read", "/crescent-h5read",
-                                   "/../lib/crescent/crescent-h5read"};
+constexpr const char* kReaderPaths[] = {"/../crescent-h5read", "/crescent-h5read",
+                                        "/../lib/crescent/crescent-h5read"};
 
 std::string own_folder() {
   Dl_info info;
@@ -30,7 +30,7 @@ std::string own_folder() {
 
 std::string find_helper() {
   std::string tried;
-  for (const char* folder : kPlaces) {
+  for (const char* folder : kReaderPaths) {
     std::string path = own_folder() + folder;
     if (access(path.c_str(), X_OK) == 0) return path;
     tried += (tried.empty() ? "" : ", ") + path;

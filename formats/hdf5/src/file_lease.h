@@ -13,20 +13,20 @@ class FileLease {
   explicit FileLease(int file) : file_(file) {
     // the signal that tells that another process waits; the default, SIGIO, would end this process
     fcntl(file_, F_SETSIG, SIGURG);
-    taken_ = fcntl(file_, F_SETLEASE, F_RDLCK) == 0;
+    is_held_ = fcntl(file_, F_SETLEASE, F_RDLCK) == 0;
   }
   ~FileLease() {
-    if (taken_) fcntl(file_, F_SETLEASE, F_UNLCK);
+    if (is_held_) fcntl(file_, F_SETLEASE, F_UNLCK);
   }
   FileLease(const FileLease&) = delete;
 
   /// Whether the system granted the lease. It grants none for a file of another user or a file that
   /// is open for writing.
-  bool taken() const { return taken_; }
+  bool taken() const { return is_held_; }
 
  private:
   int file_;
-  bool taken_;
+  bool is_held_;
 };
 
 }  // namespace crescent::hdf5

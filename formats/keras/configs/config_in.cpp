@@ -55,9 +55,9 @@ constexpr Dropped kDropped[] = {
 enum class FileVersions { all, before_tensorflow };
 
 /// A value `keras2` of an option that means something else in Keras 2 than in Keras 3; Crescent's
-/// name of the value with the meaning of Keras 2 is `here`.
+/// name of the value with the meaning of Keras 2 is `crescent`.
 struct RenamedValue {
-  const char *option, *keras2, *here;
+  const char *option, *keras2, *crescent;
   FileVersions versions = FileVersions::all;
 };
 constexpr RenamedValue kRenamedValues[] = {
@@ -160,7 +160,7 @@ Dict ConfigIn::single_layer(const Dict& object) const {
     if (info->schema.find(kBuildShape) && is_build_shape(info.get(), kBuildShape))
       config.set(kBuildShape, build_shape_in(*build));
   }
-  if (name == "TimeDistributed" && origin_.generation() >= 3 && !origin_.ours)
+  if (name == "TimeDistributed" && origin_.generation() >= 3 && !origin_.written_by_crescent)
     leave_out_penalty(config["layer"]);
   return Dict{{"class_name", name}, {"config", options("layer", name, config)}};
 }
@@ -350,7 +350,7 @@ bool is_of(FileVersions versions, const Origin& origin) {
 Value current_value(const std::string& option, const Value& value, const Origin& origin) {
   for (const RenamedValue& row : kRenamedValues)
     if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))
-      return row.here;
+      return row.crescent;
   return value;
 }
 

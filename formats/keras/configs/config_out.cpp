@@ -17,13 +17,13 @@ namespace {
 
 /// An initializer that Keras 2.3.1 cannot load as a class; it is written as VarianceScaling with
 /// these options.
-struct Scaled {
+struct VarianceScalingOptions {
   const char* name;
   double scale;
   const char *mode, *distribution;
 };
 // clang-format off
-constexpr Scaled kScaled[] = {
+constexpr VarianceScalingOptions kVarianceScalings[] = {
     {"GlorotUniform", 1, "fan_avg", "uniform"}, {"GlorotNormal", 1, "fan_avg", "normal"},
     {"HeUniform", 2, "fan_in", "uniform"}, {"HeNormal", 2, "fan_in", "normal"},
     {"LecunUniform", 1, "fan_in", "uniform"}, {"LecunNormal", 1, "fan_in", "normal"},
@@ -31,20 +31,20 @@ constexpr Scaled kScaled[] = {
 // clang-format on
 
 struct RenamedOut {
-  const char *class_name, *here, *keras;
+  const char *class_name, *crescent, *keras;
 };
 constexpr RenamedOut kRenamedOut[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 
 /// An option that is a list in Crescent but a single number in Keras.
-struct Single {
+struct ScalarOption {
   const char *class_name, *option;
 };
-constexpr Single kSingle[] = {
+constexpr ScalarOption kScalarOptions[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"},      {"MaxNorm", "axis"},
     {"MinMaxNorm", "axis"},         {"UnitNorm", "axis"}, {"UnitNormalization", "axis"}};
 
 /// Options that must be written even if they are null.
-constexpr Single kWrittenIfNull[] = {{"TextVectorization", "ngrams"}};
+constexpr ScalarOption kWrittenIfNull[] = {{"TextVectorization", "ngrams"}};
 
 /// Whether the name of the layer's Python module must be written. Without it Keras 3 looks up the
 /// layers of an .h5 file among its public names; it then also replaces texts that are names of
@@ -165,7 +165,7 @@ class Writer {
       return object(name, with_own_options(functional(config, keras3), config));
     }
     if (name == "InputLayer") return object(name, input_options(config));
-    for (const Scaled& row : kScaled)
+    for (const VarianceScalingOptions& row : kVarianceScalings)
       if (name == row.name) return object("VarianceScaling", scaled(row, config));
     if (name == "L1" || name == "L2") return object("L1L2", penalty(config));
     if (const auto activation = activation_of_lambda(name, config))
@@ -173,7 +173,7 @@ class Writer {
     return object(name, options(kind, name, config));
   }
 
-  static Dict scaled(const Scaled& row, const Dict& config) {
+  static Dict scaled(const VarianceScalingOptions& row, const Dict& config) {
     Dict result{{"scale", row.scale}, {"mode", row.mode}, {"distribution", row.distribution}};
     for (const DictEntry& entry : config)
       if (!entry.value.is_null()) result.set(entry.key, entry.value);
@@ -220,15 +220,15 @@ class Writer {
         continue;
       std::string option = entry.key;
       for (const RenamedOut& row : kRenamedOut)
-        if (name == row.class_name && option == row.here) option = row.keras;
+        if (name == row.class_name && option == row.crescent) option = row.keras;
       const Value given = name_in_keras(option, entry.value);
       const std::string kind_there = field ? field->kind : "";
       if (given.is_string() && is_own_function(kind_there, given.as_string()) &&
           !is_own_word(name, option, given.as_string()))
         result.set(option, function(given.as_string()));
       else
-        result.set(option,
-                   has_row(kSingle, name, option) ? first_of(given) : value(given, kind_there));
+        result.set(option, has_row(kScalarOptions, name, option) ? first_of(given)
+                                                                 : value(given, kind_there));
     }
     if (name == "Bidirectional") drop_implied_direction(result);
     if (!keras3_ && kind == "optimizer" && name == "Nadam" && !result.contains("schedule_decay"))
@@ -259,9 +259,9 @@ class Writer {
   }
 
   template <size_t N>
-  static bool has_row(const Single (&table)[N], const std::string& name,
+  static bool has_row(const ScalarOption (&table)[N], const std::string& name,
                       const std::string& option) {
-    return std::any_of(std::begin(table), std::end(table), [&](const Single& row) {
+    return std::any_of(std::begin(table), std::end(table), [&](const ScalarOption& row) {
       return name == row.class_name && option == row.option;
     });
   }

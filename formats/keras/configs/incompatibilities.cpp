@@ -42,8 +42,8 @@ std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::s
   return kind.empty() ? nullptr : registry().find(kind, name);
 }
 
-constexpr const char* kTurnedOnTheano[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose",
-                                           "ConvLSTM2D"};
+constexpr const char* kFlippedOnTheano[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose",
+                                            "ConvLSTM2D"};
 
 class IncompatibilitySearch {
  public:
@@ -61,7 +61,7 @@ class IncompatibilitySearch {
       add_minor(concat("layer '", own, "'"), "",
                 "models share it; Keras makes a layer with the same weights at each place");
     has_flipped_kernels_ |=
-        std::count(std::begin(kTurnedOnTheano), std::end(kTurnedOnTheano), name) > 0;
+        std::count(std::begin(kFlippedOnTheano), std::end(kFlippedOnTheano), name) > 0;
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string location = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
@@ -102,7 +102,7 @@ class IncompatibilitySearch {
                   {"metrics", "metric"},
                   {"weighted_metrics", "metric"}};
     for (const auto& [option, kind] : kParts)
-      if (const Value* value = given.find(option)) anything(*value, kind, option, "");
+      if (const Value* value = given.find(option)) check_objects(*value, kind, option, "");
     if (const Value* optimizer = given.find("optimizer"); keras2_ && has_flipped_kernels_ &&
                                                           optimizer && is_object(*optimizer) &&
                                                           has_slots(optimizer->as_dict()))
@@ -133,17 +133,18 @@ class IncompatibilitySearch {
 
   /// Checks a value that is an object of this kind, the name of one, or a list or dictionary of
   /// such values.
-  void anything(const Value& value, const std::string& kind, const std::string& location,
-                const std::string& option) {
-    if (keras2_ && picked_by_keras2(value)) return;
+  void check_objects(const Value& value, const std::string& kind, const std::string& location,
+                     const std::string& option) {
+    if (keras2_ && metric_chosen_by_keras2(value)) return;
     if (value.is_list()) {
-      for (const Value& item : value.as_list()) anything(item, kind, location, option);
+      for (const Value& item : value.as_list()) check_objects(item, kind, location, option);
     } else if (value.is_string()) {
       named(value.as_string(), kind, location, option);
     } else if (is_object(value)) {
       one_object(value.as_dict(), kind, location, option);
     } else if (value.is_dict()) {
-      for (const DictEntry& entry : value.as_dict()) anything(entry.value, kind, location, option);
+      for (const DictEntry& entry : value.as_dict())
+        check_objects(entry.value, kind, location, option);
     }
   }
 
@@ -215,7 +216,7 @@ class IncompatibilitySearch {
       else if (keras3_refuses(name, entry.key, entry.value))
         add(location, entry.key, concat("Keras 3's ", name, " refuses ", entry.value));
       if (!field->kind.empty())
-        anything(entry.value, field->kind, location, entry.key);
+        check_objects(entry.value, field->kind, location, entry.key);
       else if (!keras2_ && entry.value.is_string())
         only_keras2(entry.value.as_string(), location, entry.key);
     }

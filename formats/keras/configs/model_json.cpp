@@ -22,7 +22,7 @@ Origin origin_of(const Dict& model) {
   origin.keras_version = version ? *version : "3";
   if (backend) origin.backend = *backend;
   if (!version && is_keras1(model)) origin.keras_version = "1";
-  origin.ours = !version && origin.generation() > 1 && !model.contains("module");
+  origin.written_by_crescent = !version && origin.generation() > 1 && !model.contains("module");
   return origin;
 }
 

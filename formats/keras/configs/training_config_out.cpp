@@ -25,7 +25,7 @@ constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
 /// output.
 constexpr const char* kMetricsByOutputShape[] = {"accuracy", "acc", "crossentropy", "ce"};
 
-bool is_picked(const std::string& name) {
+bool depends_on_output_shape(const std::string& name) {
   return std::count(std::begin(kMetricsByOutputShape), std::end(kMetricsByOutputShape), name) > 0;
 }
 
@@ -44,7 +44,7 @@ std::string function_of(const std::string& class_name, const std::string& target
 /// file.
 Value named(const std::string& kind, const std::string& name, const std::string& target) {
   const auto info = registry().find(kind, name);
-  if (!info || is_foreign(*info) || is_picked(name)) return name;
+  if (!info || is_foreign(*info) || depends_on_output_shape(name)) return name;
   if (!only_object(kind, info->name, target)) return function_of(info->name, target);
   return Dict{{"class_name", info->name}, {"config", Dict()}};
 }
@@ -71,7 +71,8 @@ Value losses_or_metrics(const Value& value, const std::string& kind, const std::
       items.push_back(losses_or_metrics(item, kind, target));
     return items;
   }
-  if (const auto picked = picked_by_keras2(value); picked && target == "keras2") return *picked;
+  if (const auto picked = metric_chosen_by_keras2(value); picked && target == "keras2")
+    return *picked;
   if (!value.is_dict() || is_object(value)) return object_out(value, kind, target);
   Dict result;
   for (const DictEntry& entry : value.as_dict())
@@ -106,7 +107,7 @@ Value optimizer_out(const Value& optimizer, const std::string& target) {
 
 }  // namespace
 
-std::optional<std::string> picked_by_keras2(const Value& metric) {
+std::optional<std::string> metric_chosen_by_keras2(const Value& metric) {
   if (!is_object(metric) || class_of(metric) != "BinaryAccuracy") return {};
   const Dict config = config_of(metric.as_dict());
   const std::string* name = text_at(config, "name");
@@ -143,7 +144,7 @@ namespace {
 /// Adds modules to all objects and functions of this kind in a nested structure by output.
 Value with_modules(const Value& value, const std::string& kind) {
   if (is_object(value)) return with_module(kind, value.as_dict());
-  if (value.is_string() && !is_picked(value.as_string()) &&
+  if (value.is_string() && !depends_on_output_shape(value.as_string()) &&
       is_own_function(kind, value.as_string()))
     return function_object(value.as_string());
   if (value.is_list()) {

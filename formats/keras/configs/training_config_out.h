@@ -23,6 +23,6 @@ bool keras2_has_no_function(const std::string& metric);
 
 /// "accuracy" or "acc" if `metric` is the binary metric that Keras 2 chooses for that name when the
 /// loss is binary; nullopt for other metrics.
-std::optional<std::string> picked_by_keras2(const Value& metric);
+std::optional<std::string> metric_chosen_by_keras2(const Value& metric);
 
 }  // namespace crescent::keras

@@ -33,7 +33,7 @@ List inputs_of(const Value& node) {
 }  // namespace
 
 GivenMasks::GivenMasks(const List& layers, std::function<bool(const Dict&)> passes_on)
-    : hands_on_(std::move(passes_on)) {
+    : passes_on_(std::move(passes_on)) {
   for (const Value& layer : layers) entries_[name_of_layer(layer.as_dict())] = &layer.as_dict();
 }
 
@@ -79,7 +79,7 @@ Value GivenMasks::tensor_mask(Value tensor) const {
     if (name == "Embedding")
       return value && *value == Value(true) ? Value(List{0, inputs.front(), 0}) : Value();
     if (name == "Masking") return List{1, inputs.front(), value ? *value : Value(0.0)};
-    if (!hands_on_(*call.entry)) return {};
+    if (!passes_on_(*call.entry)) return {};
     if (const Value* mask = mask_of(*call.node); mask && !mask->is_null()) {
       const Value given = only_reference(*mask);
       return given.is_null() ? Value() : mask_origin(given);

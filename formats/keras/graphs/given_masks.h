@@ -34,7 +34,7 @@ class GivenMasks {
   Value tensor_mask(Value tensor) const;
 
   std::map<std::string, const Dict*> entries_;
-  std::function<bool(const Dict&)> hands_on_;
+  std::function<bool(const Dict&)> passes_on_;
 };
 
 }  // namespace crescent::keras

@@ -38,7 +38,7 @@ void collect_references(const Value& value, List& found) {
 }
 
 /// Returns the value with each reference to a tensor converted to Crescent's form.
-Value marked(const Value& value) {
+Value with_tensor_references(const Value& value) {
   const Value* history = keras_tensor_history(value);
   const Value& reference = history ? *history : value;
   if (is_reference(reference)) {
@@ -48,12 +48,13 @@ Value marked(const Value& value) {
   }
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(marked(item));
+    for (const Value& item : value.as_list()) items.push_back(with_tensor_references(item));
     return items;
   }
   if (!value.is_dict()) return value;
   Dict dict;
-  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, marked(entry.value));
+  for (const DictEntry& entry : value.as_dict())
+    dict.set(entry.key, with_tensor_references(entry.value));
   return dict;
 }
 
@@ -106,7 +107,7 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
     List references;
     collect_references(entry.value, references);
     if (entry.key == "mask") {  // every layer has the argument mask
-      if (!references.empty()) rest.set(entry.key, marked(entry.value));
+      if (!references.empty()) rest.set(entry.key, with_tensor_references(entry.value));
       continue;
     }
     auto argument = std::find_if(declared.begin(), declared.end(),
@@ -114,7 +115,7 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
     bool known = argument != declared.end() || is_own(layer);
     const bool placed = argument != declared.end() && argument->input;
     if (references.empty() || (known && !placed)) {
-      rest.set(entry.key, marked(entry.value));
+      rest.set(entry.key, with_tensor_references(entry.value));
       continue;
     }
     List& index = placed ? by_index[*argument->input] : inputs;
@@ -203,7 +204,7 @@ Dict own_arguments_in(List args, Dict& kwargs, List& inputs) {
   Dict arguments;
   for (size_t i = 0; i < args.size(); ++i) {
     if (i > 0) {
-      arguments.set(std::to_string(i), marked(args[i]));
+      arguments.set(std::to_string(i), with_tensor_references(args[i]));
       continue;
     }
     collect_references(args[i], inputs);

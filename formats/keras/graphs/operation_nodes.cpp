@@ -96,10 +96,10 @@ bool is_bare_operation(const Dict& entry) {
          registry().find(Operation::kKind, class_of(entry));
 }
 
-/// A class `here` of Crescent that Keras writes as the class `keras` with a list of this length as
-/// the value of `option`.
+/// A class `crescent` of Crescent that Keras writes as the class `keras` with a list of this length
+/// as the value of `option`.
 struct ByLength {
-  const char *here, *keras, *option;
+  const char *crescent, *keras, *option;
   size_t length;
 };
 constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
@@ -108,7 +108,7 @@ constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size",
 /// length distinguishes the class in Keras.
 std::string keras_operation(const std::string& keras_class, Dict& config) {
   for (const ByLength& row : kByLength) {
-    if (keras_class != row.here) continue;
+    if (keras_class != row.crescent) continue;
     Value& option = config[row.option];
     if (!option.is_list()) option = List(row.length, option);
     return row.keras;

@@ -58,7 +58,7 @@ void fill_shape(NamedCall& call) {
 
 /// Replaces the sizes of the parts in a split by the indices at which the second part and later
 /// ones begin.
-void places_of_parts(NamedCall& call) {
+void split_indices(NamedCall& call) {
   Value* parts = call.arguments.find("indices_or_sections");
   if (!parts || !parts->is_list()) return;
   List places;
@@ -269,7 +269,7 @@ constexpr FunctionRow kFunctions[] = {
     {"concat", "concatenate", "xs axis"},
     {"stack", "stack", "x axis"},
     {"unstack", "unstack", "x num axis"},
-    {"split", "split", "x num_or_size_splits=indices_or_sections axis -num", places_of_parts},
+    {"split", "split", "x num_or_size_splits=indices_or_sections axis -num", split_indices},
     {"squeeze", "squeeze", "x axis squeeze_dims=axis"},
     {"expand_dims", "expand_dims", "x axis dim=axis"},
     {"tile", "tile", "x multiples=repeats"},
@@ -326,7 +326,7 @@ class RenamedArguments {
  public:
   explicit RenamedArguments(const FunctionRow& row) : words_(words_of(row.arguments)) {}
 
-  Dict ours(const Dict& theirs) const {
+  Dict crescent_arguments(const Dict& theirs) const {
     Dict arguments;
     for (const DictEntry& entry : theirs) {
       if (entry.key.empty())
@@ -374,7 +374,7 @@ std::vector<std::string> words_of(std::string_view text) {
 NamedCall operation_for(NamedCall tensorflow) {
   const FunctionRow* row = find_row(tensorflow.function);
   if (!row) fail_unknown_function(tensorflow.function);
-  NamedCall call{row->operation, RenamedArguments(*row).ours(tensorflow.arguments)};
+  NamedCall call{row->operation, RenamedArguments(*row).crescent_arguments(tensorflow.arguments)};
   if (row->adapt) row->adapt(call);
   return call;
 }

@@ -107,7 +107,7 @@ constexpr NodeRow kNodes[] = {
 };
 
 struct ElementType {
-  const char *tensorflow, *here;
+  const char *tensorflow, *crescent;
 };
 constexpr ElementType kTypes[] = {{"DT_FLOAT", "float32"}, {"DT_DOUBLE", "float64"},
                                   {"DT_HALF", "float16"},  {"DT_BFLOAT16", "bfloat16"},
@@ -128,7 +128,7 @@ Value attribute_in(const Value& given) {
   const Dict& one = given.as_dict();
   if (const std::string* type = text_at(one, "type")) {
     for (const ElementType& row : kTypes)
-      if (*type == row.tensorflow) return row.here;
+      if (*type == row.tensorflow) return row.crescent;
     fail("elements of type ", *type, " are not supported");
   }
   if (const Value* list = one.find("list")) {

@@ -175,15 +175,16 @@ Origin origin_of(WeightSource& file, const std::string& group) {
 
 Description::Description(WeightSource& file, Value custom_objects)
     : path_(file.path()), own_(parse_attribute(file, kOwn)), origin_(origin_of(file, "")) {
-  origin_.ours = !own_.is_null();
-  model_ = origin_.ours ? own("model") : parse_attribute(file, "model_config");
-  compile_ = origin_.ours ? own("compile") : parse_attribute(file, "training_config");
+  origin_.written_by_crescent = !own_.is_null();
+  model_ = origin_.written_by_crescent ? own("model") : parse_attribute(file, "model_config");
+  compile_ =
+      origin_.written_by_crescent ? own("compile") : parse_attribute(file, "training_config");
   if (model_.is_null())
     fail("'", path_,
          "': No model found in config. The file has no model_config: if it holds weights only, "
          "build the model and call load_weights");
   check_groups(file);
-  optimizer_ = file.text(kOptimizerPlace, "name").value_or("");
+  optimizer_ = file.text(kOptimizerGroup, "name").value_or("");
   reader_.emplace(origin_, std::move(custom_objects), own("plugins"));
 }
 

@@ -37,7 +37,7 @@ const Value& at(const Value& dict, std::string_view key) {
 /// A layer, found in the configuration or as a group of weights.
 struct LayerDescription {
   std::string name, class_name;
-  Value inside;  ///< names and classes of the layers in a nested model
+  Value inner_layers;  ///< names and classes of the layers in a nested model
 };
 
 std::vector<LayerDescription> layers_in(const Value& model);
@@ -46,7 +46,7 @@ Value list_of(const std::vector<LayerDescription>& layers) {
   List list;
   for (const LayerDescription& layer : layers) {
     Dict entry{{"name", layer.name}, {"class", layer.class_name}};
-    if (!layer.inside.is_null()) entry.set("layers", layer.inside);
+    if (!layer.inner_layers.is_null()) entry.set("layers", layer.inner_layers);
     list.push_back(std::move(entry));
   }
   return list;
@@ -61,9 +61,9 @@ std::vector<LayerDescription> layers_in(const Value& model) {
   if (!layers.is_list()) return descriptions;
   for (const Value& layer : layers.as_list()) {
     if (!is_object(layer)) continue;
-    const std::vector<LayerDescription> inside = layers_in(layer);
+    const std::vector<LayerDescription> inner_layers = layers_in(layer);
     descriptions.push_back({name_of_layer(layer.as_dict()), class_of(layer),
-                            inside.empty() ? Value() : list_of(inside)});
+                            inner_layers.empty() ? Value() : list_of(inner_layers)});
   }
   return descriptions;
 }
@@ -212,7 +212,7 @@ void add_training(WeightSource& file, Dict& result, const Value& compile) {
   const Value& own = at(compile, "optimizer");
   const Value& optimizer = own.is_null() ? at(compile, "optimizer_config") : own;
   const auto listed = file.texts("optimizer_weights", "weight_names");
-  const auto numbered = file.members(kOptimizerPlace);
+  const auto numbered = file.members(kOptimizerGroup);
   const size_t arrays = listed ? listed->size() : numbered ? numbered->size() : 0;
   result.set("compiled", compile.is_dict());
   if (!optimizer.is_null()) result.set("optimizer", optimizer);

@@ -130,8 +130,8 @@ Entries weight_entries(Model& model, const std::string& path) {
 
 namespace {
 
-void tell(bool wanted, WeightSource& file, Model& model, const Matches& matches,
-          const Names& arrays) {
+void warn_with_report(bool wanted, WeightSource& file, Model& model, const Matches& matches,
+                      const Names& arrays) {
   if (wanted)
     warn("'", file.path(), "': weights:", to_text(weight_report(file, model, matches, arrays)));
 }
@@ -164,7 +164,7 @@ void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOpti
       fail("'", file.path(), "': ", name,
            " needs a file in Keras 2's layout; this one (.weights.h5) has no names of layers");
   Matches matches = match_all_keras3_weights(file, model, options.skip_mismatch);
-  tell(options.report, file, model, matches, {});
+  warn_with_report(options.report, file, model, matches, {});
   if (options.skip_mismatch) matches = without_misfits(file, matches);
   if (model.compiled()) append(matches, match_optimizer(file, model, matches, {"3", ""}));
   const Vocabularies vocabularies = Vocabularies::in_weights(file, model);
@@ -190,7 +190,7 @@ void load_weights(WeightSource& source, Model& model, const LoadWeightsOptions& 
                     : options.by_name
                         ? match_by_name(file, group, model, origin, options.skip_mismatch, renamed)
                         : match_in_order(file, group, model, origin, options.skip_mismatch);
-  tell(options.report, file, model, matches, arrays_of(file, group));
+  warn_with_report(options.report, file, model, matches, arrays_of(file, group));
   if (options.by_name && matches.empty())
     warn("'", file.path(), "': none of its layers with weights has the name of one of model ",
          model.name(), ", so nothing was loaded; report = true lists them");
@@ -209,7 +209,7 @@ void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptio
            " is for files in Keras 2's layout; here arrays are found by name anyway");
   Vocabularies vocabularies;
   Matches matches = match_by_path(file, model, Renaming(options.rename), vocabularies);
-  tell(options.report, file, model, matches, file.members("").value());
+  warn_with_report(options.report, file, model, matches, file.members("").value());
   append(matches, vocabularies.matches());
   replace_all(file, std::move(matches));
   vocabularies.give_to_layers();

@@ -31,7 +31,7 @@ struct UnusedSlot {
   const char *class_name, *slot;
   bool full_size;
 };
-constexpr UnusedSlot kIdle[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
+constexpr UnusedSlot kUnusedSlots[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
 
 /// Classes for which all generations of Keras list all slots of a variable together.
 constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
@@ -216,7 +216,7 @@ class Layouts {
 
   StateLayout idle_places() const {
     StateLayout places;
-    for (const UnusedSlot& row : kIdle) {
+    for (const UnusedSlot& row : kUnusedSlots) {
       if (class_name_ != row.class_name || std::count(names_.begin(), names_.end(), row.slot))
         continue;
       for (const Variable& variable : trained_)
@@ -401,9 +401,9 @@ std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLay
   return keras3_names(name.empty() ? to_snake_case(optimizer.class_name()) : name, layout);
 }
 
-PlacedState place_optimizer_state(const Optimizer& optimizer, const Variables& trained,
-                                  const Variables& listed, const std::vector<std::string>& names,
-                                  const std::vector<TensorSpec>& specs) {
+MatchedState match_optimizer_state(const Optimizer& optimizer, const Variables& trained,
+                                   const Variables& listed, const std::vector<std::string>& names,
+                                   const std::vector<TensorSpec>& specs) {
   const Layouts layouts(optimizer, trained);
   std::string problem;
   for (Candidate& candidate : candidates(layouts, lists_by_slot(names))) {

@@ -32,7 +32,7 @@ CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimi
 
 /// The assignment of a file's entries to the variables of an optimizer, or the reason why it is not
 /// possible.
-struct PlacedState {
+struct MatchedState {
   StateLayout layout;   ///< an entry per name
   std::string problem;  ///< "" if all entries are assigned
 };
@@ -40,10 +40,10 @@ struct PlacedState {
 /// variables in the order of the file. `names` are the names of the entries: they tell the
 /// generation of Keras and for some generations also the slots; names that are numbers ("0", "1",
 /// as in .weights.h5) mean the order of Keras 3. `specs` are the dtypes and shapes of the entries.
-CRESCENT_KERAS_API PlacedState place_optimizer_state(const Optimizer& optimizer,
-                                                     const Variables& trained,
-                                                     const Variables& listed,
-                                                     const std::vector<std::string>& names,
-                                                     const std::vector<TensorSpec>& specs);
+CRESCENT_KERAS_API MatchedState match_optimizer_state(const Optimizer& optimizer,
+                                                      const Variables& trained,
+                                                      const Variables& listed,
+                                                      const std::vector<std::string>& names,
+                                                      const std::vector<TensorSpec>& specs);
 
 }  // namespace crescent::keras

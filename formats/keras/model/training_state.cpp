@@ -86,17 +86,17 @@ std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& tr
 constexpr const char* kCount = "crescent_count";
 
 /// The entries of an optimizer's state in a file: their group and their names.
-struct Listed {
+struct SavedState {
   std::string group;
   Names names;
 };
 
-Listed listed_state(WeightSource& file) {
+SavedState saved_state(WeightSource& file) {
   if (auto names = file.texts(kOptimizer, "weight_names")) return {kOptimizer, std::move(*names)};
-  const auto members = file.members(kOptimizerPlace);
+  const auto members = file.members(kOptimizerGroup);
   if (!members) return {};
-  const auto count = file.integer(kOptimizerPlace, kCount);
-  return {kOptimizerPlace, numbers_below(count ? static_cast<size_t>(*count) : members->size())};
+  const auto count = file.integer(kOptimizerGroup, kCount);
+  return {kOptimizerGroup, numbers_below(count ? static_cast<size_t>(*count) : members->size())};
 }
 
 bool has_shape(const TensorSpec& spec, const StateEntry& place) {
@@ -158,15 +158,15 @@ void write_keras3_optimizer(Entries& entries, Model& model) {
   const Optimizer& optimizer = *kept;
   const StateLayout layout = optimizer_layout(optimizer, trained, "keras3");
   const std::string& name = optimizer.name();
-  entries.push_back({kOptimizerPlace,
+  entries.push_back({kOptimizerGroup,
                      {{"name", name.empty() ? to_snake_case(optimizer.class_name()) : name},
                       {kCount, static_cast<int64_t>(layout.size())}}});
-  write_layout(entries, layout, kOptimizerPlace, numbers_below(layout.size()));
+  write_layout(entries, layout, kOptimizerGroup, numbers_below(layout.size()));
 }
 
 Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
                         const Origin& origin, bool options_known) {
-  const auto [group, names] = listed_state(file);
+  const auto [group, names] = saved_state(file);
   if (names.empty()) return {};
   const Variables trained = model.trainable_weights();
   model.optimizer()->build(trained);
@@ -174,10 +174,10 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
   for (const std::string& name : names) datasets.push_back(group + "/" + name);
   const std::vector<TensorSpec> specs = file.describe(datasets);
   const StateLayout keras3 = optimizer_layout(*model.optimizer(), trained, "keras3");
-  PlacedState state =
+  MatchedState state =
       is_untrained(specs, keras3)
-          ? PlacedState{keras3, ""}
-          : place_optimizer_state(*model.optimizer(), trained,
+          ? MatchedState{keras3, ""}
+          : match_optimizer_state(*model.optimizer(), trained,
                                   in_order_of(origin, trained, weights, file), names, specs);
   if (!options_known && !is_layout_of(specs, keras3))
     state.problem = "it was made with other options, which the file does not have";

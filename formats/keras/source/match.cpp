@@ -19,9 +19,9 @@ Dict kept_by_class(const Layer& layer) { return layer.get_property(kOwnVariables
 void pass_to_layers(const Matches& matches) {
   std::map<Layer*, Dict> values;
   for (const Match& match : matches)
-    if (match.keeper)
-      values[match.keeper].set(match.dataset.substr(match.dataset.rfind('/') + 1),
-                               Codec<Tensor>::encode(match.variable.value()));
+    if (match.self_loading_layer)
+      values[match.self_loading_layer].set(match.dataset.substr(match.dataset.rfind('/') + 1),
+                                           Codec<Tensor>::encode(match.variable.value()));
   for (const auto& [layer, own] : values) layer->set_property(kOwnVariables, own);
 }
 

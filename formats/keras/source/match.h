@@ -21,7 +21,7 @@ struct Match {
   ShapeOf shape = nullptr;  ///< the shape after `convert`; null if it is the saved shape
   /// the layer whose class loads the value itself, under the last part of the dataset's path as its
   /// name
-  Layer* keeper = nullptr;
+  Layer* self_loading_layer = nullptr;
 };
 using Matches = std::vector<Match>;
 /// Replaces each shape in `saved`, in the order of `matches`, by the shape after conversion.

@@ -25,19 +25,19 @@ bool is_code(const Info& info) { return !info || info->origin == "Lua"; }
 
 class CodeSearch {
  public:
-  void look(const Value& value) {
+  void visit(const Value& value) {
     if (value.is_list()) {
-      for (const Value& item : value.as_list()) look(item);
+      for (const Value& item : value.as_list()) visit(item);
     } else if (is_object(value)) {
-      look_at_object(value.as_dict());
+      visit_object(value.as_dict());
     } else if (value.is_dict()) {
-      for (const DictEntry& entry : value.as_dict()) look(entry.value);
+      for (const DictEntry& entry : value.as_dict()) visit(entry.value);
     }
   }
   std::vector<std::string> names;
 
  private:
-  void look_at_object(const Dict& object) {
+  void visit_object(const Dict& object) {
     const std::string name = class_of(object);
     const Info info = find_class(name);
     // whether the object is a slice, tensor or dtype policy
@@ -47,7 +47,7 @@ class CodeSearch {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
       const std::string kind = field ? field->kind : "";
       if (!entry.value.is_string())
-        look(entry.value);
+        visit(entry.value);
       else if (is_own_word(name, entry.key, entry.value.as_string()))
         continue;
       else if (!kind.empty() && is_code(registry().find(kind, entry.value.as_string())))
@@ -72,7 +72,7 @@ bool is_defined_class(const std::string& name) {
 
 std::vector<std::string> names_of_code(const Value& config) {
   CodeSearch search;
-  search.look(config);
+  search.visit(config);
   return std::move(search.names);
 }
 

@@ -22,7 +22,7 @@ constexpr Choice kChoices[] = {{"RMSprop", "epsilon_outside"},
                                {"BatchNormalization", "count_masked"}};
 
 struct Name {
-  const char *where, *here, *keras;
+  const char *where, *crescent, *keras;
 };
 constexpr Name kNames[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
                            {"interpolation", "bilinear_keras2", "bilinear"}};
@@ -38,7 +38,7 @@ bool chooses_formula(const std::string& class_name, const std::string& option, b
 
 Value keras_name(const std::string& where, const Value& name) {
   for (const Name& row : kNames)
-    if (where == row.where && name == Value(row.here)) return row.keras;
+    if (where == row.where && name == Value(row.crescent)) return row.keras;
   return name;
 }
 

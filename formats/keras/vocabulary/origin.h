@@ -17,13 +17,13 @@ inline constexpr const char* kBackend = "tensorflow";
 struct Origin {
   std::string keras_version;  ///< "2.3.1", "2.15.0", "3.15.1"; "1" if the file has no version
   std::string backend;        ///< "tensorflow", "theano", ...
-  bool ours = false;
+  bool written_by_crescent = false;
 
-  int generation() const { return ours ? 3 : std::atoi(keras_version.c_str()); }
+  int generation() const { return written_by_crescent ? 3 : std::atoi(keras_version.c_str()); }
   /// Whether the writer is a Keras up to 2.3.1, before Keras became a part of TensorFlow
   /// ("2.2.4-tf", 2.4 and later).
   bool before_tensorflow() const {
-    if (ours || in_tensorflow_1()) return false;
+    if (written_by_crescent || in_tensorflow_1()) return false;
     return generation() < 2 || (generation() == 2 && minor() < 4);
   }
   /// Whether masks are used as weights of the loss, so that the loss is divided by the number of
@@ -35,7 +35,7 @@ struct Origin {
   /// Whether the loss determines which metric "accuracy" stands for, as in Keras up to 2.3.1 and
   /// tf.keras up to 2.1. In later versions the shape of the output determines it.
   bool accuracy_by_loss() const {
-    return before_tensorflow() || (!ours && in_tensorflow_1() && minor() < 3);
+    return before_tensorflow() || (!written_by_crescent && in_tensorflow_1() && minor() < 3);
   }
   /// Whether the moving variance is divided by less than the number of values, as in Keras 2.1.4 to
   /// 2.3.1.

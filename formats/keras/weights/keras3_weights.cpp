@@ -172,7 +172,7 @@ class ObjectLocations {
   /// Adds a layer, unless it was added before. With `again` a layer is added once more: if several
   /// graphs share a layer, Keras makes a separate layer of each occurrence.
   void add(const Layer& layer, const std::string& path, bool again = false) {
-    if (!seen_.insert(&layer).second && !again) return;
+    if (!visited_layers_.insert(&layer).second && !again) return;
     locations_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
     if (auto* model = dynamic_cast<const Model*>(&layer))
       add_parts(*model, path);
@@ -258,7 +258,7 @@ class ObjectLocations {
   WeightSource* file_ = nullptr;
   std::vector<ObjectLocation> locations_;
   Names others_;
-  std::set<const Layer*> seen_;
+  std::set<const Layer*> visited_layers_;
 };
 
 /// The number of the layer's variables in the file. Variables that only Keras stores are not
@@ -359,7 +359,7 @@ Matches match_kept(WeightSource& file, const ObjectLocation& location) {
     matches.push_back({.dataset = datasets[i],
                        .variable = Variable(Tensor(specs[i].shape, specs[i].dtype)),
                        .layer = location.layer->name(),
-                       .keeper = const_cast<Layer*>(location.layer)});
+                       .self_loading_layer = const_cast<Layer*>(location.layer)});
   return matches;
 }
 

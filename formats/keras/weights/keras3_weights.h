@@ -32,6 +32,6 @@ LayerPaths keras3_paths(WeightSource& file, Model& model);
 LayerPaths keras3_paths(WeightSource& file, const LayerList& list);
 
 /// The path of the group with the variables of the optimizer.
-inline constexpr const char* kOptimizerPlace = "optimizer/vars";
+inline constexpr const char* kOptimizerGroup = "optimizer/vars";
 
 }  // namespace crescent::keras

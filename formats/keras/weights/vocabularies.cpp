@@ -105,7 +105,7 @@ Vocabularies Vocabularies::in_archive(WeightSource& file, const LayerPaths& path
       all.matches_.push_back(
           {dataset, Variable(Tensor(file.describe({dataset}).front())), nullptr, layer->name()});
     }
-    all.found_.push_back(std::move(match));
+    all.vocabulary_matches_.push_back(std::move(match));
   }
   return all;
 }
@@ -125,13 +125,13 @@ Vocabularies Vocabularies::in_weights(WeightSource& file, Model& model) {
 
 void Vocabularies::add_bytes(WeightSource& file, Layer& layer, const std::string& dataset) {
   path_ = file.path();
-  found_.push_back({&layer, {}, matches_.size()});
+  vocabulary_matches_.push_back({&layer, {}, matches_.size()});
   matches_.push_back(
       {dataset, Variable(Tensor(file.describe({dataset}).front())), nullptr, layer.name()});
 }
 
 void Vocabularies::give_to_layers() const {
-  for (const VocabularyMatch& match : found_) {
+  for (const VocabularyMatch& match : vocabulary_matches_) {
     Dict arguments{{kTerms, match.terms}};
     if (match.match) {
       const Tensor values = matches_[*match.match].variable.value().to(nullptr);

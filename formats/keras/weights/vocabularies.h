@@ -48,7 +48,7 @@ class Vocabularies {
                                     ///< or with the weights of the terms
   };
   std::string path_;
-  std::vector<VocabularyMatch> found_;
+  std::vector<VocabularyMatch> vocabulary_matches_;
   Matches matches_;
 };
 

@@ -62,7 +62,7 @@ HWY_INLINE S scaled(const Scores<S>& scores, S* x, const S* masked) {
 
 /// Replaces each x of a row by e^(x - top) and returns the sum.
 template <class S>
-HWY_INLINE S powers(S* x, int64_t n, S top) {
+HWY_INLINE S exponentials_of_row(S* x, int64_t n, S top) {
   const hn::ScalableTag<S> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = n / lanes * lanes;
   const auto shift = hn::Set(d, top);
@@ -89,7 +89,8 @@ void exponentials(const Scores<S>& scores, S* statistics, S* masked) {
         scaled(scores, scores.x + i * scores.keys, masked_scores(scores, i, masked));
   }
   for (int64_t i = 0; i < scores.rows; ++i) {
-    statistics[2 * i + 1] = powers(scores.x + i * scores.keys, scores.keys, statistics[2 * i]);
+    statistics[2 * i + 1] =
+        exponentials_of_row(scores.x + i * scores.keys, scores.keys, statistics[2 * i]);
   }
 }
 

@@ -35,10 +35,10 @@ constexpr int64_t kMaxTilePartials = 4 << 20;  ///< most values of all partial s
 
 /// The image that a pass reads and the image that it writes; for the gradient of the image these
 /// are dy and dx.
-struct Sides {
+struct PassImages {
   Images in, out;
 
-  explicit Sides(const ConvPlan& p) {
+  explicit PassImages(const ConvPlan& p) {
     const auto &h = p.axes[1], &w = p.axes[2];
     const Images x{h.in, w.in, p.in_channels, h.before, w.before, 0, 0},
         y{h.out, w.out, p.out_channels, 0, 0, 0, 0};
@@ -70,7 +70,7 @@ float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
 /// Transforms a kernel to the Winograd points: (36 points, panels, in, columns of the panel).
 class TransformedKernel final : public cpu::Kernel {
  public:
-  TransformedKernel(const ConvPlan& p, const Sides& sides)
+  TransformedKernel(const ConvPlan& p, const PassImages& sides)
       : loops_(loops()),
         rows_(sides.in.channels),
         columns_(sides.out.channels),
@@ -134,11 +134,11 @@ class WinogradConvolution : public cpu::Kernel {
  public:
   explicit WinogradConvolution(const ConvPlan& plan)
       : plan_(plan),
-        sides_(plan),
+        images_(plan),
         loops_(loops()),
-        tiles_(plan.batch * sides_.out.tile_rows * sides_.out.tile_columns),
-        rows_(sides_.in.channels),
-        columns_(sides_.out.channels) {}
+        tiles_(plan.batch * images_.out.tile_rows * images_.out.tile_columns),
+        rows_(images_.in.channels),
+        columns_(images_.out.channels) {}
   std::string name() const override { return "winograd"; }
   double flops() const override { return plan_.flops(); }
 
@@ -153,7 +153,7 @@ class WinogradConvolution : public cpu::Kernel {
   }
 
   ConvPlan plan_;
-  Sides sides_;
+  PassImages images_;
   const Loops& loops_;
   int64_t tiles_;
   int64_t rows_, columns_;  ///< input and output channels
@@ -163,15 +163,15 @@ class WinogradConvolution : public cpu::Kernel {
 class WinogradImageConvolution final : public WinogradConvolution {
  public:
   explicit WinogradImageConvolution(const ConvPlan& plan)
-      : WinogradConvolution(plan), kernel_(plan, sides_) {
+      : WinogradConvolution(plan), kernel_(plan, images_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
     shares_steps_ = tiles_ < 2 * kMinSmallBlockTiles ||
                     (bytes >= kMinSharedKernelBytes && tiles_ <= kMinBlocks * kMinBlockTiles);
     block_ =
-        std::min(sides_.best_block(), std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocks)));
+        std::min(images_.best_block(), std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocks)));
     const int64_t finer =
         std::min(block_, std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocksForManyThreads)));
-    const int64_t row = sides_.out.tile_columns;
+    const int64_t row = images_.out.tile_columns;
     moment_tiles_ = !plan.moments ? 1 : pieces(finer < block_ ? kMomentTiles : block_, row) * row;
     block_ = pieces(block_, moment_tiles_) * moment_tiles_,
     many_thread_block_ = pieces(finer, moment_tiles_) * moment_tiles_;
@@ -193,7 +193,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
   size_t scratch_bytes() const override {
     const int64_t moments = plan_.moments ? 2 * units() * columns_ : 0;
-    return static_cast<size_t>(kernel_scratch() + (shares_steps_ ? sides_.values(tiles_) : 0) +
+    return static_cast<size_t>(kernel_scratch() + (shares_steps_ ? images_.values(tiles_) : 0) +
                                moments) *
            sizeof(float);
   }
@@ -216,12 +216,12 @@ class WinogradImageConvolution final : public WinogradConvolution {
     const float* bias = plan_.bias ? a.in<float>(2) : nullptr;
     float* y = a.out<float>(0);
     if (plan_.pooled) {
-      loops_.pooled_output(sides_.out, tiles, bias, plan_.activation, y,
+      loops_.pooled_output(images_.out, tiles, bias, plan_.activation, y,
                            plan_.argmax_indices ? a.out<uint8_t>(1) : nullptr);
     } else {
       const float* residual = plan_.residual ? a.in<float>(plan_.bias ? 3 : 2) : nullptr;
       const float* gate = plan_.gated ? a.in<float>(2) : nullptr;
-      loops_.output(sides_.out, tiles, bias, residual, gate, plan_.activation, y);
+      loops_.output(images_.out, tiles, bias, residual, gate, plan_.activation, y);
     }
   }
 
@@ -231,8 +231,8 @@ class WinogradImageConvolution final : public WinogradConvolution {
                        const int64_t count = last - first;
                        const Block b =
                            block(first, count,
-                                 floats(thread_scratch(sides_.values(count) * sizeof(float))));
-                       loops_.input(sides_.in, a.in<float>(0), b.in);
+                                 floats(thread_scratch(images_.values(count) * sizeof(float))));
+                       loops_.input(images_.in, a.in<float>(0), b.in);
                        for (int64_t point = 0; point < kPoints; ++point)
                          multiply(b, kernel(a), point);
                        output(a, b.out);
@@ -246,7 +246,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
       return {begin, end - begin, tiles.points + begin * padded(channels), tiles.stride};
     };
     a.threads.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
-      loops_.input(sides_.in, a.in<float>(0), part(b.in, begin, end, rows_));
+      loops_.input(images_.in, a.in<float>(0), part(b.in, begin, end, rows_));
     });
     a.threads.parallel(kPoints, [&](int64_t point, int) { multiply(b, kernel(a), point); });
     a.threads.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
@@ -260,7 +260,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
   /// The number of output pixels before `tile`, which begins a row of tiles.
   int64_t pixels_before(int64_t tile) const {
-    const Images& y = sides_.out;
+    const Images& y = images_.out;
     const int64_t row = tile / y.tile_columns, image = row / y.tile_rows;
     return (image * y.height + row % y.tile_rows * kTile) * y.width;
   }
@@ -317,7 +317,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
  public:
   explicit WinogradKernelGradient(const ConvPlan& plan)
       : WinogradConvolution(plan),
-        block_(sides_.best_block()),
+        block_(images_.best_block()),
         lanes_(std::clamp<int64_t>(
             std::min(tiles_ / kMinBlockTiles, kMaxTilePartials / plan.kernel_size()), 2,
             std::clamp(tiles_ / kTilesPerPartial, kPartials, 2 * kPartials))),
@@ -346,7 +346,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
 
   /// Adds the products of the tiles of a lane, for `channels` output channels from `channel` on.
   void add_lane(const Arguments& a, int64_t lane, int64_t channel, int64_t channels) const {
-    Images out = sides_.out;
+    Images out = images_.out;
     out.channels = channels;
     const int64_t in_stride = point_stride(block_, rows_),
                   out_stride = point_stride(block_, channels),
@@ -357,7 +357,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
     const int64_t begin = tiles_ * lane / lanes_, end = tiles_ * (lane + 1) / lanes_;
     for (int64_t i = begin; i < end; i += block_) {
       const int64_t count = std::min(block_, end - i);
-      loops_.input(sides_.in, a.in<float>(0), {i, count, in, in_stride});
+      loops_.input(images_.in, a.in<float>(0), {i, count, in, in_stride});
       loops_.output_gradient(out, a.in<float>(1) + channel, {i, count, dy, out_stride});
       for (int64_t point = 0; point < kPoints; ++point) {
         loops_.product({rows_, padded(channels), count, in + point * in_stride, 1, padded(rows_),
@@ -408,7 +408,7 @@ bool halves(const P& p) {
 /// Few input channels make the image transforms too expensive (8: 0.9 to 1.4, 3: 0.5 to 0.9), few
 /// tiles that of the kernel (4 of 64 channels: 0.9), and images slightly larger than their tiles
 /// waste products (128 of 5x5x64: 0.9 0.8 1.2).
-bool suits(const ConvPlan& p, const Sides& sides) {
+bool suits(const ConvPlan& p, const PassImages& sides) {
   const int64_t tiles = sides.out.tile_rows * sides.out.tile_columns,
                 pixels = sides.out.height * sides.out.width;
   return sides.in.channels >= 12 && pixels >= 8 * tiles && p.kernel_size() <= kTaps << 18;
@@ -425,7 +425,7 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   if (!applies(plan) || !(told ? halves(*told) : pool && pool->max && halves(*pool)) ||
       (plan.activation != ActivationKind::none && plan.activation != ActivationKind::relu))
     return nullptr;
-  const Sides sides(plan);
+  const PassImages sides(plan);
   if (!suits(plan, sides) ||
       plan.batch * sides.out.tile_rows * sides.out.tile_columns < kMinWinogradTiles)
     return nullptr;
@@ -436,7 +436,7 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
 std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   const ConvPlan plan(r);
   if (!applies(plan)) return nullptr;
-  const Sides sides(plan);
+  const PassImages sides(plan);
   if (!suits(plan, sides)) return nullptr;
   if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kMinWinogradTiles &&
       !plan.residual) {

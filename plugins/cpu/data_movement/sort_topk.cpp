@@ -15,8 +15,10 @@ int64_t lines_per_part(int64_t length) {
 /// Divides adjacent lines into tiles, whose lines are processed together.
 struct Tiles {
   Tiles(const AxisView& view, int64_t most)
-      : width(std::clamp<int64_t>(view.inner, 1, most)), each((view.inner + width - 1) / width) {}
-  int64_t width, each;  ///< the number of lines per tile, and of tiles per index of the outer axes
+      : width(std::clamp<int64_t>(view.inner, 1, most)),
+        per_outer_index((view.inner + width - 1) / width) {}
+  int64_t width,
+      per_outer_index;  ///< the number of lines per tile, and of tiles per index of the outer axes
 };
 
 /// The kernel of argmax and argmin. A long line is split into pieces; at the end the largest (or
@@ -67,11 +69,12 @@ class ArgReduceKernel final : public Kernel {
     }
   }
   void run_columns(const Arguments& a) const {
-    const int64_t units = view_.outer * tiles_.each;
+    const int64_t units = view_.outer * tiles_.per_outer_index;
     a.threads.blocks(
         units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t outer = unit / tiles_.each, column = unit % tiles_.each * tiles_.width;
+            const int64_t outer = unit / tiles_.per_outer_index,
+                          column = unit % tiles_.per_outer_index * tiles_.width;
             const int64_t width = std::min(tiles_.width, view_.inner - column);
             loops_.columns(at(a, outer * view_.inner, 0) + static_cast<size_t>(column) * bytes_,
                            view_.length, width, view_.inner,
@@ -94,12 +97,13 @@ class CumulativeKernel final : public Kernel {
   CumulativeKernel(AxisView view, bool reverse)
       : view_(view), tiles_(view, kTile), reverse_(reverse) {}
   void run(const Arguments& a) const override {
-    const int64_t units = view_.outer * tiles_.each;
+    const int64_t units = view_.outer * tiles_.per_outer_index;
     a.threads.blocks(
         units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t column = unit % tiles_.each * tiles_.width;
-            const int64_t offset = unit / tiles_.each * view_.length * view_.inner + column;
+            const int64_t column = unit % tiles_.per_outer_index * tiles_.width;
+            const int64_t offset =
+                unit / tiles_.per_outer_index * view_.length * view_.inner + column;
             view_.inner == 1 ? run_line(a, offset)
                              : run_tile(a, offset, std::min(tiles_.width, view_.inner - column));
           }

@@ -21,9 +21,9 @@ std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes
   std::vector<StridedCopy::Axis> result;
   for (const auto& axis : axes) {
     if (axis.size == 1) continue;
-    if (!result.empty() && result.back().from == axis.from * axis.size &&
-        result.back().to == axis.to * axis.size) {
-      result.back() = {result.back().size * axis.size, axis.from, axis.to};
+    if (!result.empty() && result.back().source_stride == axis.source_stride * axis.size &&
+        result.back().target_stride == axis.target_stride * axis.size) {
+      result.back() = {result.back().size * axis.size, axis.source_stride, axis.target_stride};
     } else {
       result.push_back(axis);
     }
@@ -39,10 +39,10 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
   if (empty_ || outer_.empty()) return;
   inner_ = outer_.back();
   outer_.pop_back();
-  auto contiguous = [](const Axis& a) { return a.from == 1; };
-  if (std::abs(inner_.from) > 1) {
+  auto contiguous = [](const Axis& a) { return a.source_stride == 1; };
+  if (std::abs(inner_.source_stride) > 1) {
     if (auto it = std::find_if(outer_.begin(), outer_.end(), contiguous); it != outer_.end()) {
-      turned_ = *it;
+      transposed_axis_ = *it;
       outer_.erase(it);
     }
   }
@@ -58,12 +58,13 @@ static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, 
   const StridedCopy::Axis& last = axes.back();
   for (int64_t line = begin; line < end;) {
     const int64_t first = line % last.size, count = std::min(last.size - first, end - line);
-    int64_t rest = line / last.size, source = first * last.from, target = first * last.to;
+    int64_t rest = line / last.size, source = first * last.source_stride,
+            target = first * last.target_stride;
     for (size_t i = axes.size() - 1; i-- > 0;) {
       const int64_t at = rest % axes[i].size;
       rest /= axes[i].size;
-      source += at * axes[i].from;
-      target += at * axes[i].to;
+      source += at * axes[i].source_stride;
+      target += at * axes[i].target_stride;
     }
     f(from + source, to + target, count);
     line += count;
@@ -72,12 +73,13 @@ static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, 
 
 template <class T>
 static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
-  if (axis.from == 1 && axis.to == 1) {
+  if (axis.source_stride == 1 && axis.target_stride == 1) {
     std::memcpy(to, from, axis.size * sizeof(T));
-  } else if (axis.from == 0 && axis.to == 1) {
+  } else if (axis.source_stride == 0 && axis.target_stride == 1) {
     std::fill_n(to, axis.size, *from);
   } else {
-    for (int64_t i = 0; i < axis.size; ++i) to[i * axis.to] = from[i * axis.from];
+    for (int64_t i = 0; i < axis.size; ++i)
+      to[i * axis.target_stride] = from[i * axis.source_stride];
   }
 }
 
@@ -88,15 +90,17 @@ static void copy_run(const StridedCopy::Axis& last, const StridedCopy::Axis& inn
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
   const auto* source = reinterpret_cast<const std::byte*>(from);
   auto* target = reinterpret_cast<std::byte*>(to);
-  const bool one_after_the_other = inner.to == 1 && last.to == inner.size;
-  if (one_after_the_other && inner.from == 0) {
-    repeat_loop(sizeof(T))(from, last.from, count, inner.size, to);
-  } else if (one_after_the_other && inner.from == 1 && last.from == 0) {
+  const bool one_after_the_other = inner.target_stride == 1 && last.target_stride == inner.size;
+  if (one_after_the_other && inner.source_stride == 0) {
+    repeat_loop(sizeof(T))(from, last.source_stride, count, inner.size, to);
+  } else if (one_after_the_other && inner.source_stride == 1 && last.source_stride == 0) {
     repeat_row(source, inner.size * kBytes, count, target);
-  } else if (inner.from == 1 && inner.to == 1) {
-    copy_rows(source, last.from * kBytes, target, last.to * kBytes, inner.size * kBytes, count);
+  } else if (inner.source_stride == 1 && inner.target_stride == 1) {
+    copy_rows(source, last.source_stride * kBytes, target, last.target_stride * kBytes,
+              inner.size * kBytes, count);
   } else {
-    for (int64_t i = 0; i < count; ++i) copy_line(inner, from + i * last.from, to + i * last.to);
+    for (int64_t i = 0; i < count; ++i)
+      copy_line(inner, from + i * last.source_stride, to + i * last.target_stride);
   }
 }
 
@@ -116,8 +120,10 @@ void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) co
     const int64_t first = unit % blocks * kShortLines, line = unit / blocks,
                   last = std::min(first + kShortLines, inner_.size);
     for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
-      for (int64_t i = 0; i < turned_.size; ++i, ++source, target += turned_.to)
-        for (int64_t j = first; j < last; ++j) target[j * inner_.to] = source[j * inner_.from];
+      for (int64_t i = 0; i < transposed_axis_.size;
+           ++i, ++source, target += transposed_axis_.target_stride)
+        for (int64_t j = first; j < last; ++j)
+          target[j * inner_.target_stride] = source[j * inner_.source_stride];
     });
   }
 }
@@ -131,13 +137,14 @@ static void fetch_ahead(const T* line) {
   for (size_t i = 0; i < kTile * sizeof(T); i += kLine) __builtin_prefetch(bytes + i);
 }
 
-/// Transposes tile by tile. Units [begin, end) are counted over the tiles along `turned_`, each
-/// with the whole axis `inner_`.
+/// Transposes tile by tile. Units [begin, end) are counted over the tiles along `transposed_axis_`,
+/// each with the whole axis `inner_`.
 template <class T>
 void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
-  const int64_t tiles = (turned_.size + kTile - 1) / kTile;
+  const int64_t tiles = (transposed_axis_.size + kTile - 1) / kTile;
   for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t first = unit % tiles * kTile, last = std::min(first + kTile, turned_.size);
+    const int64_t first = unit % tiles * kTile,
+                  last = std::min(first + kTile, transposed_axis_.size);
     const int64_t line = unit / tiles;
     for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
       // a copy of the tile, so that both reads and writes of the arrays are contiguous
@@ -146,14 +153,14 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
         const int64_t n = std::min(kTile, inner_.size - block);
         const bool goes_on = block + kTile < inner_.size;
         for (int64_t j = 0; j < n; ++j) {
-          const T* line = source + (block + j) * inner_.from;
-          if (goes_on) fetch_ahead(line + kTile * inner_.from + first);
+          const T* line = source + (block + j) * inner_.source_stride;
+          if (goes_on) fetch_ahead(line + kTile * inner_.source_stride + first);
           std::copy(line + first, line + last, tile[j]);
         }
         for (int64_t i = first; i < last; ++i) {
-          T* t = target + i * turned_.to + block * inner_.to;
-          if (goes_on) fetch_ahead(t + kTile * inner_.to);
-          for (int64_t j = 0; j < n; ++j) t[j * inner_.to] = tile[j][i - first];
+          T* t = target + i * transposed_axis_.target_stride + block * inner_.target_stride;
+          if (goes_on) fetch_ahead(t + kTile * inner_.target_stride);
+          for (int64_t j = 0; j < n; ++j) t[j * inner_.target_stride] = tile[j][i - first];
         }
       }
     });
@@ -164,19 +171,19 @@ template <class T>
 void StridedCopy::run_typed(const std::byte* source, std::byte* target, CpuThreads& threads) const {
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
-  if (turned_.size > 1 && turned_.size <= kShort) {
+  if (transposed_axis_.size > 1 && transposed_axis_.size <= kShort) {
     threads.blocks(lines_ * pieces(inner_.size, kShortLines), 4,
                    [&](int64_t begin, int64_t end) { run_short(from, to, begin, end); });
-  } else if (turned_.size > 1) {
-    const int64_t tiles = (turned_.size + kTile - 1) / kTile * lines_;
+  } else if (transposed_axis_.size > 1) {
+    const int64_t tiles = (transposed_axis_.size + kTile - 1) / kTile * lines_;
     const int64_t grain =
-        std::max<int64_t>(1, kGrain / (inner_.size * std::min(kTile, turned_.size)));
+        std::max<int64_t>(1, kGrain / (inner_.size * std::min(kTile, transposed_axis_.size)));
     threads.blocks(tiles, grain,
                    [&](int64_t begin, int64_t end) { run_tiles(from, to, begin, end); });
   } else if (lines_ == 1) {
     threads.blocks(inner_.size, 4 * kGrain, [&](int64_t begin, int64_t end) {
-      copy_line({end - begin, inner_.from, inner_.to}, from + begin * inner_.from,
-                to + begin * inner_.to);
+      copy_line({end - begin, inner_.source_stride, inner_.target_stride},
+                from + begin * inner_.source_stride, to + begin * inner_.target_stride);
     });
   } else {
     const int64_t grain = std::max<int64_t>(1, kGrain / inner_.size);

@@ -12,7 +12,7 @@ class StridedCopy {
   /// The size of an axis, and its strides in the source (`from`) and the target (`to`) in elements.
   /// Stride 0 repeats an element; negative strides reverse the axis.
   struct Axis {
-    int64_t size, from, to;
+    int64_t size, source_stride, target_stride;
   };
   StridedCopy() = default;
   /// `axes` begin with the outermost one. `from` and `to` of run() point to the first element that
@@ -32,8 +32,8 @@ class StridedCopy {
 
   size_t bytes_ = 0;
   bool empty_ = false;
-  Axis inner_{1, 1, 1};   ///< the innermost axis of the target
-  Axis turned_{1, 0, 0};  ///< in a transposition, the innermost axis of the source
+  Axis inner_{1, 1, 1};            ///< the innermost axis of the target
+  Axis transposed_axis_{1, 0, 0};  ///< in a transposition, the innermost axis of the source
   std::vector<Axis> outer_;
   int64_t lines_ = 1;  ///< number of combinations of the outer axes
 };

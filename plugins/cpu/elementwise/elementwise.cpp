@@ -130,7 +130,7 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
       (scatters ? r.read_by_scatter : by_element) |= reads;
     }
     if (r.read_by_scatter && !by_element) {
-      r.source = Source::whole;
+      r.source = Source::for_scatters;
       continue;
     }
     const auto window = std::find_if(windows.begin(), windows.end(),
@@ -245,7 +245,7 @@ bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& st
   }
   for (int i : call.inputs) {
     Register& r = registers_[i];
-    r.spread |= r.is_column();
+    r.is_broadcast |= r.is_column();
     if (!r.is_cell()) r.last_read = static_cast<int>(steps_.size());
   }
   for (const FusedStep& step : chain.steps) {
@@ -313,7 +313,7 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
     cost_ += cost_of(step.binary);
   } else if (step.kind == Kind::select) {
     s.select = select_loop(result.bytes());
-    for (size_t i = 0; i < args; ++i) arg(i).spread |= arg(i).is_cell() && !cells;
+    for (size_t i = 0; i < args; ++i) arg(i).is_broadcast |= arg(i).is_cell() && !cells;
     cost_ += 1;
   } else {
     s.unary = cast_loop(in, result.form());
@@ -324,7 +324,7 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
     s.widen = cast_loop(step.dtype, DType::float32);
   }
   if (!s.unary && !s.binary && !s.select) return false;
-  for (size_t i = 0; i < args && !s.binary; ++i) arg(i).spread |= arg(i).is_column();
+  for (size_t i = 0; i < args && !s.binary; ++i) arg(i).is_broadcast |= arg(i).is_column();
   for (size_t i = 0; i < args; ++i)
     arg(i).last_read = cells ? arg(i).last_read : static_cast<int>(steps_.size());
   registers_.push_back(result);
@@ -345,7 +345,7 @@ BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cel
   const bool one = !cells && first != second;
   const BinaryLoop beside_one = !one ? nullptr : first ? loops.first_scalar : loops.second_scalar;
   const auto spread = [&](Register& r, bool is_one) {
-    r.spread |= (r.is_column() || (r.is_cell() && !cells)) && !(is_one && beside_one);
+    r.is_broadcast |= (r.is_column() || (r.is_cell() && !cells)) && !(is_one && beside_one);
   };
   spread(a, first), spread(b, second);
   return beside_one ? beside_one : loops.arrays;
@@ -362,7 +362,7 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
       r.output = static_cast<int>(o);
     } else {
       r.last_read = static_cast<int>(steps_.size());
-      r.spread |= r.is_cell() || r.is_column();
+      r.is_broadcast |= r.is_cell() || r.is_column();
       UnaryLoop convert =
           r.is_half() ? cast_loop(DType::float32, request.outputs[o].dtype) : nullptr;
       results_.push_back({outputs[o], static_cast<int>(o), convert});
@@ -391,8 +391,8 @@ void Elementwise::assign_slots() {
     Register& r = registers_[i];
     bool loaded = (r.input >= 0 || r.scattered) && r.source == Source::block;
     if (loaded && !r.scattered) to_load_.push_back(static_cast<int>(i));
-    if (r.spread && r.is_cell()) to_spread_.push_back(static_cast<int>(i));
-    if (loaded || r.spread) take(r);
+    if (r.is_broadcast && r.is_cell()) to_broadcast_.push_back(static_cast<int>(i));
+    if (loaded || r.is_broadcast) take(r);
     if (loaded && r.last_read >= 0) ends[r.last_read].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
@@ -450,11 +450,12 @@ void Elementwise::lay_out() {
       periodic_.push_back(static_cast<int>(i)), periodic += r.bytes();
     if (r.source == Source::row || r.is_column()) {
       pointed_.push_back(static_cast<int>(i));
-      cuts_.push_back(r.broadcast.run());
+      block_boundaries_.push_back(r.broadcast.run());
     }
   }
-  std::sort(cuts_.begin(), cuts_.end());
-  cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+  std::sort(block_boundaries_.begin(), block_boundaries_.end());
+  block_boundaries_.erase(std::unique(block_boundaries_.begin(), block_boundaries_.end()),
+                          block_boundaries_.end());
   bool round =
       std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
   size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);

@@ -72,14 +72,14 @@ class Elementwise final : public Kernel {
     periodic,  ///< a periodic input, repeated in scratch memory until it is longer than a block
     row,       ///< an input that is read in place in long rows; no block crosses the end of a row
     column,    ///< an input of which each element applies to one or more whole blocks
-    whole,     ///< an input that only scatter steps read
+    for_scatters,  ///< an input that only scatter steps read
   };
   struct Register {
     DType dtype{};  ///< the dtype in memory of arguments
     Source source = Source::block;
     int input = -1, output = -1;  ///< the index of the argument, -1 if the register is none
     int slot = -1;                ///< the index of the block in the thread's memory
-    bool spread = false;          ///< whether a step needs the cell or column broadcast to a block
+    bool is_broadcast = false;    ///< whether a step needs the cell or column broadcast to a block
     bool scattered = false;       ///< whether a scatter step fills the register
     bool read_by_scatter = false;
     Broadcast broadcast;
@@ -167,9 +167,9 @@ class Elementwise final : public Kernel {
   std::vector<ChainCall> chain_calls_;
   std::vector<Scatter> scatters_;
   std::vector<int> to_load_,
-      to_spread_;  ///< registers that are loaded into a block before each block is computed, and
-                   ///< cells that are broadcast to a block once per range
-  struct Stream {  ///< a register with Source::memory
+      to_broadcast_;  ///< registers that are loaded into a block before each block is computed, and
+                      ///< cells that are broadcast to a block once per range
+  struct Stream {     ///< a register with Source::memory
     int reg;
     size_t bytes;  ///< bytes per element
   };
@@ -177,7 +177,8 @@ class Elementwise final : public Kernel {
   std::vector<int> to_fetch_;  ///< inputs that are prefetched because every element is read
   std::vector<int> periodic_;  ///< registers with Source::periodic
   std::vector<int> pointed_;   ///< registers with Source::row or Source::column
-  std::vector<int64_t> cuts_;  ///< no block crosses a multiple of one of these numbers of elements
+  std::vector<int64_t>
+      block_boundaries_;  ///< no block crosses a multiple of one of these numbers of elements
   std::vector<Result> results_;
   std::vector<int> written_at_;  ///< for each output that a step writes directly, the index of that
                                  ///< step

@@ -104,7 +104,7 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
         r.input >= 0 ? const_cast<std::byte*>(a.inputs[r.input]) : a.outputs[r.output];
     block.registers[s.reg] = first + static_cast<size_t>(begin) * s.bytes;
   }
-  for (int i : to_spread_) {
+  for (int i : to_broadcast_) {
     const Register& r = registers_[i];
     const std::byte* value = cells.at(i);
     alignas(8) std::byte half[2];
@@ -116,7 +116,7 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
 
 int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
   int64_t n = std::min(block_, end - begin);
-  for (int64_t cut : cuts_) n = std::min(n, cut - begin % cut);
+  for (int64_t cut : block_boundaries_) n = std::min(n, cut - begin % cut);
   return n;
 }
 
@@ -126,7 +126,7 @@ void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& blo
     const Register& r = registers_[i];
     const auto place = static_cast<size_t>(r.broadcast.offset_of(begin));
     const std::byte* from = a.inputs[r.input] + place * r.bytes();
-    if (r.spread)
+    if (r.is_broadcast)
       fill_loop(r.bytes())(from, block.registers[i], static_cast<size_t>(n));
     else
       block.registers[i] = const_cast<std::byte*>(from);

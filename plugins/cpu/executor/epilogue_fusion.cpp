@@ -20,10 +20,11 @@ class EpilogueFusion {
         readers_(schedule),
         producer_(schedule.values.size(), -1),
         is_kept_(schedule.values.size()),
-        at_(schedule.steps.size()),
-        place_(schedule.steps.size()),
-        within_(schedule.steps.size()) {
-    for (auto* numbers : {&at_, &place_, &within_}) std::iota(numbers->begin(), numbers->end(), 0);
+        original_position_(schedule.steps.size()),
+        position_(schedule.steps.size()),
+        fused_with_(schedule.steps.size()) {
+    for (auto* numbers : {&original_position_, &position_, &fused_with_})
+      std::iota(numbers->begin(), numbers->end(), 0);
     for (size_t s = 0; s < schedule.steps.size(); ++s)
       for (int value : step(s).outputs) producer_[root(value)] = static_cast<int>(s);
     for (int value : schedule.outputs) is_kept_[root(value)] = true;
@@ -46,8 +47,8 @@ class EpilogueFusion {
   /// The current position of the step whose original position is `first`, or of the step that it
   /// was fused with.
   size_t place_of(size_t first) const {
-    while (within_[first] != first) first = within_[first];
-    return place_[first];
+    while (fused_with_[first] != first) first = fused_with_[first];
+    return position_[first];
   }
 
   /// Joins the product at `product` with its only reader; true on success.
@@ -125,7 +126,7 @@ class EpilogueFusion {
     to.inputs.insert(to.inputs.end(), next.inputs.begin(), next.inputs.end());
     to.outputs = std::move(next.outputs);
     next = Step{};
-    within_[at_[reader]] = at_[product];
+    fused_with_[original_position_[reader]] = original_position_[product];
     return true;
   }
 
@@ -140,11 +141,11 @@ class EpilogueFusion {
     }
     std::vector<Step> steps;
     std::vector<size_t> at;
-    for (size_t s : order) steps.push_back(std::move(step(s))), at.push_back(at_[s]);
+    for (size_t s : order) steps.push_back(std::move(step(s))), at.push_back(original_position_[s]);
     for (size_t i = 0; i < order.size(); ++i) {
       step(product + i) = std::move(steps[i]);
-      at_[product + i] = at[i];
-      place_[at[i]] = product + i;
+      original_position_[product + i] = at[i];
+      position_[at[i]] = product + i;
     }
   }
 
@@ -156,13 +157,13 @@ class EpilogueFusion {
                                ///< a variable
   std::unordered_multimap<size_t, size_t> replaces_;  ///< for each variable: root of the new value
                                                       ///< -> root of the old value
-  std::vector<size_t> at_;                            ///< for each position, the original position
+  std::vector<size_t> original_position_;             ///< for each position, the original position
                                                       ///< of its step
-  std::vector<size_t> place_;                         ///< for each original position, the present
+  std::vector<size_t> position_;                      ///< for each original position, the present
                                                       ///< position of the step
   /// For each original position, the original position of the step with which its step was fused;
   /// the same position if it was not fused.
-  std::vector<size_t> within_;
+  std::vector<size_t> fused_with_;
   std::vector<size_t> moves_;  ///< positions, in ascending order, of the steps to move before the
                                ///< product
 };

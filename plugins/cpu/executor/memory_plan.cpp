@@ -153,7 +153,7 @@ void MemoryPlan::add_result_copies() {
 }
 
 void MemoryPlan::find_lives() {
-  made_.assign(schedule_.values.size(), -1);
+  producer_step_.assign(schedule_.values.size(), -1);
   last_use_.assign(schedule_.values.size(), -1);
   for (size_t s = 0; s < schedule_.steps.size(); ++s) {
     const Step& step = schedule_.steps[s];
@@ -161,7 +161,7 @@ void MemoryPlan::find_lives() {
     for (int v : step.inputs) last_use_[schedule_.root(v)] = static_cast<int>(s);
     for (int v : step.outputs) {
       size_t root = schedule_.root(v);
-      made_[root] = last_use_[root] = static_cast<int>(s);
+      producer_step_[root] = last_use_[root] = static_cast<int>(s);
     }
   }
 }
@@ -170,7 +170,7 @@ void MemoryPlan::find_lives() {
 /// memory.
 bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result) const {
   int old_root = schedule_.root(old_value);
-  int when = made_[schedule_.root(result)];
+  int when = producer_step_[schedule_.root(result)];
   int last = last_use_[old_root];
   if (last != when) return last < when;
   for (size_t o = 0; o < step.outputs.size(); ++o) {
@@ -191,7 +191,7 @@ void MemoryPlan::place_variable_results() {
   for (size_t i = 0; i < schedule_.variables.size(); ++i) {
     auto [value, result] = schedule_.variables[i];
     if (result < 0) continue;
-    const int when = made_[schedule_.root(result)];
+    const int when = producer_step_[schedule_.root(result)];
     const Step& step = schedule_.steps[static_cast<size_t>(when)];
     if (when > last_failure_ && can_write_in_place(step, value, result)) {
       location(result) = {Location::Kind::variable, static_cast<int>(i), 0};
@@ -236,7 +236,8 @@ void MemoryPlan::share_in_place() {
       if (!in_arena(out)) continue;
       for (int input : step.inputs) {
         size_t in = schedule_.root(input);
-        bool dies = in_arena(in) && made_[in] >= 0 && last_use_[in] == made_[out] && !lent[in];
+        bool dies = in_arena(in) && producer_step_[in] >= 0 &&
+                    last_use_[in] == producer_step_[out] && !lent[in];
         if (!dies || schedule_.bytes(input) != schedule_.bytes(output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
         lent[in] = true;
@@ -257,7 +258,8 @@ void MemoryPlan::pack() {
       size_t first = shares_with_[root];
       if (block_of[first] < 0) {
         block_of[first] = static_cast<int>(blocks.size());
-        blocks.push_back({aligned(schedule_.bytes(output)), made_[root], made_[root], 0, {}});
+        blocks.push_back(
+            {aligned(schedule_.bytes(output)), producer_step_[root], producer_step_[root], 0, {}});
       }
       Block& block = blocks[block_of[first]];
       block.last = std::max(block.last, last_use_[root]);

@@ -46,9 +46,9 @@ struct MemoryPlan {
   Location& location(int value) { return locations[schedule_.root(value)]; }
 
   Schedule& schedule_;
-  int last_failure_ = -1;         ///< index of the last step that may fail
-  std::vector<int> made_;         ///< for each root value, the index of the step that computes it;
-                                  ///< -1 if there is none
+  int last_failure_ = -1;           ///< index of the last step that may fail
+  std::vector<int> producer_step_;  ///< for each root value, the index of the step that computes
+                                    ///< it; -1 if there is none
   std::vector<int> last_use_;     ///< for each root value, the index of the last step that reads or
                                   ///< computes it
   std::vector<int> shares_with_;  ///< for each root value, the root value whose memory it reuses,

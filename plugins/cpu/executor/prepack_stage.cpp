@@ -27,12 +27,14 @@ class PrepackedByKey {
     }
     for (size_t s = 0; s < schedule.prepack_steps; ++s) add_step(schedule.steps[s]);
   }
-  const PrepackedValuePtr& of(int value) const { return known_.at(schedule_.root(value)); }
+  const PrepackedValuePtr& of(int value) const {
+    return prepacked_by_root_.at(schedule_.root(value));
+  }
 
  private:
   const TensorSpec& spec(int value) const { return schedule_.values[value]; }
   void add(int value, PrepackKey key) {
-    known_.emplace(schedule_.root(value), values_.find(std::move(key)));
+    prepacked_by_root_.emplace(schedule_.root(value), values_.find(std::move(key)));
   }
   void add_constant(const Program::Constant& c) {
     const Contents contents = c.tensor.contents();
@@ -65,7 +67,7 @@ class PrepackedByKey {
   const Schedule& schedule_;
   const Options& options_;
   PrepackCache& values_;
-  std::unordered_map<int, PrepackedValuePtr> known_;  ///< by root value
+  std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;  ///< by root value
 };
 
 }  // namespace

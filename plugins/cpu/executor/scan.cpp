@@ -41,7 +41,7 @@ class ScanLoop {
         reverse_(scan.reverse),
         keep_(scan.keep_states),
         by_rows_(scan.body->inputs.size(), false),
-        same_(scan.body->inputs.size()) {
+        shared_inputs_(scan.body->inputs.size()) {
     for (int value : scan.body->inputs) in_bytes_.push_back(bytes_of_value(*scan.body, value));
     for (int value : scan.body->outputs) out_bytes_.push_back(bytes_of_value(*scan.body, value));
     const TensorSpec* stacked = stepped_ > states_  ? &request.inputs[states_]
@@ -57,22 +57,24 @@ class ScanLoop {
     if (parts_ > 1) make_plans(a.threads.threads());
     ++runs_;
     for (const auto& plan : plans_) begin(a, *plan);
-    if (rest_) begin(a, *rest_);
+    if (remainder_plan_) begin(a, *remainder_plan_);
     // Without steps the body is not run at all, so its checks must not run either.
     if (steps_ > 0) plans_[0]->plan.prepare(plans_[0]->frame, arena(a, 0));
     if (parts_ == 1) return run_part(a, *plans_[0], 0);
     a.threads.parallel(
         parts_,
         [&](int64_t part, int worker) {
-          const bool is_rest = rest_ && part + 1 == parts_;
-          run_part(a, is_rest ? *rest_ : *plans_[worker], part);
+          const bool is_rest = remainder_plan_ && part + 1 == parts_;
+          run_part(a, is_rest ? *remainder_plan_ : *plans_[worker], part);
         },
         static_cast<int>(plans_.size()));
   }
 
   double flops() const {
-    const double whole = plans_[0]->plan.flops() * static_cast<double>(parts_ - (rest_ ? 1 : 0));
-    return (whole + (rest_ ? rest_->plan.flops() : 0)) * static_cast<double>(steps_);
+    const double whole =
+        plans_[0]->plan.flops() * static_cast<double>(parts_ - (remainder_plan_ ? 1 : 0));
+    return (whole + (remainder_plan_ ? remainder_plan_->plan.flops() : 0)) *
+           static_cast<double>(steps_);
   }
   size_t scratch_bytes() const {
     return 2 * state_bytes_ + static_cast<size_t>(parts_) * arena_bytes();
@@ -101,10 +103,11 @@ class ScanLoop {
     const Program rest = left > 0 ? prepared(found->of(left)) : Program();
     if (has_kernels(part_) && has_kernels(rest)) {
       make_plans(1);
-      if (left > 0) rest_ = std::make_unique<PlanWithFrame>(rest, *this, alone_);
+      if (left > 0)
+        remainder_plan_ = std::make_unique<PlanWithFrame>(rest, *this, single_thread_pool_);
       if (flops() >= kMinPartFlops * static_cast<double>(parts_)) return true;
     }
-    plans_.clear(), rest_.reset();
+    plans_.clear(), remainder_plan_.reset();
     batch_ = parts_ = 1, by_rows_.assign(by_rows_.size(), false);
     return false;
   }
@@ -122,7 +125,7 @@ class ScanLoop {
   void make_plans(int threads) {
     const auto most = static_cast<size_t>(std::min<int64_t>(threads, parts_));
     while (plans_.size() < most)
-      plans_.push_back(std::make_unique<PlanWithFrame>(part_, *this, alone_));
+      plans_.push_back(std::make_unique<PlanWithFrame>(part_, *this, single_thread_pool_));
   }
 
   bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
@@ -135,8 +138,8 @@ class ScanLoop {
         body.inputs.push_back(inputs[i]);
         continue;
       }
-      if (!same_[i]) same_[i] = Variable(Tensor(TensorSpec{}));
-      body.variables.push_back({same_[i], inputs[i]});
+      if (!shared_inputs_[i]) shared_inputs_[i] = Variable(Tensor(TensorSpec{}));
+      body.variables.push_back({shared_inputs_[i], inputs[i]});
     }
     return body;
   }
@@ -151,7 +154,8 @@ class ScanLoop {
   }
 
   size_t arena_bytes() const {
-    return aligned(std::max(plans_[0]->plan.arena_bytes(), rest_ ? rest_->plan.arena_bytes() : 0));
+    return aligned(std::max(plans_[0]->plan.arena_bytes(),
+                            remainder_plan_ ? remainder_plan_->plan.arena_bytes() : 0));
   }
   std::byte* arena(const Arguments& a, int64_t part) const {
     return a.scratch + 2 * state_bytes_ + static_cast<size_t>(part) * arena_bytes();
@@ -203,7 +207,7 @@ class ScanLoop {
 
   Options options_;
   // for the plans of parts, each of which runs on one thread only
-  Pool alone_{1};
+  Pool single_thread_pool_{1};
   PrepackCache values_;                     // the prepacked values of the plans
   size_t states_, stepped_, step_outputs_;  ///< numbers of states, of states and sequences
                                             ///< together, and of outputs per step
@@ -211,14 +215,15 @@ class ScanLoop {
   std::vector<bool> by_rows_;  ///< for each input of the body, whether it is split by rows of the
                                ///< batch
   /// For each input of the body that all steps and parts share, the variable that replaces it.
-  std::vector<Variable> same_;
+  std::vector<Variable> shared_inputs_;
   std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes in bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
   Program part_;  ///< the body for a part with rows_ rows
   std::vector<std::unique_ptr<PlanWithFrame>>
-      plans_;                            ///< one plan, or one per thread if the batch is split
-  std::unique_ptr<PlanWithFrame> rest_;  ///< the plan for the last part, if it has fewer rows
+      plans_;  ///< one plan, or one per thread if the batch is split
+  std::unique_ptr<PlanWithFrame>
+      remainder_plan_;  ///< the plan for the last part, if it has fewer rows
   uint64_t runs_ = 0;
 };
 

@@ -36,7 +36,7 @@ class SlicedKernel final : public Composed {
       if (is_own) own_bytes_ += padded;
     }
     scratch_bytes_ = scratch;
-    plan_ = std::make_unique<Plan>(*op_.body, options_, alone_, values_);
+    plan_ = std::make_unique<Plan>(*op_.body, options_, single_thread_pool_, values_);
   }
 
   void run(const Arguments& a) const override {
@@ -162,8 +162,8 @@ class SlicedKernel final : public Composed {
   Sliced op_;
   Options options_;
   int64_t lanes_;
-  Pool alone_{1};        // for the plan, each run of which uses one thread
-  PrepackCache values_;  // for the plan of the body, which reads no variables
+  Pool single_thread_pool_{1};  // for the plan, each run of which uses one thread
+  PrepackCache values_;         // for the plan of the body, which reads no variables
   std::unique_ptr<Plan> plan_;
   mutable ObjectPool<Frames> frames_;  ///< one set of frames for each run at the same time
   std::vector<size_t> inputs_;         ///< size in bytes of each input

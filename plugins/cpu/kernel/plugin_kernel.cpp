@@ -10,7 +10,7 @@ namespace {
 /// Calls f, which uses a kernel of another plugin; to an error that it throws, adds the names of
 /// the op and the plugin.
 template <class F>
-auto blaming(const CpuKernel& kernel, F f) -> decltype(f()) {
+auto with_kernel_context(const CpuKernel& kernel, F f) -> decltype(f()) {
   const auto who = [&] {
     const ClassInfo& info = *kernel.info();
     return concat("kernel of ", info.name, " of plugin '", info.plugin, "': ");
@@ -30,7 +30,7 @@ auto blaming(const CpuKernel& kernel, F f) -> decltype(f()) {
 class PluginKernelAdapter final : public Kernel {
  public:
   explicit PluginKernelAdapter(std::shared_ptr<CpuKernel> kernel) : kernel_(std::move(kernel)) {
-    blaming(*kernel_, [&] {
+    with_kernel_context(*kernel_, [&] {
       scratch_bytes_ = kernel_->scratch_bytes();
       flops_ = kernel_->flops();
       name_ = kernel_->name();
@@ -39,14 +39,14 @@ class PluginKernelAdapter final : public Kernel {
   void run(const Arguments& a) const override {
     const std::lock_guard lock(mutex_);
     const Running running("kernel", "", kernel_->info()->name, kernel_->info()->plugin);
-    blaming(*kernel_, [&] { kernel_->run(a); });
+    with_kernel_context(*kernel_, [&] { kernel_->run(a); });
   }
   std::string name() const override { return name_; }
   size_t scratch_bytes() const override { return scratch_bytes_; }
   double flops() const override { return flops_; }
   bool may_fail() const override { return true; }
   bool in_place(int input) const override {
-    return blaming(*kernel_, [&] { return kernel_->in_place(input); });
+    return with_kernel_context(*kernel_, [&] { return kernel_->in_place(input); });
   }
 
  private:
@@ -62,7 +62,7 @@ class PluginKernelAdapter final : public Kernel {
 std::unique_ptr<Kernel> make_plugin_kernel(const Request& r) {
   if (!registry().find(CpuKernel::kKind, r.op.name())) return nullptr;
   auto kernel = make<CpuKernel>(r.op.name());
-  if (!blaming(*kernel, [&] { return kernel->prepare(r); })) return nullptr;
+  if (!with_kernel_context(*kernel, [&] { return kernel->prepare(r); })) return nullptr;
   return std::make_unique<PluginKernelAdapter>(std::move(kernel));
 }
 

@@ -72,11 +72,11 @@ const BlasLibrary& blas_library() {
   return library;
 }
 
-BlasLock::BlasLock() : alone_(!std::strcmp(blas_library().parallel, kParallel[0])) {
-  if (alone_) blas_mutex().lock();
+BlasLock::BlasLock() : is_serialized_(!std::strcmp(blas_library().parallel, kParallel[0])) {
+  if (is_serialized_) blas_mutex().lock();
 }
 BlasLock::~BlasLock() {
-  if (alone_) blas_mutex().unlock();
+  if (is_serialized_) blas_mutex().unlock();
 }
 
 template <>

@@ -111,7 +111,7 @@ class BlasLock {
   BlasLock& operator=(const BlasLock&) = delete;
 
  private:
-  bool alone_;
+  bool is_serialized_;
 };
 
 }  // namespace crescent::cpu

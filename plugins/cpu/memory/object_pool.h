@@ -41,41 +41,42 @@ class ObjectPool {
   void each_idle(F&& f) {
     const std::lock_guard lock(mutex_);
     if (T* object = latest_.load(std::memory_order_acquire)) f(*object);
-    for (const auto& object : idle_) f(*object);
+    for (const auto& object : free_objects_) f(*object);
   }
   /// Frees the objects that are not on lease.
   void clear() {
     const std::lock_guard lock(mutex_);
     delete latest_.exchange(nullptr, std::memory_order_acquire);
-    idle_.clear();
+    free_objects_.clear();
   }
 
  private:
   T* take() {
     if (T* object = latest_.exchange(nullptr, std::memory_order_acquire)) return object;
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return nullptr;
-    T* object = idle_.back().release();
-    idle_.pop_back();
+    if (free_objects_.empty()) return nullptr;
+    T* object = free_objects_.back().release();
+    free_objects_.pop_back();
     return object;
   }
-  /// Reserves room in idle_ for every object, so that returning an object allocates nothing.
+  /// Reserves room in free_objects_ for every object, so that returning an object allocates
+  /// nothing.
   T* added(std::unique_ptr<T> object) {
     const std::lock_guard lock(mutex_);
-    idle_.reserve(++made_);
+    free_objects_.reserve(++object_count_);
     return object.release();
   }
   void give_back(T* object) {
     T* before = latest_.exchange(object, std::memory_order_acq_rel);
     if (!before) return;
     const std::lock_guard lock(mutex_);
-    idle_.emplace_back(before);
+    free_objects_.emplace_back(before);
   }
 
   std::atomic<T*> latest_{nullptr};  ///< the object returned last, usually the only one
   std::mutex mutex_;
-  std::vector<std::unique_ptr<T>> idle_;  ///< the other objects that are not on lease
-  size_t made_ = 0;
+  std::vector<std::unique_ptr<T>> free_objects_;  ///< the other objects that are not on lease
+  size_t object_count_ = 0;
 };
 
 }  // namespace crescent::cpu

@@ -22,13 +22,14 @@ WorkTrace* WorkTrace::of_this_thread() { return watching; }
 WorkTrace::Recording::Recording(WorkTrace& trace) : trace_(trace) {
   ++runs_;
   watching = &trace;
-  trace.next_ = 0, trace.inside_ = {};
+  trace.next_ = 0, trace.region_time_ = {};
   begin_ = Clock::now();
 }
 
 WorkTrace::Recording::~Recording() {
-  const double outside = seconds_of(Clock::now() - begin_ - trace_.inside_);
-  trace_.outside_ = trace_.outside_ < 0 ? outside : std::min(trace_.outside_, outside);
+  const double outside = seconds_of(Clock::now() - begin_ - trace_.region_time_);
+  trace_.serial_seconds_ =
+      trace_.serial_seconds_ < 0 ? outside : std::min(trace_.serial_seconds_, outside);
   watching = nullptr;
   --runs_;
 }
@@ -51,7 +52,7 @@ void WorkTrace::end_region(int64_t parts, int64_t most, Clock::duration work) {
 }
 
 void WorkTrace::add(Region region) {
-  inside_ += Clock::now() - region_begin_;
+  region_time_ += Clock::now() - region_begin_;
   watching = this;
   if (next_ == regions_.size()) regions_.push_back(region);
   Region& known = regions_[next_++];
@@ -80,7 +81,7 @@ double WorkTrace::Region::seconds_on(int64_t cores) const {
 }
 
 double WorkTrace::seconds_on(int cores) const {
-  double seconds = std::max(0.0, outside_);
+  double seconds = std::max(0.0, serial_seconds_);
   for (const Region& region : regions_) seconds += region.seconds_on(cores);
   return seconds;
 }

@@ -64,10 +64,10 @@ class WorkTrace {
   std::vector<Region> regions_;
   std::vector<Clock::duration> times_;  ///< times of the current region's parts
   Clock::time_point region_begin_;
-  size_t next_ = 0;           ///< index of the next region in the present run
-  Clock::duration inside_{};  ///< time that the present run has spent in regions so far
-  double outside_ = -1;       ///< seconds that a run spends outside of regions; -1 before the first
-                              ///< run
+  size_t next_ = 0;                ///< index of the next region in the present run
+  Clock::duration region_time_{};  ///< time that the present run has spent in regions so far
+  double serial_seconds_ = -1;     ///< seconds that a run spends outside of regions; -1 before the
+                                ///< first run
 };
 
 }  // namespace crescent::cpu

@@ -29,10 +29,10 @@ constexpr int64_t kLargestSlice = 4 << 20;  ///< largest number of bytes of a sl
                                             ///< which cannot be divided further
 
 struct Region {
-  size_t first, last;              ///< instructions [first, last) of the program
-  int64_t rows, slices;            ///< the number of rows of a slice, and the number of slices
-  std::vector<Instruction> again;  ///< instructions from other regions that this region computes
-                                   ///< again
+  size_t first, last;                   ///< instructions [first, last) of the program
+  int64_t rows, slices;                 ///< the number of rows of a slice, and the number of slices
+  std::vector<Instruction> recomputed;  ///< instructions from other regions that this region
+                                        ///< computes again
 };
 
 /// The indices of the instructions of a region, and of the light instructions that are moved before
@@ -59,7 +59,7 @@ class Regions {
   std::optional<Program> run() {
     find();
     if (regions_.empty()) return {};
-    for (Region& region : regions_) make_again(region);
+    for (Region& region : regions_) add_recomputed(region);
     count_readers();
     emit();
     return std::move(program_);
@@ -215,7 +215,7 @@ class Regions {
   /// computes again.
   template <class F>
   void each_instruction(const Region& region, F&& f) const {
-    for (const Instruction& i : region.again) f(i, *cuts_[producer(i.outputs[0])]);
+    for (const Instruction& i : region.recomputed) f(i, *cuts_[producer(i.outputs[0])]);
     for (size_t i = region.first; i < region.last; ++i) f(program_.code[i], *cuts_[i]);
   }
   bool is_inside(const Region& region, int value) const {
@@ -225,7 +225,7 @@ class Regions {
 
   /// Finds elementwise results from outside that the region shall compute again, because it already
   /// reads their inputs by rows.
-  void make_again(Region& region) {
+  void add_recomputed(Region& region) {
     std::set<int> read;
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {
       for (size_t k = 0; k < i.inputs.size(); ++k) {
@@ -242,7 +242,7 @@ class Regions {
       for (size_t k = 0; k < made.inputs.size(); ++k)
         is_free = is_free && (cut.inputs[k] == SliceRole::whole ? !read.count(made.inputs[k])
                                                                 : read.count(made.inputs[k]));
-      if (is_free) region.again.push_back(made);
+      if (is_free) region.recomputed.push_back(made);
     }
   }
 

@@ -24,7 +24,7 @@ class RowPropagation {
       if (i.op->effect() > Effect::check || !follow(i)) return {};
     }
     for (int value : program_.outputs) {
-      if (!become(value, SliceRole::rows)) return {};
+      if (!assign_role(value, SliceRole::rows)) return {};
     }
     ByRows result{program_, batch_, {}};
     for (const std::optional<SliceRole>& each : parts_)
@@ -40,13 +40,13 @@ class RowPropagation {
 
   /// Gives a value the role `wanted` if it has none yet; returns whether the value has this role
   /// afterwards.
-  bool become(int value, SliceRole wanted) {
+  bool assign_role(int value, SliceRole wanted) {
     std::optional<SliceRole>& is = part(value);
     if (!is && (wanted == SliceRole::whole || has_batch(value))) is = wanted;
     return is == wanted;
   }
   bool all_become(const std::vector<int>& values, SliceRole wanted) {
-    return std::all_of(values.begin(), values.end(), [&](int v) { return become(v, wanted); });
+    return std::all_of(values.begin(), values.end(), [&](int v) { return assign_role(v, wanted); });
   }
   bool all_by_rows(const Instruction& i) {
     return all_become(i.inputs, SliceRole::rows) && all_become(i.outputs, SliceRole::rows);
@@ -70,7 +70,7 @@ class RowPropagation {
     return all_become(i.outputs, SliceRole::rows) &&
            std::all_of(i.inputs.begin(), i.inputs.end(), [&](int v) {
              const bool varies = shape(v).rank() == rank && has_batch(v);
-             return become(v, varies ? SliceRole::rows : SliceRole::whole);
+             return assign_role(v, varies ? SliceRole::rows : SliceRole::whole);
            });
   }
 
@@ -78,13 +78,14 @@ class RowPropagation {
     const auto& op = static_cast<const Matmul&>(base_of(*i.op));
     const int left = i.inputs[0], right = i.inputs[1];
     if (op.transpose_a || shape(left).rank() != 2 || shape(right).rank() != 2 ||
-        !become(left, SliceRole::rows) || !become(right, SliceRole::whole))
+        !assign_role(left, SliceRole::rows) || !assign_role(right, SliceRole::whole))
       return false;
     size_t input = 2;
     if (auto* with = dynamic_cast<const WithPostOps*>(i.op.get())) {
       for (PostOp post : with->post) {
         if (!reads_input(post)) continue;
-        if (!become(i.inputs[input++], post == PostOp::bias ? SliceRole::whole : SliceRole::rows))
+        if (!assign_role(i.inputs[input++],
+                         post == PostOp::bias ? SliceRole::whole : SliceRole::rows))
           return false;
       }
     }

@@ -19,7 +19,7 @@ Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
 }
 
 /// Rounds to integers and limits them to the range from 0 to `last`; NaN becomes 0.
-Tensor whole(const Tensor& x, double last) {
+Tensor clipped_to_int(const Tensor& x, double last) {
   return ops::cast(ops::minimum(ops::where(ops::greater(x, 0), x, 0), last), DType::int32);
 }
 
@@ -50,7 +50,7 @@ class Equalization final : public ImageAugmentation {
     // The index of a bin; each channel has separate bins. Keras computes products in another order,
     // so its rounding may differ.
     const auto index = [&](const Tensor& bin) {
-      return whole(bin, last) + numbers_along(3, channels) * bins_;
+      return clipped_to_int(bin, last) + numbers_along(3, channels) * bins_;
     };
     const Tensor histogram = ops::reshape(
         counts(index(bytes * last / 255.0), channels * bins_, images.dtype()), {channels, bins_});
@@ -149,7 +149,7 @@ class LocalEqualization final : public ImageAugmentation {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
     const Tensor tile = (image * grid_[0] + row) * grid_[1] + column;
-    return (tile * channels + channel) * kLevels + whole(images, kLevels - 1);
+    return (tile * channels + channel) * kLevels + clipped_to_int(images, kLevels - 1);
   }
   /// The new value for every tile, channel and old value, as a flat table.
   Tensor levels_of(const Tensor& images, int64_t tall, int64_t wide) const {

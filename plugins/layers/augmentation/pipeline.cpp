@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-bool takes(const Layer& layer, const char* argument) {
+bool accepts_argument(const Layer& layer, const char* argument) {
   for (const Argument& each : layer.call_arguments())
     if (each.name == argument) return each.supported;
   return false;
@@ -16,7 +16,7 @@ class Pipeline final : public Layer {
  public:
   static void describe(Schema<Pipeline>& s) {
     s.doc("Applies layers one after the other; augmentation acts in training only.")
-        .field("layers", &Pipeline::given_, "The layers, in order of application.")
+        .field("layers", &Pipeline::layers_option_, "The layers, in order of application.")
         .kind("layer")
         .required()
         .property("layers", &Pipeline::layers, "The layers, in order of application.")
@@ -32,9 +32,10 @@ class Pipeline final : public Layer {
   InputCount input_count() const override { return {1, 1}; }
   void configured() override {
     Layer::configured();
-    for (const Value& value : given_.is_list() ? given_.as_list() : List{given_}) {
+    for (const Value& value :
+         layers_option_.is_list() ? layers_option_.as_list() : List{layers_option_}) {
       layers_.push_back(crescent::get<Layer>(value));
-      if (!layers_.back()) fail("layers: expected a list of layers, got ", given_);
+      if (!layers_.back()) fail("layers: expected a list of layers, got ", layers_option_);
       track(layers_.back());
     }
     set_supports_masking(true);
@@ -47,11 +48,11 @@ class Pipeline final : public Layer {
       CallOptions options;
       options.training = call.training;
       const auto give = [&](const char* name, const Value& value) {
-        if (!takes(*layer, name))
+        if (!accepts_argument(*layer, name))
           fail("layer '", layer->name(), "' (", layer->class_name(), ") does not take ", name);
         options.arguments.set(name, value);
       };
-      const bool with_labels = labels && takes(*layer, "labels");
+      const bool with_labels = labels && accepts_argument(*layer, "labels");
       if (with_labels) give("labels", boxed(labels));
       if (!boxes.is_null()) give("bounding_boxes", boxes);
       if (masks) give("segmentation_masks", boxed(masks));
@@ -87,7 +88,7 @@ class Pipeline final : public Layer {
  private:
   std::vector<LayerPtr> layers() const { return layers_; }
 
-  Value given_;
+  Value layers_option_;
   std::vector<LayerPtr> layers_;
 };
 

@@ -36,17 +36,19 @@ class LocallyConnected final : public WindowedLayer<Axes> {
     if (!spatial.is_known() || channels < 0)
       fail("The spatial dimensions of the inputs to a LocallyConnected", Axes,
            "D layer should be fully-defined, but layer received the inputs shape ", input);
-    places_ = Shape();
+    output_spatial_shape_ = Shape();
     for (int i = 0; i < Axes; ++i) {
       const int64_t window = this->kernel_size_[size_t(i)];
       if (window > spatial[i])
         fail("kernel_size ", Value(this->kernel_size_), " is larger than the input ", input);
-      places_.append((spatial[i] - window) / this->strides_[size_t(i)] + 1);
+      output_spatial_shape_.append((spatial[i] - window) / this->strides_[size_t(i)] + 1);
     }
     const int64_t values = Shape(this->kernel_size_).size() * channels;
-    kernel_ = this->add_weight("kernel", {places_.size(), values, filters_}, kernel_rules_);
+    kernel_ =
+        this->add_weight("kernel", {output_spatial_shape_.size(), values, filters_}, kernel_rules_);
     if (this->use_bias_)
-      this->bias_ = this->add_weight("bias", places_.concat({filters_}), this->bias_rules_);
+      this->bias_ =
+          this->add_weight("bias", output_spatial_shape_.concat({filters_}), this->bias_rules_);
     InputSpec spec = InputSpec::with_ndim(Axes + 2);
     for (int i = 1; i < Axes + 2; ++i) spec.axis(i, input[i]);
     this->set_input_specs({spec});
@@ -57,7 +59,7 @@ class LocallyConnected final : public WindowedLayer<Axes> {
   Tensor product(const Tensor& x) const override {
     const Tensor operands[] = {windows(x), kernel_};
     const Tensor y = ops::einsum("bpk,pkf->bpf", operands);
-    return ops::reshape(y, Shape{x.dim(0)}.concat(places_).concat({filters_}));
+    return ops::reshape(y, Shape{x.dim(0)}.concat(output_spatial_shape_).concat({filters_}));
   }
 
  private:
@@ -74,18 +76,19 @@ class LocallyConnected final : public WindowedLayer<Axes> {
       for (int i = Axes - 1; i >= 0; --i) {
         const int64_t first = rest % window[i], step = this->strides_[size_t(i)];
         rest /= window[i];
-        values = ops::slice_axis(values, i + 1, first, first + (places_[i] - 1) * step + 1, step);
+        values = ops::slice_axis(values, i + 1, first,
+                                 first + (output_spatial_shape_[i] - 1) * step + 1, step);
       }
-      taps.push_back(ops::reshape(values, {x.dim(0), places_.size(), x.dim(-1)}));
+      taps.push_back(ops::reshape(values, {x.dim(0), output_spatial_shape_.size(), x.dim(-1)}));
     }
     const Tensor all = ops::stack(taps, this->channels_first() ? 3 : 2);
-    return ops::reshape(all, {x.dim(0), places_.size(), window.size() * x.dim(-1)});
+    return ops::reshape(all, {x.dim(0), output_spatial_shape_.size(), window.size() * x.dim(-1)});
   }
 
   int64_t filters_ = 0;
   WeightRules kernel_rules_{"glorot_uniform"};
   Variable kernel_;
-  Shape places_;
+  Shape output_spatial_shape_;
 };
 
 }  // namespace

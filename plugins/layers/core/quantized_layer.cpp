@@ -17,8 +17,8 @@ std::shared_ptr<QuantizationConfig> as_config(const std::shared_ptr<Quantizer>& 
 void QuantizableLayer::configured() {
   LoraLayer::configured();
   config_ = QuantizationConfig::for_policy(policy_);
-  if (!given_) return;
-  const auto given = as_config(given_.shared());
+  if (!quantization_option_) return;
+  const auto given = as_config(quantization_option_.shared());
   if (config_ && given->mode() != config_->mode())
     fail("quantization_config is of mode ", given->mode(), ", the dtype policy ", policy_.name);
   if (config_) config_ = given;
@@ -59,7 +59,7 @@ void QuantizableLayer::quantize(const Value& mode_or_config, const Value& given)
   std::vector<Tensors> encoded;
   for (const QuantizedWeight* weight : quantizable_)
     encoded.push_back(wanted->encoded(weight->layout, weight->values()));
-  policy_ = policy, config_ = wanted, given_ = Ref<Quantizer>(wanted);
+  policy_ = policy, config_ = wanted, quantization_option_ = Ref<Quantizer>(wanted);
   for (size_t i = 0; i < quantizable_.size(); ++i) {
     add_parts(*quantizable_[i]);
     for (size_t j = 0; j < encoded[i].size(); ++j) quantizable_[i]->parts[j].assign(encoded[i][j]);

@@ -24,7 +24,7 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
  protected:
   template <class T>
   static void describe_quantization(Schema<T>& s) {
-    s.field("quantization_config", &QuantizableLayer::given_,
+    s.field("quantization_config", &QuantizableLayer::quantization_option_,
             "How the weight is quantized if the dtype policy quantizes it, such as "
             "\"int8_from_float32\"; null: as the mode of the policy says.")
         .omit_null()
@@ -50,7 +50,7 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
   void add_parts(QuantizedWeight& weight);
   Tensor floats(const QuantizedWeight& weight) const;
 
-  Ref<Quantizer> given_;
+  Ref<Quantizer> quantization_option_;
   std::shared_ptr<QuantizationConfig> config_;  ///< null if the weights are floats
   /// the weights that can be quantized, which are members of the layer; the one that can have an
   /// adapter is first

@@ -44,14 +44,14 @@ class Masking final : public UnaryLayer {
     set_supports_masking(true);
   }
   Tensor call(const Tensor& x, const Call&) override {
-    return x * ops::cast(kept(x, true), x.dtype());
+    return x * ops::cast(mask_of(x, true), x.dtype());
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override {
-    return {kept(inputs[0], false)};
+    return {mask_of(inputs[0], false)};
   }
 
  private:
-  Tensor kept(const Tensor& x, bool keepdims) const {
+  Tensor mask_of(const Tensor& x, bool keepdims) const {
     return ops::any(ops::not_equal(x, value_), {-1}, keepdims);
   }
   double value_ = 0;

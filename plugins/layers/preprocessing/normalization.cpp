@@ -48,13 +48,13 @@ class Normalization final : public UnaryLayer {
     given_mean_ = value_of(mean), given_variance_ = value_of(variance);
   }
   void build(const Shape& input) override {
-    kept_.clear();
+    kept_axes_.clear();
     for (int64_t axis : axis_.value_or(std::vector<int64_t>{}))
-      kept_.push_back(input.axis(int(axis)));
-    std::sort(kept_.begin(), kept_.end());
+      kept_axes_.push_back(input.axis(int(axis)));
+    std::sort(kept_axes_.begin(), kept_axes_.end());
     rank_ = input.rank();
     Shape kept_shape;
-    for (int axis : kept_) kept_shape.append(input[axis]);
+    for (int axis : kept_axes_) kept_shape.append(input[axis]);
     if (!kept_shape.is_known())
       fail("All `axis` values to be kept must have a known shape. Received axis=", Value(*axis_),
            ", inputs.shape=", input);
@@ -90,7 +90,7 @@ class Normalization final : public UnaryLayer {
         given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
     Shape wide(std::vector<int64_t>(size_t(rank), 1));
     for (int i = 1; i <= values.rank(); ++i)
-      wide.set(kept_[kept_.size() - size_t(i)], values.dim(-i));
+      wide.set(kept_axes_[kept_axes_.size() - size_t(i)], values.dim(-i));
     return ops::cast(ops::reshape(values, wide), compute_dtype());
   }
   /// The value that the properties mean and variance return: the learned value or, before the layer
@@ -114,7 +114,7 @@ class Normalization final : public UnaryLayer {
     ops::Axes others;
     Shape kept_shape;
     for (int i = 0; i < data.rank(); ++i)
-      if (std::find(kept_.begin(), kept_.end(), i) == kept_.end())
+      if (std::find(kept_axes_.begin(), kept_axes_.end(), i) == kept_axes_.end())
         others.push_back(i);
       else
         kept_shape.append(data.dim(i));
@@ -127,8 +127,8 @@ class Normalization final : public UnaryLayer {
   }
   /// Combines the mean and variance of the samples so far with those of `count` more samples.
   void join(const Tensor& mean, const Tensor& variance, double count) {
-    seen_ += count;
-    const double share = count / seen_;
+    sample_count_ += count;
+    const double share = count / sample_count_;
     const Tensor joint = share == 1 ? mean : seen_mean_ * (1 - share) + mean * share;
     seen_variance_ = share == 1 ? variance
                                 : (seen_variance_ + ops::square(seen_mean_ - joint)) * (1 - share) +
@@ -136,20 +136,20 @@ class Normalization final : public UnaryLayer {
     seen_mean_ = joint;
   }
   void finalize_state() {
-    if (!given_mean_.is_null() || seen_ == 0) return;
+    if (!given_mean_.is_null() || sample_count_ == 0) return;
     mean_.assign(seen_mean_);
     variance_.assign(seen_variance_);
   }
-  void reset_state() { seen_ = 0; }
+  void reset_state() { sample_count_ = 0; }
 
   std::optional<std::vector<int64_t>> axis_ = std::vector<int64_t>{-1};
   Value given_mean_, given_variance_;
   bool invert_ = false;
-  std::vector<int> kept_;
+  std::vector<int> kept_axes_;
   int rank_ = 0;  ///< rank of the inputs
   Variable mean_, variance_;
-  double seen_ = 0;  ///< the number of samples from which seen_mean_ and seen_variance_ were
-                     ///< computed
+  double sample_count_ = 0;  ///< the number of samples from which seen_mean_ and seen_variance_
+                             ///< were computed
   Tensor seen_mean_, seen_variance_;
 };
 

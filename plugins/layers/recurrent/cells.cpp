@@ -17,15 +17,15 @@ Tensor dropout_mask(const SeedGenerator& random, const Shape& shape, double rate
 class ForgetBias final : public Initializer {
  public:
   ForgetBias(std::shared_ptr<Initializer> rest, int64_t units)
-      : rest_(std::move(rest)), units_(units) {}
+      : initializer_(std::move(rest)), units_(units) {}
   Tensor operator()(const Shape&, DType dtype) const override {
-    const Tensor parts[] = {(*rest_)({units_}, dtype), ops::ones({units_}, dtype),
-                            (*rest_)({2 * units_}, dtype)};
+    const Tensor parts[] = {(*initializer_)({units_}, dtype), ops::ones({units_}, dtype),
+                            (*initializer_)({2 * units_}, dtype)};
     return ops::concatenate(parts, 0);
   }
 
  private:
-  std::shared_ptr<Initializer> rest_;
+  std::shared_ptr<Initializer> initializer_;
   int64_t units_;
 };
 

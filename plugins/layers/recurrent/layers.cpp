@@ -10,14 +10,14 @@ class RnnLayer final : public BaseRnn {
  public:
   static void describe(Schema<RnnLayer>& s) {
     s.doc("Runs a cell over the steps of a sequence (batch, time, features).")
-        .field("cell", &RnnLayer::given_, "A cell, or a list of cells to stack.")
+        .field("cell", &RnnLayer::cell_option_, "A cell, or a list of cells to stack.")
         .kind("layer")
         .required();
     describe_loop(s);
   }
   void configured() override {
     BaseRnn::configured();
-    set_cell(cell_from(given_));
+    set_cell(cell_from(cell_option_));
   }
   Dict get_config() const override {
     Dict config = BaseRnn::get_config();
@@ -26,7 +26,7 @@ class RnnLayer final : public BaseRnn {
   }
 
  private:
-  Value given_;
+  Value cell_option_;
 };
 
 class SimpleRnnLayer final : public CellLayer<SimpleRnnCell> {

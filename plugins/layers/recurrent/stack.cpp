@@ -10,7 +10,7 @@ class StackedRnnCells final : public RnnCell {
  public:
   static void describe(Schema<StackedRnnCells>& s) {
     s.doc("Stacks cells: the output of one is the input of the next.")
-        .field("cells", &StackedRnnCells::given_, "The cells, from the input upwards.")
+        .field("cells", &StackedRnnCells::cells_option_, "The cells, from the input upwards.")
         .kind("layer")
         .required()
         .property("cells", &StackedRnnCells::layers, "The cells, from the input upwards.")
@@ -18,9 +18,9 @@ class StackedRnnCells final : public RnnCell {
   }
   void configured() override {
     RnnCell::configured();
-    if (!given_.is_list() || given_.as_list().empty())
-      fail("cells: expected a list of cells, got ", given_);
-    for (const Value& value : given_.as_list()) {
+    if (!cells_option_.is_list() || cells_option_.as_list().empty())
+      fail("cells: expected a list of cells, got ", cells_option_);
+    for (const Value& value : cells_option_.as_list()) {
       cells_.push_back(cell_from(value));
       track(cells_.back()->as_layer());
     }
@@ -92,7 +92,7 @@ class StackedRnnCells final : public RnnCell {
     return layers;
   }
 
-  Value given_;
+  Value cells_option_;
   std::vector<std::shared_ptr<RnnCell>> cells_;
 };
 

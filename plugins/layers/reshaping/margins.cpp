@@ -63,8 +63,8 @@ class Margins : public SpatialLayer<Axes> {
  protected:
   Margins() { this->carry_mask_ = Axes == 1; }
   void read(const char* option) {
-    margins_ = margins_of<Axes>(given_, option);
-    given_ = pairs<Axes>(margins_);
+    margins_ = margins_of<Axes>(margins_option_, option);
+    margins_option_ = pairs<Axes>(margins_);
   }
   /// Calls f(index of the axis in the tensor, margin) for each spatial axis.
   template <class F>
@@ -72,16 +72,17 @@ class Margins : public SpatialLayer<Axes> {
     for (int i = 0; i < Axes; ++i) f(this->first_spatial_axis() + i, margins_[size_t(i)]);
   }
 
-  Value given_;
+  Value margins_option_;
   std::vector<Margin> margins_;
 };
 
 template <int Axes>
 class ZeroPadding final : public Margins<Axes> {
  public:
-  ZeroPadding() { this->given_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{1, 1})); }
+  ZeroPadding() { this->margins_option_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{1, 1})); }
   static void describe(Schema<ZeroPadding>& s) {
-    s.doc("Pads the spatial axes with zeros.").field("padding", &ZeroPadding::given_, kForms[Axes]);
+    s.doc("Pads the spatial axes with zeros.")
+        .field("padding", &ZeroPadding::margins_option_, kForms[Axes]);
     ZeroPadding::describe_data_format(s);
     if (Axes == 1) ZeroPadding::describe_carry_mask(s);
   }
@@ -112,11 +113,11 @@ class Cropping final : public Margins<Axes> {
  public:
   Cropping() {
     const int64_t margin = Axes == 2 ? 0 : 1;
-    this->given_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{margin, margin}));
+    this->margins_option_ = pairs<Axes>(std::vector<Margin>(Axes, Margin{margin, margin}));
   }
   static void describe(Schema<Cropping>& s) {
     s.doc("Removes elements at both ends of the spatial axes.")
-        .field("cropping", &Cropping::given_, kForms[Axes]);
+        .field("cropping", &Cropping::margins_option_, kForms[Axes]);
     if (Axes > 1)
       Cropping::describe_data_format(s);
     else
@@ -133,7 +134,7 @@ class Cropping final : public Margins<Axes> {
       if (length >= 0 && margin[0] + margin[1] >= length)
         fail("Values in `cropping` argument should be smaller than the corresponding spatial ",
              "dimension of the input. Received: input_shape=", x.shape(),
-             ", cropping=", this->given_);
+             ", cropping=", this->margins_option_);
       y = ops::slice_axis(y, axis, margin[0], length < 0 ? length : length - margin[1]);
     });
     return y;

@@ -8,9 +8,9 @@ namespace {
 
 /// The configuration {class_name, config} of a layer that is to be made; its options can be changed
 /// before.
-class Recipe {
+class LayerConfig {
  public:
-  explicit Recipe(const Layer& layer) : object_(serialize(&layer).as_dict()) {}
+  explicit LayerConfig(const Layer& layer) : object_(serialize(&layer).as_dict()) {}
   const Value* find(std::string_view option) const { return config().find(option); }
   bool flag(std::string_view option) const {
     const Value* value = find(option);
@@ -28,7 +28,7 @@ class Recipe {
 
 /// If the layer returns sequences, makes its outputs at masked steps zeros, as in Keras 3, because
 /// the outputs of both directions are merged at each step.
-void zero_masked_steps(Recipe& layer) {
+void zero_masked_steps(LayerConfig& layer) {
   if (layer.find("zero_output_for_mask"))
     layer.set("zero_output_for_mask", layer.flag("return_sequences"));
 }
@@ -106,7 +106,7 @@ class Bidirectional final : public BaseWrapper {
 
  private:
   void make_forward() {
-    Recipe recipe(*layer());
+    LayerConfig recipe(*layer());
     for (const char* option : {"go_backwards", "return_sequences"})
       if (!recipe.find(option))
         fail("expected a recurrent layer such as LSTM, which has the option '", option, "', got ",
@@ -117,8 +117,8 @@ class Bidirectional final : public BaseWrapper {
     set_layer(recipe.make());
   }
   void make_backward() {
-    Recipe recipe(given_backward_.is_null() ? *layer()
-                                            : *layer_from("Bidirectional", given_backward_));
+    LayerConfig recipe(given_backward_.is_null() ? *layer()
+                                                 : *layer_from("Bidirectional", given_backward_));
     if (given_backward_.is_null()) {
       recipe.set("go_backwards", !recipe.flag("go_backwards"));
       recipe.set("name", "backward_" + without_prefix(layer()->name(), "forward_"));
@@ -129,7 +129,7 @@ class Bidirectional final : public BaseWrapper {
     track(backward_);
   }
   void check_directions() const {
-    const Recipe ahead(*layer()), back(*backward_);
+    const LayerConfig ahead(*layer()), back(*backward_);
     if (ahead.flag("go_backwards") == back.flag("go_backwards"))
       fail(
           "Forward layer and backward layer should have different `go_backwards` value. Received: "

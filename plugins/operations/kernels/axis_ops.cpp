@@ -61,18 +61,19 @@ class RollKernel final : public CpuKernel {
 
 /// The number of columns of a strip, which are transposed together.
 template <class T>
-constexpr int64_t kTurned = sizeof(T) == sizeof(uint32_t) ? 16 : 32;
+constexpr int64_t kStripColumns = sizeof(T) == sizeof(uint32_t) ? 16 : 32;
 
 typedef uint32_t Words __attribute__((vector_size(32)));
 constexpr int64_t kWords = sizeof(Words) / sizeof(uint32_t);
 
-/// Sets to[c * to_row + r] = from[r * from_row + c] for r < rows and c < columns <= kTurned<T>.
+/// Sets to[c * to_row + r] = from[r * from_row + c] for r < rows and c < columns <=
+/// kStripColumns<T>.
 template <class T>
 CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_row, int64_t rows,
                                            int64_t columns, T* to, int64_t to_row) {
   constexpr int64_t kTile = 32;
   // a copy of the tile, so that both reads and writes of the arrays are contiguous
-  T tile[kTile][kTurned<T> + 1];
+  T tile[kTile][kStripColumns<T> + 1];
   for (int64_t first = 0; first < rows; first += kTile) {
     const int64_t n = std::min(kTile, rows - first);
     for (int64_t r = 0; r < n; ++r)
@@ -86,7 +87,7 @@ CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_row, int6
 CRESCENT_IN_CLONES void transpose_strip(const uint32_t* from, int64_t from_row, int64_t rows,
                                         int64_t columns, uint32_t* to, int64_t to_row) {
   constexpr int64_t kLine = 2 * kWords;
-  static_assert(kLine == kTurned<uint32_t>);
+  static_assert(kLine == kStripColumns<uint32_t>);
   int64_t r = 0;
   for (; columns == kLine && r + kLine <= rows; r += kLine) {
     if (r + 2 * kLine <= rows)
@@ -146,28 +147,28 @@ class Rot90Kernel final : public CpuKernel {
  private:
   template <class T>
   void run_as(const CpuArguments& a) const {
-    constexpr int64_t kStrip = kTurned<T>;
+    constexpr int64_t kStrip = kStripColumns<T>;
     const int64_t strips = (columns_ + kStrip - 1) / kStrip;
     const int64_t grain = std::max<int64_t>(1, 2 * kWork / (kStrip * std::max<int64_t>(rows_, 1)));
     a.threads.blocks(outer_ * middle_ * strips, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        turn<T>(a, i / strips / middle_, i / strips % middle_, i % strips * kStrip);
+        rotate_strip<T>(a, i / strips / middle_, i / strips % middle_, i % strips * kStrip);
     });
   }
   /// Rotates the strip of columns that begins with column `first`.
   template <class T>
-  void turn(const CpuArguments& a, int64_t outer, int64_t middle, int64_t first) const {
+  void rotate_strip(const CpuArguments& a, int64_t outer, int64_t middle, int64_t first) const {
     const int64_t from_row = middle_ * columns_, to_row = middle_ * rows_, size = rows_ * from_row;
-    const int64_t columns = std::min(kTurned<T>, columns_ - first);
+    const int64_t columns = std::min(kStripColumns<T>, columns_ - first);
     const T* from = a.in<T>(0) + outer * size + middle * columns_ + first;
     T* to = a.out<T>(0) + outer * size + middle * rows_;
     if (back_)
-      turn_lines(from + (rows_ - 1) * from_row, -from_row, columns, to + first * to_row, to_row);
+      rotate_lines(from + (rows_ - 1) * from_row, -from_row, columns, to + first * to_row, to_row);
     else
-      turn_lines(from, from_row, columns, to + (columns_ - 1 - first) * to_row, -to_row);
+      rotate_lines(from, from_row, columns, to + (columns_ - 1 - first) * to_row, -to_row);
   }
   template <class T>
-  void turn_lines(const T* from, int64_t from_row, int64_t columns, T* to, int64_t to_row) const {
+  void rotate_lines(const T* from, int64_t from_row, int64_t columns, T* to, int64_t to_row) const {
     if constexpr (sizeof(T) == sizeof(uint32_t))
       transpose_word_strip(from, from_row, rows_, columns, to, to_row);
     else

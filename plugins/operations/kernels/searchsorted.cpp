@@ -78,7 +78,7 @@ class NumberSet {
     fill(reinterpret_cast<T*>(memory), *first);
   }
   /// For each x in [begin, end), writes `found` if x is in the set, and the opposite if it is not.
-  void look(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
+  void write_membership(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
     if (count_ <= kFew) return compare(x, begin, end, found, to);
     for (int64_t i = begin; i < end; ++i) to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == found;
   }
@@ -188,7 +188,7 @@ class IsinKernel final : public CpuKernel {
     with_type(dtype_, [&]<class T>(T) {
       const NumberSet<T> set(a.in<T>(1), count_, a.scratch);
       a.threads.blocks(values_, 8192, [&](int64_t begin, int64_t end) {
-        set.look(a.in<T>(0), begin, end, found_, a.out<bool>(0));
+        set.write_membership(a.in<T>(0), begin, end, found_, a.out<bool>(0));
       });
     });
   }

@@ -90,7 +90,7 @@ Input::Waited Input::wait(int wakeups, int milliseconds) {
 
 int Input::patience() const {
   if (in_paste_) return kRestOfPaste;
-  return in_key_ || taken_ < bytes_.size() ? kRestOfKey : -1;
+  return in_key_ || consumed_bytes_ < bytes_.size() ? kRestOfKey : -1;
 }
 
 Input::Waited Input::read_more(int wakeups) {
@@ -100,8 +100,8 @@ Input::Waited Input::read_more(int wakeups) {
   const ssize_t count = ::read(file_, chunk, sizeof chunk);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Waited::woken;
   if (count <= 0) return Waited::closed;
-  bytes_.erase(0, taken_).append(chunk, static_cast<size_t>(count));
-  taken_ = 0;
+  bytes_.erase(0, consumed_bytes_).append(chunk, static_cast<size_t>(count));
+  consumed_bytes_ = 0;
   burst_ = bytes_.size();
   return Waited::input;
 }
@@ -114,12 +114,12 @@ void Input::give_up_waiting() {
     events_.push_back({Event::Kind::pasted, with_plain_line_ends(paste_)});
   } else if (in_key_) {
     give_keys(true);
-  } else if (is_control(bytes_[taken_])) {
-    push_keys(bytes_.size() - taken_);
+  } else if (is_control(bytes_[consumed_bytes_])) {
+    push_keys(bytes_.size() - consumed_bytes_);
     give_keys(true);
   } else {
-    events_.push_back({Event::Kind::text, bytes_.substr(taken_)});
-    taken_ = bytes_.size();
+    events_.push_back({Event::Kind::text, bytes_.substr(consumed_bytes_)});
+    consumed_bytes_ = bytes_.size();
   }
 }
 
@@ -146,7 +146,7 @@ Event Input::next(int wakeups) {
 }
 
 bool Input::pending() {
-  if (!events_.empty() || taken_ < bytes_.size()) return true;
+  if (!events_.empty() || consumed_bytes_ < bytes_.size()) return true;
   pollfd input{file_, POLLIN, 0};
   return poll(&input, 1, 0) > 0;
 }
@@ -159,18 +159,18 @@ bool Input::in_burst() {
 
 /// Turns the next bytes into events; returns false when more bytes are needed.
 bool Input::decode() {
-  if (taken_ == bytes_.size()) return false;
+  if (consumed_bytes_ == bytes_.size()) return false;
   if (in_paste_) return decode_paste();
-  return in_key_ || is_control(bytes_[taken_]) ? decode_key() : decode_text();
+  return in_key_ || is_control(bytes_[consumed_bytes_]) ? decode_key() : decode_text();
 }
 
 bool Input::decode_paste() {
   const size_t searched = paste_.size() - std::min(paste_.size(), kPasteEnds.size());
-  paste_.append(bytes_, taken_);
-  taken_ = bytes_.size();
+  paste_.append(bytes_, consumed_bytes_);
+  consumed_bytes_ = bytes_.size();
   const size_t end = paste_.find(kPasteEnds, searched);
   if (end == paste_.npos) return false;
-  taken_ -= paste_.size() - end - kPasteEnds.size();
+  consumed_bytes_ -= paste_.size() - end - kPasteEnds.size();
   paste_.resize(end);
   in_paste_ = false;
   events_.push_back({Event::Kind::pasted, with_plain_line_ends(paste_)});
@@ -178,20 +178,21 @@ bool Input::decode_paste() {
 }
 
 bool Input::decode_text() {
-  const auto end =
-      std::find_if(bytes_.begin() + static_cast<std::ptrdiff_t>(taken_), bytes_.end(), is_control);
-  std::string_view text(bytes_.data() + taken_, static_cast<size_t>(end - bytes_.begin()) - taken_);
+  const auto end = std::find_if(bytes_.begin() + static_cast<std::ptrdiff_t>(consumed_bytes_),
+                                bytes_.end(), is_control);
+  std::string_view text(bytes_.data() + consumed_bytes_,
+                        static_cast<size_t>(end - bytes_.begin()) - consumed_bytes_);
   if (end == bytes_.end()) text = text.substr(0, whole_characters(text));
   if (text.empty()) return false;
   events_.push_back({Event::Kind::text, std::string(text)});
-  taken_ += text.size();
+  consumed_bytes_ += text.size();
   return true;
 }
 
 bool Input::decode_key() {
-  const std::string_view rest = std::string_view(bytes_).substr(taken_);
+  const std::string_view rest = std::string_view(bytes_).substr(consumed_bytes_);
   if (!in_key_ && rest.starts_with(kPasteBegins)) {
-    taken_ += kPasteBegins.size();
+    consumed_bytes_ += kPasteBegins.size();
     in_paste_ = true;
     paste_.clear();
     return true;
@@ -211,13 +212,13 @@ bool Input::decode_sequence(std::string_view rest) {
   if (may_be_key(rest.substr(0, *length)))
     push_keys(*length), give_keys(true);
   else
-    taken_ += *length;
+    consumed_bytes_ += *length;
   return true;
 }
 
 void Input::push_keys(size_t count) {
-  if (keys_) termkey_push_bytes(keys_.get(), bytes_.data() + taken_, count);
-  taken_ += count;
+  if (keys_) termkey_push_bytes(keys_.get(), bytes_.data() + consumed_bytes_, count);
+  consumed_bytes_ += count;
   in_key_ = keys_ != nullptr;
 }
 

@@ -53,7 +53,7 @@ class Input {
   std::unique_ptr<TermKey, void (*)(TermKey*)> keys_;
   bool in_key_ = false, in_paste_ = false;
   std::string bytes_, paste_;
-  size_t taken_ = 0, burst_ = 0;
+  size_t consumed_bytes_ = 0, burst_ = 0;
   std::deque<Event> events_;
 };
 

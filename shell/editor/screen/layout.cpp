@@ -30,13 +30,13 @@ class Breaker {
         place(at, end);
     }
     end_line(text_.size(), cursor);
-    return std::move(found_);
+    return std::move(sections_);
   }
 
  private:
   void begin_row(size_t at, std::string_view prompt) {
     if (columns_ <= static_cast<int>(prompt.size())) prompt = "";
-    found_.push_back({at, at, prompt});
+    sections_.push_back({at, at, prompt});
     column_ = static_cast<int>(prompt.size());
   }
   void place(size_t at, size_t end) {
@@ -46,7 +46,7 @@ class Breaker {
       width = width_of(text_.substr(at, end - at), column_);
     }
     column_ += width;
-    found_.back().end = end;
+    sections_.back().end = end;
   }
   void end_line(size_t at, size_t cursor) {
     if (cursor == at && column_ >= columns_) begin_row(at, "");
@@ -55,7 +55,7 @@ class Breaker {
   std::string_view text_;
   const Prompts& prompts_;
   int columns_, column_ = 0;
-  std::vector<Section> found_;
+  std::vector<Section> sections_;
 };
 
 Style style_at(const View& view, size_t at) {

@@ -10,7 +10,7 @@ namespace crescent::editor {
 namespace {
 
 // Cursor column in an unknown state: writing the last column leaves it there or behind it.
-constexpr int kUnknown = -1;
+constexpr int kUnknownColumn = -1;
 
 void append_move(std::string& out, size_t count, char direction) {
   if (count > 0) out += "\x1b[" + std::to_string(count) + direction;
@@ -85,7 +85,7 @@ void Screen::change(size_t index, const CellRow& row) {
   // would delete that column.
   if (width_of(before) > end) out_ += "\x1b[K";
   write(row, same);
-  column_ = kUnknown;
+  column_ = kUnknownColumn;
   if (same == row.size()) column_ = start;
   rows_[index] = row;
 }
@@ -106,7 +106,7 @@ std::string Screen::show(const Frame& frame) {
       rows_.emplace_back();
     }
     change(i, frame.rows[i]);
-    if (column_ == kUnknown && row_ == i && frame.row == i &&
+    if (column_ == kUnknownColumn && row_ == i && frame.row == i &&
         frame.column == width_of(frame.rows[i]))
       column_ = frame.column;
   }

@@ -38,7 +38,7 @@ local function block(net, input, kernel, before, after, expansion, stride, rate,
   x = blocks.squeezed_and_excited(net, x, width, math.max(1, before // 4), name)
   x = blocks.convolved(net, x, after, 1, name .. "project_conv")
   x = blocks.normalized(net, x, momentum, name .. "project_bn")
-  if stride == 1 and before == after then return blocks.joined(net, x, input, rate, name) end
+  if stride == 1 and before == after then return blocks.residual_add(net, x, input, rate, name) end
   return x
 end
 
@@ -70,7 +70,7 @@ local function build(net, x, o, row)
     { strides = 2, padding = "valid" })
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "stem_bn"), "stem_activation")
   x = staged(net, x, width_factor, depth_factor)
-  return blocks.finished(net, x, o, shapes.divisible(1280 * width_factor), momentum, dropout)
+  return blocks.top_layers(net, x, o, shapes.divisible(1280 * width_factor), momentum, dropout)
 end
 
 local rows = {

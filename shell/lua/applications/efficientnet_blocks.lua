@@ -40,7 +40,7 @@ end
 
 --- Adds the input of the block to x; in training, x is first dropped (set to 0) for random samples,
 --- with probability `rate`.
-function blocks.joined(net, x, input, rate, name)
+function blocks.residual_add(net, x, input, rate, name)
   if rate > 0 then
     x = net.Dropout { rate, noise_shape = { -1, 1, 1, 1 }, name = name .. "drop" }(x)
   end
@@ -49,7 +49,7 @@ end
 
 --- The last convolution and the classifier; bias_initializer replaces the default one of the dense
 --- layer.
-function blocks.finished(net, x, o, width, momentum, dropout, bias_initializer)
+function blocks.top_layers(net, x, o, width, momentum, dropout, bias_initializer)
   x = blocks.convolved(net, x, width, 1, "top_conv")
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "top_bn"), "top_activation")
   return application.classified(net, x, o, {

@@ -72,7 +72,7 @@ local function block(net, input, before, after, expansion, stride, share, is_fus
     { strides = is_all and stride or 1 })
   x = blocks.normalized(net, x, momentum, name .. "project_bn")
   if is_all then x = blocks.activated(net, x, name .. "project_activation") end
-  if stride == 1 and before == after then return blocks.joined(net, x, input, rate, name) end
+  if stride == 1 and before == after then return blocks.residual_add(net, x, input, rate, name) end
   return x
 end
 
@@ -114,7 +114,7 @@ local function build(net, x, o, row)
   x = blocks.convolved(net, x, width(stages[1][2]), 3, "stem_conv", { strides = 2 })
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "stem_bn"), "stem_activation")
   x = staged(net, x, stages, width, depth_factor)
-  return blocks.finished(net, x, o, width(1280), momentum, 0.2,
+  return blocks.top_layers(net, x, o, width(1280), momentum, 0.2,
     cr.initializers.Constant { value = 0.0 })
 end
 

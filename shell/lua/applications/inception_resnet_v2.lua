@@ -25,7 +25,7 @@ local function branched(net, x, branches)
   return made
 end
 
-local function joined(net, branches, name)
+local function concat(net, branches, name)
   return net.Concatenate { axis = 3, name = name }(branches)
 end
 
@@ -42,7 +42,7 @@ local residual_branches = {
 -- Adds `scale` times the result of the branches of this kind to x.
 local function residual(net, x, kind, number, scale, is_linear)
   local name = ("%s_%d"):format(kind, number)
-  local mixed = joined(net, branched(net, x, residual_branches[kind]), name .. "_mixed")
+  local mixed = concat(net, branched(net, x, residual_branches[kind]), name .. "_mixed")
   local up = net.Conv2D { x.shape[4], 1, padding = "same", use_bias = true,
     name = name .. "_conv" }(mixed)
   x = net.CustomScaleLayer { scale } { x, up }
@@ -53,7 +53,7 @@ end
 local function halved(net, x, branches, name)
   local made = branched(net, x, branches)
   made[#made + 1] = net.MaxPooling2D { 3, strides = 2, padding = "valid" }(x)
-  return joined(net, made, name)
+  return concat(net, made, name)
 end
 
 local function mixed_5b(net, x)
@@ -61,7 +61,7 @@ local function mixed_5b(net, x)
     { { { 96, 1 } }, { { 48, 1 }, { 64, 5 } }, { { 64, 1 }, { 96, 3 }, { 96, 3 } } })
   local pooled = net.AveragePooling2D { 3, strides = 1, padding = "same" }(x)
   made[#made + 1] = convolved(net, pooled, 64, 1)
-  return joined(net, made, "mixed_5b")
+  return concat(net, made, "mixed_5b")
 end
 
 -- ---- the graph

@@ -24,7 +24,7 @@ local function pooled_around(net, x, width)
   return convolved(net, x, width, 1, 1)
 end
 
-local function joined(net, branches, name)
+local function concat(net, branches, name)
   return net.Concatenate { axis = 3, name = name }(branches)
 end
 
@@ -36,7 +36,7 @@ local function block_35(net, x, pool_width, name)
   local narrow = convolved(net, x, 64, 1, 1)
   local five = chained(net, x, { { 48, 1, 1 }, { 64, 5, 5 } })
   local three = chained(net, x, { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3 } })
-  return joined(net, { narrow, five, three, pooled_around(net, x, pool_width) }, name)
+  return concat(net, { narrow, five, three, pooled_around(net, x, pool_width) }, name)
 end
 
 local function block_17(net, x, inside, name)
@@ -44,24 +44,24 @@ local function block_17(net, x, inside, name)
   local seven = chained(net, x, { { inside, 1, 1 }, { inside, 1, 7 }, { 192, 7, 1 } })
   local twice = chained(net, x,
     { { inside, 1, 1 }, { inside, 7, 1 }, { inside, 1, 7 }, { inside, 7, 1 }, { 192, 1, 7 } })
-  return joined(net, { narrow, seven, twice, pooled_around(net, x, 192) }, name)
+  return concat(net, { narrow, seven, twice, pooled_around(net, x, 192) }, name)
 end
 
 local function block_8(net, x, number)
   local function split(from, name)
-    return joined(net, { convolved(net, from, 384, 1, 3), convolved(net, from, 384, 3, 1) }, name)
+    return concat(net, { convolved(net, from, 384, 1, 3), convolved(net, from, 384, 3, 1) }, name)
   end
   local narrow = convolved(net, x, 320, 1, 1)
   local three = split(convolved(net, x, 384, 1, 1), "mixed9_" .. number)
   local twice = split(chained(net, x, { { 448, 1, 1 }, { 384, 3, 3 } }))
-  return joined(net, { narrow, three, twice, pooled_around(net, x, 192) }, "mixed" .. 9 + number)
+  return concat(net, { narrow, three, twice, pooled_around(net, x, 192) }, "mixed" .. 9 + number)
 end
 
 local function halved(net, x, branches, name)
   local made = {}
   for i, convolutions in ipairs(branches) do made[i] = chained(net, x, convolutions) end
   made[#made + 1] = net.MaxPooling2D { 3, strides = 2 }(x)
-  return joined(net, made, name)
+  return concat(net, made, name)
 end
 
 -- ---- the graph

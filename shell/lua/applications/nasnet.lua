@@ -58,7 +58,7 @@ local function halved(net, p, width, id)
 end
 
 -- Converts p, the result of the cell before the previous one, to the size and width of `input`.
-local function adjusted(net, p, input, width, id)
+local function match_shape(net, p, input, width, id)
   if not p then return input end
   if p.shape[3] ~= input.shape[3] then return halved(net, p, width, id) end
   if p.shape[4] == width then return p end
@@ -74,7 +74,7 @@ end
 -- ---- cells, whose inputs are the results of the two previous cells
 
 local function normal_cell(net, input, p, width, id)
-  p = adjusted(net, p, input, width, id)
+  p = match_shape(net, p, input, width, id)
   local h = entered(net, input, width, "normal", id)
   local function add(number, a, b)
     return net.Add { name = ("normal_add_%d_%s"):format(number, id) } { a, b }
@@ -94,7 +94,7 @@ local function normal_cell(net, input, p, width, id)
 end
 
 local function reduction_cell(net, input, p, width, id)
-  p = adjusted(net, p, input, width, id)
+  p = match_shape(net, p, input, width, id)
   local h = entered(net, input, width, "reduction", id)
   local padded = net.ZeroPadding2D { padding = shapes.correct_pad(h, 3),
     name = "reduction_pad_1_" .. id }(h)

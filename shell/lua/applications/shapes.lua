@@ -107,10 +107,10 @@ function shapes.correct_pad(x, kernel)
 end
 
 --- The width rounded to a multiple of 8, at least 8. If this would be less than 0.9 times the
---- width, it is rounded up, unless `may_fall` is true.
-function shapes.divisible(width, may_fall)
+--- width, it is rounded up, unless `allow_smaller` is true.
+function shapes.divisible(width, allow_smaller)
   local rounded = math.max(8, math.tointeger((width + 4) // 8 * 8))
-  if not may_fall and rounded < 0.9 * width then return rounded + 8 end
+  if not allow_smaller and rounded < 0.9 * width then return rounded + 8 end
   return rounded
 end
 

@@ -73,7 +73,7 @@ end
 
 --- Draws images, given as fractions from 0 to 1, with captions; `o` has the options that all
 --- galleries have.
-local function draw(name, images, captions, o)
+local function gallery(name, images, captions, o)
   if o.path and o.show then
     shell.fail(name, ": plot is saved to `path` and cannot be shown; `show` must be false")
   end
@@ -138,7 +138,7 @@ galleries.plot_image_gallery = shell.define("plot_image_gallery -> a path, or no
       captions[i] = caption(truth and name_of(truth[i], label_map),
         predicted and name_of(predicted[i], label_map))
     end
-    return draw(name, images, captions, { rows = rows, cols = cols, scale = size, path = file,
+    return gallery(name, images, captions, { rows = rows, cols = cols, scale = size, path = file,
       show = is_shown, dpi = points, legend_handles = handles })
   end)
 
@@ -205,7 +205,7 @@ galleries.plot_bounding_box_gallery = shell.define("plot_bounding_box_gallery ->
     if legend and not handles then
       handles = { { "Ground Truth", true_color }, { "Prediction", pred_color } }
     end
-    return draw(name, images, captions, { rows = rows, cols = cols, scale = size, path = file,
+    return gallery(name, images, captions, { rows = rows, cols = cols, scale = size, path = file,
       show = is_shown, dpi = points, legend_handles = handles })
   end)
 
@@ -240,7 +240,7 @@ galleries.plot_segmentation_mask_gallery = shell.define(
         as_channels_last(masks, order), { num_classes = num_classes, color_mapping = color_mapping,
         alpha = alpha, blend = blend, ignore_index = ignore_index }), "float32") or nil
     end
-    return draw(name, ops.concatenate(parts, 2) / 255, nil, { rows = rows, cols = cols,
+    return gallery(name, ops.concatenate(parts, 2) / 255, nil, { rows = rows, cols = cols,
       scale = size * #parts, path = file, show = is_shown, dpi = points, legend_handles = handles })
   end)
 

@@ -5,8 +5,8 @@
 
 namespace crescent::lua {
 namespace {
-ModelPtr functional(Any, const Ends& inputs, const Ends& outputs, std::optional<std::string> name,
-                    bool trainable) {
+ModelPtr functional(Any, const ModelEndpoints& inputs, const ModelEndpoints& outputs,
+                    std::optional<std::string> name, bool trainable) {
   return Functional::make(inputs.symbols, outputs.symbols, name.value_or(""), trainable,
                           {inputs.structure, outputs.structure});
 }

@@ -22,14 +22,14 @@ struct Read<StackedLayer> : ReadBase<StackedLayer> {
 };
 /// The inputs or outputs of a model: a list of symbols, and the nested structure in which they were
 /// given.
-struct Ends {
+struct ModelEndpoints {
   std::vector<Symbol> symbols;
   Value structure;
 };
 template <>
-struct Read<Ends> : ReadBase<Ends> {
+struct Read<ModelEndpoints> : ReadBase<ModelEndpoints> {
   static constexpr bool is_list = true, takes_names = true;
-  static Ends from(lua_State* L, int index) {
+  static ModelEndpoints from(lua_State* L, int index) {
     const Value nested = nested_at(L, index);
     return {symbols_of(nested), structure_of(nested)};
   }

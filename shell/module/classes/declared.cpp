@@ -81,7 +81,7 @@ class DeclaredSetter final : public Callable {
 
 class MemberMethod final : public Callable {
  public:
-  MemberMethod(const Method& method, DeclaringObject self)
+  MemberMethod(const Method& method, SelfReader self)
       : Callable(signature_of_method(method)), method_(method), self_(self) {}
   int call(lua_State* L) const override {
     arrange(L, mask([](const Field& field) { return field.takes_dict; }),
@@ -107,12 +107,12 @@ class MemberMethod final : public Callable {
     return bits;
   }
   const Method& method_;
-  DeclaringObject self_;
+  SelfReader self_;
 };
 
 class MemberGetter final : public Callable {
  public:
-  MemberGetter(const Field& property, DeclaringObject self)
+  MemberGetter(const Field& property, SelfReader self)
       : Callable(signature_of_property(property, {"self"})), property_(property), self_(self) {}
   int call(lua_State* L) const override {
     push_value(L, property_.access->get(self_(L).get()));
@@ -121,12 +121,12 @@ class MemberGetter final : public Callable {
 
  private:
   const Field& property_;
-  DeclaringObject self_;
+  SelfReader self_;
 };
 
 class MemberSetter final : public Callable {
  public:
-  MemberSetter(const Field& property, DeclaringObject self)
+  MemberSetter(const Field& property, SelfReader self)
       : Callable(signature_of_property(property, {"self", "value=nil"})),
         property_(property),
         self_(self) {}
@@ -143,7 +143,7 @@ class MemberSetter final : public Callable {
 
  private:
   const Field& property_;
-  DeclaringObject self_;
+  SelfReader self_;
 };
 
 // ---- members that a class declares
@@ -165,7 +165,7 @@ struct DeclaredType {
 
 }  // namespace
 
-void add_members(Type& type, const SchemaData& members, DeclaringObject self) {
+void add_members(Type& type, const SchemaData& members, SelfReader self) {
   for (const Method& method : members.methods)
     type.method(std::make_unique<const MemberMethod>(method, self));
   for (const Field& property : members.properties) {

@@ -11,9 +11,9 @@ const Type& declared_type(const ClassPtr& info, const Type& base);
 
 /// A function that returns the object at stack index 1, converted to the class that declares the
 /// members; it fails for other values.
-using DeclaringObject = std::shared_ptr<void> (*)(lua_State* L);
+using SelfReader = std::shared_ptr<void> (*)(lua_State* L);
 /// Adds the members that a base class declares (see members_of) to a type.
-void add_members(Type& type, const SchemaData& members, DeclaringObject self);
+void add_members(Type& type, const SchemaData& members, SelfReader self);
 template <class T>
 void add_members(Type& type) {
   add_members(type, members_of<T>(), [](lua_State* L) -> std::shared_ptr<void> {

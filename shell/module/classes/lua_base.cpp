@@ -18,36 +18,37 @@ bool is_plain(const Value& value) {
   return value.is_bool() || value.is_number() || value.is_string();
 }
 
-/// Whether `value` may be given for an option with the default `usual`. For a boolean default only
+/// Whether `value` may be given for an option with this default value. For a boolean default only
 /// booleans fit, for a number only numbers and for a string only strings; besides, objects and
 /// tables fit where the default is a number or a string.
-bool fits(const Value& value, const Value& usual) {
-  if (value.is_null() || !is_plain(usual)) return true;
-  if (!is_plain(value)) return !usual.is_bool();
-  return value.is_bool() == usual.is_bool() && value.is_string() == usual.is_string();
+bool fits(const Value& value, const Value& default_value) {
+  if (value.is_null() || !is_plain(default_value)) return true;
+  if (!is_plain(value)) return !default_value.is_bool();
+  return value.is_bool() == default_value.is_bool() &&
+         value.is_string() == default_value.is_string();
 }
 
-std::string kind_text(const Value& usual) {
-  return usual.is_number() ? "a number" : describe_kind(usual.kind());
+std::string kind_text(const Value& default_value) {
+  return default_value.is_number() ? "a number" : describe_kind(default_value.kind());
 }
 
 /// Reads and writes an option of a Lua class in the attributes of an instance.
 template <class T>
 class AttributeAccess final : public FieldAccess {
  public:
-  AttributeAccess(std::string name, Value usual)
-      : name_(std::move(name)), usual_(std::move(usual)) {}
+  AttributeAccess(std::string name, Value default_value)
+      : name_(std::move(name)), default_value_(std::move(default_value)) {}
   Value get(const void* object) const override {
     return static_cast<const T*>(object)->option(name_);
   }
   void set(void* object, const Value& value) const override {
-    if (!fits(value, usual_)) fail("expected ", kind_text(usual_), ", got ", value);
+    if (!fits(value, default_value_)) fail("expected ", kind_text(default_value_), ", got ", value);
     static_cast<T*>(object)->set_option(name_, value);
   }
 
  private:
   std::string name_;
-  Value usual_;  ///< the default whose type a value must have; null: any type
+  Value default_value_;  ///< the default whose type a value must have; null: any type
 };
 
 Field field_of(const Declared& option, std::shared_ptr<const FieldAccess> access) {

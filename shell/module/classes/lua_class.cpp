@@ -64,10 +64,11 @@ std::vector<Declared> inherited_options(const ClassPtr& parent) {
   std::vector<Declared> options;
   if (!parent) return options;
   for (const Field& field : parent->schema.fields) {
-    const Value& usual = field.default_value;
-    const bool as_default = !usual.is_null() && field.type == describe_kind(usual.kind());
+    const Value& default_value = field.default_value;
+    const bool as_default =
+        !default_value.is_null() && field.type == describe_kind(default_value.kind());
     if (!field.keyword_only)
-      options.push_back({field.name, field.doc, usual, as_default ? "" : field.type});
+      options.push_back({field.name, field.doc, default_value, as_default ? "" : field.type});
   }
   return options;
 }
@@ -93,7 +94,7 @@ void set_class_metatable(lua_State* L, int table, int parent) {
 
 /// The name under which a Lua class is registered: if a built-in class has this name, it gets the
 /// prefix "Custom>", the default package of Keras.
-std::string name_beside_ours(const char* kind, const std::string& name) {
+std::string name_with_package(const char* kind, const std::string& name) {
   const ClassPtr there = registry().find(kind, name);
   const bool taken = there && there->origin != "Lua" &&
                      (there->name == name || std::find(there->aliases.begin(), there->aliases.end(),
@@ -129,7 +130,7 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
                         const std::vector<Declared>& options, std::vector<Argument> arguments) {
   ClassInfo info;
   info.kind = base.kind;
-  info.name = name_beside_ours(base.kind, name);
+  info.name = name_with_package(base.kind, name);
   info.schema = base.schema(name, options);
   info.schema.arguments = std::move(arguments);
   info.open_options = true;

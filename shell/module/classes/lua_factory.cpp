@@ -196,7 +196,7 @@ void gather_options(lua_State* L, const SchemaData& schema) {
 
 /// Replaces the positional arguments of Model(inputs, outputs, {name = "x"}) by one table with
 /// named arguments.
-void name_ends(lua_State* L) {
+void name_inputs_and_outputs(lua_State* L) {
   if (lua_gettop(L) < 3 || !is_symbolic(L, 2)) return;
   lua_newtable(L);
   const int table = lua_gettop(L);
@@ -234,7 +234,7 @@ int construct(lua_State* L) {
     fail(base.name, " has no behaviour of its own: derive a class with ", base.name,
          ":subclass(name)");
   }
-  if (is_model(base)) name_ends(L);
+  if (is_model(base)) name_inputs_and_outputs(L);
   gather_options(L, info->schema);
   const ObjectPtr object = make_instance(L, 1, lua_gettop(L), info);
   complete(*object);

@@ -173,7 +173,7 @@ const Type& object_type(const Object& object) {
 void initialize_handle(lua_State* L, const ObjectPtr& object) {
   push_metatable(L, object_type(*object));
   lua_setmetatable(L, -2);
-  hold_instances(L, *object);
+  reference_owned_instances(L, *object);
   if (dynamic_cast<const Layer*>(object.get())) count_object(L);
   auto* instance = dynamic_cast<Instance*>(object.get());
   if (!instance || instance->is_function()) return;

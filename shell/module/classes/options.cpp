@@ -55,14 +55,15 @@ void join_numbers(List& positional, const SchemaData& schema) {
   for (const Field& field : schema.fields)
     if (!field.keyword_only) positional_fields.push_back(&field);
   if (positional_fields.empty() || positional.size() < 2) return;
-  const Value& usual = positional_fields.front()->default_value;
-  const bool takes_as_many = usual.is_list() && usual.as_list().size() == positional.size();
+  const Value& default_value = positional_fields.front()->default_value;
+  const bool takes_as_many =
+      default_value.is_list() && default_value.as_list().size() == positional.size();
   const auto all_are = [&](bool (*of)(const Value&)) {
     return std::all_of(positional.begin(), positional.end(), of);
   };
   if ((all_are(is_size) && positional_fields.size() == 1) ||
       (all_are(is_number) && takes_as_many) ||
-      (all_are(is_list) && takes_as_many && is_list(usual.as_list().front())))
+      (all_are(is_list) && takes_as_many && is_list(default_value.as_list().front())))
     positional = List{std::move(positional)};
 }
 

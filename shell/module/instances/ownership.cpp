@@ -8,18 +8,18 @@ Ownership::Ownership(lua_State* L) {
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
     if (Object* object = peek_object(L, -1)) {
       handles_.push_back(object);
-      ++known_[object];
+      ++owner_counts_[object];
       visit(object);
     }
   count_owners_of_nodes();
-  for (const auto& [object, count] : known_)
+  for (const auto& [object, count] : owner_counts_)
     if (object->weak_from_this().use_count() > count) keep(object);
 }
 
 void Ownership::visit(Object* object) {
   if (!visited_.insert(object).second) return;
   each_below(object, [&](Object* owned) {
-    ++known_[owned];
+    ++owner_counts_[owned];
     visit(owned);
   });
   if (auto* model = dynamic_cast<const Functional*>(object)) visit_graph(*model);
@@ -30,7 +30,7 @@ void Ownership::visit(Object* object) {
 void Ownership::visit_graph(const Functional& model) {
   const bool sequential = dynamic_cast<const Sequential*>(&model);
   for (const LayerPtr& layer : model.layers())
-    known_[layer.get()] += sequential && model.is_graph() ? 2 : 1;
+    owner_counts_[layer.get()] += sequential && model.is_graph() ? 2 : 1;
   if (!model.is_graph()) return;
   ++graphs_;
   std::vector<const Node*> waiting;
@@ -66,7 +66,7 @@ void Ownership::count_owners_of_nodes() {
   for (const auto& [node, owners] : nodes_)
     for (const NodePtr& living : node->outbound_layer->inbound_nodes())
       if (living.get() == node && living.use_count() - 1 == owners.count)
-        ++known_[node->outbound_layer.get()];
+        ++owner_counts_[node->outbound_layer.get()];
 }
 
 void Ownership::keep(Object* object) {

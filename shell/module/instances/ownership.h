@@ -41,7 +41,7 @@ class Ownership {
     long count;
     size_t graph;
   };
-  std::unordered_map<Object*, long> known_;  // the number of counted owners
+  std::unordered_map<Object*, long> owner_counts_;  // the number of counted owners
   // the counted owners of each node; a node owns its layer
   std::unordered_map<const Node*, Owners> nodes_;
   size_t graphs_ = 0;

@@ -65,7 +65,7 @@ void replace_roots(lua_State* L) {
   lua_newtable(L);
   for (Object* object : ownership.handles()) {
     lua_rawgetp(L, handles, object);
-    hold_instances(L, *object);
+    reference_owned_instances(L, *object);
     if (is_instance(object) && ownership.is_kept(object))
       lua_rawsetp(L, -2, object);
     else
@@ -100,7 +100,7 @@ void root(lua_State* L, int index, Object& object) {
   changed = true;
 }
 
-void hold_instances(lua_State* L, Object& object) {
+void reference_owned_instances(lua_State* L, Object& object) {
   auto* layer = dynamic_cast<Layer*>(&object);
   if (!layer || (layer->sublayers().empty() && layer->metrics().empty())) return;
   std::unordered_set<Object*> seen;

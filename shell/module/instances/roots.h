@@ -14,7 +14,7 @@ namespace crescent::lua {
 void root(lua_State* L, int index, Object& object);
 /// Makes the new handle on top of the stack refer to the handles of the instances that its object
 /// owns.
-void hold_instances(lua_State* L, Object& object);
+void reference_owned_instances(lua_State* L, Object& object);
 /// Must be called when an owner may have released its object. The next update then computes the
 /// roots again.
 void roots_changed();

@@ -63,8 +63,8 @@ struct ArrayOptions {
 
 /// The member function to call: one reads an array to memory, the other opens it so that its values
 /// stay in the file.
-using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& member);
-constexpr Take kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
+using ReadFunction = Tensor (ReadsArrays::*)(const std::string& path, const std::string& member);
+constexpr ReadFunction kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
 /// Whether a format reads tables according to the abilities that its class declares. The C++ type
 /// does not tell, because formats of C plugins are wrapped in a class that has all abilities.
@@ -76,7 +76,7 @@ bool holds_tables(const Format& format) {
 }
 
 /// Pushes the content of a file: a table, or the arrays in it.
-int push_content(lua_State* L, const char* function, Take take) {
+int push_content(lua_State* L, const char* function, ReadFunction read_function) {
   Interruptible interruptible;
   const std::string path = path_at(L, 1, function);
   if (holds_tables(*format_to_read(path)))
@@ -84,7 +84,7 @@ int push_content(lua_State* L, const char* function, Take take) {
   auto arrays = format_to_read<ReadsArrays>(path);
   const SchemaData& schema = schema_of<ArrayOptions>("an array in a file");
   const auto options = read_options<ArrayOptions>(schema, options_at(L, 1, schema));
-  push(L, ((*arrays).*take)(path, options.dataset));
+  push(L, ((*arrays).*read_function)(path, options.dataset));
   return 1;
 }
 
@@ -92,10 +92,10 @@ int read(lua_State* L) { return push_content(L, "read", kRead); }
 int open(lua_State* L) { return push_content(L, "open", kOpen); }
 
 /// Reads an array of the format with this name.
-Tensor array_in(const char* format, Take take, const std::string& path,
+Tensor array_in(const char* format, ReadFunction read_function, const std::string& path,
                 const std::optional<std::string>& dataset = {}) {
   Interruptible interruptible;
-  return ((*format_named<ReadsArrays>(format)).*take)(path, dataset.value_or(""));
+  return ((*format_named<ReadsArrays>(format)).*read_function)(path, dataset.value_or(""));
 }
 
 /// The tensors in a table {name = tensor}.

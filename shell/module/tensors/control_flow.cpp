@@ -16,7 +16,7 @@ namespace crescent::lua {
 namespace {
 
 /// The value of the condition; nullopt if it has none because a program is recorded.
-std::optional<bool> known(const Value& condition) {
+std::optional<bool> constant_condition(const Value& condition) {
   if (condition.is_bool()) return condition.as_bool();
   const Tensor tensor = Codec<Tensor>::decode(condition);
   if (!tensor) fail("expected a condition, got ", condition);
@@ -41,7 +41,7 @@ Value chosen(const Tensor& condition, const Value& a, const Value& b) {
 
 Value cond(const Value& pred, Any true_fn, Any false_fn) {
   const ValueFunction yes = function_at(true_fn.index), no = function_at(false_fn.index);
-  if (const auto holds = known(pred)) return *holds ? yes({}) : no({});
+  if (const auto holds = constant_condition(pred)) return *holds ? yes({}) : no({});
   const Value a = yes({});
   return chosen(Codec<Tensor>::decode(pred), a, no({}));
 }
@@ -81,7 +81,7 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
   for (int64_t i = 0; !maximum_iterations || i < *maximum_iterations; ++i) {
     heed_interruption("while_loop went on");
     const Value test = holds(arguments(vars));
-    const auto now = known(test);
+    const auto now = constant_condition(test);
     if (now && !*now) break;
     if (!now && !maximum_iterations)
       fail("while_loop: when it ends depends on values, which are not known while a program is ",

@@ -16,7 +16,7 @@ struct sigaction before[std::size(kSignals)];
 volatile std::sig_atomic_t caught = 0;  // the signal that stopped the run; 0 for none
 int running = 0;
 // the Interruption of the thread that has the outermost Interruptible
-Interruption* volatile asked = nullptr;
+Interruption* volatile active_interruption = nullptr;
 // Whether the current command may continue after a first Ctrl-C (see answer()).
 bool answerable = false;
 bool at_prompt = false;
@@ -30,7 +30,7 @@ const struct sigaction& handled_before(int signal) {
 }
 
 extern "C" void crescent_on_interrupt(int signal) {
-  asked->request();
+  active_interruption->request();
   if (caught == 0) {
     caught = signal;
     return;
@@ -56,7 +56,7 @@ SignalsElsewhere::~SignalsElsewhere() { --elsewhere; }
 Interruptible::Interruptible() : outermost_(elsewhere == 0 && running++ == 0) {
   if (!outermost_) return;
   caught = 0;
-  asked = Interruption::current().get();
+  active_interruption = Interruption::current().get();
   struct sigaction action {};
   action.sa_handler = crescent_on_interrupt;
   sigemptyset(&action.sa_mask);
@@ -72,7 +72,7 @@ Interruptible::~Interruptible() {
   --running;
   if (!outermost_) return;
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
-  take_back_end();
+  cancel_end();
   clear_interrupt();
   const int signal = caught;
   caught = 0;
@@ -97,7 +97,7 @@ void end_soon(int signal) {
   alarm(kSeconds);
 }
 
-void take_back_end() {
+void cancel_end() {
   if (ending == 0) return;
   ending = 0;
   alarm(0);

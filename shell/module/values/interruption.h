@@ -34,9 +34,9 @@ class SignalsElsewhere {
 };
 
 /// Ends the process in two seconds with status 128 + the number of the signal, unless
-/// take_back_end() is called before. It is async-signal-safe.
+/// cancel_end() is called before. It is async-signal-safe.
 void end_soon(int signal);
-void take_back_end();
+void cancel_end();
 
 /// Declares that the prompt begins a command. After an answered Ctrl-C the prompt continues, while
 /// a script would end.

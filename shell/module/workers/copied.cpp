@@ -48,10 +48,11 @@ class Copied::Reader {
     const void* identity = lua_topointer(L_, index);
     const int type = lua_type(L_, index);
     const bool shared = type == LUA_TTABLE || type == LUA_TFUNCTION;
-    if (auto seen = seen_.find(identity); shared && seen != seen_.end()) return seen->second;
+    if (auto seen = node_by_identity_.find(identity); shared && seen != node_by_identity_.end())
+      return seen->second;
     const size_t node_index = copied_.nodes_.size();
     copied_.nodes_.emplace_back();
-    if (shared) seen_[identity] = node_index;
+    if (shared) node_by_identity_[identity] = node_index;
     Node node = shared ? read_shared(index, identity, what) : read_plain(index, what);
     copied_.nodes_[node_index] = std::move(node);
     return node_index;
@@ -195,7 +196,7 @@ class Copied::Reader {
 
   lua_State* L_;
   Copied& copied_;
-  std::map<const void*, size_t> seen_;
+  std::map<const void*, size_t> node_by_identity_;
   std::map<const void*, std::string> libraries_;  ///< paths: "string.format"
 };
 
@@ -205,13 +206,13 @@ class Copied::Maker {
  public:
   Maker(lua_State* L, const Copied& copied) : L_(L), copied_(copied) {
     lua_newtable(L_);
-    made_ = lua_gettop(L_);
+    values_table_ = lua_gettop(L_);
   }
 
   void push(size_t node_index) {
     reserve(L_, 8);
     const auto number = static_cast<lua_Integer>(node_index) + 1;
-    if (lua_rawgeti(L_, made_, number) != LUA_TNIL) return;
+    if (lua_rawgeti(L_, values_table_, number) != LUA_TNIL) return;
     lua_pop(L_, 1);
     const Node& node = copied_.nodes_[node_index];
     switch (node.kind) {
@@ -248,7 +249,7 @@ class Copied::Maker {
  private:
   void keep(lua_Integer number) {
     lua_pushvalue(L_, -1);
-    lua_rawseti(L_, made_, number);
+    lua_rawseti(L_, values_table_, number);
   }
   void fill(const Node& node) {
     for (const auto& [key, value] : node.fields) {
@@ -285,7 +286,7 @@ class Copied::Maker {
 
   lua_State* L_;
   const Copied& copied_;
-  int made_;  ///< stack index of the table {number of node = value made for it}
+  int values_table_;  ///< stack index of the table {number of node = value made for it}
 };
 
 namespace {

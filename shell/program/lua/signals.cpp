@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 lua_State* interruptible = nullptr;  // the Lua state that signals interrupt
-Interruption* asked = nullptr;       // the Interruption of the thread that runs this Lua state
+Interruption* active_interruption =
+    nullptr;  // the Interruption of the thread that runs this Lua state
 bool at_prompt = false;
 volatile std::sig_atomic_t received = 0, count = 0;
 
@@ -40,7 +41,7 @@ extern "C" void crescent_stop_lua(int signal) {
   else if (count > 1)
     lua::end_soon(received);
   if (!interruptible) return;
-  asked->request();
+  active_interruption->request();
   lua_sethook(interruptible, stop, LUA_MASKCOUNT, 1);
 }
 
@@ -50,7 +51,7 @@ StopSignals::StopSignals(lua_State* L) : L_(L) {
   if (!is_final(received)) received = 0;
   count = 0;
   interruptible = L;
-  asked = Interruption::current().get();
+  active_interruption = Interruption::current().get();
   struct sigaction action {};
   action.sa_handler = crescent_stop_lua;
   sigemptyset(&action.sa_mask);
@@ -67,7 +68,7 @@ StopSignals::~StopSignals() {
   if (!L_) return;
   lua_sethook(L_, nullptr, 0, 0);
   clear_interrupt();
-  if (!told_to_end()) lua::take_back_end();
+  if (!told_to_end()) lua::cancel_end();
 }
 
 bool await_input(int file) {

@@ -28,8 +28,8 @@ std::string call_of(const std::string& keeper, const LocalStatement::Variable& v
 /// The text with a call of the keeper inserted after each statement that declares local variables.
 /// A variable with <close> is declared <const> instead, since it must be closed only at the end of
 /// the session.
-std::string with_keeper(std::string text, const std::vector<LocalStatement>& statements,
-                        const std::string& keeper) {
+std::string with_keep_calls(std::string text, const std::vector<LocalStatement>& statements,
+                            const std::string& keeper) {
   for (auto statement = statements.rbegin(); statement != statements.rend(); ++statement) {
     std::string calls = ";";
     for (const LocalStatement::Variable& variable : statement->variables)
@@ -133,7 +133,7 @@ int Variables::load(const std::string& text, const std::string& chunk) {
   const std::string keeper = unused_name(text);
   const std::string before = prologue(text, keeper, !statements.empty());
   const std::string code =
-      before.empty() ? text : before + with_keeper(text, statements, keeper) + "\nend";
+      before.empty() ? text : before + with_keep_calls(text, statements, keeper) + "\nend";
   const int status = load_text(L_, code, chunk);
   if (status == LUA_OK && !before.empty()) lua_call(L_, 0, 1);
   if (status == LUA_OK) join(keeper);

@@ -47,8 +47,8 @@ struct Built {
   Built(const std::string& name, const Dict& options) : optimizer(make<Optimizer>(name, options)) {
     optimizer->build(trained);
   }
-  PlacedState place(const std::vector<std::string>& names) const {
-    return place_optimizer_state(*optimizer, trained, trained, names, specs_of(names));
+  MatchedState place(const std::vector<std::string>& names) const {
+    return match_optimizer_state(*optimizer, trained, trained, names, specs_of(names));
   }
 };
 
@@ -129,7 +129,7 @@ TEST_CASE("entries of every generation are placed by their order") {
   };
   for (const Row& row : rows) {
     INFO(row.optimizer << ": " << join(row.names));
-    const PlacedState state = Built(row.optimizer, row.options).place(row.names);
+    const MatchedState state = Built(row.optimizer, row.options).place(row.names);
     CHECK(state.problem == "");
     CHECK(slots(state.layout) == row.placed);
   }
@@ -144,8 +144,8 @@ TEST_CASE("Keras before 2.0.6 lists the trained weights by their names") {
   const Variables listed(adam.trained.rbegin(), adam.trained.rend());
   const std::vector<std::string> in_file{"Adam/iterations:0", "Variable:0", "Variable_1:0",
                                          "Variable_2:0", "Variable_3:0"};
-  const PlacedState state =
-      place_optimizer_state(*adam.optimizer, adam.trained, listed, in_file, specs_of(in_file));
+  const MatchedState state =
+      match_optimizer_state(*adam.optimizer, adam.trained, listed, in_file, specs_of(in_file));
   CHECK(state.problem.empty());
   CHECK(slots(state.layout) == "iteration momentum1 momentum0 velocity1 velocity0");
 }
@@ -188,14 +188,14 @@ TEST_CASE("without names the order is Keras 3's") {
   const std::vector<std::string> names{"0", "1", "2", "3", "4", "5", "6", "7"};
   std::vector<TensorSpec> specs(8, {DType::float32, {4, 4}});
   specs[0].shape = specs[1].shape = Shape{};
-  const PlacedState state =
-      place_optimizer_state(*adam.optimizer, adam.trained, adam.trained, names, specs);
+  const MatchedState state =
+      match_optimizer_state(*adam.optimizer, adam.trained, adam.trained, names, specs);
   CHECK(slots(state.layout) ==
         "iteration learning_rate momentum0 velocity0 momentum1 velocity1 velocity_hat0 "
         "velocity_hat1");
   const Built rms("RMSprop", {{"momentum", 0.5}, {"centered", true}});
   CHECK(
-      slots(place_optimizer_state(*rms.optimizer, rms.trained, rms.trained, names, specs).layout) ==
+      slots(match_optimizer_state(*rms.optimizer, rms.trained, rms.trained, names, specs).layout) ==
       "iteration learning_rate velocity0 velocity1 momentum0 momentum1 average_gradient0 "
       "average_gradient1");
 }
@@ -263,8 +263,8 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
     CHECK(text == row.names);
     std::vector<TensorSpec> specs;
     for (const StateEntry& place : layout) specs.push_back(place.spec);
-    const PlacedState again =
-        place_optimizer_state(*built.optimizer, built.trained, built.trained, names, specs);
+    const MatchedState again =
+        match_optimizer_state(*built.optimizer, built.trained, built.trained, names, specs);
     CHECK(again.problem == "");
     CHECK(slots(again.layout) == slots(layout));
   }

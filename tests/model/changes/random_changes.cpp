@@ -97,20 +97,20 @@ class Surgery {
 };
 
 /// A new layer of the same structure with the flags of the last compile.
-LayerPtr made_anew(const Layer& layer, const Flags& flags) {
+LayerPtr rebuilt(const Layer& layer, const Flags& flags) {
   LayerPtr made;
   std::vector<std::pair<LayerPtr, bool>> own;
   if (auto* stack = dynamic_cast<const Sequential*>(&layer)) {
     std::vector<LayerPtr> layers{make<Layer>("InputLayer", {{"input_shape", List{kWidth}}})};
-    for (const LayerPtr& each : stack->layers()) layers.push_back(made_anew(*each, flags));
+    for (const LayerPtr& each : stack->layers()) layers.push_back(rebuilt(*each, flags));
     made = Sequential::make(layers);
   } else if (auto* holder = dynamic_cast<const Holder*>(&layer)) {
-    made = std::make_shared<Holder>(made_anew(*holder->head(), flags));
+    made = std::make_shared<Holder>(rebuilt(*holder->head(), flags));
   } else if (auto* graph = dynamic_cast<const Functional*>(&layer)) {
     const Symbol in = Input({kWidth});
     Symbol x = in;
     for (const LayerPtr& each : graph->layers())
-      if (each->class_name() != "InputLayer") x = (*made_anew(*each, flags))(x);
+      if (each->class_name() != "InputLayer") x = (*rebuilt(*each, flags))(x);
     made = Functional::make({in}, {x});
   } else {
     Dict config = layer.get_config();
@@ -150,7 +150,7 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
       CAPTURE(seed, functional, history);
       (void)model.predict({x});  // builds the layers that were added
       surgery.notice();
-      auto fresh = std::dynamic_pointer_cast<Model>(made_anew(model, surgery.flags()));
+      auto fresh = std::dynamic_pointer_cast<Model>(rebuilt(model, surgery.flags()));
       (void)fresh->predict({x});
       set_flags(*fresh, model, surgery.flags());
       compile(*fresh);

@@ -16,12 +16,12 @@ namespace {
 class OutputAddresses {
  public:
   explicit OutputAddresses(std::span<const Tensor> outputs) {
-    for (size_t i = 0; i < std::min(outputs.size(), places_.size()); ++i)
-      places_[i] = outputs[i].raw();
+    for (size_t i = 0; i < std::min(outputs.size(), output_addresses_.size()); ++i)
+      output_addresses_[i] = outputs[i].raw();
   }
   void expect_kept(const Op& op, std::span<const Tensor> outputs) const {
-    for (size_t i = 0; i < std::min(outputs.size(), places_.size()); ++i)
-      if (!outputs[i] || outputs[i].raw() != places_[i])
+    for (size_t i = 0; i < std::min(outputs.size(), output_addresses_.size()); ++i)
+      if (!outputs[i] || outputs[i].raw() != output_addresses_[i])
         fail(described(op), ": compute() replaced output ", i + 1, " of ", outputs.size(),
              outputs[i] ? concat(" by ", outputs[i].spec()) : "",
              "; it has to write into the memory of the tensor that it is given");
@@ -29,7 +29,7 @@ class OutputAddresses {
 
  private:
   // only the first 8 outputs are checked; few ops have more
-  std::array<const void*, 8> places_;
+  std::array<const void*, 8> output_addresses_;
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ constexpr int64_t kLargestResult = 64 << 10, kLargestOperands = 1 << 20;  // in 
 
 class Folding {
  public:
-  explicit Folding(Program& program) : program_(program), known_(program.values.size()) {
+  explicit Folding(Program& program)
+      : program_(program), constant_of_value_(program.values.size()) {
     for (const Program::Constant& c : program.constants) at(c.value) = c.tensor;
   }
   bool run() {
@@ -25,7 +26,7 @@ class Folding {
   }
 
  private:
-  Tensor& at(int value) { return known_[value]; }
+  Tensor& at(int value) { return constant_of_value_[value]; }
 
   int64_t bytes(const std::vector<int>& values) const {
     int64_t total = 0;
@@ -64,7 +65,7 @@ class Folding {
   }
 
   Program& program_;
-  Tensors known_;  // for each value, its constant or an empty Tensor
+  Tensors constant_of_value_;  // for each value, its constant or an empty Tensor
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ class Numbering {
 
 class Check {
  public:
-  explicit Check(const Program& program) : program_(program), made_(program.values.size()) {}
+  explicit Check(const Program& program) : program_(program), is_computed_(program.values.size()) {}
 
   void run() {
     for (int value : program_.inputs) make(value, "an input");
@@ -49,13 +49,13 @@ class Check {
 
  private:
   void in_range(int value) const {
-    if (value < 0 || static_cast<size_t>(value) >= made_.size())
+    if (value < 0 || static_cast<size_t>(value) >= is_computed_.size())
       fail("program: there is no value %", value);
   }
   void make(int value, std::string_view what) {
     in_range(value);
-    if (made_[value]) fail("program: %", value, " is made twice, again by ", what);
-    made_[value] = true;
+    if (is_computed_[value]) fail("program: %", value, " is made twice, again by ", what);
+    is_computed_[value] = true;
   }
   void make_as(int value, const TensorSpec& spec, std::string_view what) {
     make(value, what);
@@ -63,7 +63,7 @@ class Check {
   }
   void read(int value, std::string_view who) const {
     in_range(value);
-    if (!made_[value]) fail("program: %", value, " is read by ", who, " before it is made");
+    if (!is_computed_[value]) fail("program: %", value, " is read by ", who, " before it is made");
   }
   void expect(int value, const TensorSpec& spec, std::string_view what) const {
     const TensorSpec& stated = program_.values[value];
@@ -86,7 +86,7 @@ class Check {
   }
 
   const Program& program_;
-  std::vector<bool> made_;  // indexed by value: whether it was computed
+  std::vector<bool> is_computed_;  // indexed by value: whether it was computed
 };
 
 }  // namespace

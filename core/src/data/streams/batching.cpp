@@ -38,8 +38,8 @@ class WindowCursor final : public Cursor {
     fill();
     if (!has_window()) return false;
     std::vector<Element> rows;
-    const auto end = std::min<int64_t>(w_.span(), static_cast<int64_t>(kept_.size()));
-    for (int64_t i = 0; i < end; i += w_.stride) rows.push_back(kept_[i]);
+    const auto end = std::min<int64_t>(w_.span(), static_cast<int64_t>(window_buffer_.size()));
+    for (int64_t i = 0; i < end; i += w_.stride) rows.push_back(window_buffer_[i]);
     element = stacked(rows, first_ + 1);
     advance();
     return true;
@@ -61,27 +61,27 @@ class WindowCursor final : public Cursor {
   void fill() {
     if (to_skip_ > 0) ended_ = ended_ || from_->pass(to_skip_) < to_skip_;
     to_skip_ = 0;
-    while (!ended_ && static_cast<int64_t>(kept_.size()) < w_.span()) {
+    while (!ended_ && static_cast<int64_t>(window_buffer_.size()) < w_.span()) {
       check_element_interruption();
       Element more;
       ended_ = !from_->next(more);
-      if (!ended_) kept_.push_back(std::move(more));
+      if (!ended_) window_buffer_.push_back(std::move(more));
     }
   }
   bool has_window() const {
-    return !kept_.empty() &&
-           (!w_.drop_remainder || static_cast<int64_t>(kept_.size()) >= w_.span());
+    return !window_buffer_.empty() &&
+           (!w_.drop_remainder || static_cast<int64_t>(window_buffer_.size()) >= w_.span());
   }
   void advance() {
-    const auto gone = std::min<int64_t>(w_.shift, static_cast<int64_t>(kept_.size()));
-    kept_.erase(kept_.begin(), kept_.begin() + gone);
+    const auto gone = std::min<int64_t>(w_.shift, static_cast<int64_t>(window_buffer_.size()));
+    window_buffer_.erase(window_buffer_.begin(), window_buffer_.begin() + gone);
     to_skip_ = w_.shift - gone;
     first_ += w_.shift;
   }
 
   CursorPtr from_;
   Windows w_;
-  std::deque<Element> kept_;
+  std::deque<Element> window_buffer_;
   int64_t first_ = 0, to_skip_ = 0;
   bool ended_ = false;
 };

@@ -66,22 +66,23 @@ struct CachedElements {
 class RecordingCursor final : public Cursor {
  public:
   RecordingCursor(CursorPtr from, std::shared_ptr<CachedElements> kept)
-      : from_(std::move(from)), kept_(std::move(kept)) {}
+      : from_(std::move(from)), cached_elements_(std::move(kept)) {}
   bool next(Element& element) override {
     if (!from_->next(element)) {
-      const std::lock_guard lock(kept_->mutex);
-      if (!kept_->elements)
-        kept_->elements = std::make_shared<const std::vector<Element>>(std::move(given_));
+      const std::lock_guard lock(cached_elements_->mutex);
+      if (!cached_elements_->elements)
+        cached_elements_->elements =
+            std::make_shared<const std::vector<Element>>(std::move(recorded_elements_));
       return false;
     }
-    given_.push_back(element);
+    recorded_elements_.push_back(element);
     return true;
   }
 
  private:
   CursorPtr from_;
-  std::shared_ptr<CachedElements> kept_;
-  std::vector<Element> given_;
+  std::shared_ptr<CachedElements> cached_elements_;
+  std::vector<Element> recorded_elements_;
 };
 
 class ReplayCursor final : public Cursor {
@@ -108,13 +109,14 @@ class MemoryCacheStream final : public DerivedStream {
  public:
   using DerivedStream::DerivedStream;
   CursorPtr open(uint64_t) override {
-    const std::lock_guard lock(kept_->mutex);
-    if (kept_->elements) return std::make_shared<ReplayCursor>(kept_->elements);
-    return std::make_shared<RecordingCursor>(source_->open(0), kept_);
+    const std::lock_guard lock(cached_elements_->mutex);
+    if (cached_elements_->elements)
+      return std::make_shared<ReplayCursor>(cached_elements_->elements);
+    return std::make_shared<RecordingCursor>(source_->open(0), cached_elements_);
   }
 
  private:
-  std::shared_ptr<CachedElements> kept_ = std::make_shared<CachedElements>();
+  std::shared_ptr<CachedElements> cached_elements_ = std::make_shared<CachedElements>();
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ class InterleaveCursor final : public Cursor {
       check_element_interruption();
       while (!ended_ && static_cast<int64_t>(open_.size()) < how_.cycle) open_one();
       if (open_.empty()) return false;
-      if (given_ == how_.block) turn();
-      if (open_[at_]->next(element)) return ++given_, true;
+      if (taken_of_block_ == how_.block) turn();
+      if (open_[at_]->next(element)) return ++taken_of_block_, true;
       replace();
     }
   }
@@ -35,7 +35,7 @@ class InterleaveCursor final : public Cursor {
     if (CursorPtr cursor = opened()) open_.push_back(std::move(cursor));
   }
   void turn() {
-    given_ = 0;
+    taken_of_block_ = 0;
     at_ = (at_ + 1) % open_.size();
   }
   /// Replaces the current stream, which has ended, by the stream made from the next element of the
@@ -46,7 +46,7 @@ class InterleaveCursor final : public Cursor {
       return turn();
     }
     open_.erase(open_.begin() + static_cast<int64_t>(at_));
-    given_ = 0;
+    taken_of_block_ = 0;
     if (at_ >= open_.size()) at_ = 0;
   }
 
@@ -55,7 +55,8 @@ class InterleaveCursor final : public Cursor {
   uint64_t epoch_;
   std::vector<CursorPtr> open_;
   size_t at_ = 0;
-  int64_t given_ = 0;  ///< elements taken so far of the current block of the current stream
+  int64_t taken_of_block_ =
+      0;  ///< elements taken so far of the current block of the current stream
   bool ended_ = false;
 };
 

@@ -17,20 +17,20 @@ class Mappers {
   explicit Mappers(std::function<Mapper()> make) : make_(std::move(make)) {}
   Mapper take() {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return make_();
-    Mapper mapper = std::move(idle_.back());
-    idle_.pop_back();
+    if (idle_mappers_.empty()) return make_();
+    Mapper mapper = std::move(idle_mappers_.back());
+    idle_mappers_.pop_back();
     return mapper;
   }
   void give_back(Mapper mapper) {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(mapper));
+    idle_mappers_.push_back(std::move(mapper));
   }
 
  private:
   std::function<Mapper()> make_;
   std::mutex mutex_;
-  std::vector<Mapper> idle_;
+  std::vector<Mapper> idle_mappers_;
 };
 
 /// A mapper in use; the destructor returns it to the pool.
@@ -80,15 +80,15 @@ class MapCursor final : public Cursor {
   MapCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function)
       : from_(std::move(from)), mapper_(std::move(mappers)), function_(std::move(function)) {}
   bool next(Element& element) override {
-    IndexedElement indexed{place_, {}};
+    IndexedElement indexed{element_index_, {}};
     if (!from_->next(indexed.element)) return false;
-    ++place_;
+    ++element_index_;
     element = function_(mapper_, std::move(indexed));
     return true;
   }
   int64_t pass(int64_t count) override {
     const int64_t passed = from_->pass(count);
-    place_ += passed;
+    element_index_ += passed;
     return passed;
   }
 
@@ -96,7 +96,7 @@ class MapCursor final : public Cursor {
   CursorPtr from_;
   Borrowed mapper_;
   MapFunction function_;
-  int64_t place_ = 0;
+  int64_t element_index_ = 0;
 };
 
 /// A cursor over the results of worker threads; next() also passes them further elements of the
@@ -116,10 +116,10 @@ class ParallelMapCursor final : public Cursor {
 
   bool next(Element& element) override {
     while (!ended_ && workers_.waiting() < ahead_) {
-      IndexedElement indexed{place_, {}};
+      IndexedElement indexed{element_index_, {}};
       ended_ = !from_->next(indexed.element);
       if (!ended_) workers_.give(std::move(indexed));
-      if (!ended_) ++place_;
+      if (!ended_) ++element_index_;
     }
     if (workers_.waiting() == 0) return false;
     element = workers_.take();
@@ -130,7 +130,7 @@ class ParallelMapCursor final : public Cursor {
     int64_t done = 0;
     for (; done < count && workers_.waiting() > 0; ++done) workers_.take();
     const int64_t more = from_->pass(count - done);
-    place_ += more;
+    element_index_ += more;
     return done + more;
   }
 
@@ -138,7 +138,7 @@ class ParallelMapCursor final : public Cursor {
   CursorPtr from_;
   size_t ahead_;
   bool ended_ = false;
-  int64_t place_ = 0;
+  int64_t element_index_ = 0;
   Workers workers_;
 };
 

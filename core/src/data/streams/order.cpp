@@ -72,21 +72,21 @@ class RepeatCursor final : public Cursor {
   /// Repeats the source `count` times, or without end if `count` < 0; the passes over the source
   /// have the numbers `first`, `first` + 1, ...
   RepeatCursor(StreamPtr source, int64_t count, uint64_t first)
-      : source_(std::move(source)), left_(count), pass_(first) {}
+      : source_(std::move(source)), remaining_(count), pass_(first) {}
 
   bool next(Element& element) override {
     for (bool fresh = false;; fresh = true) {
       check_element_interruption();
       if (cursor_ && cursor_->next(element)) return true;
-      if (left_ == 0 || (fresh && left_ < 0)) return false;
-      if (left_ > 0) --left_;
+      if (remaining_ == 0 || (fresh && remaining_ < 0)) return false;
+      if (remaining_ > 0) --remaining_;
       cursor_ = source_->open(pass_++);
     }
   }
 
  private:
   StreamPtr source_;
-  int64_t left_;
+  int64_t remaining_;
   uint64_t pass_;
   CursorPtr cursor_;
 };
@@ -117,21 +117,21 @@ class RepeatStream final : public DerivedStream {
 
 class TakeCursor final : public Cursor {
  public:
-  TakeCursor(CursorPtr from, int64_t count) : from_(std::move(from)), left_(count) {}
+  TakeCursor(CursorPtr from, int64_t count) : from_(std::move(from)), remaining_(count) {}
   bool next(Element& element) override {
-    if (left_ == 0 || !from_->next(element)) return left_ = 0, false;
-    --left_;
+    if (remaining_ == 0 || !from_->next(element)) return remaining_ = 0, false;
+    --remaining_;
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = from_->pass(std::min(count, left_));
-    left_ -= passed;
+    const int64_t passed = from_->pass(std::min(count, remaining_));
+    remaining_ -= passed;
     return passed;
   }
 
  private:
   CursorPtr from_;
-  int64_t left_;
+  int64_t remaining_;
 };
 
 class TakeStream final : public DerivedStream {

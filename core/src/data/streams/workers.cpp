@@ -57,8 +57,8 @@ Element Workers::take() {
 Element Workers::take_without_threads() {
   const std::shared_ptr<Task> task = tasks_.front();
   tasks_.pop_front();
-  if (!own_) own_ = begin_();
-  return own_(std::move(task->indexed));
+  if (!inline_transform_) inline_transform_ = begin_();
+  return inline_transform_(std::move(task->indexed));
 }
 
 void Workers::run(const std::function<Transform()>& begin) {

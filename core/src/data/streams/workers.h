@@ -47,7 +47,7 @@ class Workers {
   void stop();
 
   std::function<Transform()> begin_;
-  Transform own_;  ///< transforms elements in take() if there are no threads
+  Transform inline_transform_;  ///< transforms elements in take() if there are no threads
   std::mutex mutex_;
   std::condition_variable given_, done_;
   /// elements that were given but not taken yet, in order

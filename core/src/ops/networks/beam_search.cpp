@@ -67,7 +67,7 @@ class Search {
   }
 
   void step(const float* logs) {
-    next_.clear(), places_.clear();
+    next_.clear(), index_of_prefix_.clear();
     for (const Beam& beam : beams_) {
       const double total = beam.total();
       for (int32_t c = 0; c < classes_; ++c) {
@@ -100,7 +100,7 @@ class Search {
 
  private:
   Beam& next(int32_t labels) {
-    const auto [at, added] = places_.try_emplace(labels, next_.size());
+    const auto [at, added] = index_of_prefix_.try_emplace(labels, next_.size());
     if (added) next_.push_back({labels});
     return next_[at->second];
   }
@@ -124,7 +124,7 @@ class Search {
   int32_t classes_;
   Labels labels_;
   std::vector<Beam> beams_, next_;
-  std::unordered_map<int32_t, size_t> places_;  ///< maps a prefix to its index in next_
+  std::unordered_map<int32_t, size_t> index_of_prefix_;  ///< maps a prefix to its index in next_
 };
 
 /// (log probabilities, lengths) -> (labels, scores), as beam_searched() returns them.

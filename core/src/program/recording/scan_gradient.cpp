@@ -33,7 +33,7 @@ class ScanGradient {
   }
 
   Tensors run() {
-    kept_ = kept_states();
+    saved_states_ = kept_states();
     Tensors states, sequences;
     for (size_t i : carried_) states.push_back(first_gradient(i));
     for (size_t o = 0; o < layout_.step_outputs; ++o) {
@@ -45,7 +45,7 @@ class ScanGradient {
         sequences.push_back(g), kept_upstream_.push_back(s);
       }
     }
-    sequences.insert(sequences.end(), kept_.begin(), kept_.end());
+    sequences.insert(sequences.end(), saved_states_.begin(), saved_states_.end());
     for (size_t q = 0; q < layout_.sequences; ++q)
       sequences.push_back(v_.inputs[layout_.states + q]);
     if (sequences.empty()) return Tensors(v_.inputs.size());
@@ -137,7 +137,7 @@ class ScanGradient {
   std::vector<size_t> upstream_;         ///< indices of step outputs that have an upstream gradient
   /// Indices of states whose kept values have an upstream gradient, as in second-order gradients.
   std::vector<size_t> kept_upstream_;
-  Tensors kept_;
+  Tensors saved_states_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace crescent {
 
 void CompiledFlags::take(Model& model) {
   flags_.clear();
-  own_ = LayerAccess::own_trainable(model);
+  model_trainable_ = LayerAccess::own_trainable(model);
   take_new(model);
 }
 
@@ -22,11 +22,11 @@ void CompiledFlags::take_new(Model& model) {
 }
 
 AsCompiled::AsCompiled(Model& model, const CompiledFlags& flags, const Variables& trained) {
-  set(model, flags.own_);
+  set(model, flags.model_trainable_);
   for (const CompiledFlags::Flag& flag : flags.flags_) {
     const std::shared_ptr<Object> alive = flag.alive.lock();
     if (!alive || LayerAccess::own_trainable(*flag.layer) == flag.trainable) continue;
-    kept_.push_back(alive);
+    layer_owners_.push_back(alive);
     set(*flag.layer, flag.trainable);
   }
   for (const Variable& v : trained)

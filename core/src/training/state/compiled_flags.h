@@ -20,7 +20,7 @@ class CompiledFlags {
     Layer* layer;
     bool trainable;
   };
-  bool own_ = true;  ///< the flag of the model itself
+  bool model_trainable_ = true;  ///< the flag of the model itself
   std::vector<Flag> flags_;
 };
 
@@ -37,7 +37,7 @@ class AsCompiled {
 
   // layers whose flag was changed, with the flag before
   std::vector<std::pair<Layer*, bool>> layers_;
-  std::vector<std::shared_ptr<Object>> kept_;  // so that the layers stay alive
+  std::vector<std::shared_ptr<Object>> layer_owners_;  // so that the layers stay alive
   Variables variables_;
 };
 

@@ -40,7 +40,7 @@ void LookupLayer<Term>::configured() {
          "argument must also be provided.");
   if (vocabulary_.is_null()) return;
   take(vocabulary_, idf_weights_);
-  if (!vocabulary_.is_list() || idf_weights_.is_object()) remember();
+  if (!vocabulary_.is_list() || idf_weights_.is_object()) store_in_options();
 }
 
 template <class Term>
@@ -96,7 +96,7 @@ void LookupLayer<Term>::set_vocabulary(const Value& vocabulary, const Value& idf
          output_mode_, " and idf_weights=", idf_weights);
   const bool was_static = is_static();
   take(vocabulary, idf_weights);
-  remember();
+  store_in_options();
   has_input_vocabulary_ = was_static;
 }
 
@@ -159,11 +159,11 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
   table_ = std::move(table);
   vocabulary_size_ = table_->size();
   if (invert_) {
-    std::vector<Term> by_place(rules().first_place(), *oov_token_);
-    if (mask_token_) by_place.front() = *mask_token_;
-    by_place.insert(by_place.end(), table_->terms().begin(), table_->terms().end());
-    by_place.push_back(*oov_token_);
-    term_by_index_ = tensor_of(by_place, {static_cast<int64_t>(by_place.size())});
+    std::vector<Term> terms_by_index(rules().first_place(), *oov_token_);
+    if (mask_token_) terms_by_index.front() = *mask_token_;
+    terms_by_index.insert(terms_by_index.end(), table_->terms().begin(), table_->terms().end());
+    terms_by_index.push_back(*oov_token_);
+    term_by_index_ = tensor_of(terms_by_index, {static_cast<int64_t>(terms_by_index.size())});
   }
   structure_changed();
 }
@@ -183,7 +183,7 @@ void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool ha
 }
 
 template <class Term>
-void LookupLayer<Term>::remember() {
+void LookupLayer<Term>::store_in_options() {
   const bool with_special = has_all_special();
   std::vector<Term> terms = with_special ? special_tokens() : std::vector<Term>();
   const size_t skipped = with_special ? 0 : static_cast<size_t>(rules().first_place());
@@ -252,7 +252,7 @@ void LookupLayer<Term>::finalize_state() {
     for (const Term& term : terms) weights.push_back(counts_.inverse_document_frequency(term));
   set_terms(std::move(terms));
   if (output_mode_ == kTfIdf) set_weights(weights, false);
-  remember();
+  store_in_options();
   has_input_vocabulary_ = false;
   reset_state();
 }
@@ -285,12 +285,12 @@ Tensor LookupLayer<Term>::encoded(const Tensor& indices) const {
 template <class Term>
 Tensor LookupLayer<Term>::call(const Tensor& x, const Call&) {
   if (invert_) {
-    TermAtPlace<Term> op;
-    op.table = table_, op.by_place = term_by_index_;
+    IndexToTerm<Term> op;
+    op.table = table_, op.terms_by_index = term_by_index_;
     return apply1(op, {ops::cast(x, DType::int64)});
   }
   if (!gives_indices()) depth();  // depth() fails if the size of the encodings is unknown
-  PlaceOfTerm<Term> op;
+  TermToIndex<Term> op;
   op.table = table_;
   return encoded(apply1(op, {as_terms<Term>(x)}));
 }

@@ -75,7 +75,7 @@ class LookupLayer : public UnaryLayer {
   void set_terms(std::vector<Term> terms);
   void set_weights(const std::vector<double>& of_terms, bool has_special);
   /// Copies the vocabulary to the options, from which files and copies of the layer are made.
-  void remember();
+  void store_in_options();
 
   List get_vocabulary(bool include_special_tokens) const;
   int64_t vocabulary_size() const { return table_->size(); }

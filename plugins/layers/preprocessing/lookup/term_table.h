@@ -31,9 +31,10 @@ class TermTable {
 
   TermTable(std::vector<Term> terms, TableRules<Term> rules)
       : terms_(std::move(terms)), rules_(std::move(rules)) {
-    places_.reserve(terms_.size());
+    term_indices_.reserve(terms_.size());
     for (const Term& term : terms_)
-      places_.emplace(term, rules_.first_place() + static_cast<int64_t>(places_.size()));
+      term_indices_.emplace(term,
+                            rules_.first_place() + static_cast<int64_t>(term_indices_.size()));
   }
   TermTable(const TermTable&) = delete;  // a copy would refer to the terms of the original table
 
@@ -44,8 +45,8 @@ class TermTable {
   /// The index of a term; kUnknown for an unknown term if there are no indices for unknown terms.
   int64_t index(ViewOf<Term> term) const {
     if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_place;
-    const auto found = places_.find(term);
-    if (found != places_.end()) return found->second;
+    const auto found = term_indices_.find(term);
+    if (found != term_indices_.end()) return found->second;
     return rules_.oov_places == 0 ? kUnknown : rules_.oov_start + bucket(term);
   }
 
@@ -60,7 +61,7 @@ class TermTable {
 
   std::vector<Term> terms_;
   TableRules<Term> rules_;
-  std::unordered_map<ViewOf<Term>, int64_t> places_;
+  std::unordered_map<ViewOf<Term>, int64_t> term_indices_;
 };
 
 template <class Term>
@@ -80,7 +81,7 @@ const TermTable<Term>& vocabulary_in(const TablePtr<Term>& table) {
 
 /// The op that maps terms to indices.
 template <class Term>
-struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
+struct TermToIndex final : OpOf<TermToIndex<Term>> {
   static constexpr const char* kName = "place_of_term";
   TablePtr<Term> table;
   auto fields() const { return std::tuple(table.get()); }
@@ -106,11 +107,11 @@ struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
 
 /// The op that maps indices to terms; indices without a term give the term for unknown terms.
 template <class Term>
-struct TermAtPlace final : OpOf<TermAtPlace<Term>> {
+struct IndexToTerm final : OpOf<IndexToTerm<Term>> {
   static constexpr const char* kName = "term_at_place";
   TablePtr<Term> table;
-  Tensor by_place;  ///< the terms by index; the last one is for indices without a term
-  auto fields() const { return std::tuple(table.get(), by_place.id()); }
+  Tensor terms_by_index;  ///< the terms by index; the last one is for indices without a term
+  auto fields() const { return std::tuple(table.get(), terms_by_index.id()); }
   Effect effect() const override { return Effect::check; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{kDTypeOf<Term>, in[0].shape}};
@@ -118,9 +119,9 @@ struct TermAtPlace final : OpOf<TermAtPlace<Term>> {
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     vocabulary_in(table);
     const auto* index = in[0].data<int64_t>();
-    const auto* term = by_place.data<ElementOf<Term>>();
+    const auto* term = terms_by_index.data<ElementOf<Term>>();
     auto* result = out[0].mutable_data<ElementOf<Term>>();
-    const int64_t last = by_place.size() - 1;
+    const int64_t last = terms_by_index.size() - 1;
     for (int64_t i = 0; i < in[0].size(); ++i)
       result[i] = term[index[i] >= 0 && index[i] < last ? index[i] : last];
     return true;

@@ -154,7 +154,7 @@ class MatrixGroup {
       rotate_columns(columns_, basis_, norms_, m_, n_, negligible_square(m_), &turned);
   }
   /// Writes the result of one matrix: u (m, n), s (n), v (n, n).
-  void give(int64_t lane, const View& u, double* s, const View& v) const {
+  void write_result(int64_t lane, const View& u, double* s, const View& v) const {
     std::iota(order_, order_ + n_, 0);
     const auto square = [&](int64_t j) { return at(norms_, j, lane); };
     if (!std::isnan(scales_[lane]))
@@ -207,7 +207,7 @@ void svd_of_some(const double* matrices, int64_t count, int64_t m, int64_t n, do
   some.decompose();
   for (int64_t i = 0; i < count; ++i) {
     const View left{u + i * m * k, k, 1}, right{vt + i * k * n, 1, n};
-    some.give(i, wide ? right : left, s + i * k, wide ? left : right);
+    some.write_result(i, wide ? right : left, s + i * k, wide ? left : right);
   }
 }
 
