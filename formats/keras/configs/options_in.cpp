@@ -1,0 +1,228 @@
+// Options of objects in files of Keras, translated to those of the registered classes.
+#include <algorithm>
+
+#include "crescent/base/pattern.h"
+#include "crescent/model/model.h"
+#include "keras/configs/config_in.h"
+#include "keras/vocabulary/formulas.h"
+#include "keras/vocabulary/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+/// An option that was renamed from `from` to `to`; the entry is not used for classes that have an
+/// option named `from`.
+struct RenamedIn {
+  const char *from, *to;
+};
+constexpr RenamedIn kRenamedIn[] = {
+    {"batch_shape", "batch_input_shape"},  // of InputLayer in Keras 3
+    {"alpha", "negative_slope"},           // of LeakyReLU in Keras 2
+    {"lr", "learning_rate"},               // of optimizers in Keras before 2.3
+};
+
+/// An option that Crescent's classes lack. It is dropped if its value is `neutral`, which has no
+/// effect; "" means that no value has an effect.
+struct Dropped {
+  const char *option, *neutral;
+};
+// clang-format off
+constexpr Dropped kDropped[] = {
+    {"sparse", "false"}, {"ragged", "false"}, {"optional", "false"}, {"input_tensor", "null"},
+    {"input_length", ""}, {"implementation", ""}, {"unroll", ""}, {"time_major", "false"},
+    {"use_cudnn", ""}, {"synchronized", "false"}, {"renorm", "false"}, {"renorm_momentum", ""},
+    {"fused", ""}, {"virtual_batch_size", ""}, {"groups", "1"}, {"keepdims", "false"},
+    {"autocast", "true"}, {"stateful", "false"}, {"return_state", "false"},
+    {"zero_output_for_mask", ""}, {"query_shape", ""}, {"key_shape", ""}, {"value_shape", ""},
+    {"jit_compile", ""}, {"is_legacy_optimizer", ""}, {"rms_scaling", "false"}, {"decay", "0.0"},
+    {"quantization_config", "null"}, {"flash_attention", ""}, {"use_gate", "false"}, {"name", ""},
+    {"module", ""}, {"function_type", ""}, {"output_shape_type", ""}, {"output_shape_module", ""},
+    {"noise_shape", "null"}, {"schedule_decay", "0.004"}, {"dynamic", "true"}, {"fn", ""},
+};
+// clang-format on
+
+/// The files of Keras 2 to which an entry of a table applies: all of them, or only those of
+/// versions up to 2.3.1, before Keras became a part of TensorFlow.
+enum class FileVersions { all, before_tensorflow };
+
+/// A value `keras2` of an option that means something else in Keras 2 than in Keras 3; Crescent's
+/// name of the value with the meaning of Keras 2 is `crescent`.
+struct RenamedValue {
+  const char *option, *keras2, *crescent;
+  FileVersions versions = FileVersions::all;
+};
+constexpr RenamedValue kRenamedValues[] = {
+    {"activation", "hard_sigmoid", "hard_sigmoid_keras2"},
+    {"recurrent_activation", "hard_sigmoid", "hard_sigmoid_keras2"},
+    {"reduction", "auto", "sum_over_batch_size"},  // written by tf.keras
+    {"interpolation", "bilinear", "bilinear_keras2", FileVersions::before_tensorflow},
+};
+
+/// An option that files of Keras 2 do not contain and that must have this value, because the
+/// formula of Keras 2 differs from Crescent's default.
+struct OldDefault {
+  const char *class_name, *option;
+  double value;  ///< for a boolean option 0 or 1
+  FileVersions versions = FileVersions::all;
+};
+constexpr OldDefault kOldDefaults[] = {
+    {"GRU", "reset_after", false},
+    {"GRUCell", "reset_after", false},
+    {"RMSprop", "epsilon_outside", true, FileVersions::before_tensorflow},
+    {"Adagrad", "epsilon_outside", true, FileVersions::before_tensorflow},
+    {"Adagrad", "initial_accumulator_value", 0, FileVersions::before_tensorflow},
+    {"Concatenate", "mask_all", true},
+    {"ActivityRegularization", "whole_batch", true, FileVersions::before_tensorflow},
+    {"BatchNormalization", "batch_when_frozen", true, FileVersions::before_tensorflow},
+    {"BatchNormalization", "count_masked", true, FileVersions::before_tensorflow}};
+
+bool neutral(const std::string& option, const Value& value) {
+  if (value.is_null()) return true;
+  return std::any_of(std::begin(kDropped), std::end(kDropped), [&](const Dropped& row) {
+    return option == row.option && (!*row.neutral || to_json(value) == row.neutral);
+  });
+}
+
+bool is_of(FileVersions versions, const Origin& origin) {
+  return versions == FileVersions::all ? origin.generation() <= 2 : origin.before_tensorflow();
+}
+
+/// The value of an option under Crescent's name; files of some versions of Keras 2 use the name
+/// with another meaning (kRenamedValues).
+Value current_value(const std::string& option, const Value& value, const Origin& origin) {
+  for (const RenamedValue& row : kRenamedValues)
+    if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))
+      return row.crescent;
+  return value;
+}
+
+/// Sets the divisor of the moving variance: n - 1 - epsilon in Keras 2.3.1, n - 1 in tf.keras for
+/// images, for which it calls an operation of TensorFlow.
+void add_moving_variance(const Origin& origin, Dict& config) {
+  const Value *epsilon = config.find("epsilon"), *axis = config.find("axis");
+  constexpr int kLastOfImage = 3;
+  if (origin.corrects_variance())
+    config.set("moving_variance_ddof", 1 + (epsilon ? epsilon->as_float() : 1e-3));
+  else if (origin.generation() == 2 && !origin.before_tensorflow() && axis &&
+           *axis == Value(List{kLastOfImage}))
+    config.set("moving_variance_ddof", 1.0);
+}
+
+/// Converts 1 and 0, which Python accepts and writes for true and false.
+Value as_boolean(const Value& value) {
+  return value == Value(1) ? Value(true) : value == Value(0) ? Value(false) : value;
+}
+
+constexpr const char* kDecay = "decay";
+
+/// Whether the option is the `decay` of all optimizers in Keras 2, and not an option that a class
+/// of the user declares.
+bool is_decay_of_keras2(const ClassInfo& info, const std::string& option, const Origin& origin) {
+  const bool own = is_foreign(info) && (info.schema.find(kDecay) || origin.generation() >= 3);
+  return info.kind == Optimizer::kKind && option == kDecay && !own;
+}
+
+/// Converts `decay` of Keras 2 to a schedule: lr / (1 + decay * iterations).
+void decay_to_schedule(Dict& config) {
+  const Value* decay = config.find(kDecay);
+  const Value* rate = config.find("learning_rate");
+  if (!decay || !decay->is_number() || decay->as_float() == 0 || !rate || !rate->is_number())
+    return;
+  Dict schedule{{"initial_learning_rate", *rate}, {"decay_steps", 1}, {"decay_rate", *decay}};
+  config.set("learning_rate",
+             Dict{{"class_name", "InverseTimeDecay"}, {"config", std::move(schedule)}});
+  config.erase(kDecay);
+}
+
+/// Fails for an option that is a path: an untrusted file could name any file of the user.
+void refuse_path(const std::string& class_name, const std::string& option, const Value& value) {
+  if (option == "vocabulary" && value.is_string())
+    fail(class_name, ": Requested the loading of a vocabulary file outside of the model archive. ",
+         "This carries a potential risk of loading arbitrary and sensitive files and thus it is ",
+         "disallowed. Vocabulary file: '", value.as_string(), "'");
+}
+
+/// The dtype policy that a policy map has for a layer, which is looked up by its name: paths of
+/// layers are not known while a file is read.
+Value policy_for(const Value& map, const std::string& layer) {
+  const Dict config = config_of(map.as_dict());
+  const Value* policies = config.find("policy_map");
+  std::vector<Value> fitting;
+  if (policies && policies->is_dict()) {
+    for (const DictEntry& entry : policies->as_dict()) {
+      if (entry.key == layer) return entry.value;
+      if (Pattern(entry.key, "DTypePolicyMap").matches(layer)) fitting.push_back(entry.value);
+    }
+  }
+  if (fitting.size() > 1)
+    fail("DTypePolicyMap: expected one pattern that fits layer '", layer, "', got ",
+         fitting.size());
+  const Value* general = config.find("default_policy");
+  return fitting.empty() ? general ? *general : Value() : fitting.front();
+}
+
+bool is_policy_map(const Value& value) {
+  return is_object(value) && class_of(value) == "DTypePolicyMap";
+}
+
+}  // namespace
+
+/// Converts the Keras options of an object to those of the registered class: names and values are
+/// translated where they differ.
+Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
+                       const Dict& config) const {
+  auto class_info = registry().get(kind, class_name);
+  const SchemaData& schema = class_info->schema;
+  Dict result;
+  for (const DictEntry& entry : config) {
+    std::string option = entry.key;
+    for (const RenamedIn& row : kRenamedIn)
+      if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
+    // an alias is replaced by the option's main name
+    if (const Field* field = schema.find(option)) option = field->name;
+    if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&
+        !is_decay_of_keras2(*class_info, option, origin_))
+      continue;
+    refuse_path(class_name, option, entry.value);
+    // A file's code of a Lambda is not read. The user may pass a function under the name of the
+    // layer, and a mask function under that name plus "_mask".
+    const bool is_mask = option == "mask",
+               has_code = entry.value.is_dict() || entry.value.is_list();
+    const bool code = class_name == "Lambda" && has_code && (option == "function" || is_mask);
+    const Field* known_field = schema.find(option);
+    const Expected expected{known_field ? known_field->kind : "",
+                            concat("option '", option, "' of ", kind, " ", class_name)};
+    const Value given = is_policy_map(entry.value)
+                            ? policy_for(entry.value, name_of_layer(Dict{{"config", config}}))
+                            : entry.value;
+    if (given.is_null() && option == "dtype") continue;
+    Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
+                       : nested(given, expected);
+    value = current_value(option, value, origin_);
+    if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
+      value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
+    if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")
+      option = "global_clipnorm";  // the norm of all gradients together
+    if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
+    if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
+      value = as_boolean(value);
+    result.set(option, std::move(value));
+  }
+  if (schema.find(kCarryMask) && !result.contains(kCarryMask)) result.set(kCarryMask, false);
+  for (const OldDefault& row : kOldDefaults) {
+    // null if the class is an operation with the same name as a layer
+    const Field* field = schema.find(row.option);
+    if (field && class_name == row.class_name && is_of(row.versions, origin_) &&
+        !result.contains(row.option))
+      result.set(row.option,
+                 field->type == Codec<bool>::type() ? Value(row.value != 0) : Value(row.value));
+  }
+  if (class_name == "BatchNormalization") add_moving_variance(origin_, result);
+  if (is_decay_of_keras2(*class_info, kDecay, origin_)) {
+    decay_to_schedule(result);
+    result.erase(kDecay);
+  }
+  return result;
+}
+
+}  // namespace crescent::keras

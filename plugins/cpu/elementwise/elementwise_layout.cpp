@@ -1,0 +1,131 @@
+// Lays out a compiled elementwise op: blocks of registers, their length, and scratch memory.
+#include <algorithm>
+
+#include "elementwise/blocks.h"
+
+namespace crescent::cpu {
+namespace {
+
+// Fewest operations per task of a parallel loop, counted in additions.
+constexpr int64_t kPartCost = 16384;
+constexpr int64_t kMaxParts = 128;
+
+}  // namespace
+
+/// Assigns blocks to registers; a block is reused once its register has been read for the last
+/// time.
+void Elementwise::assign_slots() {
+  std::vector<int> free;
+  auto take = [&](Register& r) {
+    if (free.empty()) free.push_back(slots_++);
+    r.slot = free.back();
+    free.pop_back();
+    slot_bytes_ = std::max(slot_bytes_, r.bytes());
+  };
+  std::vector<std::vector<int>> ends(steps_.size() + 1);
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    Register& r = registers_[i];
+    bool loaded = (r.input >= 0 || r.scattered) && r.source == Source::block;
+    if (loaded && !r.scattered) to_load_.push_back(static_cast<int>(i));
+    if (r.is_broadcast && r.is_cell()) to_broadcast_.push_back(static_cast<int>(i));
+    if (loaded || r.is_broadcast) take(r);
+    if (loaded && r.last_read >= 0) ends[r.last_read].push_back(r.slot);
+  }
+  for (size_t s = 0; s < steps_.size(); ++s) {
+    if (steps_[s].chain_call >= 0) {  // the results of a chain are outputs and need no block
+      free.insert(free.end(), ends[s].begin(), ends[s].end());
+      continue;
+    }
+    Register& r = registers_[steps_[s].result];
+    // Takes a block for the result before the blocks of the arguments are freed: the arrays that a
+    // loop gets must not overlap partially.
+    if (r.source == Source::block) take(r);
+    free.insert(free.end(), ends[s].begin(), ends[s].end());
+    if (r.source != Source::block) continue;
+    if (r.last_read < 0)
+      free.push_back(r.slot);  // no step reads the value
+    else
+      ends[r.last_read].push_back(r.slot);
+  }
+}
+
+/// The row length with which the chain can run row by row: the common period of those inputs that
+/// the chain repeats in each row; 0 if the chain has no such form or an input does not fit.
+int64_t Elementwise::columns_of(const ChainCall& call) const {
+  int64_t columns = 0;
+  for (size_t i = 0; i < call.inputs.size() && call.chain->rows; ++i) {
+    const Register& r = registers_[call.inputs[i]];
+    if (r.source == Source::memory && call.chain->streams[i]) continue;
+    const int64_t period = r.source == Source::periodic ? r.broadcast.period() : 0;
+    if (period == 0 || call.chain->streams[i] || (columns > 0 && period != columns)) return 0;
+    columns = period;
+  }
+  return columns;
+}
+
+/// The number of elements to which a periodic input is repeated in scratch memory, so that a block
+/// may begin anywhere in the period.
+int64_t Elementwise::written_out(const Register& r) const {
+  const int64_t period = r.broadcast.period();
+  return period + (has_rows_ ? period : std::min(block_, size_));
+}
+
+/// Sets the block length, the number of elements per task, and the offsets of periodic inputs and
+/// scatters in scratch memory.
+void Elementwise::lay_out() {
+  size_t arrays = 0, periodic = 0;
+  for (size_t i = 0; i < registers_.size(); ++i) {
+    const Register& r = registers_[i];
+    const bool is_half_input =
+        r.input >= 0 && r.is_half() && r.source == Source::block && r.broadcast.is_identity();
+    if (r.source == Source::memory)
+      streams_.push_back({static_cast<int>(i), r.bytes()}), arrays += r.bytes();
+    if ((r.source == Source::memory && r.input >= 0) || is_half_input)
+      to_fetch_.push_back(static_cast<int>(i));
+    if (r.source == Source::periodic)
+      periodic_.push_back(static_cast<int>(i)), periodic += r.bytes();
+    if (r.source == Source::row || r.is_column()) {
+      pointed_.push_back(static_cast<int>(i));
+      block_boundaries_.push_back(r.broadcast.run());
+    }
+  }
+  std::sort(block_boundaries_.begin(), block_boundaries_.end());
+  block_boundaries_.erase(std::unique(block_boundaries_.begin(), block_boundaries_.end()),
+                          block_boundaries_.end());
+  bool round =
+      std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
+  size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);
+  has_rows_ = steps_.size() == 1 && steps_[0].chain_call >= 0 && columns_of(chain_calls_[0]) > 0;
+  if (has_rows_) chain_calls_[0].columns = columns_of(chain_calls_[0]);
+  if (slots == 0 && (periodic == 0 || has_rows_)) {
+    block_ = 8 * kLargestBlock;
+  } else if (slots == 0) {  // the repeated periodic inputs must stay in the cache
+    block_ = std::min<int64_t>(
+        4 * kBlockMemory / (arrays + periodic) / kSmallestBlock * kSmallestBlock, kLargestBlock);
+  } else {
+    block_ =
+        static_cast<int64_t>(kBlockMemory / (slots + arrays)) / kSmallestBlock * kSmallestBlock;
+    block_ = std::clamp(block_, kSmallestBlock, kLargestBlock);
+  }
+  for (int i : periodic_) {
+    Register& r = registers_[i];
+    r.periodic_offset = scratch_bytes_;
+    scratch_bytes_ += (static_cast<size_t>(written_out(r)) * r.bytes() + 63) / 64 * 64;
+  }
+  for (Scatter& s : scatters_) {
+    s.offset = scratch_bytes_;
+    scratch_bytes_ += (s.lists.bytes() + 63) / 64 * 64;
+  }
+  grain_ = std::max({kPartCost / std::max(cost_, 1), size_ / kMaxParts, int64_t{1024}});
+  grain_ = (grain_ + block_ - 1) / block_ * block_;
+}
+
+/// True when input and output have the same elements and no step reads the input after the output
+/// is written.
+bool Elementwise::may_share(int input, int output) const {
+  const Register& r = registers_[input];
+  const int written = written_at_[output];
+  return r.source == Source::memory && !r.read_by_scatter && written >= 0 && r.last_read <= written;
+}
+
+}  // namespace crescent::cpu
