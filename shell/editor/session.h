@@ -37,6 +37,8 @@ class Editor::Session {
 
   void draw();
   void draw_last();
+  void show(const View& view);
+  std::vector<CellRow> rows_of_news() const;
   std::vector<CellRow> rows_below() const;
   std::string history_hint();
   std::vector<Style> styles(size_t cursor) const;
@@ -70,7 +72,7 @@ class Editor::Session {
   Search search_;
   Size size_;
   size_t top_ = 0;
-  std::string hint_, killed_, keys_before_;
+  std::string news_, hint_, killed_, keys_before_;
   // the text and its start that were typed before older entries were shown
   std::string draft_, draft_start_;
   size_t recalled_ = 0;  // the index of the entry that is shown; the number of entries: the draft

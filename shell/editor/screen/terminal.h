@@ -43,13 +43,15 @@ class Terminal {
   termios before_{};
 };
 
-/// While it lives, SIGWINCH and SIGCONT make its file descriptor readable.
+/// While it lives, SIGWINCH, SIGCONT and wake() make its file descriptor readable.
 class Wakeups {
  public:
   Wakeups();
   ~Wakeups();
   Wakeups(const Wakeups&) = delete;
   static int file();
+  /// Any thread may call it.
+  static void wake();
   /// Makes the file descriptor unreadable again; returns true when the process was stopped
   /// meanwhile.
   static bool clear();

@@ -46,13 +46,20 @@ inline bool has_metatable(lua_State* L, int index, const void* key) {
   return same;
 }
 
+/// Called before a variable or an object is used; waits while a step in the background computes
+/// that may use it too.
+void await_use(const Variable& variable);
+void await_use(Object& object);
+
 /// The C++ value in the handle at `index`; null for another value.
 template <class T>
 T* to_handle(lua_State* L, int index) {
   void* memory = lua_touserdata(L, index);
-  return memory && lua_type(L, index) == LUA_TUSERDATA && has_metatable(L, index, handle_key<T>())
-             ? static_cast<T*>(memory)
-             : nullptr;
+  if (!memory || lua_type(L, index) != LUA_TUSERDATA || !has_metatable(L, index, handle_key<T>()))
+    return nullptr;
+  T* value = static_cast<T*>(memory);
+  if constexpr (std::is_same_v<T, Variable>) await_use(*value);
+  return value;
 }
 
 template <class T>
@@ -72,6 +79,9 @@ struct ObjectSide {
   void (*initialize)(lua_State* L, const ObjectPtr& object);
   /// called when C++ may own the object from now on
   void (*given)(lua_State* L, int index, Object& object);
+  /// whether the step in the background that computes may use the variable or the object
+  bool (*uses_variable)(const Variable& variable);
+  bool (*uses_object)(Object& object);
 };
 void set_object_side(const ObjectSide& side);
 /// Marks the metatable on top of the stack as that of objects.
@@ -80,7 +90,8 @@ void mark_objects(lua_State* L);
 /// The object at `index`, for callers that may keep it, so that C++ may own it from now on; null
 /// for another value.
 Object* to_object(lua_State* L, int index);
-/// The object at `index`, for callers that do not keep it; null for another value.
+/// The object at `index`, for callers that neither keep nor change it and do not wait for a step in
+/// the background, which does not change what objects own; null for another value.
 Object* peek_object(lua_State* L, int index);
 template <class T>
 std::shared_ptr<T> object_as(lua_State* L, int index) {

@@ -6,12 +6,18 @@
 
 #include "crescent/system/thread.h"
 #include "lua/state_lock.h"
+#include "training/background.h"
+#include "training/computing_step.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kBetweenNotes{10}, kBetweenReports{100};
+
+std::atomic<void (*)()> run_listener = nullptr;
 
 void block_signals() {
   sigset_t all;
@@ -23,10 +29,17 @@ std::string of_count(const char* before, int64_t number, int64_t count) {
   return concat(before, number, count < 0 ? "" : concat(" of ", count));
 }
 
+AsyncRun::Place place_without_logs(const TrainingRun& run) {
+  return {run.epoch(), run.epochs(), run.batch(), run.batches(), run.validating(), {}, 0};
+}
+
 }  // namespace
 
 AsyncRun::AsyncRun(lua_State* L, TrainingRunPtr run)
-    : run_(std::move(run)), lua_(lua_newthread(L)), anchor_(L, -1) {
+    : run_(std::move(run)),
+      lua_(lua_newthread(L)),
+      anchor_(L, -1),
+      noted_(place_without_logs(*run_)) {
   lua_pop(L, 1);
 }
 
@@ -35,6 +48,35 @@ AsyncRun::~AsyncRun() { join(); }
 void AsyncRun::start() {
   thread_ = start_thread([this] { work(); });
   if (!thread_.joinable()) fail("fit_async: the system starts no thread");
+}
+
+AsyncRun::Place AsyncRun::noted_place() const {
+  const std::lock_guard lock(mutex_);
+  return noted_;
+}
+
+bool AsyncRun::tell_place() {
+  const EpochOfState now = epoch_of_state();
+  return std::exchange(told_place_, now) != now;
+}
+
+AsyncRun::Place AsyncRun::place() const {
+  if (state_ == State::paused && is_computing(run_->model()))
+    StateLock::instance().await_batch_end();
+  refresh();
+  return noted_place();
+}
+
+void AsyncRun::refresh() const {
+  if (!is_computing(run_->model())) note_place();
+}
+
+void AsyncRun::note_place() const {
+  Place now = place_without_logs(*run_);
+  now.logs = run_->logs();
+  now.seconds = seconds_;
+  const std::lock_guard lock(mutex_);
+  noted_ = std::move(now);
 }
 
 void AsyncRun::pause() {
@@ -89,6 +131,7 @@ void AsyncRun::wait_until(Done done) {
 void AsyncRun::work() {
   block_signals();
   const SignalsElsewhere elsewhere;
+  const ComputingStep step(run_->model(), [this] { return !is_over(); });
   StateLock& lock = StateLock::instance();
   for (bool over = false; !over; lock.unlock()) {
     lock.lock_in_background([this] { return state_ != State::paused || steps_ > 0; });
@@ -114,7 +157,30 @@ void AsyncRun::advance() {
   lua_settop(lua_, 0);
   if (steps_ > 0) --steps_;
   seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  report();
 }
+
+/// Notes the place after a batch, unless it was just noted and the run goes on, and tells the
+/// listener of another epoch and of the end.
+void AsyncRun::report() {
+  const auto now = Clock::now();
+  const EpochOfState here(state_, run_->epoch());
+  const bool is_news = here != reported_ && (is_over() || now - reported_at_ >= kBetweenReports);
+  if (!is_news && state_ == State::running && now - noted_at_ < kBetweenNotes) return;
+  const auto body = [](lua_State*, const void* self) {
+    static_cast<const AsyncRun*>(self)->note_place();
+    return 0;
+  };
+  guarded(lua_, body, this);  // metrics that fail do so when an epoch ends
+  lua_settop(lua_, 0);
+  noted_at_ = Clock::now();
+  if (!is_news) return;
+  reported_ = here;
+  reported_at_ = now;
+  if (void (*const listener)() = run_listener) listener();
+}
+
+void set_run_listener(void (*listener)()) { run_listener = listener; }
 
 /// Never destroyed: the process may exit while runs continue.
 std::vector<AsyncRunPtr>& async_runs() {
@@ -125,14 +191,15 @@ std::vector<AsyncRunPtr>& async_runs() {
 void expect_not_in_training(const Model& model, const char* what) {
   for (const AsyncRunPtr& run : async_runs())
     if (!run->is_over() && &run->run().model() == &model && !run->is_own_thread())
-      fail(what, ": model '", model.name(), "' is in training by fit_async (", place_of(run->run()),
+      fail(what, ": model '", model.name(), "' is in training by fit_async (",
+           place_text(place_without_logs(run->run())),
            "): run:wait() until it has ended, or run:stop() it");
 }
 
-std::string place_of(const TrainingRun& run) {
-  const int64_t epoch = std::min(run.epoch() + 1, std::max<int64_t>(run.epochs(), 1));
-  return of_count(run.validating() ? "validation of epoch " : "epoch ", epoch, run.epochs()) +
-         of_count(", batch ", run.batch(), run.batches());
+std::string place_text(const AsyncRun::Place& place) {
+  const int64_t epoch = std::min(place.epoch + 1, std::max<int64_t>(place.epochs, 1));
+  return of_count(place.validating ? "validation of epoch " : "epoch ", epoch, place.epochs) +
+         of_count(", batch ", place.batch, place.batches);
 }
 
 }  // namespace crescent::lua

@@ -1,7 +1,10 @@
 // A run of fit_async: a thread that repeatedly locks the Lua state, processes one batch and unlocks
-// the state, so any other holder of the lock finds the model between two batches.
+// the state. While a step of the batch computes, the state is unlocked too (computing_step.h).
+// Where the run is after a batch is noted, and can be read at any time.
 #pragma once
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -19,24 +22,40 @@ class AsyncRun final : public Object {
   std::string class_name() const override { return "AsyncRun"; }
   void start();
 
+  /// Where a run is, as of the end of a batch.
+  struct Place {
+    int64_t epoch = 0, epochs = 0, batch = 0, batches = -1;  ///< as those of a TrainingRun
+    bool validating = false;
+    NamedValues logs;
+    double seconds = 0;  ///< spent on batches
+  };
+
+  // These may be called at any time.
+  State state() const { return state_; }
+  bool is_over() const { return state_ == State::ended || state_ == State::failed; }
+  /// The error of a run that has failed.
+  std::string error() const { return state_ == State::failed ? error_ : ""; }
+  /// The place that was noted last: after the last batch, or some milliseconds ago.
+  Place noted_place() const;
+
+  // These may be called by the thread of the script and of the prompt alone.
+  /// Marks the error as told to the user; returns true if it was not yet.
+  bool tell_error() { return !told_.exchange(true); }
+  /// Marks the noted epoch and the state as told to the user; returns true if one of them was not
+  /// yet.
+  bool tell_place();
+  bool is_told() const { return told_place_ == epoch_of_state(); }
+
   // The functions below may only be called by the holder of the lock.
   TrainingRun& run() const { return *run_; }
   const TrainingRunPtr& shared_run() const { return run_; }
-  State state() const { return state_; }
-  bool is_over() const { return state_ == State::ended || state_ == State::failed; }
   /// Whether the calling thread is that of the run.
   bool is_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
-  const std::string& error() const { return error_; }
-  double seconds() const { return seconds_; }
-  /// Marks the error as told to the user; returns true if it was not yet.
-  bool tell_error() { return !std::exchange(told_, true); }
-
-  /// Marks the current epoch and state as told to the user; returns true if one of them was not
-  /// yet.
-  bool tell_place() {
-    const std::pair place(state_.load(), run_->epoch());
-    return std::exchange(told_place_, place) != place;
-  }
+  /// The place now; while a step computes, that before its batch. A paused run ends its batch
+  /// first.
+  Place place() const;
+  /// Notes the place, unless a step computes.
+  void refresh() const;
 
   void pause();
   void resume();
@@ -53,8 +72,12 @@ class AsyncRun final : public Object {
   void expect_other_thread() const;
   template <class Done>
   void wait_until(Done done);
+  using EpochOfState = std::pair<State, int64_t>;
+  EpochOfState epoch_of_state() const { return {state_, noted_place().epoch}; }
   void work();
   void advance();
+  void note_place() const;
+  void report();
 
   TrainingRunPtr run_;
   lua_State* lua_;  ///< the Lua thread in which callbacks run
@@ -62,10 +85,16 @@ class AsyncRun final : public Object {
   std::thread thread_;
   std::atomic<State> state_ = State::running;
   std::atomic<int64_t> steps_ = 0;  ///< batches that a paused run may still process
-  std::string error_;
-  bool told_ = true;  ///< whether the user knows of the error
-  std::pair<State, int64_t> told_place_{State::running, -1};
+  std::string error_;               ///< not changed any more once the state is `failed`
+  std::atomic<bool> told_ = true;   ///< whether the user knows of the error
+  EpochOfState told_place_{State::running, -1};  ///< what the user knows
   double seconds_ = 0;
+
+  mutable std::mutex mutex_;  ///< of noted_
+  mutable Place noted_;
+  // for the thread of the run: when the place was noted and when the listener was called
+  std::chrono::steady_clock::time_point noted_at_, reported_at_;
+  EpochOfState reported_{State::running, 0};
 };
 using AsyncRunPtr = std::shared_ptr<AsyncRun>;
 
@@ -76,9 +105,9 @@ std::vector<AsyncRunPtr>& async_runs();
 void expect_not_in_training(const Model& model, const char* what);
 
 /// The state as text: "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
-std::string status_text(AsyncRun& run);
+std::string status_text(const AsyncRun& run, const AsyncRun::Place& place);
 
 /// The position as text, counted from 1: "epoch 2 of 3, batch 5 of 63".
-std::string place_of(const TrainingRun& run);
+std::string place_text(const AsyncRun::Place& place);
 
 }  // namespace crescent::lua

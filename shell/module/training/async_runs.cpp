@@ -26,6 +26,23 @@ void forget_ended() {
                 [](const AsyncRunPtr& run) { return run->state() == AsyncRun::State::ended; });
 }
 
+/// In place of os.exit, the first upvalue: the process ends when no step computes that would use
+/// what the end destroys.
+extern "C" int crescent_exit(lua_State* L) {
+  StateLock::instance().await_computed();
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 0);
+  return 0;
+}
+
+void guard_exit(lua_State* L) {
+  const Height height(L);
+  if (lua_getglobal(L, "os") != LUA_TTABLE || lua_getfield(L, -1, "exit") != LUA_TFUNCTION) return;
+  lua_pushcclosure(L, crescent_exit, 1);
+  lua_setfield(L, -2, "exit");
+}
+
 /// The finalizer of the Lua state: ends the threads before what they use is destroyed.
 extern "C" int crescent_abandon_runs(lua_State*) {
   for (const AsyncRunPtr& run : async_runs()) run->abandon();
@@ -48,6 +65,7 @@ void guard_state(lua_State* L) {
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &guard_key);
+  guard_exit(L);
 }
 
 int fit_async(lua_State* L) {
@@ -63,44 +81,44 @@ int fit_async(lua_State* L) {
   return 1;
 }
 
-NamedValues logs_of(AsyncRun& run) { return run.run().logs(); }
-
 }  // namespace
 
-std::string status_text(AsyncRun& run) {
-  std::string text = name_of(run.state());
-  text += ", " + (run.state() == AsyncRun::State::ended ? concat("epoch ", run.run().epoch())
-                                                        : place_of(run.run()));
-  for (const auto& [name, value] : logs_of(run)) text += log_text(name, value);
-  return run.error().empty() ? text : text + ": " + run.error();
+std::string status_text(const AsyncRun& run, const AsyncRun::Place& place) {
+  const AsyncRun::State state = run.state();
+  std::string text = name_of(state);
+  text +=
+      ", " + (state == AsyncRun::State::ended ? concat("epoch ", place.epoch) : place_text(place));
+  for (const auto& [name, value] : place.logs) text += log_text(name, value);
+  const std::string error = run.error();
+  return error.empty() ? text : text + ": " + error;
 }
 
 namespace {
 
 std::string run_title(AsyncRun& run) {
+  const AsyncRun::Place place = run.place();
   run.tell_place();
-  return "<run: " + status_text(run) + ">";
+  return "<run: " + status_text(run, place) + ">";
 }
 
-Value status_value(AsyncRun& run) {
+Value status_value(const AsyncRun& run, const AsyncRun::Place& place) {
   Dict logs;
-  for (const auto& [name, value] : logs_of(run)) logs.set(name, value);
-  const TrainingRun& of = run.run();
-  Dict status{{"state", name_of(run.state())}, {"epoch", of.epoch()},
-              {"epochs", of.epochs()},         {"batch", of.batch()},
-              {"validating", of.validating()}, {"logs", std::move(logs)},
-              {"seconds", run.seconds()}};
-  if (of.batches() >= 0) status.set("batches", of.batches());
-  if (!run.error().empty()) status.set("error", run.error());
+  for (const auto& [name, value] : place.logs) logs.set(name, value);
+  Dict status{{"state", name_of(run.state())},  {"epoch", place.epoch},
+              {"epochs", place.epochs},         {"batch", place.batch},
+              {"validating", place.validating}, {"logs", std::move(logs)},
+              {"seconds", place.seconds}};
+  if (place.batches >= 0) status.set("batches", place.batches);
+  if (const std::string error = run.error(); !error.empty()) status.set("error", error);
   return status;
 }
 
 OnStack status(AsyncRun& run) {
-  run.tell_place();
   StateLock::instance().yield();
-  lua_State* L = current();
+  const AsyncRun::Place place = run.place();
+  run.tell_place();
   run.tell_error();
-  push_report(L, status_value(run), status_text(run));
+  push_report(current(), status_value(run, place), status_text(run, place));
   return {};
 }
 
@@ -155,7 +173,7 @@ void add_async_runs(ObjectTypes& types, const Type& object) {
       .method("status -> a table with names", &status, {},
               "Where it is: state (\"running\", \"paused\", \"ended\", \"failed\"), epoch and "
               "batch (done so far), logs, seconds, error.")
-      .method("pause", &pause, {}, "It stops between two batches.")
+      .method("pause", &pause, {}, "It stops when the batch that is being processed is over.")
       .method("step", &step, {"batches=1"}, "So many batches, then it is paused.")
       .method("resume", &AsyncRun::resume, {}, "It goes on.")
       .method("stop", &stop, {}, "It ends after the batch, as when a callback sets stop_training.")
@@ -186,8 +204,9 @@ void add_fit_async(Type& model) {
       "fit_async -> a run", fit_async,
       {"x: a tensor, a structure of them, or a dataset", "y: a tensor or a structure of them=nil"},
       "What fit does, in the background: returns a run at once. It goes on while the prompt waits "
-      "for keys, in scripts within run:wait(), cr.sleep() and other calls of the run; in between, "
-      "the model can be looked at and its options changed. It shows no progress.",
+      "for keys, in scripts within run:wait(), cr.sleep() and other calls of the run. Between two "
+      "batches the model can be looked at and its options changed; what does not use it need not "
+      "wait for the end of a batch. It shows no progress.",
       &schema<FitOptions>("fit"));
 }
 

@@ -1,0 +1,24 @@
+// Tells the observer of the thread, if there is one, of a computation.
+#pragma once
+#include "host/computation_observer.h"
+
+namespace crescent {
+
+/// The extent of a computation.
+class ObservedComputation {
+ public:
+  explicit ObservedComputation(std::span<const Program::Binding> variables) : observer_(current_) {
+    if (observer_) observer_->begin(variables);
+  }
+  ~ObservedComputation() {
+    if (observer_) observer_->end();
+  }
+  ObservedComputation(const ObservedComputation&) = delete;
+
+ private:
+  friend class ComputationObserver;
+  ComputationObserver* observer_;
+  inline static thread_local ComputationObserver* current_ = nullptr;
+};
+
+}  // namespace crescent

@@ -1,0 +1,116 @@
+#include "training/computing_step.h"
+
+#include <algorithm>
+
+#include "crescent/layer/training.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/communicator.h"
+#include "instances/instance.h"
+#include "lua/state_lock.h"
+#include "training/async_run.h"
+
+namespace crescent::lua {
+namespace {
+
+ComputingStep* computing = nullptr;  // the step that computes; guarded by the lock of the Lua state
+
+template <class... T>
+bool is_one_of(const Object& object) {
+  return (dynamic_cast<const T*>(&object) || ...);
+}
+
+/// Whether the object has neither variables nor models: a step that computes does not use it.
+bool is_passive(const Object& object) {
+  return is_one_of<AsyncRun, History, Dataset, Loss, Activation, Initializer, Regularizer,
+                   Constraint, Schedule>(object);
+}
+
+/// Whether the variables that the layer's functions use are not known: functions of Lua may have
+/// variables of their own.
+bool has_lua(Layer& layer) {
+  const std::vector<Layer*> all = layer.flatten_layers();
+  return std::any_of(all.begin(), all.end(), [](const Layer* each) {
+    return dynamic_cast<const Instance*>(each) != nullptr;
+  });
+}
+
+/// The variables of a layer, of its metrics and, of a model, those that training updates.
+Variables all_variables(Layer& layer) {
+  Variables all = layer.weights();
+  const auto add = [&](const Variables& more) { all.insert(all.end(), more.begin(), more.end()); };
+  for (const Layer* each : layer.flatten_layers())
+    for (const auto& metric : each->metrics()) add(metric->variables());
+  const auto* model = dynamic_cast<const Model*>(&layer);
+  if (!model || !model->compiled()) return all;
+  if (const auto optimizer = model->optimizer()) add(optimizer->state());
+  for (const auto& metric : model->all_metrics()) add(metric->variables());
+  return all;
+}
+
+}  // namespace
+
+ComputingStep::ComputingStep(Model& model, std::function<bool()> may_call_lua)
+    : model_(model),
+      may_call_lua_(std::move(may_call_lua)),
+      is_alone_(communicator()->size() == 1) {}
+
+bool ComputingStep::may_unlock() const {
+  const auto is_global = [id = global_random().state().id()](const Program::Binding& binding) {
+    return binding.variable.id() == id;
+  };
+  return is_alone_ && !in_callback() &&
+         std::none_of(variables_.begin(), variables_.end(), is_global);
+}
+
+void ComputingStep::begin(std::span<const Program::Binding> variables) noexcept {
+  if (depth_++ > 0) return;
+  variables_ = variables;
+  is_open_ = may_unlock();
+  if (!is_open_) return;
+  used_.clear();
+  computing = this;
+  caller_ = current_or_null();
+  stay_current(nullptr);
+  StateLock::instance().begin_step();
+}
+
+void ComputingStep::end() noexcept {
+  if (--depth_ > 0 || !is_open_) return;
+  StateLock::instance().end_step();
+  computing = nullptr;
+  if (may_call_lua_()) stay_current(caller_);
+}
+
+void ComputingStep::collect_used() {
+  for (const Program::Binding& binding : variables_) used_.insert(binding.variable.id());
+  for (const Variable& variable : all_variables(model_)) used_.insert(variable.id());
+}
+
+bool ComputingStep::uses(const Variable& variable) { return uses_any_of({variable}); }
+
+bool ComputingStep::uses_any_of(const Variables& variables) {
+  if (used_.empty()) collect_used();
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const Variable& each) { return each && used_.contains(each.id()); });
+}
+
+bool ComputingStep::uses(Layer& layer) {
+  const std::vector<Layer*> all = layer.flatten_layers();
+  return std::find(all.begin(), all.end(), &model_) != all.end() || has_lua(layer) ||
+         uses_any_of(all_variables(layer));
+}
+
+bool uses_variable(const Variable& variable) { return computing->uses(variable); }
+
+bool uses_object(Object& object) {
+  if (auto* layer = dynamic_cast<Layer*>(&object)) return computing->uses(*layer);
+  if (auto* metric = dynamic_cast<Metric*>(&object))
+    return computing->uses_any_of(metric->variables());
+  if (auto* optimizer = dynamic_cast<Optimizer*>(&object))
+    return computing->uses_any_of(optimizer->state());
+  return !is_passive(object);
+}
+
+bool is_computing(const Model& model) { return computing && computing->is_of(model); }
+
+}  // namespace crescent::lua
