@@ -28,11 +28,11 @@ end
 -- A script that wakes while a step computes need not wait for its end, unless it looks at the
 -- model: what it sees then is between two batches.
 cr.random.seed(1)
-local model, left, right = twins(768)
-local x, y = cr.random.normal { 4096, 768 }, cr.random.normal { 4096, 768 }
+local model, left, right = twins(512)
+local x, y = cr.random.normal { 2048, 512 }, cr.random.normal { 2048, 512 }
 local other = cr.Sequential { layers.Dense(3, { input_shape = { 2 } }) }
-other:predict(cr.ones { 1, 2 })
-local run = model:fit_async(x, y, { epochs = 1000, batch_size = 2048, shuffle = false })
+other:compile { optimizer = "sgd", loss = "mse" }
+local run = model:fit_async(x, y, { epochs = 1000, batch_size = 1024, shuffle = false })
 while run:status().batch < 1 do end
 local function median(values)
   table.sort(values)
@@ -114,7 +114,7 @@ local function with_entries(build, data, targets, more)
     else
       local job = one:fit_async(input, targets, options)
       while job.state ~= "ended" do
-        cr.sleep(math.random() * 1e-3)
+        cr.sleep(math.random(3) == 1 and math.random() * 1e-3 or 0)
         entries = entries + 1
         actions[math.random(#actions)](one, job)
         if job.state == "failed" then job:wait() end
@@ -169,15 +169,17 @@ end
 local function callbacks(one)
   return { callbacks = cr.callbacks.LambdaCallback {
     on_train_batch_end = function(batch)
-      local before = weights(one)
+      local before = one:get_weights()
       one:predict(captured)
       other:predict(cr.ones { 4, 2 })
-      check.same(weights(one), before, "weights within a callback of batch " .. batch)
+      for k, weight in ipairs(one:get_weights()) do
+        assert(ops.all(ops.equal(weight, before[k])):item(), "changed within batch " .. batch)
+      end
     end,
     on_epoch_end = function() collectgarbage() end } }
 end
 
-local entries = with_entries(sequential(), x, y, function() return { epochs = 40 } end)
+local entries = with_entries(sequential(), x, y, function() return { epochs = 100 } end)
 entries = entries + with_entries(sequential(), x, y, callbacks)
 entries = entries + with_entries(sequential { run_eagerly = true }, x, y,
   function() return { epochs = 1 } end)
@@ -187,7 +189,7 @@ entries = entries + with_entries(own, x, y)
 entries = entries + with_entries(sequential(), generator, nil,
   function() return { steps_per_epoch = 12, batch_size = cr.null } end)
 print(entries .. " entries")
-assert(entries > 100)
+assert(entries > 500)
 
 -- Two runs, of models that share a layer: they take turns.
 local shared = layers.Dense(512, { input_shape = { 8 }, kernel_initializer = "ones" })
@@ -201,7 +203,7 @@ local two = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
 while one.state == "running" or two.state == "running" do
   cr.sleep(1e-3)
   local kernel = shared.kernel.value -- equal columns are updated alike
-  check.same(kernel:slice({ 1, 1 }, { 8, 1 }):totable(), kernel:slice({ 1, 512 }, { 8, 1 }):totable())
+  check.same(kernel:slice({ 1, 1 }, { 8, 1 }):totable(), kernel:slice({ 1, 512 }, { 8, 512 }):totable())
 end
 one:wait()
 two:wait()
@@ -217,10 +219,10 @@ local heavy = [[
   repeat cr.sleep(0.01) until run:status().batch > 0
   cr.sleep(0.005)
 ]]
-for ending, expected in pairs { ["os.exit(7)"] = "", ["os.exit(0, true)"] = "",
-  ["error 'planted'"] = "planted", ["cr.clear_session()"] = "" } do
+for ending, expected in pairs { ["os.exit(7)"] = false, ["os.exit(0, true)"] = true,
+  ["error 'planted'"] = false, ["cr.clear_session()"] = true } do
   local ok, text = check.run(heavy .. ending)
-  assert(ok == (expected == "" and ending ~= "os.exit(7)"), ending .. ": " .. text)
-  assert(text:find(expected, 1, true) and not text:find "SIG" and not text:find "crash", text)
+  assert((ok or false) == expected and not text:find "SIG" and not text:find "crash", ending .. ": " .. text)
+  assert(not ending:find "error" or text:find "planted", text)
 end
 os.remove(check.picture)
