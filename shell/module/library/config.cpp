@@ -56,6 +56,7 @@ List devices() {
 // ---- other processes
 
 void use_named(const std::string& name, const Names& options) {
+  StateLock::instance().await_batch_end();
   use_communicator(name, options.dict);
 }
 

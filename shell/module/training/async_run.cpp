@@ -147,7 +147,9 @@ void AsyncRun::advance() {
     static_cast<const AsyncRun*>(self)->run_->advance(1);
     return 0;
   };
-  if (guarded(lua_, body, this) < 0) {
+  const bool has_failed = guarded(lua_, body, this) < 0;
+  if (is_over()) return;  // abandoned while a step computed
+  if (has_failed) {
     error_ = text_of(lua_, -1);
     told_ = false;
     state_ = State::failed;

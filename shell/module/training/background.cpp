@@ -25,10 +25,13 @@ std::vector<std::pair<const void*, std::string>> news_of_runs() {
 }
 
 void refresh_runs() {
-  for (const AsyncRunPtr& run : async_runs()) try {
+  for (const AsyncRunPtr& run : async_runs()) {
+    try {
       run->refresh();
-    } catch (const Error&) {  // the metrics of a failed run may fail again
+    } catch (const Error&) {
+      // metrics that fail do so when an epoch ends
     }
+  }
   std::erase_if(async_runs(),
                 [](const AsyncRunPtr& run) { return run->is_over() && run->is_told(); });
 }

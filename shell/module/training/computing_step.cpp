@@ -25,21 +25,27 @@ bool is_passive(const Object& object) {
                    Constraint, Schedule>(object);
 }
 
-/// Whether the variables that the layer's functions use are not known: functions of Lua may have
-/// variables of their own.
-bool has_lua(Layer& layer) {
-  const std::vector<Layer*> all = layer.flatten_layers();
-  return std::any_of(all.begin(), all.end(), [](const Layer* each) {
-    return dynamic_cast<const Instance*>(each) != nullptr;
-  });
+using Ids = std::vector<const void*>;
+
+Ids ids_of(const Variables& variables) {
+  Ids ids;
+  for (const Variable& variable : variables)
+    if (variable) ids.push_back(variable.id());
+  return ids;
 }
 
-/// The variables of a layer, of its metrics and, of a model, those that training updates.
-Variables all_variables(Layer& layer) {
-  Variables all = layer.weights();
-  const auto add = [&](const Variables& more) { all.insert(all.end(), more.begin(), more.end()); };
-  for (const Layer* each : layer.flatten_layers())
+/// The layer with those below it, its variables, those of metrics and, of a model, those that
+/// training updates.
+Ids parts_of(Layer& layer) {
+  Ids all = ids_of(layer.weights());
+  const auto add = [&](const Variables& variables) {
+    const Ids more = ids_of(variables);
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  for (const Layer* each : layer.flatten_layers()) {
+    all.push_back(each);
     for (const auto& metric : each->metrics()) add(metric->variables());
+  }
   const auto* model = dynamic_cast<const Model*>(&layer);
   if (!model || !model->compiled()) return all;
   if (const auto optimizer = model->optimizer()) add(optimizer->state());
@@ -47,18 +53,24 @@ Variables all_variables(Layer& layer) {
   return all;
 }
 
+/// Whether functions of Lua belong to the layer, so that not all variables that it uses are known.
+bool has_lua(Layer& layer) {
+  const std::vector<Layer*> all = layer.flatten_layers();
+  return std::any_of(all.begin(), all.end(), [](const Layer* each) {
+    return dynamic_cast<const Instance*>(each) != nullptr;
+  });
+}
+
 }  // namespace
 
 ComputingStep::ComputingStep(Model& model, std::function<bool()> may_call_lua)
-    : model_(model),
-      may_call_lua_(std::move(may_call_lua)),
-      is_alone_(communicator()->size() == 1) {}
+    : model_(model), may_call_lua_(std::move(may_call_lua)) {}
 
 bool ComputingStep::may_unlock() const {
   const auto is_global = [id = global_random().state().id()](const Program::Binding& binding) {
     return binding.variable.id() == id;
   };
-  return is_alone_ && !in_callback() &&
+  return !in_callback() && communicator()->size() == 1 &&
          std::none_of(variables_.begin(), variables_.end(), is_global);
 }
 
@@ -81,33 +93,24 @@ void ComputingStep::end() noexcept {
   if (may_call_lua_()) stay_current(caller_);
 }
 
-void ComputingStep::collect_used() {
-  for (const Program::Binding& binding : variables_) used_.insert(binding.variable.id());
-  for (const Variable& variable : all_variables(model_)) used_.insert(variable.id());
+bool ComputingStep::uses_any_of(const Ids& ids) {
+  if (used_.empty()) {
+    for (const Program::Binding& binding : variables_) used_.insert(binding.variable.id());
+    const Ids parts = parts_of(model_);
+    used_.insert(parts.begin(), parts.end());
+  }
+  return std::any_of(ids.begin(), ids.end(), [&](const void* id) { return used_.contains(id); });
 }
 
-bool ComputingStep::uses(const Variable& variable) { return uses_any_of({variable}); }
-
-bool ComputingStep::uses_any_of(const Variables& variables) {
-  if (used_.empty()) collect_used();
-  return std::any_of(variables.begin(), variables.end(),
-                     [&](const Variable& each) { return each && used_.contains(each.id()); });
-}
-
-bool ComputingStep::uses(Layer& layer) {
-  const std::vector<Layer*> all = layer.flatten_layers();
-  return std::find(all.begin(), all.end(), &model_) != all.end() || has_lua(layer) ||
-         uses_any_of(all_variables(layer));
-}
-
-bool uses_variable(const Variable& variable) { return computing->uses(variable); }
+bool uses_variable(const Variable& variable) { return computing->uses_any_of(ids_of({variable})); }
 
 bool uses_object(Object& object) {
-  if (auto* layer = dynamic_cast<Layer*>(&object)) return computing->uses(*layer);
+  if (auto* layer = dynamic_cast<Layer*>(&object))
+    return has_lua(*layer) || computing->uses_any_of(parts_of(*layer));
   if (auto* metric = dynamic_cast<Metric*>(&object))
-    return computing->uses_any_of(metric->variables());
+    return computing->uses_any_of(ids_of(metric->variables()));
   if (auto* optimizer = dynamic_cast<Optimizer*>(&object))
-    return computing->uses_any_of(optimizer->state());
+    return computing->uses_any_of(ids_of(optimizer->state()));
   return !is_passive(object);
 }
 

@@ -1,9 +1,9 @@
 // The step that a run of fit_async computes while the Lua state is unlocked, and what it uses.
 #pragma once
-#include <atomic>
 #include <functional>
 #include <lua.hpp>
 #include <unordered_set>
+#include <vector>
 
 #include "crescent/model/model.h"
 #include "host/computation_observer.h"
@@ -23,20 +23,17 @@ class ComputingStep final : public ComputationObserver {
 
   // For the thread of the script, while the step computes:
   bool is_of(const Model& model) const { return &model == &model_; }
-  bool uses(const Variable& variable);
-  /// Whether it is the model, or one that has a variable or an optimizer in common with it.
-  bool uses(Layer& layer);
-  bool uses_any_of(const Variables& variables);
+  /// Whether the step, or the model in training, has one of these variables and layers, given by
+  /// id() and address.
+  bool uses_any_of(const std::vector<const void*>& ids);
 
  private:
   bool may_unlock() const;
-  void collect_used();
 
   Model& model_;
   std::function<bool()> may_call_lua_;
   std::span<const Program::Binding> variables_;
-  std::unordered_set<const void*> used_;  ///< variables, by id; collected when they are asked for
-  bool is_alone_;                         ///< whether no other process trains along
+  std::unordered_set<const void*> used_;  ///< collected when they are asked for
   bool is_open_ = false;
   int depth_ = 0;
   lua_State* caller_ = nullptr;
