@@ -16,6 +16,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenNotes{10}, kBetweenReports{100};
+constexpr std::chrono::seconds kBurst{1};  // in which reports may follow each other at once
+
+/// While an object of this class lives, the Lua state stays locked while functions compute.
+struct KeptLocked final : ComputationObserver {
+  void begin(std::span<const Program::Binding>) noexcept override {}
+  void end() noexcept override {}
+};
 
 std::atomic<void (*)()> run_listener = nullptr;
 
@@ -157,9 +164,9 @@ void AsyncRun::advance() {
     state_ = State::ended;
   }
   lua_settop(lua_, 0);
-  if (steps_ > 0) --steps_;
   seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
   report();
+  if (steps_ > 0) --steps_;
 }
 
 /// Notes the place after a batch, unless it was just noted and the run goes on, and tells the
@@ -167,8 +174,9 @@ void AsyncRun::advance() {
 void AsyncRun::report() {
   const auto now = Clock::now();
   const EpochOfState here(state_, run_->epoch());
-  const bool is_news = here != reported_ && (is_over() || now - reported_at_ >= kBetweenReports);
+  const bool is_news = here != reported_ && (is_over() || now >= next_report_);
   if (!is_news && state_ == State::running && now - noted_at_ < kBetweenNotes) return;
+  const KeptLocked locked;
   const auto body = [](lua_State*, const void* self) {
     static_cast<const AsyncRun*>(self)->note_place();
     return 0;
@@ -178,7 +186,7 @@ void AsyncRun::report() {
   noted_at_ = Clock::now();
   if (!is_news) return;
   reported_ = here;
-  reported_at_ = now;
+  next_report_ = std::max(next_report_, now - kBurst) + kBetweenReports;
   if (void (*const listener)() = run_listener) listener();
 }
 

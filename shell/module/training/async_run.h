@@ -92,8 +92,8 @@ class AsyncRun final : public Object {
 
   mutable std::mutex mutex_;  ///< of noted_
   mutable Place noted_;
-  // for the thread of the run: when the place was noted and when the listener was called
-  std::chrono::steady_clock::time_point noted_at_, reported_at_;
+  // for the thread of the run: when the place was noted, and when the listener may be called again
+  std::chrono::steady_clock::time_point noted_at_, next_report_;
   EpochOfState reported_{State::running, 0};
 };
 using AsyncRunPtr = std::shared_ptr<AsyncRun>;
