@@ -28,9 +28,9 @@
 #include "tensors/ops.h"
 #include "tensors/tensors.h"
 #include "training/async_runs.h"
-#include "training/computing_step.h"
 #include "training/training.h"
 #include "training/training_runs.h"
+#include "training/used_objects.h"
 #include "values/collector.h"
 #include "workers/worker_state.h"
 

@@ -6,7 +6,6 @@
 
 #include "crescent/system/thread.h"
 #include "lua/state_lock.h"
-#include "training/background.h"
 #include "training/computing_step.h"
 #include "values/interruption.h"
 
@@ -36,7 +35,7 @@ std::string of_count(const char* before, int64_t number, int64_t count) {
   return concat(before, number, count < 0 ? "" : concat(" of ", count));
 }
 
-AsyncRun::Place place_without_logs(const TrainingRun& run) {
+AsyncRun::Status status_without_logs(const TrainingRun& run) {
   return {run.epoch(), run.epochs(), run.batch(), run.batches(), run.validating(), {}, 0};
 }
 
@@ -46,7 +45,7 @@ AsyncRun::AsyncRun(lua_State* L, TrainingRunPtr run)
     : run_(std::move(run)),
       lua_(lua_newthread(L)),
       anchor_(L, -1),
-      noted_(place_without_logs(*run_)) {
+      noted_(status_without_logs(*run_)) {
   lua_pop(L, 1);
 }
 
@@ -57,7 +56,7 @@ void AsyncRun::start() {
   if (!thread_.joinable()) fail("fit_async: the system starts no thread");
 }
 
-AsyncRun::Place AsyncRun::noted_place() const {
+AsyncRun::Status AsyncRun::noted_status() const {
   const std::lock_guard lock(mutex_);
   return noted_;
 }
@@ -67,19 +66,19 @@ bool AsyncRun::tell_place() {
   return std::exchange(told_place_, now) != now;
 }
 
-AsyncRun::Place AsyncRun::place() const {
+AsyncRun::Status AsyncRun::status() const {
   if (state_ == State::paused && is_computing(run_->model()))
     StateLock::instance().await_batch_end();
   refresh();
-  return noted_place();
+  return noted_status();
 }
 
 void AsyncRun::refresh() const {
-  if (!is_computing(run_->model())) note_place();
+  if (!is_computing(run_->model())) note_status();
 }
 
-void AsyncRun::note_place() const {
-  Place now = place_without_logs(*run_);
+void AsyncRun::note_status() const {
+  Status now = status_without_logs(*run_);
   now.logs = run_->logs();
   now.seconds = seconds_;
   const std::lock_guard lock(mutex_);
@@ -178,7 +177,7 @@ void AsyncRun::report() {
   if (!is_news && state_ == State::running && now - noted_at_ < kBetweenNotes) return;
   const KeptLocked locked;
   const auto body = [](lua_State*, const void* self) {
-    static_cast<const AsyncRun*>(self)->note_place();
+    static_cast<const AsyncRun*>(self)->note_status();
     return 0;
   };
   guarded(lua_, body, this);  // metrics that fail do so when an epoch ends
@@ -202,14 +201,14 @@ void expect_not_in_training(const Model& model, const char* what) {
   for (const AsyncRunPtr& run : async_runs())
     if (!run->is_over() && &run->run().model() == &model && !run->is_own_thread())
       fail(what, ": model '", model.name(), "' is in training by fit_async (",
-           place_text(place_without_logs(run->run())),
+           position_text(status_without_logs(run->run())),
            "): run:wait() until it has ended, or run:stop() it");
 }
 
-std::string place_text(const AsyncRun::Place& place) {
-  const int64_t epoch = std::min(place.epoch + 1, std::max<int64_t>(place.epochs, 1));
-  return of_count(place.validating ? "validation of epoch " : "epoch ", epoch, place.epochs) +
-         of_count(", batch ", place.batch, place.batches);
+std::string position_text(const AsyncRun::Status& status) {
+  const int64_t epoch = std::min(status.epoch + 1, std::max<int64_t>(status.epochs, 1));
+  return of_count(status.validating ? "validation of epoch " : "epoch ", epoch, status.epochs) +
+         of_count(", batch ", status.batch, status.batches);
 }
 
 }  // namespace crescent::lua

@@ -23,7 +23,7 @@ class AsyncRun final : public Object {
   void start();
 
   /// Where a run is, as of the end of a batch.
-  struct Place {
+  struct Status {
     int64_t epoch = 0, epochs = 0, batch = 0, batches = -1;  ///< as those of a TrainingRun
     bool validating = false;
     NamedValues logs;
@@ -36,7 +36,7 @@ class AsyncRun final : public Object {
   /// The error of a run that has failed.
   std::string error() const { return state_ == State::failed ? error_ : ""; }
   /// The place that was noted last: after the last batch, or some milliseconds ago.
-  Place noted_place() const;
+  Status noted_status() const;
 
   // These may be called by the thread of the script and of the prompt alone.
   /// Marks the error as told to the user; returns true if it was not yet.
@@ -53,7 +53,7 @@ class AsyncRun final : public Object {
   bool is_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
   /// The place now; while a step computes, that before its batch. A paused run ends its batch
   /// first.
-  Place place() const;
+  Status status() const;
   /// Notes the place, unless a step computes.
   void refresh() const;
 
@@ -73,10 +73,10 @@ class AsyncRun final : public Object {
   template <class Done>
   void wait_until(Done done);
   using EpochOfState = std::pair<State, int64_t>;
-  EpochOfState epoch_of_state() const { return {state_, noted_place().epoch}; }
+  EpochOfState epoch_of_state() const { return {state_, noted_status().epoch}; }
   void work();
   void advance();
-  void note_place() const;
+  void note_status() const;
   void report();
 
   TrainingRunPtr run_;
@@ -91,7 +91,7 @@ class AsyncRun final : public Object {
   double seconds_ = 0;
 
   mutable std::mutex mutex_;  ///< of noted_
-  mutable Place noted_;
+  mutable Status noted_;
   // for the thread of the run: when the place was noted, and when the listener may be called again
   std::chrono::steady_clock::time_point noted_at_, next_report_;
   EpochOfState reported_{State::running, 0};
@@ -104,10 +104,14 @@ std::vector<AsyncRunPtr>& async_runs();
 /// Fails if a thread in the background trains the model, unless that thread is the calling one.
 void expect_not_in_training(const Model& model, const char* what);
 
+/// Sets what is called on the thread of a run after a batch with which it has begun another epoch,
+/// ended or failed, several times a second at most.
+void set_run_listener(void (*listener)());
+
 /// The state as text: "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
-std::string status_text(const AsyncRun& run, const AsyncRun::Place& place);
+std::string status_text(const AsyncRun& run, const AsyncRun::Status& status);
 
 /// The position as text, counted from 1: "epoch 2 of 3, batch 5 of 63".
-std::string place_text(const AsyncRun::Place& place);
+std::string position_text(const AsyncRun::Status& status);
 
 }  // namespace crescent::lua

@@ -83,12 +83,12 @@ int fit_async(lua_State* L) {
 
 }  // namespace
 
-std::string status_text(const AsyncRun& run, const AsyncRun::Place& place) {
+std::string status_text(const AsyncRun& run, const AsyncRun::Status& status) {
   const AsyncRun::State state = run.state();
   std::string text = name_of(state);
-  text +=
-      ", " + (state == AsyncRun::State::ended ? concat("epoch ", place.epoch) : place_text(place));
-  for (const auto& [name, value] : place.logs) text += log_text(name, value);
+  text += ", " + (state == AsyncRun::State::ended ? concat("epoch ", status.epoch)
+                                                  : position_text(status));
+  for (const auto& [name, value] : status.logs) text += log_text(name, value);
   const std::string error = run.error();
   return error.empty() ? text : text + ": " + error;
 }
@@ -96,29 +96,29 @@ std::string status_text(const AsyncRun& run, const AsyncRun::Place& place) {
 namespace {
 
 std::string run_title(AsyncRun& run) {
-  const AsyncRun::Place place = run.place();
+  const AsyncRun::Status now = run.status();
   run.tell_place();
-  return "<run: " + status_text(run, place) + ">";
+  return "<run: " + status_text(run, now) + ">";
 }
 
-Value status_value(const AsyncRun& run, const AsyncRun::Place& place) {
+Value status_value(const AsyncRun& run, const AsyncRun::Status& status) {
   Dict logs;
-  for (const auto& [name, value] : place.logs) logs.set(name, value);
-  Dict status{{"state", name_of(run.state())},  {"epoch", place.epoch},
-              {"epochs", place.epochs},         {"batch", place.batch},
-              {"validating", place.validating}, {"logs", std::move(logs)},
-              {"seconds", place.seconds}};
-  if (place.batches >= 0) status.set("batches", place.batches);
-  if (const std::string error = run.error(); !error.empty()) status.set("error", error);
-  return status;
+  for (const auto& [name, value] : status.logs) logs.set(name, value);
+  Dict fields{{"state", name_of(run.state())},   {"epoch", status.epoch},
+              {"epochs", status.epochs},         {"batch", status.batch},
+              {"validating", status.validating}, {"logs", std::move(logs)},
+              {"seconds", status.seconds}};
+  if (status.batches >= 0) fields.set("batches", status.batches);
+  if (const std::string error = run.error(); !error.empty()) fields.set("error", error);
+  return fields;
 }
 
 OnStack status(AsyncRun& run) {
   StateLock::instance().yield();
-  const AsyncRun::Place place = run.place();
+  const AsyncRun::Status now = run.status();
   run.tell_place();
   run.tell_error();
-  push_report(current(), status_value(run, place), status_text(run, place));
+  push_report(current(), status_value(run, now), status_text(run, now));
   return {};
 }
 

@@ -19,10 +19,12 @@ std::vector<std::pair<const void*, std::string>> news_of_runs() {
     const bool is_told = run->state() == AsyncRun::State::failed && !run->tell_error();
     if (run->tell_place() && !is_told)
       news.emplace_back(run.get(), concat("fit_async: model '", run->run().model().name(),
-                                          "': ", status_text(*run, run->noted_place())));
+                                          "': ", status_text(*run, run->noted_status())));
   }
   return news;
 }
+
+void set_news_listener(void (*listener)()) { set_run_listener(listener); }
 
 void refresh_runs() {
   for (const AsyncRunPtr& run : async_runs()) {

@@ -11,11 +11,11 @@ std::vector<std::string> untold_errors_of_runs();
 /// A text for each run, by its address, that has begun another epoch or changed its state since the
 /// last call, as of its last batch. It may be called while the Lua state is unlocked.
 std::vector<std::pair<const void*, std::string>> news_of_runs();
+/// Sets what is called on another thread when a run has begun another epoch, ended or failed,
+/// several times a second at most.
+void set_news_listener(void (*listener)());
 /// Notes where runs are, for their next news, and forgets those that are over and have none.
 void refresh_runs();
-/// Sets what is called on the thread of a run after a batch with which it has begun another epoch,
-/// ended or failed, several times a second at most.
-void set_run_listener(void (*listener)());
 /// Stops all runs as run:stop() does.
 void stop_runs();
 

@@ -5,27 +5,15 @@
 #include "crescent/layer/training.h"
 #include "crescent/ops/random.h"
 #include "crescent/program/communicator.h"
-#include "instances/instance.h"
+#include "lua/state.h"
 #include "lua/state_lock.h"
-#include "training/async_run.h"
 
 namespace crescent::lua {
 namespace {
 
-ComputingStep* computing = nullptr;  // the step that computes; guarded by the lock of the Lua state
+ComputingStep* computing = nullptr;
 
-template <class... T>
-bool is_one_of(const Object& object) {
-  return (dynamic_cast<const T*>(&object) || ...);
-}
-
-/// Whether the object has neither variables nor models: a step that computes does not use it.
-bool is_passive(const Object& object) {
-  return is_one_of<AsyncRun, History, Dataset, Loss, Activation, Initializer, Regularizer,
-                   Constraint, Schedule>(object);
-}
-
-using Ids = std::vector<const void*>;
+}  // namespace
 
 Ids ids_of(const Variables& variables) {
   Ids ids;
@@ -34,8 +22,6 @@ Ids ids_of(const Variables& variables) {
   return ids;
 }
 
-/// The layer with those below it, its variables, those of metrics and, of a model, those that
-/// training updates.
 Ids parts_of(Layer& layer) {
   Ids all = ids_of(layer.weights());
   const auto add = [&](const Variables& variables) {
@@ -52,16 +38,6 @@ Ids parts_of(Layer& layer) {
   for (const auto& metric : model->all_metrics()) add(metric->variables());
   return all;
 }
-
-/// Whether functions of Lua belong to the layer, so that not all variables that it uses are known.
-bool has_lua(Layer& layer) {
-  const std::vector<Layer*> all = layer.flatten_layers();
-  return std::any_of(all.begin(), all.end(), [](const Layer* each) {
-    return dynamic_cast<const Instance*>(each) != nullptr;
-  });
-}
-
-}  // namespace
 
 ComputingStep::ComputingStep(Model& model, std::function<bool()> may_call_lua)
     : model_(model), may_call_lua_(std::move(may_call_lua)) {}
@@ -102,17 +78,7 @@ bool ComputingStep::uses_any_of(const Ids& ids) {
   return std::any_of(ids.begin(), ids.end(), [&](const void* id) { return used_.contains(id); });
 }
 
-bool uses_variable(const Variable& variable) { return computing->uses_any_of(ids_of({variable})); }
-
-bool uses_object(Object& object) {
-  if (auto* layer = dynamic_cast<Layer*>(&object))
-    return has_lua(*layer) || computing->uses_any_of(parts_of(*layer));
-  if (auto* metric = dynamic_cast<Metric*>(&object))
-    return computing->uses_any_of(ids_of(metric->variables()));
-  if (auto* optimizer = dynamic_cast<Optimizer*>(&object))
-    return computing->uses_any_of(ids_of(optimizer->state()));
-  return !is_passive(object);
-}
+ComputingStep* computing_step() { return computing; }
 
 bool is_computing(const Model& model) { return computing && computing->is_of(model); }
 

@@ -10,6 +10,9 @@
 
 namespace crescent::lua {
 
+/// Variables by id(), layers by address.
+using Ids = std::vector<const void*>;
+
 /// On the thread of a run, which makes the object, unlocks the Lua state while a compiled function
 /// computes, such as a training step. A function that a function of Lua calls, as callbacks do,
 /// keeps it locked, and so does one that draws from the generator of the process or exchanges data
@@ -23,9 +26,8 @@ class ComputingStep final : public ComputationObserver {
 
   // For the thread of the script, while the step computes:
   bool is_of(const Model& model) const { return &model == &model_; }
-  /// Whether the step, or the model in training, has one of these variables and layers, given by
-  /// id() and address.
-  bool uses_any_of(const std::vector<const void*>& ids);
+  /// Whether the step, or the model in training, has one of these variables and layers.
+  bool uses_any_of(const Ids& ids);
 
  private:
   bool may_unlock() const;
@@ -39,12 +41,15 @@ class ComputingStep final : public ComputationObserver {
   lua_State* caller_ = nullptr;
 };
 
-/// Whether the step that computes while the thread of the script holds the lock may use the
-/// variable or the object.
-bool uses_variable(const Variable& variable);
-bool uses_object(Object& object);
-
-/// Whether a step of this model computes; for the holder of the lock.
+// For the holder of the lock:
+/// The step that computes; null when there is none.
+ComputingStep* computing_step();
+/// Whether it is one of this model.
 bool is_computing(const Model& model);
+
+Ids ids_of(const Variables& variables);
+/// The layer with those below it, its variables, those of metrics and, of a model, those that
+/// training updates.
+Ids parts_of(Layer& layer);
 
 }  // namespace crescent::lua

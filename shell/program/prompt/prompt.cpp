@@ -152,7 +152,7 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   EntryChecker checker(parser ? parser.get() : L);
   News news;
   editor::Editor editor(callbacks(L, checker, news), settings());
-  lua::set_run_listener(editor::wake_editor);
+  lua::set_news_listener(editor::wake_editor);
   read_entries(editor, session, news);
   variables.close();
   return told_to_end() ? 1 : session.status();
