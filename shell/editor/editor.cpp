@@ -19,4 +19,6 @@ Editor::Result Editor::read(std::string& entry) {
   return session_->can_edit() ? session_->edit(entry) : read_plain(callbacks_, settings_, entry);
 }
 
+void wake_editor() { Wakeups::wake(); }
+
 }  // namespace crescent::editor

@@ -22,12 +22,14 @@ struct Callbacks {
   /// A line to show below the text, such as the parameters of the function that is being called.
   std::function<std::string(const std::string& text, size_t cursor)> hint;
   std::function<Completions(const std::string& text, size_t cursor)> completions;
+  /// Lines to show above the text, each with a newline. The editor asks for them when an entry
+  /// begins and after wake_editor().
+  std::function<std::string()> news = [] { return std::string(); };
 };
 
 struct Settings {
   int input = 0, output = 1;
   Prompts prompts;
-  std::string news;     ///< text that is shown above the next entry
   std::string history;  ///< path of the history file; empty: the history is only kept in memory
   /// True after a signal that ends reading has arrived; called while signals are blocked.
   std::function<bool()> is_stopped = [] { return false; };
@@ -47,7 +49,6 @@ class Editor {
   /// reads plain lines without editing.
   Result read(std::string& entry);
   void set_prompts(Prompts prompts) { settings_.prompts = std::move(prompts); }
-  void set_news(std::string news) { settings_.news = std::move(news); }
 
  private:
   class Session;
@@ -55,5 +56,8 @@ class Editor {
   Settings settings_;
   std::unique_ptr<Session> session_;
 };
+
+/// Makes an editor that waits for keys ask for news. Any thread may call it.
+void wake_editor();
 
 }  // namespace crescent::editor

@@ -22,7 +22,7 @@ bool read_line(std::string& text) {
 Editor::Result read_plain(const Callbacks& callbacks, const Settings& settings,
                           std::string& entry) {
   entry.clear();
-  std::fputs(settings.news.c_str(), stdout);
+  std::fputs(callbacks.news().c_str(), stdout);
   for (const std::string* prompt = &settings.prompts.first;; prompt = &settings.prompts.next) {
     std::fputs(prompt->c_str(), stdout);
     std::fflush(stdout);

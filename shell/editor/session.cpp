@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace crescent::editor {
@@ -29,9 +30,7 @@ void Editor::Session::begin() {
   top_ = 0;
   terminal_.enter();
   terminal_.start_row();
-  if (settings_.news.empty()) return;
-  const std::string_view faint = sequence_of(Style::faint, terminal_.is_modern());
-  terminal_.write(std::string(faint) + settings_.news + (faint.empty() ? "" : "\x1b[m"));
+  news_ = callbacks_.news();
 }
 
 Editor::Result Editor::Session::edit(std::string& entry) {
@@ -67,8 +66,9 @@ void Editor::Session::handle(const Event& event) {
   }
 }
 
-/// Prepares drawing the entry again. After the process was stopped, other programs may have written
-/// below the entry; a new size of the terminal may have moved and broken its rows.
+/// Prepares drawing the entry again, with the latest news. After the process was stopped, other
+/// programs may have written below the entry; a new size of the terminal may have moved and broken
+/// its rows.
 void Editor::Session::wake(bool continued) {
   const Size size = terminal_.size();
   if (continued) {
@@ -78,6 +78,7 @@ void Editor::Session::wake(bool continued) {
     terminal_.write(screen_.erase(size.columns, terminal_.breaks_rows()));
   }
   size_ = size;
+  news_ = callbacks_.news();
 }
 
 void Editor::Session::insert_text(const std::string& text) {
@@ -202,14 +203,33 @@ void Editor::Session::draw() {
   const size_t line_end = hint_.find('\n');
   const std::string seen = hint_.substr(0, line_end) + (line_end == hint_.npos ? "" : " ...");
   const View view{buffer_.text(), buffer_.cursor(), styles(buffer_.cursor()), seen, rows_below()};
-  terminal_.write(screen_.show(lay_out(view, settings_.prompts, size_, top_)));
+  show(view);
 }
 
 /// Draws the entry a last time, without hint and menu, as it remains on the screen.
 void Editor::Session::draw_last() {
   const size_t end = buffer_.text().size();
-  const View view{buffer_.text(), end, styles(std::string::npos), "", {}};
-  terminal_.write(screen_.show(lay_out(view, settings_.prompts, size_, top_)));
+  show({buffer_.text(), end, styles(std::string::npos), "", {}});
+}
+
+/// The last rows of the news, which take at most half of the rows of the terminal.
+std::vector<CellRow> Editor::Session::rows_of_news() const {
+  if (news_.empty()) return {};
+  const std::string text = news_.substr(0, news_.size() - 1);
+  size_t top = 0;
+  const View view{text, text.size(), std::vector<Style>(text.size(), Style::faint), "", {}};
+  return lay_out(view, {"", ""}, {size_.rows / 2, size_.columns}, top).rows;
+}
+
+/// Draws the news and, below them, the entry.
+void Editor::Session::show(const View& view) {
+  std::vector<CellRow> news = rows_of_news();
+  const Size rest{size_.rows - static_cast<int>(news.size()), size_.columns};
+  Frame frame = lay_out(view, settings_.prompts, rest, top_);
+  frame.row += news.size();
+  frame.rows.insert(frame.rows.begin(), std::make_move_iterator(news.begin()),
+                    std::make_move_iterator(news.end()));
+  terminal_.write(screen_.show(frame));
 }
 
 }  // namespace crescent::editor

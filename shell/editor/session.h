@@ -38,6 +38,8 @@ class Editor::Session {
 
   void draw();
   void draw_last();
+  void show(const View& view);
+  std::vector<CellRow> rows_of_news() const;
   std::vector<CellRow> rows_below() const;
   std::string history_hint();
   std::vector<Style> styles(size_t cursor) const;
@@ -71,7 +73,7 @@ class Editor::Session {
   Search search_;
   Size size_;
   size_t top_ = 0;
-  std::string hint_, killed_, keys_before_;
+  std::string news_, hint_, killed_, keys_before_;
   // the text that was typed before older entries were shown, and the part of it in front of the
   // cursor
   std::string draft_, draft_start_;

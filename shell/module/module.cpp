@@ -18,6 +18,7 @@
 #include "library/reflection.h"
 #include "library/scripts.h"
 #include "listing.h"
+#include "lua/state_lock.h"
 #include "models/checks.h"
 #include "models/graph.h"
 #include "models/layers.h"
@@ -30,6 +31,7 @@
 #include "training/studies.h"
 #include "training/training.h"
 #include "training/training_runs.h"
+#include "training/used_objects.h"
 #include "values/collector.h"
 #include "workers/worker_state.h"
 
@@ -69,7 +71,7 @@ void fill_object_types() {
 void begin_process() {
   fill_object_types();
   run_lua_plugins();
-  set_object_side({initialize_handle, root});
+  set_object_side({initialize_handle, root, uses_variable, uses_object});
   watch_tensor_memory(update_roots);
 }
 
@@ -154,9 +156,13 @@ void set_data_utilities(lua_State* L) {
 
 int open(lua_State* L) {
   reserve(L, 20);
-  static const CallablePtr clear =
-      bound("clear_session", &clear_session, {},
-            "Restarts the numbering of layer names and frees compiled programs and unused memory.");
+  static const CallablePtr clear = bound(
+      "clear_session",
+      [] {
+        StateLock::instance().await_batch_end();  // a step in the background uses the memory
+        clear_session();
+      },
+      {}, "Restarts the numbering of layer names and frees compiled programs and unused memory.");
   static std::once_flag begun;
   std::call_once(begun, begin_process);
   watch_collector(L);

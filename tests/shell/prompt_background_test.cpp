@@ -1,7 +1,42 @@
 // Training in the background at the prompt, and the tour `crescent demo`.
 #include "prompt_terminal.h"
 
+#include <chrono>
+
 using namespace crescent::prompt_tests;
+
+namespace {
+
+/// Lua code that trains a model in the background, with steps that take hundreds of milliseconds,
+/// and waits until the first step computes.
+std::string heavy_run(int units, int rows) {
+  const std::string width = std::to_string(units), batch = std::to_string(rows);
+  return "x = cr.ones { " + batch + ", " + width + " } model = cr.Sequential { cr.layers.Dense(" +
+         width + ", { input_shape = { " + width + " } }), cr.layers.Dense(" + width + ") } " +
+         "model:compile { optimizer = 'sgd', loss = 'mse' } " +
+         "run = model:fit_async(x, x, { epochs = 100000, batch_size = " + batch + " }) " +
+         "cr.sleep(0.5) print('beg' .. 'un')";
+}
+
+/// The seconds from the return key of the entry `first + i` to its result, for each i below
+/// `count`; the times are sorted.
+std::vector<double> answer_times(Terminal& terminal, int first, int count) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> times;
+  for (int i = 0; i < count; ++i) {
+    terminal.send(std::to_string(first) + "+" + std::to_string(i));
+    terminal.expect("+" + std::to_string(i));
+    usleep(30000);  // until the key is drawn; entries then begin at all times of a step
+    const auto begin = Clock::now();
+    terminal.send("\r");
+    terminal.expect(std::to_string(first + i));
+    times.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+}  // namespace
 
 TEST_CASE("a run in the background trains while the prompt waits for keys") {
   StateFolder state;
@@ -46,6 +81,56 @@ TEST_CASE("a run in the background trains while the prompt waits for keys") {
   usleep(100000);
   terminal.send("\x04");
   CHECK(terminal.end() == 0);
+}
+
+TEST_CASE("entries answer at once while a step that takes long computes") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  const std::vector<double> alone = answer_times(terminal, 10000, 30);
+  terminal.enter(heavy_run(1024, 4096));
+  terminal.expect("begun");
+  const std::vector<double> beside = answer_times(terminal, 20000, 30);
+  terminal.enter("print('run' .. 'ning', run) run:pause() print('pau' .. 'sed', run.state)");
+  terminal.expect("running\t<run: running, epoch");
+  terminal.expect("paused\tpaused");
+  terminal.enter(
+      "s = run:status() print('step', s.seconds / (s.epoch + s.batch), 'sec' .. 'onds')");
+  terminal.expect("step\t");
+  const double step = std::stod(terminal.expect("seconds"));
+  INFO("a step takes " << step << " s; entries alone " << alone[15] << " s at the median, "
+                       << alone[27] << " s at the ninth tenth; beside it " << beside[15] << " and "
+                       << beside[27] << " s");
+  CHECK(step > 0.1);
+  // A loaded machine delays entries with and without a run; on other machines the bound is 50 ms.
+  // One of ten entries may begin between two steps, when it has to wait. If all entries waited for
+  // the end of the step, the median would be half a step.
+  const bool is_loaded = alone[27] > 0.01;
+  const double bound = is_loaded ? step / 4 : std::min(0.05, step / 4);
+  CHECK(beside[15] < bound);
+  CHECK(beside[27] < bound);
+  terminal.enter("run:resume()");
+  terminal.send("\x04");
+  CHECK(terminal.end(60) == 0);
+}
+
+TEST_CASE("an entry that uses the model waits for the end of a batch, or for Ctrl-C") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.enter(heavy_run(2048, 4096));
+  terminal.expect("begun", 60);
+  terminal.enter("print('wait' .. 'ing') print('ans' .. 'wered', #model:get_weights())");
+  terminal.expect("waiting");
+  usleep(50000);
+  terminal.signal(SIGINT);
+  terminal.expect("interrupted while a run of fit_async processed a batch");
+  terminal.enter("print('still', run.state, 1 + 1)");
+  terminal.expect("still\trunning\t2");
+  terminal.enter("print('ans' .. 'wered', #model:get_weights())");
+  terminal.expect("answered\t4", 60);
+  terminal.enter("os.exit(5)");
+  CHECK(terminal.end(60) == 5);
 }
 
 TEST_CASE("the demo types its entries, a key goes on, q and Ctrl-C end it") {

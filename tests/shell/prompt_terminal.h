@@ -72,18 +72,20 @@ class Terminal {
   }
   void enter(const std::string& line) { send(line + "\r"); }
 
-  /// Reads until the text appears in the output since the last call; drops the output before it.
-  void expect(const std::string& text, int seconds = 30) {
+  /// Reads until the text appears in the output since the last call; returns the output before it.
+  std::string expect(const std::string& text, int seconds = 30) {
     size_t searched = 0;
     for (const time_t end = time(nullptr) + seconds; time(nullptr) <= end; read_some(100)) {
       if (const size_t at = seen_.find(text, searched); at != std::string::npos) {
+        std::string before = seen_.substr(0, at);
         seen_.erase(0, at + text.size());
-        return;
+        return before;
       }
       searched = seen_.size() - std::min(seen_.size(), text.size());
     }
     const std::string last = seen_.substr(seen_.size() - std::min<size_t>(seen_.size(), 2000));
     FAIL("no '" << text << "' within " << seconds << " s in what the terminal showed:\n" << last);
+    return "";
   }
   /// Sends a signal, as Ctrl-C sends SIGINT; unlike Ctrl-C it does not make the terminal discard
   /// pending output.

@@ -114,6 +114,35 @@ TEST_CASE("sessions leave the screens that they should") {
   }
 }
 
+TEST_CASE("news of a run in the background change in their place while an entry is typed") {
+  const TestFolder folder;
+  TestTerminal terminal(options_of({}, folder));
+  terminal.expect("[1]>");
+  for (const char* entry :
+       {"m = cr.Sequential({ cr.layers.Dense(1) }, { name = 'm' })",
+        "m:compile { optimizer = 'sgd', loss = 'mse' }; x, go = cr.ones { 4, 1 }, 0",
+        "wait = cr.callbacks.LambdaCallback { on_epoch_end = function() repeat",
+        "  cr.sleep(0.01) until os.remove 'go' end }",
+        "run = m:fit_async(x, x, { epochs = 3, callbacks = wait })"})
+    terminal.send(std::string(entry) + "\r");
+  terminal.expect("[5]>");
+  terminal.send("1000 +");
+  terminal.expect("[5]> 1000 +");
+  for (const char* status : {"running, epoch 2 of 3", "running, epoch 3 of 3", "ended, epoch 3"}) {
+    INFO(status);
+    std::ofstream(folder.path / "go") << "go";
+    terminal.expect(std::string("fit_async: model 'm': ") + status);
+    terminal.expect("[5]> 1000 +");
+    terminal.send("1 +");
+  }
+  terminal.send(" 1\r");
+  terminal.expect("1004");
+  const std::string screen = terminal.screen();
+  CHECK(screen.find("fit_async: model") == screen.rfind("fit_async: model"));
+  CHECK(screen.find("fit_async: model 'm': ended, epoch 3, loss") <
+        screen.find("[5]> 1000 +1 +1 +1 + 1"));
+}
+
 namespace {
 
 /// The longest line of the program's output, ignoring what the editor draws, the typed examples

@@ -8,6 +8,7 @@
 #include "base/readers_writer_lock.h"
 #include "crescent/device/lowering.h"
 #include "program/caller_entrance.h"
+#include "program/observed_computation.h"
 #include "program/program_cache.h"
 #include "program/recording/recorder.h"
 #include "program/recording/tape.h"
@@ -95,6 +96,7 @@ class Compiled final : public CachedProgram {
     }
     FrameLease(const FrameLease&) = delete;
     void run(std::span<const Tensor> inputs, Tensors& outputs) {
+      const ObservedComputation observed(program_.bindings_);
       program_.run(frame_, inputs, outputs);
     }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -16,15 +17,16 @@ namespace crescent::editor {
 namespace {
 
 constexpr int kWaking[] = {SIGWINCH, SIGCONT};
-int wakeup_file = -1;
+std::atomic<int> wakeup_file = -1;
 
 constexpr uint64_t kContinued = uint64_t{1} << 32;
 
-extern "C" void crescent_wake_editor(int signal) {
+void add_wakeup(uint64_t count) {
   const int error = errno;
-  const uint64_t count = signal == SIGCONT ? kContinued : 1;
   if (::write(wakeup_file, &count, sizeof count) < 0) errno = error;
 }
+
+extern "C" void crescent_wake_editor(int signal) { add_wakeup(signal == SIGCONT ? kContinued : 1); }
 
 /// A terminal that stays without line editing and echo while code of the user runs, and its
 /// original mode; restore_mode restores this mode if that code exits the process.
@@ -131,6 +133,8 @@ Wakeups::~Wakeups() {
 }
 
 int Wakeups::file() { return wakeup_file; }
+
+void Wakeups::wake() { add_wakeup(1); }
 
 bool Wakeups::clear() {
   uint64_t count = 0;

@@ -44,13 +44,15 @@ class Terminal {
 };
 
 /// While an object of this class exists, the signals SIGWINCH and SIGCONT make the file descriptor
-/// file() readable.
+/// file() readable, and so does wake().
 class Wakeups {
  public:
   Wakeups();
   ~Wakeups();
   Wakeups(const Wakeups&) = delete;
   static int file();
+  /// Makes file() readable. Any thread may call it.
+  static void wake();
   /// Makes the file descriptor unreadable again; returns true if the process was stopped and
   /// continued since the last call.
   static bool clear();

@@ -35,8 +35,7 @@ bool push_from_instance(lua_State* L) {
 /// the method of Layer, which runs the build of the class only once.
 bool is_build_from_outside(lua_State* L) {
   if (std::strcmp(lua_tostring(L, 2), "build") != 0) return false;
-  const auto layer = object_as<Layer>(L, 1);
-  const auto* instance = dynamic_cast<const Instance*>(layer.get());
+  const auto* instance = dynamic_cast<const Instance*>(peek_object(L, 1));
   return instance && !instance->is_building();
 }
 

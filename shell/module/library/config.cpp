@@ -13,15 +13,20 @@
 #include "crescent/system/file.h"
 #include "host/lua_plugins.h"
 #include "library/libraries.h"
+#include "lua/state_lock.h"
 
 namespace crescent::lua {
 namespace {
 
-// ---- the device
+// ---- the device, which stays the same while a step in the background computes
 
-void use_device(const std::string& name, const Names& options) { set_device(name, options.dict); }
+void use_device(const std::string& name, const Names& options) {
+  StateLock::instance().await_batch_end();
+  set_device(name, options.dict);
+}
 
 void set_option(std::string_view name, Value value) {
+  StateLock::instance().await_batch_end();
   set_device(device().class_name(), {{std::string(name), std::move(value)}});
 }
 
@@ -51,6 +56,7 @@ List devices() {
 // ---- other processes
 
 void use_named(const std::string& name, const Names& options) {
+  StateLock::instance().await_batch_end();
   use_communicator(name, options.dict);
 }
 

@@ -1,5 +1,7 @@
 #include "lua/handle.h"
 
+#include "lua/state_lock.h"
+
 namespace crescent::lua {
 namespace {
 
@@ -12,6 +14,16 @@ ObjectSide object_side{};
 void push_handles(lua_State* L) { push_weak_table(L, &handles_key, "v"); }
 
 void set_object_side(const ObjectSide& side) { object_side = side; }
+
+void await_use(const Variable& variable) {
+  StateLock& lock = StateLock::instance();
+  if (lock.is_within_step() && object_side.uses_variable(variable)) lock.await_batch_end();
+}
+
+void await_use(Object& object) {
+  StateLock& lock = StateLock::instance();
+  if (lock.is_within_step() && object_side.uses_object(object)) lock.await_batch_end();
+}
 
 void mark_objects(lua_State* L) {
   lua_pushboolean(L, true);
@@ -27,7 +39,9 @@ Object* peek_object(lua_State* L, int index) {
 
 Object* to_object(lua_State* L, int index) {
   Object* object = peek_object(L, index);
-  if (object) object_side.given(L, index, *object);
+  if (!object) return nullptr;
+  await_use(*object);
+  object_side.given(L, index, *object);
   return object;
 }
 

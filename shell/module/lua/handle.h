@@ -4,6 +4,7 @@
 #pragma once
 #include <lua.hpp>
 #include <new>
+#include <type_traits>
 
 #include "crescent/layer/input_spec.h"
 #include "crescent/layer/node.h"
@@ -47,13 +48,20 @@ inline bool has_metatable(lua_State* L, int index, const void* key) {
   return same;
 }
 
+/// Waits for the end of the batch if a step in the background computes that may use the variable or
+/// the object. Called before Lua code uses a variable or an object.
+void await_use(const Variable& variable);
+void await_use(Object& object);
+
 /// The C++ value in the handle at `index`; null if the value there is no such handle.
 template <class T>
 T* to_handle(lua_State* L, int index) {
   void* memory = lua_touserdata(L, index);
-  return memory && lua_type(L, index) == LUA_TUSERDATA && has_metatable(L, index, handle_key<T>())
-             ? static_cast<T*>(memory)
-             : nullptr;
+  if (!memory || lua_type(L, index) != LUA_TUSERDATA || !has_metatable(L, index, handle_key<T>()))
+    return nullptr;
+  T* value = static_cast<T*>(memory);
+  if constexpr (std::is_same_v<T, Variable>) await_use(*value);
+  return value;
 }
 
 template <class T>
@@ -74,6 +82,9 @@ struct ObjectSide {
   void (*initialize)(lua_State* L, const ObjectPtr& object);
   /// called when C++ may own the object from now on
   void (*given)(lua_State* L, int index, Object& object);
+  /// whether the step in the background that computes may use the variable or the object
+  bool (*uses_variable)(const Variable& variable);
+  bool (*uses_object)(Object& object);
 };
 void set_object_side(const ObjectSide& side);
 /// Marks the metatable on top of the stack as a metatable of objects.
@@ -82,7 +93,9 @@ void mark_objects(lua_State* L);
 /// The object at `index` for callers that may store it, so that C++ may own it from now on; null if
 /// the value is no object.
 Object* to_object(lua_State* L, int index);
-/// The object at `index` for callers that do not store it; null if the value is no object.
+/// The object at `index` for callers that neither store nor change it; null if the value is no
+/// object. It does not wait for a step in the background, which leaves the members of objects as
+/// they are.
 Object* peek_object(lua_State* L, int index);
 template <class T>
 std::shared_ptr<T> object_as(lua_State* L, int index) {

@@ -3,15 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "crescent/base/error.h"
 #include "crescent/system/interrupt.h"
 
 namespace crescent::lua {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // Interval between checks of the condition that a thread waits for.
 constexpr std::chrono::milliseconds kPollInterval{20};
 
 thread_local bool in_background = false;
+thread_local int separate_states = 0;  // number of SeparateState objects of this thread
+// When await_batch_end() stops waiting on this thread.
+thread_local StateLock::Time patience_end = StateLock::Time::max();
 
 }  // namespace
 
@@ -27,7 +33,7 @@ bool StateLock::is_background() { return in_background; }
 /// gets the lock.
 void StateLock::pass_on() {
   changed_.notify_all();
-  if (locked_ || wanted_) return;
+  if (locked_ || wanted_ || step_ != Step::none) return;
   const auto next = std::find_if(waiters_.begin(), waiters_.end(),
                                  [](const Waiter* waiter) { return waiter->ready(); });
   if (next == waiters_.end()) return;
@@ -43,12 +49,8 @@ void StateLock::unlock() {
 
 void StateLock::lock() {
   std::unique_lock lock(mutex_);
-  wait_for_lock(lock);
-}
-
-void StateLock::wait_for_lock(std::unique_lock<std::mutex>& lock) {
   wanted_ = true;
-  changed_.wait(lock, [this] { return !locked_; });
+  changed_.wait(lock, [this] { return is_free(); });
   wanted_ = false;
   locked_ = true;
 }
@@ -56,7 +58,7 @@ void StateLock::wait_for_lock(std::unique_lock<std::mutex>& lock) {
 bool StateLock::try_lock_for(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   wanted_ = true;
-  const bool free = changed_.wait_for(lock, time, [this] { return !locked_; });
+  const bool free = changed_.wait_for(lock, time, [this] { return is_free(); });
   wanted_ = false;
   locked_ = locked_ || free;
   return free;
@@ -73,19 +75,51 @@ void StateLock::unlock_until(const Condition& done, Time end) {
   {
     std::unique_lock lock(mutex_);
     while (!done() && !interrupted())
-      changed_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + kPollInterval));
+      changed_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
   }
   lock();
 }
 
-/// The lock is wanted again before the mutex is released, so a background thread has it for one turn
-/// and not until the system lets this thread go on.
 void StateLock::yield() {
   if (in_background || std::exchange(entry_begins_, false)) return;
+  relock_between_batches(Time::max());
+}
+
+bool StateLock::is_within_step() const {
+  return step_.load(std::memory_order_acquire) != Step::none && !in_background &&
+         separate_states == 0;
+}
+
+void StateLock::await_batch_end() {
+  if (!is_within_step()) return;
+  entry_begins_ = false;
+  if (relock_between_batches(patience_end)) return;
+  heed_interruption("a run of fit_async processed a batch");
+  fail("a run of fit_async processes a batch");
+}
+
+/// Unlocks, and locks when no batch is being processed; after an interruption or at the time `end`,
+/// locks as soon as the lock is free. Returns whether no batch is being processed. The lock is
+/// wanted again before the mutex is released, so a background thread has it for one turn and not
+/// until the system lets this thread go on.
+bool StateLock::relock_between_batches(Time end) {
   std::unique_lock lock(mutex_);
   locked_ = false;
   pass_on();
-  wait_for_lock(lock);
+  wanted_ = true;
+  const auto is_between = [this] { return !locked_ && step_ == Step::none; };
+  while (!is_between() && !interrupted() && Clock::now() < end)
+    changed_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
+  changed_.wait(lock, [this] { return is_free(); });
+  wanted_ = false;
+  locked_ = true;
+  return step_ == Step::none;
+}
+
+void StateLock::await_computed() {
+  if (!is_within_step()) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return step_ != Step::computing; });
 }
 
 void StateLock::lock_in_background(Condition ready) {
@@ -96,5 +130,27 @@ void StateLock::lock_in_background(Condition ready) {
   pass_on();
   changed_.wait(lock, [&] { return waiter.has_lock; });
 }
+
+void StateLock::begin_step() {
+  const std::lock_guard lock(mutex_);
+  step_ = Step::computing;
+  locked_ = false;
+  pass_on();
+}
+
+void StateLock::end_step() {
+  std::unique_lock lock(mutex_);
+  step_ = Step::computed;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return !locked_; });
+  step_ = Step::none;
+  locked_ = true;
+}
+
+StepPatience::StepPatience(std::chrono::milliseconds time) { patience_end = Clock::now() + time; }
+StepPatience::~StepPatience() { patience_end = StateLock::Time::max(); }
+
+SeparateState::SeparateState() { ++separate_states; }
+SeparateState::~SeparateState() { --separate_states; }
 
 }  // namespace crescent::lua

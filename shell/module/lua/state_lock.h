@@ -1,6 +1,9 @@
 // The lock of the Lua state. The thread of the script or prompt holds it, and unlocks it while it
-// waits; threads that train in the background lock it for one batch at a time.
+// waits; threads that train in the background lock it for one batch at a time, and unlock it within
+// the batch while a step computes. The thread of the script therefore holds the lock either between
+// two batches or while a step computes; then it must not use the variables and objects of the step.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -27,14 +30,27 @@ class StateLock {
   /// Unlocks until an interruption, or until `done` returns true; `done` is checked at regular
   /// intervals and at the time `end`.
   void unlock_until(const Condition& done, Time end = Time::max());
-  /// Lets one background thread that is ready lock once, unless an entry of the prompt has just
-  /// begun.
+  /// Lets one background thread that is ready process a batch, unless an entry of the prompt has
+  /// just begun.
   void yield();
+  /// Whether the calling thread, which holds the lock, is the thread of the script and a step
+  /// computes.
+  bool is_within_step() const;
+  /// Waits until no batch is being processed. Fails after an interruption, and when the time of a
+  /// StepPatience is over; the step may then still compute.
+  void await_batch_end();
+  /// Waits until no step computes, without unlocking: a thread that has computed a step continues
+  /// when the lock is unlocked.
+  void await_computed();
 
   // ---- for threads in the background, which lock one after the other
   /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
   /// changes.
   void lock_in_background(Condition ready);
+  /// Unlocks before a step computes, so that only the thread of the script can lock; end_step()
+  /// locks again after the step.
+  void begin_step();
+  void end_step();
   /// Whether the calling thread is a background thread.
   static bool is_background();
 
@@ -43,12 +59,19 @@ class StateLock {
     Condition ready;
     bool has_lock = false;
   };
+  enum class Step {
+    none,
+    computing,
+    computed  ///< the thread of the step waits for the lock and gets it next
+  };
   void pass_on();
-  void wait_for_lock(std::unique_lock<std::mutex>& lock);
+  bool is_free() const { return !locked_ && step_ != Step::computed; }
+  bool relock_between_batches(Time end);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool locked_ = true, wanted_ = false;  ///< wanted_: the thread of the script waits for the lock
+  std::atomic<Step> step_ = Step::none;  ///< changed by the thread of the step alone
   bool entry_begins_ = false;
   std::list<Waiter*> waiters_;
 };
@@ -59,6 +82,24 @@ class UnlockedState {
   UnlockedState() { StateLock::instance().unlock(); }
   ~UnlockedState() { StateLock::instance().lock_for_entry(); }
   UnlockedState(const UnlockedState&) = delete;
+};
+
+/// While an object of this class lives, await_batch_end() waits on its thread at most until `time`
+/// has passed since the object was created.
+class StepPatience {
+ public:
+  explicit StepPatience(std::chrono::milliseconds time);
+  ~StepPatience();
+  StepPatience(const StepPatience&) = delete;
+};
+
+/// While an object of this class lives, its thread works in a Lua state of its own, which the
+/// StateLock does not guard.
+class SeparateState {
+ public:
+  SeparateState();
+  ~SeparateState();
+  SeparateState(const SeparateState&) = delete;
 };
 
 }  // namespace crescent::lua

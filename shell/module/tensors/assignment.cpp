@@ -4,6 +4,7 @@
 #include "crescent/ops/elementwise.h"
 #include "crescent/program/element_writing.h"
 #include "crescent/tensor/strings.h"
+#include "lua/state_lock.h"
 #include "tensors/indexing.h"
 #include "tensors/selectors.h"
 
@@ -188,6 +189,7 @@ void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value
 
 int assign_elements(lua_State* L) {
   const Variable* variable = to_handle<Variable>(L, 1);
+  StateLock::instance().await_batch_end();  // the step may read the elements that are written
   Tensor tensor = to_tensor(L, 1);
   if (tensor.is_abstract()) expect_writable(tensor);
   const Selectors selectors = selectors_at(L, 2, tensor.shape());

@@ -3,15 +3,32 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <span>
 
 #include "crescent/system/thread.h"
+#include "host/computation_observer.h"
 #include "lua/state_lock.h"
+#include "training/computing_step.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// The intervals between notes of the status, and between calls of the listener on average.
+constexpr std::chrono::milliseconds kBetweenNotes{10}, kBetweenReports{100};
+// Calls of the listener that were not made within this time may be made one right after another.
+constexpr std::chrono::seconds kBurst{1};
+
+/// An observer that does nothing. While it exists, the Lua state stays locked while functions
+/// compute.
+struct NullObserver final : ComputationObserver {
+  void begin(std::span<const Program::Binding>) noexcept override {}
+  void end() noexcept override {}
+};
+
+std::atomic<void (*)()> run_listener = nullptr;
 
 void block_signals() {
   sigset_t all;
@@ -23,10 +40,17 @@ std::string of_count(const char* before, int64_t number, int64_t count) {
   return concat(before, number, count < 0 ? "" : concat(" of ", count));
 }
 
+AsyncRun::Status status_without_logs(const TrainingRun& run) {
+  return {run.epoch(), run.epochs(), run.batch(), run.batches(), run.validating(), {}, 0};
+}
+
 }  // namespace
 
 AsyncRun::AsyncRun(lua_State* L, TrainingRunPtr run)
-    : run_(std::move(run)), lua_(lua_newthread(L)), anchor_(L, -1) {
+    : run_(std::move(run)),
+      lua_(lua_newthread(L)),
+      anchor_(L, -1),
+      noted_(status_without_logs(*run_)) {
   lua_pop(L, 1);
 }
 
@@ -35,6 +59,35 @@ AsyncRun::~AsyncRun() { join(); }
 void AsyncRun::start() {
   thread_ = start_thread([this] { work(); });
   if (!thread_.joinable()) fail("fit_async: the system starts no thread");
+}
+
+AsyncRun::Status AsyncRun::noted_status() const {
+  const std::lock_guard lock(mutex_);
+  return noted_;
+}
+
+bool AsyncRun::tell_place() {
+  const EpochOfState now = epoch_of_state();
+  return std::exchange(told_place_, now) != now;
+}
+
+AsyncRun::Status AsyncRun::status() const {
+  if (state_ == State::paused && is_computing(run_->model()))
+    StateLock::instance().await_batch_end();
+  refresh();
+  return noted_status();
+}
+
+void AsyncRun::refresh() const {
+  if (!is_computing(run_->model())) note_status();
+}
+
+void AsyncRun::note_status() const {
+  Status now = status_without_logs(*run_);
+  now.logs = run_->logs();
+  now.seconds = seconds_;
+  const std::lock_guard lock(mutex_);
+  noted_ = std::move(now);
 }
 
 void AsyncRun::pause() {
@@ -89,6 +142,7 @@ void AsyncRun::wait_until(Done done) {
 void AsyncRun::work() {
   block_signals();
   const SignalsElsewhere elsewhere;
+  const ComputingStep step(run_->model(), [this] { return !is_over(); });
   StateLock& lock = StateLock::instance();
   for (bool over = false; !over; lock.unlock()) {
     lock.lock_in_background([this] { return state_ != State::paused || steps_ > 0; });
@@ -104,7 +158,9 @@ void AsyncRun::advance() {
     static_cast<const AsyncRun*>(self)->run_->advance(1);
     return 0;
   };
-  if (guarded(lua_, body, this) < 0) {
+  const bool has_failed = guarded(lua_, body, this) < 0;
+  if (is_over()) return;  // the run was abandoned while a step computed
+  if (has_failed) {
     error_ = text_of(lua_, -1);
     told_ = false;
     state_ = State::failed;
@@ -112,9 +168,33 @@ void AsyncRun::advance() {
     state_ = State::ended;
   }
   lua_settop(lua_, 0);
-  if (steps_ > 0) --steps_;
   seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  report();
+  if (steps_ > 0) --steps_;
 }
+
+/// Notes the status after a batch, unless it was just noted and the run goes on, and calls the
+/// listener if the run has begun another epoch, ended or failed.
+void AsyncRun::report() {
+  const auto now = Clock::now();
+  const EpochOfState here(state_, run_->epoch());
+  const bool is_news = here != reported_ && (is_over() || now >= next_report_);
+  if (!is_news && state_ == State::running && now - noted_at_ < kBetweenNotes) return;
+  const NullObserver observer;
+  const auto body = [](lua_State*, const void* self) {
+    static_cast<const AsyncRun*>(self)->note_status();
+    return 0;
+  };
+  guarded(lua_, body, this);  // an error of a metric is raised when the epoch ends
+  lua_settop(lua_, 0);
+  noted_at_ = Clock::now();
+  if (!is_news) return;
+  reported_ = here;
+  next_report_ = std::max(next_report_, now - kBurst) + kBetweenReports;
+  if (void (*const listener)() = run_listener) listener();
+}
+
+void set_run_listener(void (*listener)()) { run_listener = listener; }
 
 /// The list is never destroyed, since the process may exit while runs continue.
 std::vector<AsyncRunPtr>& async_runs() {
@@ -125,14 +205,15 @@ std::vector<AsyncRunPtr>& async_runs() {
 void expect_not_in_training(const Model& model, const char* what) {
   for (const AsyncRunPtr& run : async_runs())
     if (!run->is_over() && &run->run().model() == &model && !run->is_own_thread())
-      fail(what, ": model '", model.name(), "' is in training by fit_async (", place_of(run->run()),
+      fail(what, ": model '", model.name(), "' is in training by fit_async (",
+           position_text(status_without_logs(run->run())),
            "): run:wait() until it has ended, or run:stop() it");
 }
 
-std::string place_of(const TrainingRun& run) {
-  const int64_t epoch = std::min(run.epoch() + 1, std::max<int64_t>(run.epochs(), 1));
-  return of_count(run.validating() ? "validation of epoch " : "epoch ", epoch, run.epochs()) +
-         of_count(", batch ", run.batch(), run.batches());
+std::string position_text(const AsyncRun::Status& status) {
+  const int64_t epoch = std::min(status.epoch + 1, std::max<int64_t>(status.epochs, 1));
+  return of_count(status.validating ? "validation of epoch " : "epoch ", epoch, status.epochs) +
+         of_count(", batch ", status.batch, status.batches);
 }
 
 }  // namespace crescent::lua

@@ -1,7 +1,10 @@
 // A run of fit_async is a thread that repeatedly locks the Lua state, processes one batch and
-// unlocks the state. Other code that holds the lock therefore finds the model between two batches.
+// unlocks the state. While a step of the batch computes, the state is unlocked too
+// (computing_step.h). The status of the run is noted after batches and can be read at any time.
 #pragma once
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -19,24 +22,40 @@ class AsyncRun final : public Object {
   std::string class_name() const override { return "AsyncRun"; }
   void start();
 
+  /// The epoch, batch and logs of a run, as of the end of a batch.
+  struct Status {
+    int64_t epoch = 0, epochs = 0, batch = 0, batches = -1;  ///< as those of a TrainingRun
+    bool validating = false;
+    NamedValues logs;
+    double seconds = 0;  ///< spent on batches
+  };
+
+  // The functions below may be called by any thread at any time.
+  State state() const { return state_; }
+  bool is_over() const { return state_ == State::ended || state_ == State::failed; }
+  /// The error of a run that has failed; empty for other runs.
+  std::string error() const { return state_ == State::failed ? error_ : ""; }
+  /// The status that was noted last: after the last batch, or some milliseconds ago.
+  Status noted_status() const;
+
+  // The functions below may only be called by the thread of the script and of the prompt.
+  /// Marks the error as reported to the user; returns true if it had not been reported.
+  bool tell_error() { return !told_.exchange(true); }
+  /// Marks the noted epoch and the state as reported to the user; returns true if one of them had
+  /// not been reported.
+  bool tell_place();
+  bool is_told() const { return told_place_ == epoch_of_state(); }
+
   // The functions below may only be called by the thread that holds the lock of the Lua state.
   TrainingRun& run() const { return *run_; }
   const TrainingRunPtr& shared_run() const { return run_; }
-  State state() const { return state_; }
-  bool is_over() const { return state_ == State::ended || state_ == State::failed; }
   /// Whether the calling thread is that of the run.
   bool is_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
-  const std::string& error() const { return error_; }
-  double seconds() const { return seconds_; }
-  /// Marks the error as reported to the user; returns true if it had not been reported.
-  bool tell_error() { return !std::exchange(told_, true); }
-
-  /// Marks the current epoch and state as reported to the user; returns true if one of them had not
-  /// been reported.
-  bool tell_place() {
-    const std::pair place(state_.load(), run_->epoch());
-    return std::exchange(told_place_, place) != place;
-  }
+  /// The current status; while a step computes, the status before its batch. If the run is paused,
+  /// the function first waits for the end of the batch.
+  Status status() const;
+  /// Notes the status, unless a step computes.
+  void refresh() const;
 
   void pause();
   void resume();
@@ -53,32 +72,47 @@ class AsyncRun final : public Object {
   void expect_other_thread() const;
   template <class Done>
   void wait_until(Done done);
+  using EpochOfState = std::pair<State, int64_t>;
+  EpochOfState epoch_of_state() const { return {state_, noted_status().epoch}; }
   void work();
   void advance();
+  void note_status() const;
+  void report();
 
   TrainingRunPtr run_;
   lua_State* lua_;  ///< the Lua thread in which callbacks run
   Ref anchor_;
   std::thread thread_;
   std::atomic<State> state_ = State::running;
-  std::atomic<int64_t> steps_ = 0;  ///< batches that a paused run may still process
-  std::string error_;
-  bool told_ = true;  ///< whether the error was reported to the user
-  std::pair<State, int64_t> told_place_{State::running, -1};
+  std::atomic<int64_t> steps_ = 0;               ///< batches that a paused run may still process
+  std::string error_;                            ///< does not change once the state is `failed`
+  std::atomic<bool> told_ = true;                ///< whether the error was reported to the user
+  EpochOfState told_place_{State::running, -1};  ///< the epoch and state reported to the user
   double seconds_ = 0;
+
+  mutable std::mutex mutex_;  ///< of noted_
+  mutable Status noted_;
+  // The thread of the run uses these: when the status was noted, when the listener may be called
+  // again, and the epoch and state that were reported to it.
+  std::chrono::steady_clock::time_point noted_at_, next_report_;
+  EpochOfState reported_{State::running, 0};
 };
 using AsyncRunPtr = std::shared_ptr<AsyncRun>;
 
-/// The runs that are not over, and those whose error has not been reported to the user.
+/// The runs that are not over, and those whose end or error has not been reported to the user.
 std::vector<AsyncRunPtr>& async_runs();
 
 /// Fails if a background thread trains the model, unless the calling thread is this thread.
 void expect_not_in_training(const Model& model, const char* what);
 
-/// The state as text: "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
-std::string status_text(AsyncRun& run);
+/// Sets a function that is called on the thread of a run after a batch with which the run has begun
+/// another epoch, ended or failed, several times a second at most.
+void set_run_listener(void (*listener)());
 
-/// The position of a run as text; epochs and batches count from 1: "epoch 2 of 3, batch 5 of 63".
-std::string place_of(const TrainingRun& run);
+/// The state as text: "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
+std::string status_text(const AsyncRun& run, const AsyncRun::Status& status);
+
+/// The epoch and the batch as text, counted from 1: "epoch 2 of 3, batch 5 of 63".
+std::string position_text(const AsyncRun::Status& status);
 
 }  // namespace crescent::lua

@@ -26,6 +26,23 @@ void forget_ended() {
                 [](const AsyncRunPtr& run) { return run->state() == AsyncRun::State::ended; });
 }
 
+/// Replaces os.exit, which is the first upvalue: waits until no step computes, since the end of the
+/// process destroys objects that a step uses.
+extern "C" int crescent_exit(lua_State* L) {
+  StateLock::instance().await_computed();
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 0);
+  return 0;
+}
+
+void guard_exit(lua_State* L) {
+  const Height height(L);
+  if (lua_getglobal(L, "os") != LUA_TTABLE || lua_getfield(L, -1, "exit") != LUA_TFUNCTION) return;
+  lua_pushcclosure(L, crescent_exit, 1);
+  lua_setfield(L, -2, "exit");
+}
+
 /// A finalizer that runs when the Lua state is closed: ends the threads before the objects that
 /// they use are destroyed.
 extern "C" int crescent_abandon_runs(lua_State*) {
@@ -49,6 +66,7 @@ void guard_state(lua_State* L) {
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &guard_key);
+  guard_exit(L);
 }
 
 int fit_async(lua_State* L) {
@@ -64,44 +82,44 @@ int fit_async(lua_State* L) {
   return 1;
 }
 
-NamedValues logs_of(AsyncRun& run) { return run.run().logs(); }
-
 }  // namespace
 
-std::string status_text(AsyncRun& run) {
-  std::string text = name_of(run.state());
-  text += ", " + (run.state() == AsyncRun::State::ended ? concat("epoch ", run.run().epoch())
-                                                        : place_of(run.run()));
-  for (const auto& [name, value] : logs_of(run)) text += log_text(name, value);
-  return run.error().empty() ? text : text + ": " + run.error();
+std::string status_text(const AsyncRun& run, const AsyncRun::Status& status) {
+  const AsyncRun::State state = run.state();
+  std::string text = name_of(state);
+  text += ", " + (state == AsyncRun::State::ended ? concat("epoch ", status.epoch)
+                                                  : position_text(status));
+  for (const auto& [name, value] : status.logs) text += log_text(name, value);
+  const std::string error = run.error();
+  return error.empty() ? text : text + ": " + error;
 }
 
 namespace {
 
 std::string run_title(AsyncRun& run) {
+  const AsyncRun::Status now = run.status();
   run.tell_place();
-  return "<run: " + status_text(run) + ">";
+  return "<run: " + status_text(run, now) + ">";
 }
 
-Value status_value(AsyncRun& run) {
+Value status_value(const AsyncRun& run, const AsyncRun::Status& status) {
   Dict logs;
-  for (const auto& [name, value] : logs_of(run)) logs.set(name, value);
-  const TrainingRun& of = run.run();
-  Dict status{{"state", name_of(run.state())}, {"epoch", of.epoch()},
-              {"epochs", of.epochs()},         {"batch", of.batch()},
-              {"validating", of.validating()}, {"logs", std::move(logs)},
-              {"seconds", run.seconds()}};
-  if (of.batches() >= 0) status.set("batches", of.batches());
-  if (!run.error().empty()) status.set("error", run.error());
-  return status;
+  for (const auto& [name, value] : status.logs) logs.set(name, value);
+  Dict fields{{"state", name_of(run.state())},   {"epoch", status.epoch},
+              {"epochs", status.epochs},         {"batch", status.batch},
+              {"validating", status.validating}, {"logs", std::move(logs)},
+              {"seconds", status.seconds}};
+  if (status.batches >= 0) fields.set("batches", status.batches);
+  if (const std::string error = run.error(); !error.empty()) fields.set("error", error);
+  return fields;
 }
 
 OnStack status(AsyncRun& run) {
-  run.tell_place();
   StateLock::instance().yield();
-  lua_State* L = current();
+  const AsyncRun::Status now = run.status();
+  run.tell_place();
   run.tell_error();
-  push_report(L, status_value(run), status_text(run));
+  push_report(current(), status_value(run, now), status_text(run, now));
   return {};
 }
 
@@ -189,8 +207,9 @@ void add_fit_async(Type& model) {
       {"x: a tensor, a structure of them, or a dataset", "y: a tensor or a structure of them=nil"},
       "Trains in the background: takes what fit takes and returns a run at once. Training proceeds "
       "while the prompt waits for keys, and in scripts within run:wait(), cr.sleep() and other "
-      "calls of the run; in between, the model can be inspected and its options changed. It shows "
-      "no progress.",
+      "calls of the run. The model can be inspected and its options changed between two batches; "
+      "code that does not use the model need not wait for the end of a batch. It shows no "
+      "progress.",
       &schema<FitOptions>("fit"));
 }
 

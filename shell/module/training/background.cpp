@@ -13,14 +13,29 @@ std::vector<std::string> untold_errors_of_runs() {
   return errors;
 }
 
-std::vector<std::string> news_of_runs() {
-  std::vector<std::string> news;
-  for (const AsyncRunPtr& run : async_runs())
-    if (run->tell_place() && run->state() != AsyncRun::State::failed)
-      news.push_back(
-          concat("fit_async: model '", run->run().model().name(), "': ", status_text(*run)));
-  std::erase_if(async_runs(), [](const AsyncRunPtr& run) { return run->is_over(); });
+std::vector<std::pair<const void*, std::string>> news_of_runs() {
+  std::vector<std::pair<const void*, std::string>> news;
+  for (const AsyncRunPtr& run : async_runs()) {
+    const bool is_told = run->state() == AsyncRun::State::failed && !run->tell_error();
+    if (run->tell_place() && !is_told)
+      news.emplace_back(run.get(), concat("fit_async: model '", run->run().model().name(),
+                                          "': ", status_text(*run, run->noted_status())));
+  }
   return news;
+}
+
+void set_news_listener(void (*listener)()) { set_run_listener(listener); }
+
+void refresh_runs() {
+  for (const AsyncRunPtr& run : async_runs()) {
+    try {
+      run->refresh();
+    } catch (const Error&) {
+      // an error of a metric is raised when the epoch ends
+    }
+  }
+  std::erase_if(async_runs(),
+                [](const AsyncRunPtr& run) { return run->is_over() && run->is_told(); });
 }
 
 void stop_runs() {

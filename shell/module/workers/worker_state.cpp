@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "crescent/system/interrupt.h"
+#include "lua/state_lock.h"
 #include "values/convert.h"
 #include "values/interruption.h"
 
@@ -26,6 +27,7 @@ extern "C" int crescent_work(lua_State* L) {
 /// state.
 void protect(lua_State* L, const ProtectedCall& work) {
   const SignalsElsewhere signals;
+  const SeparateState separate;
   lua_settop(L, 0);
   lua_pushcfunction(L, crescent_work);
   lua_pushlightuserdata(L, const_cast<ProtectedCall*>(&work));

@@ -3,11 +3,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "assistance.h"
 #include "crescent/base/error.h"
@@ -45,18 +48,46 @@ std::string startup_path() {
 }
 
 /// Calls f if the Lua state becomes free within a short time; a run in the background may hold its
-/// lock for a batch.
+/// lock. If f uses objects of a step that computes, f fails unless the batch ends within a short
+/// time.
 template <class F>
 auto unless_busy(F f) -> decltype(f()) {
   constexpr std::chrono::milliseconds kSoon{20};
   lua::StateLock& lock = lua::StateLock::instance();
   if (!lock.try_lock_for(kSoon)) return {};
+  const lua::StepPatience patience(kSoon);
   auto result = f();
   lock.unlock();
   return result;
 }
 
-editor::Callbacks callbacks(lua_State* L, EntryChecker& checker) {
+/// The lines above an entry that report runs in the background: the latest line of each run.
+class News {
+ public:
+  /// Removes the lines that were shown above the previous entry.
+  void begin_entry() {
+    lua::refresh_runs();
+    lines_.clear();
+  }
+
+  /// The lines, each with a newline, after the latest news have been added.
+  std::string text() {
+    for (auto& [run, line] : lua::news_of_runs()) {
+      const auto known = std::find_if(lines_.begin(), lines_.end(),
+                                      [&](const auto& each) { return each.first == run; });
+      auto& slot = known == lines_.end() ? lines_.emplace_back(run, "") : *known;
+      slot.second = printable(line) + "\n";
+    }
+    std::string text;
+    for (const auto& [run, line] : lines_) text += line;
+    return text;
+  }
+
+ private:
+  std::vector<std::pair<const void*, std::string>> lines_;
+};
+
+editor::Callbacks callbacks(lua_State* L, EntryChecker& checker, News& news) {
   return {[&](const std::string& text) { return checker.is_complete(text); },
           [](const std::string& text, size_t cursor) { return lua_styles(text, cursor); },
           [L](const std::string& text, size_t cursor) {
@@ -64,19 +95,13 @@ editor::Callbacks callbacks(lua_State* L, EntryChecker& checker) {
           },
           [L](const std::string& text, size_t cursor) {
             return unless_busy([&] { return completions(L, text, cursor); });
-          }};
+          },
+          [&] { return isatty(STDIN_FILENO) ? news.text() : ""; }};
 }
 
 void tell_of_failed_runs() {
   for (const std::string& error : lua::untold_errors_of_runs())
     std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
-}
-
-/// The text above the next prompt: errors and progress of runs in the background.
-std::string news() {
-  std::string text;
-  for (const std::string& line : lua::news_of_runs()) text += printable(line) + "\n";
-  return text;
 }
 
 editor::Settings settings() {
@@ -95,13 +120,13 @@ editor::Editor::Result read(editor::Editor& editor, std::string& text) {
 }
 
 /// Reads and runs entries. Without a terminal no prompts are shown.
-void read_entries(editor::Editor& editor, Session& session) {
+void read_entries(editor::Editor& editor, Session& session, News& news) {
   using Result = editor::Editor::Result;
   const bool is_asked = isatty(STDIN_FILENO);
   for (std::string text; !told_to_end() && !session.has_ended();) {
     editor.set_prompts(is_asked ? prompts(session.number()) : editor::Prompts{"", ""});
     tell_of_failed_runs();
-    editor.set_news(is_asked ? news() : "");
+    news.begin_entry();
     const Result result = read(editor, text);
     tell_of_failed_runs();
     if (result == Result::end && is_asked) std::printf("\n");
@@ -130,8 +155,10 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   // A second state, because L may be busy when Enter is pressed.
   const LuaState parser(luaL_newstate(), lua_close);
   EntryChecker checker(parser ? parser.get() : L);
-  editor::Editor editor(callbacks(L, checker), settings());
-  read_entries(editor, session);
+  News news;
+  editor::Editor editor(callbacks(L, checker, news), settings());
+  lua::set_news_listener(editor::wake_editor);
+  read_entries(editor, session, news);
   variables.close();
   return told_to_end() ? 1 : session.status();
 }

@@ -1,0 +1,50 @@
+#include "training/used_objects.h"
+
+#include <algorithm>
+
+#include "crescent/layer/training.h"
+#include "instances/instance.h"
+#include "training/async_run.h"
+#include "training/computing_step.h"
+
+namespace crescent::lua {
+namespace {
+
+template <class... T>
+bool is_one_of(const Object& object) {
+  return (dynamic_cast<const T*>(&object) || ...);
+}
+
+/// Whether Lua code may use the object while any step computes: an object without variables, or a
+/// run, whose methods wait for the step where this is necessary.
+bool is_passive(const Object& object) {
+  return is_one_of<AsyncRun, History, Dataset, Loss, Activation, Initializer, Regularizer,
+                   Constraint, Schedule>(object);
+}
+
+/// Whether the layer or one of its sublayers is written in Lua, so that not all variables that it
+/// uses are known.
+bool has_lua(Layer& layer) {
+  const std::vector<Layer*> all = layer.flatten_layers();
+  return std::any_of(all.begin(), all.end(), [](const Layer* each) {
+    return dynamic_cast<const Instance*>(each) != nullptr;
+  });
+}
+
+}  // namespace
+
+bool uses_variable(const Variable& variable) {
+  return computing_step()->uses_any_of(ids_of({variable}));
+}
+
+bool uses_object(Object& object) {
+  if (auto* layer = dynamic_cast<Layer*>(&object))
+    return has_lua(*layer) || computing_step()->uses_any_of(ids_of_layer(*layer));
+  if (auto* metric = dynamic_cast<Metric*>(&object))
+    return computing_step()->uses_any_of(ids_of(metric->variables()));
+  if (auto* optimizer = dynamic_cast<Optimizer*>(&object))
+    return computing_step()->uses_any_of(ids_of(optimizer->state()));
+  return !is_passive(object);
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,236 @@
+-- A script runs while steps of model:fit_async compute: code that uses the model finds it between
+-- two batches, other code does not wait, and the weights are bit-identical to those of fit.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+local function weights(model)
+  local all = {}
+  for k, weight in ipairs(model:get_weights()) do all[k] = weight:totable() end
+  return all
+end
+
+-- A model of two layers with equal values and gradients, so wide that steps take milliseconds.
+local function twins(width)
+  local input = cr.Input { shape = { width } }
+  local function one(name)
+    return layers.Dense(width, { kernel_initializer = "glorot_uniform", use_bias = false,
+      name = name })
+  end
+  local left, right = one "left", one "right"
+  local model = cr.Model { inputs = input, outputs = left(input) + right(input) }
+  right:set_weights(left:get_weights())
+  model:compile { optimizer = "adam", loss = "mse" }
+  return model, left, right
+end
+
+-- A script that wakes while a step computes waits for its end only if it uses the model; it then
+-- finds the model between two batches.
+cr.random.seed(1)
+local model, left, right = twins(768)
+local x, y = cr.random.normal { 4096, 768 }, cr.random.normal { 4096, 768 }
+local other = cr.Sequential { layers.Dense(3, { input_shape = { 2 } }) }
+other:compile { optimizer = "sgd", loss = "mse" }
+local run = model:fit_async(x, y, { epochs = 1000, batch_size = 2048, shuffle = false })
+while run:status().batch < 1 do end
+local function median(values)
+  table.sort(values)
+  return values[(#values + 1) // 2]
+end
+local function batches()
+  local status = run:status()
+  return status.epoch * 2 + status.batch
+end
+local free, waiting = {}, {}
+local started, first = cr.utils.clock(), batches()
+local left_kernel, right_kernel = left.kernel, right.kernel
+for _ = 1, 15 do
+  local begin = cr.utils.clock()
+  cr.sleep(0.002)
+  assert(tostring(run):find "running")
+  assert((cr.tensor { 1, 2 } + 1):sum():item() == 5)
+  assert(cr.Variable(cr.ones { 2 }).value:sum():item() == 2)
+  assert(other:predict(cr.ones { 1, 2 }).shape[2] == 3 and #other:get_weights() == 2)
+  assert(layers.Dense(2)(cr.ones { 1, 2 }).shape[2] == 2)
+  free[#free + 1] = cr.utils.clock() - begin
+  begin = cr.utils.clock()
+  assert(ops.all(ops.equal(left_kernel.value, right_kernel.value)):item(), "amid a step")
+  waiting[#waiting + 1] = cr.utils.clock() - begin
+end
+local step = (cr.utils.clock() - started) / (batches() - first)
+free, waiting = median(free), median(waiting)
+print(string.format("a batch takes %.0f ms, 2 ms of sleep and what does not touch the model "
+  .. "%.1f ms, what does %.0f ms", step * 1e3, free * 1e3, waiting * 1e3))
+assert(free < step / 2, "it waited for the batch")
+assert(waiting > step / 4, "what uses the model did not wait")
+run:pause() -- does not wait; the status of a paused run is that at the end of its batch
+local paused = batches()
+run:step(2)
+assert(batches() == paused + 2 and run.state == "paused")
+run:stop()
+
+-- The actions of a script while steps compute.
+local captured = x:slice({ 1, 1 }, { 8, 8 }):clone()
+local counter = cr.Variable(0)
+local actions = {
+  function() return 1 + 1 end,
+  function() return cr.random.normal { 16, 16 }:matmul(cr.ones { 16, 16 }):sum():item() end,
+  function() return cr.plot({ 1, 2 }, { 3, 4 }, { file = check.picture }) end,
+  function() other:fit(cr.ones { 4, 2 }, cr.ones { 4, 3 }, { verbose = 0 }) end,
+  function() return other:predict(cr.ones { 4, 2 }) end,
+  function() return cr.Sequential { layers.Dense(4), layers.Dropout(0.5) }:predict(captured) end,
+  function() counter:assign(counter.value + 1) end,
+  function() captured[1] = captured[2] end,
+  function() collectgarbage() end,
+  function() collectgarbage "step" end,
+  function(one) return one:predict(captured) end,
+  function(one) return one:get_weights() end,
+  function(one) return one.layers[1].weights[1].value:sum():item() end,
+  function(one) return one.optimizer.learning_rate, one.optimizer.iterations.value:item() end,
+  function(one) return one.metrics_names, #one.layers end,
+  function(one) one:summary { print_fn = function() end } end,
+  function(one) return cr.models.clone_model(one):predict(captured) end,
+  function(one, job) -- fails during the run, and after it because of the targets
+    local ok, why = pcall(one.evaluate, one, captured, captured)
+    assert(not ok and (tostring(why):find "in training" or job.state == "ended"), why)
+  end,
+  function(_, job) return job.state, job.history.history, tostring(job) end,
+  function(_, job) return job.model.name, job.training_run end,
+  function(_, job) job:pause(); job:resume() end,
+  function(_, job) job:pause(); job:step(1); job:resume() end,
+  function() cr.config.set_program_cache(1 << 24) end,
+  function() return setmetatable({}, { __gc = function() return other.name end }) end,
+  function(one) return setmetatable({}, { __gc = function() return one:get_weights() end }) end,
+}
+check.picture = check.temporary ".txt"
+
+local function with_entries(build, data, targets, more)
+  local results, entries = {}, 0
+  for _, how in ipairs { "fit", "fit_async" } do
+    cr.random.seed(7)
+    local one = build()
+    local options = { epochs = 4, batch_size = 64, verbose = 0, validation_split = 0.25 }
+    for name, value in pairs(more and more(one) or {}) do options[name] = value end
+    local input = type(data) == "function" and data() or data
+    if type(data) == "function" then options.validation_split = nil end
+    if how == "fit" then
+      one:fit(input, targets, options)
+    else
+      local job = one:fit_async(input, targets, options)
+      while job.state ~= "ended" do
+        cr.sleep(math.random(3) == 1 and math.random() * 1e-3 or 0)
+        entries = entries + 1
+        actions[math.random(#actions)](one, job)
+        if job.state == "failed" then job:wait() end
+      end
+    end
+    results[how] = weights(one)
+  end
+  check.same(results.fit_async, results.fit)
+  return entries
+end
+
+math.randomseed(tonumber(os.getenv "CRESCENT_TEST_SEED" or 3))
+x, y = cr.random.normal { 1024, 8 }, cr.random.normal { 1024, 2 }
+local function sequential(options)
+  return function()
+    local one = cr.Sequential { layers.Dense(256, { activation = "tanh", input_shape = { 8 } }),
+      layers.Dropout(0.3), layers.Dense(256, { activation = "relu" }), layers.BatchNormalization(),
+      layers.Dense(2) }
+    local all = { optimizer = "adam", loss = "mse", metrics = { "mae" } }
+    for name, value in pairs(options or {}) do all[name] = value end
+    one:compile(all)
+    return one
+  end
+end
+local Scaled = cr.Layer:subclass "ScaledHere"
+function Scaled:build() self.scale = self:add_weight { shape = {}, initializer = "ones" } end
+function Scaled:call(given) return given * self.scale end
+local Own = cr.Model:subclass "OwnWithEntries"
+function Own:init() self.dense, self.scaled = layers.Dense(2), Scaled {} end
+function Own:call(given) return self.scaled(self.dense(given)) end
+function Own:train_step(given)
+  local loss
+  local tape = cr.GradientTape(function()
+    loss = ops.mean(ops.square(self(given.x, { training = true }) - given.y))
+  end)
+  self.optimizer:apply_gradients(tape:gradient(loss, self.trainable_weights),
+    self.trainable_weights)
+  return { loss = loss + cr.ops.sum(cr.random.normal { 2 }) * 0 } -- the generator of the process
+end
+local function own()
+  local one = Own {}
+  one:compile { optimizer = "sgd", loss = "mse" }
+  one:predict(x:slice(1, 1)) -- builds the model before an entry can draw random numbers
+  return one
+end
+local function generator()
+  local at = 0
+  return function()
+    at = at % 960 + 1
+    return x:slice(at, at + 63), y:slice(at, at + 63)
+  end
+end
+local function callbacks(one)
+  return { callbacks = cr.callbacks.LambdaCallback {
+    on_train_batch_end = function(batch)
+      local before = one:get_weights()
+      one:predict(captured)
+      other:predict(cr.ones { 4, 2 })
+      for k, weight in ipairs(one:get_weights()) do
+        assert(ops.all(ops.equal(weight, before[k])):item(), "changed within batch " .. batch)
+      end
+    end,
+    on_epoch_end = function() collectgarbage() end } }
+end
+
+local entries = with_entries(sequential(), x, y, function() return { epochs = 200 } end)
+entries = entries + with_entries(sequential(), x, y, callbacks)
+entries = entries + with_entries(sequential { run_eagerly = true }, x, y,
+  function() return { epochs = 1 } end)
+entries = entries + with_entries(sequential { loss = function(t, p) return ops.square(t - p) end },
+  x, y)
+entries = entries + with_entries(own, x, y)
+entries = entries + with_entries(sequential(), generator, nil,
+  function() return { steps_per_epoch = 12, batch_size = cr.null } end)
+print(entries .. " entries")
+assert(entries > 500)
+
+-- Two runs of models that share a layer take turns.
+local shared = layers.Dense(512, { input_shape = { 8 }, kernel_initializer = "ones" })
+local function sharing(rate)
+  local one = cr.Sequential { shared, layers.Dense(2, { kernel_initializer = "ones" }) }
+  one:compile { optimizer = cr.optimizers.SGD(rate), loss = "mse" }
+  return one
+end
+local one = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
+local two = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
+while one.state == "running" or two.state == "running" do
+  cr.sleep(1e-3)
+  local kernel = shared.kernel.value -- equal columns get equal updates
+  check.same(kernel:slice({ 1, 1 }, { 8, 1 }):totable(),
+    kernel:slice({ 1, 512 }, { 8, 512 }):totable())
+end
+one:wait()
+two:wait()
+
+-- A process ends while a step computes.
+local heavy = [[
+  local model = cr.Sequential { cr.layers.Dense(1024, { input_shape = { 1024 } }),
+    cr.layers.Dense(1024), cr.layers.Dense(1024) }
+  model:compile { optimizer = "adam", loss = "mse" }
+  local x = cr.ones { 2048, 1024 }
+  local run = model:fit_async(x, x, { epochs = 100, batch_size = 1024, callbacks =
+    cr.callbacks.LambdaCallback { on_train_batch_end = function() io.write "b" end } })
+  repeat cr.sleep(0.01) until run:status().batch > 0
+  cr.sleep(0.005)
+]]
+for ending, expected in pairs { ["os.exit(7)"] = false, ["os.exit(0, true)"] = true,
+  ["error 'planted'"] = false, ["cr.clear_session()"] = true } do
+  local ok, text = check.run(heavy .. ending)
+  assert((ok or false) == expected, ending .. ": " .. text)
+  assert(not text:find "SIG" and not text:find "crash", text)
+  assert(not ending:find "error" or text:find "planted", text)
+end
+os.remove(check.picture)
