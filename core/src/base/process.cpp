@@ -6,9 +6,9 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,7 +143,7 @@ int Process::wait() {
 /// millisecond.
 bool Process::wait(Timeout timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
-  const Descriptor child(pid_ < 0 ? -1 : pidfd_open(pid_, 0));
+  const Descriptor child(pid_ < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   pollfd end{child, POLLIN, 0};
   while (!has_ended(WNOHANG)) {
     const auto left = std::chrono::ceil<Timeout>(until - std::chrono::steady_clock::now());
