@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crescent/program/program.h"
+#include "instances/functions.h"
 #include "values/callable.h"
 #include "values/structured.h"
 
