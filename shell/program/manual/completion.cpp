@@ -31,8 +31,10 @@ constexpr const char* kBeginning = R"(# Completion of bash for crescent.
 _crescent_files() {  # adds folders, and files with one of these endings
   local name ending
   while IFS= read -r name; do
-    [ -d "$name" ] && COMPREPLY+=("$name") && continue
-    for ending in $1; do [[ $name == *"$ending" ]] && COMPREPLY+=("$name"); done
+    if [ -d "$name" ]; then COMPREPLY+=("$name"); continue; fi
+    for ending in $1; do
+      if [[ $name == *"$ending" ]]; then COMPREPLY+=("$name"); fi
+    done
   done < <(compgen -f -- "$2")
 }
 _crescent() {
@@ -52,7 +54,7 @@ _crescent() {
 constexpr const char* kEnd = R"(  *) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
-  [ "${endings+set}" ] && _crescent_files "$endings" "$word"
+  [ -z "${endings+set}" ] || _crescent_files "$endings" "$word"
 }
 complete -o filenames -F _crescent crescent
 )";
