@@ -67,7 +67,7 @@ class WorkTrace {
   size_t next_ = 0;                ///< index of the next region in the present run
   Clock::duration region_time_{};  ///< time that the present run has spent in regions so far
   double serial_seconds_ = -1;     ///< seconds that a run spends outside of regions; -1 before the
-                                ///< first run
+                                   ///< first run
 };
 
 }  // namespace crescent::cpu

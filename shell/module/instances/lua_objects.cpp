@@ -4,7 +4,6 @@
 #include <set>
 
 #include "crescent/program/program.h"
-#include "instances/functions.h"
 #include "values/callable.h"
 #include "values/structured.h"
 
@@ -339,10 +338,9 @@ void LuaMetric::configured() {
 /// Makes a variable with the value of the initializer; reset_state() later sets it to zeros, as in
 /// Keras.
 Variable LuaMetric::new_variable(std::optional<std::string> name, std::optional<Shape> shape,
-                                 DType dtype, const Value& initializer) {
+                                 DType dtype, const std::shared_ptr<Initializer>& initializer) {
   Variable variable = add_variable(name.value_or("variable"), shape.value_or(Shape{}), dtype);
-  if (const auto start = get<Initializer>(adapted(initializer, "initializer")))
-    variable.assign((*start)(variable.shape(), dtype));
+  if (initializer) variable.assign((*initializer)(variable.shape(), dtype));
   return variable;
 }
 

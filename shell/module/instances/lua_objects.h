@@ -161,8 +161,9 @@ class LuaMetric final : public LuaObjectOf<Metric> {
   void reset_state() override;
   /// The attribute _direction, "up" or "down", of the class or the instance, as in Keras.
   Direction direction() const override;
+  /// `initializer` may be null.
   Variable new_variable(std::optional<std::string> name, std::optional<Shape> shape, DType dtype,
-                        const Value& initializer);
+                        const std::shared_ptr<Initializer>& initializer);
 
  private:
   Variable total_, count_;

@@ -5,6 +5,7 @@
 #include "classes/object_types.h"
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
+#include "instances/functions.h"
 #include "instances/instance.h"
 #include "instances/lua_objects.h"
 #include "training/model_training.h"
@@ -113,6 +114,13 @@ Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
   return metric.result();
 }
 
+/// Adds a state variable to a metric; the initializer may be a Lua function.
+Variable add_variable_of(LuaMetric& metric, std::optional<std::string> name,
+                         std::optional<Shape> shape, DType dtype, const Value& initializer) {
+  return metric.new_variable(std::move(name), std::move(shape), dtype,
+                             get<Initializer>(adapted(initializer, "initializer")));
+}
+
 void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
   Type& loss = add_type<Loss>(types, "loss", &object);
   loss.method("call", &Loss::call, {"y_true", "y_pred"}, "The loss of each sample.");
@@ -126,11 +134,11 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
   metric.meta("__call",
               bound("metric", &call_metric, {"self", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)
-      .method("add_variable", &LuaMetric::new_variable,
+      .method("add_variable", &add_variable_of,
               {"name=nil", "shape=nil", "dtype=float32",
                "initializer: a name, a configuration or an initializer=zeros"},
               "Creates a state variable of the metric, which reset_state sets to zero.")
-      .method("add_weight", &LuaMetric::new_variable,
+      .method("add_weight", &add_variable_of,
               {"name=nil", "shape=nil", "dtype=float32",
                "initializer: a name, a configuration or an initializer=zeros"},
               "The same as add_variable.");
