@@ -125,7 +125,7 @@ TEST_CASE("bash completes commands, their options, values of these, and files by
   std::filesystem::create_directory(folder / "f");
   CHECK(completed("crescent ver") == "verify ");
   CHECK(completed("crescent help insp") == "inspect ");
-  CHECK(completed("crescent new-plugin --kind l") == "layer loss lua ");
+  CHECK(completed("crescent new-plugin --kind l") == "layer loss lua lua-dataset ");
   CHECK(completed("crescent new-plugin mine --kind opt") == "optimizer ");
   CHECK(completed("crescent convert a b --target ''") == "keras2 keras3 ");
   CHECK(completed("crescent validate --d") == "--data ");

@@ -109,7 +109,9 @@ TEST_CASE("entries answer at once while a step that takes long computes") {
   const double bound = is_loaded ? step / 4 : std::min(0.05, step / 4);
   CHECK(beside[15] < bound);
   CHECK(beside[27] < bound);
-  terminal.enter("run:resume()");
+  terminal.enter("run:resume(); 'res' .. 'umed'");
+  terminal.expect("resumed");
+  usleep(100000);  // the end of input counts only while the prompt reads
   terminal.send("\x04");
   CHECK(terminal.end(60) == 0);
 }
