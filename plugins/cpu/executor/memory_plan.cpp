@@ -224,6 +224,14 @@ void MemoryPlan::cache_prepacked() {
   }
 }
 
+/// Whether element i of both values is at the same offset. Values of as many bytes may differ in
+/// the number of elements, because a step may read a slice from an array that is longer than its
+/// result.
+bool MemoryPlan::have_elements_alike(int a, int b) const {
+  const TensorSpec &x = schedule_.values[a], &y = schedule_.values[b];
+  return x.shape.size() == y.shape.size() && size_of(x.dtype) == size_of(y.dtype);
+}
+
 /// Lets the output of a step reuse the arena memory of an input if no later step reads that input.
 void MemoryPlan::share_in_place() {
   auto in_arena = [&](size_t root) { return locations[root].kind == Location::Kind::none; };
@@ -238,7 +246,7 @@ void MemoryPlan::share_in_place() {
         size_t in = schedule_.root(input);
         bool dies = in_arena(in) && producer_step_[in] >= 0 &&
                     last_use_[in] == producer_step_[out] && !lent[in];
-        if (!dies || schedule_.bytes(input) != schedule_.bytes(output)) continue;
+        if (!dies || !have_elements_alike(input, output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
         lent[in] = true;
         shares_with_[out] = shares_with_[in];

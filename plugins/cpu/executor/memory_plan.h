@@ -43,6 +43,7 @@ struct MemoryPlan {
   void share_in_place();
   void pack();
   bool can_write_in_place(const Step& step, int old_value, int result) const;
+  bool have_elements_alike(int a, int b) const;
   Location& location(int value) { return locations[schedule_.root(value)]; }
 
   Schedule& schedule_;

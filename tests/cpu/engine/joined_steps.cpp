@@ -173,6 +173,31 @@ TEST_CASE("slices that repeat, that are small, or that others read are cut out",
   check(less, add({sines({300}, 2)}), {sines({400}, 1)}, 2);
 }
 
+// An array and the wider elements that are made of its first half have as many bytes.
+TEST_CASE("a slice is not overwritten where it lies by wider elements made of it",
+          "[cpu][joined_steps]") {
+  const std::pair<DType, DType> casts[] = {{DType::float32, DType::float64},
+                                           {DType::float16, DType::float32},
+                                           {DType::bfloat16, DType::float32},
+                                           {DType::int32, DType::float64},
+                                           {DType::int16, DType::int32}};
+  for (const auto& [narrow, wide] : casts) {
+    for (int64_t n : {8, 255, 256, 257, 1000, 5000}) {
+      CAPTURE(narrow, wide, n);
+      const auto half = [](const Tensors& in) {
+        return Tensors{ops::slice_axis(ops::cumsum(in[0], 1), 0, 0, 2)};
+      };
+      const auto read = [wide = wide](const Tensors& made) {
+        return Tensors{ops::cumsum(ops::cast(made[0], wide), 1)};
+      };
+      const Tensors inputs{ops::cast(sines({4, n}, 1) * 10, narrow)};
+      const bool is_same =
+          run(half, read, inputs, false).values[0] == run(half, read, inputs, true).values[0];
+      CHECK(is_same);
+    }
+  }
+}
+
 TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu][joined_steps]") {
   const uint64_t seed = 7;
   uint64_t draws = 0;
