@@ -206,7 +206,7 @@ TEST_CASE("a save that takes more than a second shows how far it has come, but n
   REQUIRE(mkdtemp(folder) != nullptr);
   const bool in_fit = GENERATE(false, true);
   const std::string save = std::string("function save() cr.data.write_npy('") + folder +
-                           "/a.npy', cr.zeros { 16, 1000000 }) end ";
+                           "/a.npy', cr.zeros { 64, 1000000 }) end ";
   const std::string code =
       in_fit ? save + kSlowFit +
                    "model:fit(cr.data.generator(slow(), { batches = 2 }), { epochs = 1, "
@@ -216,7 +216,7 @@ TEST_CASE("a save that takes more than a second shows how far it has come, but n
   const std::string text = written_on(120, code, 0, while_it_saves_to(folder));
   fs::remove_all(folder);
   INFO(text);
-  CHECK((text.find("64/64 megabytes - ") == text.npos) == in_fit);
+  CHECK((text.find("256/256 megabytes - ") == text.npos) == in_fit);
   CHECK((text.find("saving '") == text.npos) == in_fit);
 }
 

@@ -237,6 +237,7 @@ void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons
 /// the entry.
 void Session::show(int first, const Entry& entry) const {
   const int count = lua_gettop(L_) - first + 1;
+  if (count == 0) return;
   push("show");
   lua_pushboolean(L_, entry.is_silent);
   lua_pushboolean(L_, is_path(entry.shown));
