@@ -92,7 +92,8 @@ std::string utf8(uint32_t code) {
 /// The state of a process as Linux reports it: 'S' sleeping, 'T' stopped, ...
 char state_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::string text;
+  std::getline(file, text);  // an iterator throws if the process ends while it reads
   const size_t end = text.rfind(") ");
   return end == text.npos ? 'X' : text[end + 2];
 }
