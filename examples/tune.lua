@@ -15,7 +15,8 @@ local y = labels:slice({ 1 }, { 3000 })
 local function build(hp)
   local model = cr.Sequential { cr.Input { shape = { 784 } } }
   for i = 1, hp:Int("layers", 1, 3) do
-    model:add(cr.layers.Dense(hp:Int("units_" .. i, 16, 128, { sampling = "log" }), { activation = "relu" }))
+    local units = hp:Int("units_" .. i, 16, 128, { sampling = "log" })
+    model:add(cr.layers.Dense(units, { activation = "relu" }))
   end
   if hp:Boolean "dropout" then model:add(cr.layers.Dropout(0.3)) end
   model:add(cr.layers.Dense(10, { activation = "softmax" }))
@@ -28,7 +29,8 @@ end
 print "A search over models that read digits, each trained for at most six epochs.\n"
 local folder = os.tmpname()
 os.remove(folder)
-local tuner = cr.tuners.BayesianOptimization { build, objective = "val_accuracy", max_trials = trials,
+local tuner = cr.tuners.BayesianOptimization { build,
+  objective = "val_accuracy", max_trials = trials,
   seed = 1, pruner = "median", directory = folder }
 tuner:search_space_summary()
 tuner:search(x, y, { epochs = 6, batch_size = 64, validation_split = 0.3 })
@@ -40,7 +42,8 @@ local picture = cr.utils.writable_path "tune.svg"
 tuner:plot("history", { file = picture, title = "Accuracy by trial" })
 local model = tuner:get_best_models()[1]
 local rest = images:slice({ 7001 }, { 10000 }):reshape { 3000, 784 }:cast "float32" / 255
-local scores = model:evaluate(rest, labels:slice({ 7001 }, { 10000 }), { verbose = 0, return_dict = true })
+local rest_labels = labels:slice({ 7001 }, { 10000 })
+local scores = model:evaluate(rest, rest_labels, { verbose = 0, return_dict = true })
 print(("Images that no trial has seen: %.1f %% right"):format(100 * scores.accuracy))
 print("Picture: " .. picture)
 os.execute("rm -r '" .. folder .. "'")
