@@ -52,10 +52,15 @@ local function member_lines(members)
   return table.concat(lines, "\n")
 end
 
--- The text of an example: entries of the prompt and their output.
+-- Entries of the prompt and their output below a heading; empty if there are no entries.
+local function session_text(heading, lines)
+  return lines == "" and "" or "\n\n" .. heading .. ":\n  "
+    .. lines:gsub("\n$", ""):gsub("\n", "\n  ")
+end
+
+-- The text of the example and the errors of this name.
 local function example_text(name)
-  local example = shell.example(name)
-  return example == "" and "" or "\n\nExample:\n  " .. example:gsub("\n$", ""):gsub("\n", "\n  ")
+  return session_text("Example", shell.example(name)) .. session_text("Errors", shell.errors(name))
 end
 
 local plurals = { loss = "losses" }

@@ -61,13 +61,14 @@ function html.coloured_lua(code)
   return table.concat(pieces)
 end
 
---- The HTML of an example: lines after "> " are entries of the prompt, the others their output.
+--- The HTML of an example: lines after "> " are entries of the prompt, the others their output or
+--- the message of their error.
 function html.session(text)
   local lines = {}
   for line in text:gmatch "[^\n]+" do
     local mark, code = line:match "^(>+ )(.*)$"
     lines[#lines + 1] = mark and coloured("p", mark) .. html.coloured_lua(code)
-      or coloured("o", line)
+      or coloured(line:find "^crescent: " and "e" or "o", line)
   end
   return html.element("pre", table.concat(lines, "\n"))
 end

@@ -91,6 +91,7 @@ end
 
 local function paragraph(text) return text == "" and "" or element("p", escaped(text)) end
 local function example_of(row) return row.example and html.session(row.example) or "" end
+local function errors_of(row) return row.errors and html.session(row.errors) or "" end
 
 -- ---- signatures, written as the user types the call: f(x, { axis = nil }), Dropout { rate = 0.5 }
 
@@ -180,18 +181,21 @@ local function refused(option)
   return option.choices and "something"
 end
 
-local function errors_of(class, own)
-  local lines = {}
+--- The section with the example of a mistake, and the messages about options that are missing or
+--- outside of their limits.
+local function error_section(class, own)
+  local lines, session = {}, errors_of(class)
+  local function add(message)
+    if message and not session:find(escaped(message), 1, true) then lines[#lines + 1] = message end
+  end
   for _, option in ipairs(own) do
     local value = refused(option)
     local config = value and { [option.name] = value }
-    local message = option.required and message_of(class, {}, option.name)
-    lines[#lines + 1] = message or nil
-    message = config and message_of(class, config, option.name)
-    lines[#lines + 1] = message or nil
+    add(option.required and message_of(class, {}, option.name))
+    add(config and message_of(class, config, option.name))
   end
-  if #lines == 0 then return "" end
-  return element("h2", "Errors") .. element("pre", escaped(table.concat(lines, "\n")))
+  if #lines > 0 then session = session .. element("pre", escaped(table.concat(lines, "\n"))) end
+  return session == "" and "" or element("h2", "Errors") .. session
 end
 
 local function arguments_of(class)
@@ -254,8 +258,8 @@ local function class_page(class)
     file = file, names = names_of(path, file, class),
     content = element("h1", class.name) .. kind_line(class) .. paragraph(class.doc)
       .. signature(signature_of(class, own)) .. pictures.of(class, path) .. example
-      .. options_of(class, own, shared)
-      .. arguments_of(class) .. members_of(class) .. notes_of(path) .. errors_of(class, own) }
+      .. error_section(class, own) .. options_of(class, own, shared)
+      .. arguments_of(class) .. members_of(class) .. notes_of(path) }
 end
 
 -- ---- functions
@@ -285,7 +289,8 @@ end
 local function function_text(prefix, row, name)
   return element("h3", escaped(name), ('id="%s" class="name"'):format(escaped(name)))
     .. full_signature(prefix, row) .. paragraph(row.doc) .. parameters_of(row) .. result_of(row)
-    .. example_of(row) .. notes_of(row.path or "")
+    .. example_of(row) .. (row.errors and paragraph "Errors:" .. errors_of(row) or "")
+    .. notes_of(row.path or "")
 end
 
 local function name_list(rows)

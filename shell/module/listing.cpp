@@ -28,9 +28,10 @@ List list_of(Rows rows) {
   return list;
 }
 
-/// Adds the example of this name to the row, if there is one.
+/// Adds the example and the errors of this name to the row, if there are any.
 void add_example(Dict& row, const std::string& name) {
   if (std::string text = example_of(name); !text.empty()) row.set("example", std::move(text));
+  if (std::string text = errors_of(name); !text.empty()) row.set("errors", std::move(text));
 }
 
 /// Collects the functions, namespaces and values in the table of the module, by their paths.
@@ -55,16 +56,16 @@ class ListingBuilder {
     lua_settop(L_, index - 1);
   }
 
-  /// If a function is found by several paths and one of them has an example, gives the example to
-  /// all of them.
+  /// If a function is found by several paths and one of them has an example, gives the example and
+  /// the errors to all of them.
   void share_examples() {
-    std::map<const void*, Value> examples;
+    std::map<const void*, std::string> paths;
     for (const auto& [path, row] : functions)
-      if (const Value* example = row.find("example")) examples[identities_[path]] = *example;
+      if (row.contains("example")) paths[identities_[path]] = path;
     for (auto& [path, row] : functions)
-      if (const auto found = examples.find(identities_[path]);
-          found != examples.end() && !row.contains("example"))
-        row.set("example", found->second);
+      if (const auto found = paths.find(identities_[path]);
+          found != paths.end() && !row.contains("example"))
+        add_example(row, found->second);
   }
 
   Rows functions, namespaces, values;

@@ -117,7 +117,8 @@ std::string entry_text(const ListingEntry& entry) {
   for (const char* result : {"result", "type"})
     if (const Value* type = entry.row.find(result); type && !type->as_string().empty())
       text += "  gives " + type->as_string() + "\n";
-  if (const Value* example = entry.row.find("example")) text += indented(example->as_string());
+  for (const char* session : {"example", "errors"})
+    if (const Value* lines = entry.row.find(session)) text += indented(lines->as_string());
   return text;
 }
 

@@ -30,13 +30,22 @@ local function is_shown(results, code)
   return results.n > 2 or results[2] ~= nil or code:match "^[%w_%. =]+$"
 end
 
+--- The lines that the prompt prints for the message of an error, without the place in the entry.
+local function message_lines(message)
+  local lines = {}
+  for line in ("crescent: " .. message:gsub("^stdin:1: ", "")):gmatch "[^\n]+" do
+    lines[#lines + 1] = line
+  end
+  return lines
+end
+
 --- Runs an entry in this environment; returns the lines that it prints and those of its results.
 return function(code, environment)
   local lines = {}
   local f, message = load("return " .. code, "=stdin", "t", environment)
   if not f then f, message = load(code, "=stdin", "t", environment) end
   local results = collecting(lines, f or function() error(message, 0) end)
-  if not results[1] then return { "error: " .. cr.explained(tostring(results[2]), code) } end
+  if not results[1] then return message_lines(cr.explained(tostring(results[2]), code)) end
   for i = 2, is_shown(results, code) and results.n or 0 do
     for line in cr.printable(cr.show(results[i])):gmatch "[^\n]+" do lines[#lines + 1] = line end
   end

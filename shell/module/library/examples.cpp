@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "crescent/base/error.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/file.h"
 
@@ -16,7 +17,14 @@ namespace crescent::lua {
 namespace {
 
 namespace fs = std::filesystem;
-using Examples = std::map<std::string, std::string>;
+
+constexpr const char* kMessageStart = "crescent: ";  // what the prompt prints before messages
+
+struct Example {
+  std::string entries;  ///< the entries that succeed, with their output
+  std::string errors;   ///< the entries that fail, with their messages
+};
+using Examples = std::map<std::string, Example>;
 
 /// The names in a heading "# cr.ops.add, cr.ops.sum".
 std::vector<std::string> names_in(const std::string& heading) {
@@ -26,15 +34,26 @@ std::vector<std::string> names_in(const std::string& heading) {
   return names;
 }
 
+/// Adds an entry and its output to the examples of these names.
+void add_entry(Examples& examples, const std::vector<std::string>& names, const std::string& text) {
+  const bool fails = text.find(concat("\n", kMessageStart)) != text.npos;
+  for (const std::string& name : names)
+    (fails ? examples[name].errors : examples[name].entries) += text;
+}
+
 void read_examples(const std::string& text, Examples& examples) {
   std::vector<std::string> names;
+  std::string entry;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("# "))
+    const bool is_heading = line.starts_with("# ");
+    if (is_heading || line.starts_with("> ")) add_entry(examples, names, std::exchange(entry, ""));
+    if (is_heading)
       names = names_in(line);
     else if (!line.empty())
-      for (const std::string& name : names) examples[name] += line + "\n";
+      entry += line + "\n";
   }
+  add_entry(examples, names, entry);
 }
 
 /// The folders of the plugin search path, and those of loaded plugins.
@@ -88,19 +107,22 @@ const Examples& all_examples() {
   return examples;
 }
 
-}  // namespace
-
-std::string example_of(const std::string& path) {
+Example found_example(const std::string& path) {
   const std::lock_guard lock(examples_mutex());
   const Examples& examples = all_examples();
   const auto found = examples.find(path);
-  return found == examples.end() ? "" : found->second;
+  return found == examples.end() ? Example() : found->second;
 }
+
+}  // namespace
+
+std::string example_of(const std::string& path) { return found_example(path).entries; }
+std::string errors_of(const std::string& path) { return found_example(path).errors; }
 
 std::vector<std::string> names_with_example(const std::string& name) {
   const std::lock_guard lock(examples_mutex());
   std::vector<std::string> names;
-  for (const auto& [path, text] : all_examples())
+  for (const auto& [path, example] : all_examples())
     if (name.empty() || path.ends_with("." + name)) names.push_back(path);
   return names;
 }

@@ -1,20 +1,26 @@
 // Examples of functions and classes of the module, by name. They are in files NAME.examples in the
 // folders of plugins, which are read on first use:
 //
-//   # cr.ops.relu
-//   > cr.ops.relu { -1, 2 }
-//   [0. 2.]
+//   # cr.ops.dot
+//   > cr.ops.dot({ 1, 2 }, { 3, 4 })
+//   11.0
+//   <float32()>
+//   > cr.ops.dot({ 1, 2 }, { 3, 4, 5 })
+//   crescent: dot: the last axis of (2,) does not fit the first axis of (3,)
 //
 // A heading has a name that `crescent describe` knows, or several of them with commas. Below it are
-// entries of the prompt, each followed by its output.
+// entries of the prompt, each followed by its output. An entry that fails is followed by the
+// message as the prompt prints it, without the place; such entries are the errors of the name.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace crescent::lua {
 
-/// The entries and their output under this name; empty if it has no example.
+/// The entries under this name that succeed, and their output; empty if there are none.
 std::string example_of(const std::string& path);
+/// The entries under this name that fail, and their messages; empty if there are none.
+std::string errors_of(const std::string& path);
 /// The sorted names with an example whose last part is `name`; all of them for "".
 std::vector<std::string> names_with_example(const std::string& name = "");
 

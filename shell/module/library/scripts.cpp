@@ -256,6 +256,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("dtypes", &dtypes, {}));
     all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
     all.push_back(bound("example", &example_of, {"name"}));
+    all.push_back(bound("errors", &errors_of, {"name"}));
     all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
     all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
     all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
