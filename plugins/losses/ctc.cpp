@@ -77,6 +77,9 @@ class Ctc final : public Loss {
           "Logits `y_pred` are expected to be a tensor of shape `(batch_size, max_length, "
           "num_classes)`. Received: y_pred.shape=",
           y_pred.shape());
+    if (y_true.dim(0) >= 0 && y_pred.dim(0) >= 0 && y_true.dim(0) != y_pred.dim(0))
+      fail("Targets and logits have different batch sizes. Received: y_true.shape=", y_true.shape(),
+           " and y_pred.shape=", y_pred.shape());
   }
   /// The logarithm of the probability of each state after the last time step. `start` are the
   /// logarithms for the first step.

@@ -110,6 +110,7 @@ Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
 
 void count(const Confusion& state, const ConfusionOptions& options, const Tensor& y_true,
            const Tensor& y_pred, const Tensor& sample_weight) {
+  need_predictions(y_pred);
   const Elements elements = elements_of(options, y_true, y_pred, sample_weight);
   const Tensor positive = above(elements.prediction, options.thresholds), negative = 1.0 - positive;
   auto add = [](const Variable& variable, const Tensor& chosen, const Tensor& weights) {

@@ -20,6 +20,7 @@ class FScore : public Metric {
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
+    need_predictions(y_pred);
     if (y_true.rank() != 2 || y_pred.rank() != 2)
       fail(class_name(),
            " expects 2D inputs with shape (batch_size, output_dim). Received input "

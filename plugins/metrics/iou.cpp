@@ -18,6 +18,7 @@ class ClassOverlap : public Metric {
   Direction direction() const override { return Direction::up; }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
+    need_predictions(y_pred);
     const Tensor labels = numbers(y_true, sparse_y_true_);
     const Tensor truth = reshape(labels, {-1});
     const Tensor guess = reshape(numbers(y_pred, sparse_y_pred_), {-1});
@@ -174,6 +175,7 @@ class BinaryIou final : public ClassOverlap {
   void configured() override { begin(); }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
+    need_predictions(y_pred);
     const Tensor guess = greater_equal(cast(y_pred, DType::float32), threshold_);
     ClassOverlap::update_state(y_true, cast(guess, DType::int32), sample_weight);
   }

@@ -36,10 +36,16 @@ class MeanMetric : public Metric {
   Variable total_, count_;
 };
 
-/// A mean metric for which `better` says whether higher or lower values are better.
+/// A mean metric of labels and predictions, for which `better` says whether higher or lower values
+/// are better.
 template <Direction better>
 class DirectedMean : public MeanMetric {
  public:
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    need_predictions(y_pred);
+    MeanMetric::update_state(y_true, y_pred, sample_weight);
+  }
   Direction direction() const final { return better; }
 };
 

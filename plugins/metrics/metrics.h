@@ -14,6 +14,11 @@ constexpr double kEpsilon = 1e-7;  ///< the value of keras.config.epsilon()
 constexpr DType kSums = DType::float64;
 inline Tensor as_result(const Tensor& x) { return ops::cast(x, DType::float32); }
 
+/// Fails if a metric of labels and predictions is called with one tensor.
+inline void need_predictions(const Tensor& y_pred) {
+  if (!y_pred) fail("missing argument 'y_pred'; called as metric(y_true, y_pred)");
+}
+
 /// Adds `name` and `dtype`, the options of all metrics, at their position in Keras.
 template <class T, class Name, class Dtype>
 void describe_name(Schema<T>& s, Name name, Dtype dtype) {

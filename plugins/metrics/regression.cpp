@@ -25,6 +25,7 @@ class R2Score final : public Metric {
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
+    need_predictions(y_pred);
     Tensor truth = cast(y_true, DType::float32), prediction = cast(y_pred, DType::float32);
     match_ranks(truth, prediction);
     if (truth.rank() != 2 || prediction.rank() != 2)

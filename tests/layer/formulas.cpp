@@ -213,7 +213,7 @@ TEST_CASE("groups that do not fit the channels are refused in Keras' words") {
       called("GroupNormalization", {{"groups", 8}}, numbers({2, 4})),
       Contains("Number of groups (8) cannot be more than the number of channels (4)"));
   CHECK_THROWS_WITH(called("GroupNormalization", {{"groups", 3}}, numbers({2, 4})),
-                    Contains("Number of groups (3) must be a multiple of the number of channels"));
+                    Contains("The number of groups (3) must divide the number of channels"));
   CHECK_THROWS_WITH(
       called("Conv1D", {{"filters", 4}, {"kernel_size", 1}, {"groups", 2}}, numbers({1, 2, 3})),
       Contains("The number of input channels must be evenly divisible"));

@@ -52,7 +52,8 @@ void InputSpec::check(int index, const std::string& layer, const TensorSpec& inp
   const int found = input.shape.rank();
   const std::optional<int> exact = shape && !ndim ? shape->rank() : ndim;
   auto refuse_rank = [&](const char* what, int expected) {
-    refuse(what, expected, ", found ndim=", found, ". Full shape received: ", input.shape);
+    refuse(what, expected, ", found ndim=", found, ". Full shape received: ", input.shape,
+           found + 1 == expected ? "; x:expand_dims(0) adds a batch axis to a single sample" : "");
   };
   if (exact && *exact != found) refuse_rank("ndim=", *exact);
   if (max_ndim && found > *max_ndim) refuse_rank("max_ndim=", *max_ndim);

@@ -81,6 +81,17 @@ Value refusing_as(const std::string& operation, F f) try {
   fail(operation, text.substr(end));
 }
 
+/// Runs f; messages of errors name the operation, also where an op inside it raises them.
+template <class F>
+Value naming(const std::string& operation, F f) try {
+  return f();
+} catch (const Interrupted&) {
+  throw;
+} catch (Error& error) {
+  if (error.layer().empty()) name_thrower(error, operation);
+  throw;
+}
+
 bool has_symbol(const Value& value) {
   const auto in_entry = [](const DictEntry& entry) { return has_symbol(entry.value); };
   if (value.is_list())
@@ -108,7 +119,9 @@ Value Operation::on_tensors(const Dict& arguments) const {
       return refusing_as(name(), [&] { return row_->method.call(nullptr, given); });
     });
   };
-  return row_->result == OperationResult::host_value ? call(all) : run_compiled(row_, all, call);
+  return naming(name(), [&] {
+    return row_->result == OperationResult::host_value ? call(all) : run_compiled(row_, all, call);
+  });
 }
 
 Value Operation::on_symbols(const Dict& arguments) const {

@@ -262,7 +262,8 @@ Tensors top_k(const Tensor& x, int64_t k) {
 /// Whether fewer than k predictions are larger than the prediction for the target class. False if
 /// the target is out of range or a prediction is not finite.
 Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
-  if (predictions.rank() != 2 || targets.rank() != 1) {
+  if (predictions.rank() != 2 || targets.rank() != 1 ||
+      !targets.shape().compatible({predictions.dim(0)})) {
     fail("in_top_k: expected targets (rows,) and predictions (rows, classes), got ",
          targets.shape(), " and ", predictions.shape());
   }

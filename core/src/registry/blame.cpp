@@ -1,8 +1,11 @@
 #include "registry/blame.h"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "base/installation.h"
+#include "base/text.h"
 #include "registry/registry_state.h"
 
 namespace crescent {
@@ -14,19 +17,51 @@ bool is_built_in(const ClassInfo& info) {
 
 namespace {
 
-/// Adds the class and its plugin to the message, unless the message already names the class or an
-/// op of the plugin. Errors of layers get the name of the layer elsewhere, where the layer is
-/// called.
+/// The kinds whose objects are functions of tensors. Their code calls ops, whose messages name the
+/// op alone.
+constexpr std::string_view kFunctionKinds[] = {
+    "loss", "metric", "activation", "regularizer", "constraint", "schedule", "initializer"};
+
+bool is_function(const ClassInfo& info) {
+  return info.origin != "Lua" && std::find(std::begin(kFunctionKinds), std::end(kFunctionKinds),
+                                           info.kind) != std::end(kFunctionKinds);
+}
+
+/// Whether the text has the word, delimited by characters that names do not have.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto in_name = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c));
+  };
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end])))
+      return true;
+  }
+  return false;
+}
+
+/// Adds the class to the message of an error in its code. Of built-in classes only functions are
+/// added; of others the plugin is added too, unless the message names an op of the plugin. Errors
+/// of layers get the name of the layer elsewhere, where the layer is called.
 void add_thrower(Error& error, const ClassInfo& thrower) {
+  if (thrower.kind == "layer" || !error.layer().empty()) return;
   const std::string_view text = error.what();
-  const std::string origin = concat(" of plugin '", thrower.plugin, "'");
-  if (thrower.kind == "layer" || is_built_in(thrower) || !error.layer().empty() ||
-      text.find(thrower.name) != text.npos || text.find(origin) != text.npos)
+  if (is_built_in(thrower)) {
+    if (is_function(thrower) && !has_word(text, snake_case(thrower.name)))
+      name_thrower(error, thrower.name);
     return;
-  error.add_context(concat(thrower.kind, " ", thrower.name, origin, ": "));
+  }
+  const std::string origin = concat(" of plugin '", thrower.plugin, "'");
+  if (text.find(thrower.name) == text.npos && text.find(origin) == text.npos)
+    error.add_context(concat(thrower.kind, " ", thrower.name, origin, ": "));
 }
 
 }  // namespace
+
+void name_thrower(Error& error, std::string_view name) {
+  if (!has_word(error.what(), name.substr(name.rfind('.') + 1)))
+    error.add_context(concat(name, ": "));
+}
 
 void rethrow_blaming(const ClassInfo* thrower) try { throw; } catch (const Interrupted&) {
   throw;

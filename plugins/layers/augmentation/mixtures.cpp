@@ -19,6 +19,8 @@ Tensor mixed_labels(const Tensor& labels, const Tensor& order, const Tensor& sha
   if (labels.rank() != 2)
     fail("labels are mixed: expected one number a class, (batch, classes), got shape ",
          labels.shape());
+  if (!labels.shape().compatible({order.dim(0), labels.dim(1)}))
+    fail("expected labels for each of ", order.dim(0), " images, got shape ", labels.shape());
   const Tensor numbers = is_floating(labels.dtype()) ? labels : ops::cast(labels, share.dtype());
   return mixed(numbers, in_order(numbers, order), ops::cast(share, numbers.dtype()));
 }

@@ -38,8 +38,8 @@ class GroupNormalization final : public ScaledLayer {
       fail("Number of groups (", groups, ") cannot be more than the number of channels (", channels,
            ").");
     if (channels % groups != 0)
-      fail("Number of groups (", groups, ") must be a multiple of the number of channels (",
-           channels, ").");
+      fail("The number of groups (", groups, ") must divide the number of channels (", channels,
+           ").");
     build_scale({channels});
     set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, channels)});
   }

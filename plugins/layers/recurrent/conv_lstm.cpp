@@ -106,7 +106,8 @@ class ConvLstmCell final : public GatedCell {
     return use_bias_ ? gates + bias() : gates;
   }
   static void expect_axes(const Shape& x) {
-    if (x.rank() != Axes + 2) fail("expected ndim=", Axes + 3, ", found ndim=", x.rank() + 1);
+    if (x.rank() != Axes + 2)
+      fail("expected ndim=", Axes + 3, ", found ndim=", x.rank() + 1, ". Shape of a step: ", x);
   }
   /// The number of windows along spatial axis i, if it has this size; -1 if the size is unknown.
   int64_t extent(int64_t size, int i) const {

@@ -1,12 +1,14 @@
 // Puts a name in front of the messages of errors that Lua code raises.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "crescent/base/error.h"
 
 namespace crescent::lua {
 
-/// The result of f(). If f throws, the message of the error begins with `name`.
+/// The result of f(). If f throws, the message of the error begins with `name`, unless it does so
+/// already.
 template <class F>
 auto named_in_errors(const std::string& name, F f) {
   try {
@@ -14,7 +16,7 @@ auto named_in_errors(const std::string& name, F f) {
   } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {
-    error.add_context(name + ": ");
+    if (!std::string_view(error.what()).starts_with(name)) error.add_context(name + ": ");
     throw;
   }
 }

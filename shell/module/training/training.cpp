@@ -2,6 +2,7 @@
 #include "training/training.h"
 
 #include "classes/building.h"
+#include "classes/named_errors.h"
 #include "classes/object_types.h"
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
@@ -108,9 +109,16 @@ void add_optimizer(ObjectTypes& types, const Type& object) {
               "slots by name and the number of the step.");
 }
 
+/// Accumulates a batch. Messages of errors begin with the class of a metric that is not of Lua.
+void update_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
+                   const Tensor& sample_weight) {
+  const auto update = [&] { metric.update_state(y_true, y_pred, sample_weight); };
+  dynamic_cast<LuaMetric*>(&metric) ? update() : named_in_errors(metric.class_name(), update);
+}
+
 Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
                    const Tensor& sample_weight) {
-  metric.update_state(y_true, y_pred, sample_weight);
+  update_metric(metric, y_true, y_pred, sample_weight);
   return metric.result();
 }
 
@@ -125,14 +133,12 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
   Type& loss = add_type<Loss>(types, "loss", &object);
   loss.method("call", &Loss::call, {"y_true", "y_pred"}, "The loss of each sample.");
   loss.meta("__call",
-            bound("loss", &Loss::operator(), {"self", "y_true", "y_pred", "sample_weight=nil"}));
+            bound("loss", &Loss::operator(), {"loss", "y_true", "y_pred", "sample_weight=nil"}));
   Type& metric = add_type<Metric>(types, "metric", &object);
-  metric.method(
-      "update_state",
-      [](Metric& m, const Tensor& t, const Tensor& p, const Tensor& w) { m.update_state(t, p, w); },
-      {"y_true", "y_pred=nil", "sample_weight=nil"}, "Accumulates one batch.");
-  metric.meta("__call",
-              bound("metric", &call_metric, {"self", "y_true", "y_pred=nil", "sample_weight=nil"}));
+  metric.method("update_state", &update_metric, {"y_true", "y_pred=nil", "sample_weight=nil"},
+                "Accumulates one batch.");
+  metric.meta("__call", bound("metric", &call_metric,
+                              {"metric", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)
       .method("add_variable", &add_variable_of,
               {"name=nil", "shape=nil", "dtype=float32",
@@ -159,22 +165,22 @@ Tensor call_on_tensor(T& function, const Tensor& x) {
 
 void add_functions(ObjectTypes& types, const Type& object) {
   add_type<Activation>(types, "activation", &object)
-      .meta("__call", bound("activation", &call_activation, {"self", "x"}));
+      .meta("__call", bound("activation", &call_activation, {"activation", "x"}));
   add_type<Regularizer>(types, "regularizer", &object)
-      .meta("__call", bound("regularizer", &call_on_tensor<Regularizer>, {"self", "x"}));
+      .meta("__call", bound("regularizer", &call_on_tensor<Regularizer>, {"regularizer", "x"}));
   add_type<Constraint>(types, "constraint", &object)
-      .meta("__call", bound("constraint", &call_on_tensor<Constraint>, {"self", "w"}));
+      .meta("__call", bound("constraint", &call_on_tensor<Constraint>, {"constraint", "w"}));
   add_type<Schedule>(types, "schedule", &object)
       .meta("__call", bound("schedule",
                             [](Schedule& schedule, const Tensor& step) {
                               return schedule(ops::cast(step, DType::int64));
                             },
-                            {"self", "step"}));
+                            {"schedule", "step"}));
   add_type<Initializer>(types, "initializer", &object)
       .meta("__call",
             bound("initializer",
                   [](Initializer& f, const Shape& shape, DType dtype) { return f(shape, dtype); },
-                  {"self", "shape", "dtype=float32"}));
+                  {"initializer", "shape", "dtype=float32"}));
 }
 
 OnStack history_table(History& history) {

@@ -177,6 +177,7 @@ Tensor hamming(int64_t count) { return window<hamming_share>(count); }
 Tensor hanning(int64_t count) { return window<hanning_share>(count); }
 Tensor kaiser(int64_t count, double beta) {
   checked_count("kaiser", count);
+  beta = std::abs(beta);  // the window is an even function of beta
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i) {
     const double t =

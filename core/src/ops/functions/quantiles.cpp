@@ -88,6 +88,8 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
 template <bool IgnoreNan, int Whole>
 Tensor share_of(const Tensor& x, const Operand& q, const Axes& axes, const std::string& method,
                 bool keepdims) {
+  if (!q.tensor && !(q.number >= 0 && q.number <= Whole))
+    fail("expected q from 0 to ", Whole, ", got ", q.number);
   const Tensor share = q.tensor ? floating(q.tensor) : Tensor::scalar(q.number);
   return quantile_of(x, share / static_cast<double>(Whole), axes, method, keepdims, IgnoreNan);
 }

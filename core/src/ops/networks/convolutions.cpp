@@ -33,6 +33,12 @@ Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, D
 
 Tensor depthwise_conv(const Tensor& x, const Tensor& kernel, const std::vector<int64_t>& strides,
                       Padding padding, const std::vector<int64_t>& dilation, DataFormat format) {
+  const int axis = format == DataFormat::channels_first ? 1 : -1;
+  if (x.rank() < 3 || kernel.rank() != x.rank() ||
+      (x.dim(axis) >= 0 && x.dim(axis) != kernel.dim(-2)))
+    fail("depthwise_conv: shapes ", x.shape(), " and ", kernel.shape(), " do not fit: expected ",
+         axis == 1 ? "(batch, channels, spatial...)" : "(batch, spatial..., channels)",
+         " and (spatial..., channels, multiplier)");
   const int64_t channels = kernel.dim(-2), multiplier = kernel.dim(-1);
   Shape shape = kernel.shape();
   shape.set(-2, 1), shape.set(-1, channels * multiplier);
