@@ -1,6 +1,7 @@
 -- Runs every example of the help and compares its output with the text: words and punctuation
--- exactly, numbers up to rounding. Every class, function and method must have an example, except
--- for those listed below.
+-- exactly, numbers up to rounding, messages of errors exactly. Every class, function and method
+-- must have an example, except for those listed below, and every layer, loss, metric and op of two
+-- tensors an error.
 --   crescent tests/help/examples.lua [--write FILE.examples ...]
 -- --write puts the answers of now into files.
 local cr = require "crescent"
@@ -63,7 +64,19 @@ end
 local problems = {}
 local function problem(...) problems[#problems + 1] = string.format(...) end
 
--- ---- every name has an example
+-- ---- every name has an example, and an error where one is demanded
+
+local kinds_with_errors = { layer = true, loss = true, metric = true }
+
+--- Whether an error is demanded of the function or class in this row of the listing.
+local function needs_error(path, row)
+  if row.kind then return kinds_with_errors[row.kind] end
+  local tensors = 0
+  for _, parameter in ipairs(path:find "^cr%.ops%." and row.parameters or {}) do
+    if parameter.type == "a tensor" then tensors = tensors + 1 end
+  end
+  return tensors > 1
+end
 
 local plurals = { loss = "losses" }
 local function check_names(listing)
@@ -71,6 +84,9 @@ local function check_names(listing)
   local function check(path, row)
     count = count + 1
     if not row.example and not is_excepted(path) then problem("%s has no example", path) end
+    if needs_error(path, row) and not row.errors and row.example then
+      problem("%s has no error", path)
+    end
   end
   for _, row in ipairs(listing.functions) do check(row.path, row) end
   for _, row in ipairs(listing.classes) do
@@ -131,7 +147,8 @@ local function run_again(lines)
   local again, environment, same = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}
   local function compare()
-    same = same and is_same(table.concat(answers, "\n"), table.concat(expected, "\n"))
+    local text, wanted = table.concat(answers, "\n"), table.concat(expected, "\n")
+    same = same and (text == wanted or not text:find "^crescent: " and is_same(text, wanted))
   end
   cr.utils.clear_session()
   with_temporary_files(function()
@@ -187,13 +204,15 @@ end
 
 local listing = cr.listing()
 local count = check_names(listing)
-local run = {}
+local run, errors = {}, 0
 local function check(row)
-  if not row.example or run[row.example] then return end
-  run[row.example] = true
-  local again, same = run_again(lines_of(row.example))
+  local session = (row.example or "") .. (row.errors or "")
+  if session == "" or run[session] then return end
+  run[session] = true
+  errors = errors + (row.errors and 1 or 0)
+  local again, same = run_again(lines_of(session))
   if not same then
-    problem("%s\n  says\n%s\n  and gives\n%s", row.path or row.name, row.example,
+    problem("%s\n  says\n%s\n  and gives\n%s", row.path or row.name, session,
       table.concat(again, "\n"))
   end
 end
@@ -205,6 +224,6 @@ for _, kind in ipairs(listing.types) do
 end
 local examples = 0
 for _ in pairs(run) do examples = examples + 1 end
-print(string.format("%d names, %d examples", count, examples))
+print(string.format("%d names, %d examples, %d with errors", count, examples, errors))
 assert(examples > 700, "the examples are not beside the plugins")
 assert(#problems == 0, "\n" .. table.concat(problems, "\n"))

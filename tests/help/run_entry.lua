@@ -33,7 +33,7 @@ end
 --- The lines that the prompt prints for the message of an error, without the place in the entry.
 local function message_lines(message)
   local lines = {}
-  for line in ("crescent: " .. message:gsub("^stdin:1: ", "")):gmatch "[^\n]+" do
+  for line in ("crescent: " .. message:gsub("^%S*:%d+: ", "", 1)):gmatch "[^\n]+" do
     lines[#lines + 1] = line
   end
   return lines

@@ -5,8 +5,8 @@
 //   > cr.ops.dot({ 1, 2 }, { 3, 4 })
 //   11.0
 //   <float32()>
-//   > cr.ops.dot({ 1, 2 }, { 3, 4, 5 })
-//   crescent: dot: the last axis of (2,) does not fit the first axis of (3,)
+//   > cr.ops.dot({ 2, 3 }, { 4, 5, 6 })
+//   crescent: dot: tensordot: axis 0 of shape (2,) and axis 0 of shape (3,) differ
 //
 // A heading has a name that `crescent describe` knows, or several of them with commas. Below it are
 // entries of the prompt, each followed by its output. An entry that fails is followed by the
