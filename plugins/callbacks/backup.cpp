@@ -4,6 +4,7 @@
 
 #include "crescent/model/callback.h"
 #include "crescent/model/training_run.h"
+#include "crescent/program/distribution.h"
 #include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 
@@ -49,8 +50,9 @@ class BackupAndRestore final : public Callback {
         warn(error.what(), "; going on from '", before, "'");
       }
       load(run, before);
-      // the damaged backup must not replace the good one when the next backup is saved
-      remove(current);
+      // The damaged backup must not replace the good one when the next backup is saved. It is not
+      // removed here, because processes that resume together may still read it.
+      is_broken_ = true;
     } else if (exists(before)) {
       load(run, before);
     }
@@ -58,6 +60,7 @@ class BackupAndRestore final : public Callback {
   void on_train_begin(const Logs&) override { batches_ = 0; }
   void on_train_batch_end(int64_t, const Logs&) override {
     ++batches_;
+    is_saved_ = false;
     if (interrupted() || (save_freq_.is_int() && batches_ % save_freq_.as_int() == 0)) save();
   }
   void on_test_batch_end(int64_t, const Logs&) override {
@@ -67,7 +70,8 @@ class BackupAndRestore final : public Callback {
     if (save_freq_.is_string() || interrupted()) save();
   }
   void on_train_end(const Logs&) override {
-    if (!delete_ || interrupted()) return;
+    if (interrupted() && !is_saved_) save();
+    if (!delete_ || interrupted() || !is_reporting_process()) return;
     remove(path());
     remove(previous());
   }
@@ -102,14 +106,17 @@ class BackupAndRestore final : public Callback {
     }
   }
 
-  /// Saves the training run; if that fails, prints the reason, and training continues.
+  /// Saves the training run in the reporting process; if that fails, prints the reason, and
+  /// training continues.
   void save() {
     const TrainingRunPtr run = model_->training_run();
-    if (!run) return;  // there is no training run to save during evaluate()
+    // There is no training run to save during evaluate().
+    if (!run || !is_reporting_process()) return;
+    is_saved_ = true;
     try {
       std::error_code ignored;
       fs::create_directories(folder_, ignored);
-      if (double_) fs::rename(path(), previous(), ignored);
+      if (double_ && !std::exchange(is_broken_, false)) fs::rename(path(), previous(), ignored);
       run->save(path());
     } catch (const Interrupted&) {
       throw;
@@ -123,6 +130,8 @@ class BackupAndRestore final : public Callback {
   bool double_ = false, delete_ = true;
 
   int64_t batches_ = 0;
+  bool is_saved_ = false;   ///< whether the file contains the last batch
+  bool is_broken_ = false;  ///< whether the file could not be read
 };
 
 }  // namespace

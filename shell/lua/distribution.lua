@@ -114,7 +114,10 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
     { name = "auto_shard_dataset", type = "a boolean",
       doc = "Accepted; every process has the same data and takes its share of each batch.",
       default = true },
-  }, function(mesh, devices, shards)
+    { name = "shares_inference", type = "a boolean",
+      doc = "evaluate and predict are shared, too: all processes call them, and get all results.",
+      default = false },
+  }, function(mesh, devices, shards, shares_inference)
     if shards == false then
       shell.fail("DataParallel: auto_shard_dataset = false, for data that each process brings "
         .. "divided, is not there yet")
@@ -127,7 +130,7 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
       device_mesh = mesh or distribution.DeviceMesh({ #devices }, { "batch" }, devices),
       batch_dim_name = mesh and mesh.axis_names[1] or "batch", auto_shard_dataset = true,
       num_processes = all.size, process_id = all.rank, num_data_shards = all.size,
-      data_shard_id = all.rank,
+      data_shard_id = all.rank, shares_inference = shares_inference == true,
     }, DataParallel)
   end)
 
@@ -165,13 +168,15 @@ distribution.set_distribution = shell.define("set_distribution -> nothing",
   }, function(value)
     if value ~= nil then check("set_distribution", value, DataParallel) end
     shell.set_data_parallel(value ~= nil)
+    shell.set_shares_inference(value ~= nil and value.shares_inference)
   end)
 
 --- The distribution that fit uses: a DataParallel if mpirun or srun started several processes; nil
 --- where each process trains on data of its own.
 --- @return a distribution or nil
 function distribution.distribution()
-  return shell.is_data_parallel() and distribution.DataParallel() or nil
+  return shell.is_data_parallel()
+    and distribution.DataParallel { shares_inference = shell.shares_inference() } or nil
 end
 
 return distribution

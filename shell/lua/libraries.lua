@@ -34,6 +34,8 @@
 -- direction_of(model, log) is "min" or "max": which values of a log are good; nil if that is unknown.
 -- in_first_process(f) calls f in one of the processes that a launcher started; alone(f) calls f, whose
 --   training runs have nothing to do with other processes, and returns its result.
+-- set_shares_inference(on) says whether processes share evaluate and predict, too; shares_inference()
+--   returns it.
 -- set_data_parallel(on) says whether processes share batches; is_data_parallel() returns it.
 -- At the prompt, variables has functions that return the values of local variables, by name, and
 --   print_help(text) prints a text that may be longer than the screen.

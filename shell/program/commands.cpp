@@ -8,6 +8,7 @@
 #include "command_table.h"
 #include "crescent/plugin.h"
 #include "crescent/program/device.h"
+#include "crescent/program/distribution.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/process.h"
 #include "file_commands.h"
@@ -85,6 +86,7 @@ Value info() {
   Dict all{{"crescent", CRESCENT_VERSION}, {"toolchain", CRESCENT_TOOLCHAIN}};
   all.set("device", device().class_name());
   all.set("device_information", device().information());
+  all.set("communicator", communicator()->information());
   List folders, plugins;
   for (const std::string& folder : plugin_search_path()) folders.emplace_back(folder);
   for (const PluginRecord& plugin : list_plugins())
@@ -100,6 +102,7 @@ Value info() {
 }  // namespace
 
 int show_info(const std::vector<std::string>& arguments) {
+  if (communicator()->rank() != 0) return 0;  // rank 0 prints the information of all processes
   if (arguments == std::vector<std::string>{"--json"}) return print_json(info()), 0;
   if (!arguments.empty() && !arguments.front().starts_with("--")) return inspect(arguments);
   FileArguments(arguments, "info", 0, {"json"});
@@ -107,6 +110,7 @@ int show_info(const std::vector<std::string>& arguments) {
   print_row("toolchain", CRESCENT_TOOLCHAIN);
   print_row("device", device().class_name());
   print_dict(device().information(), "");
+  print_dict({{"communicator", communicator()->information()}}, "");
   print_row("plugin path", join(plugin_search_path(), ":"));
   for (const PluginRecord& plugin : list_plugins())
     print_row("plugin", concat(plugin.name, " ", plugin.version, ", ", state_of_plugin(plugin),

@@ -24,6 +24,23 @@ function tasks.hangs(rank)
   if rank == 1 then os.execute "sleep 4" end
   cr.ops.all_reduce(cr.ops.ones { 2 })
 end
+-- Rank 1 is stopped, so that it cannot even answer.
+function tasks.stopped(rank)
+  cr.config.set_communicator("mpi", { timeout = 1 })
+  if rank == 1 then os.execute "kill -STOP $PPID" end
+  cr.ops.all_reduce(cr.ops.ones { 2 })
+end
+-- Rank 2 stands still after its second batch.
+function tasks.stands(rank)
+  cr.config.set_communicator("mpi", { timeout = 1 })
+  local Stopping = cr.callbacks.Callback:subclass "Stopping"
+  function Stopping:on_train_batch_end(batch)
+    if rank == 2 and batch == 1 then os.execute "sleep 4" end
+  end
+  fit(model(4), 8, { batch_size = 2, callbacks = { Stopping() } })
+end
+function tasks.wrong_everywhere() error "a mistake in the script" end
+function tasks.wrong_somewhere(rank) if rank == 1 then error "a mistake of one" end end
 function tasks.fails(rank)
   local Failing = cr.callbacks.Callback:subclass "Failing"
   function Failing:on_epoch_end() if rank == 1 then error "the disk is full" end end
@@ -50,12 +67,22 @@ local function expect(task, ...)
     assert(text:find(part, 1, true), task .. ": expected '" .. part .. "' in: " .. text)
   end
   print("ok " .. task)
+  return text
 end
 
 expect("other_model", "shapes of weights at rank 1")
 expect("other_data", "number of samples at rank 2")
 expect("other_options", "epochs at rank 1")
 expect("hangs", "the process of rank 1 did not come within 1 seconds")
+expect("stopped", "rank 1 (host ", " does not answer; ranks 0, 2 wait in all_reduce_sum")
+expect("stands", "the process of rank 2 did not come within 1 seconds", "rank 2 (host ",
+  "has been outside of a program, in batch 2 of fit for ",
+  "ranks 0, 1 wait for all to agree on the next batch")
+local text = expect("wrong_everywhere", "a mistake in the script")
+local _, times = text:gsub("crescent: [^\n]*a mistake in the script", "")
+assert(times == 1, "told " .. times .. " times: " .. text)
+assert(not text:find("rank 0: ", 1, true), text)
+expect("wrong_somewhere", "rank 1: ", "a mistake of one")
 expect("fails", "the disk is full", "the process of rank 1 left: ")
 expect("ends", "the process of rank 1 has ended")
 expect("dies", "signal 9")

@@ -9,11 +9,13 @@ ranks.started = arg[1] ~= nil
 --- The argument that the test passed to its processes: the task or a folder.
 ranks.task = arg[1]
 
---- Starts the script again as `count` processes.
+--- Starts the script again as `count` processes. `meanwhile` are commands of the shell that run
+--- beside them and wait for them.
 --- @return whether all ended well, what they wrote
-function ranks.start(count, task, settings)
-  local command = string.format("%s timeout 120 mpirun -n %d %s %s %s 2>&1", settings or "", count,
+function ranks.start(count, task, settings, meanwhile)
+  local command = string.format("%s mpirun -n %d --timeout 300 %s %s %s", settings or "", count,
     quoted(os.getenv "CRESCENT_PROGRAM"), quoted(arg[0]), quoted(task))
+  command = "{ " .. command .. (meanwhile and " & " .. meanwhile or "") .. "; } 2>&1"
   local pipe = assert(io.popen(command))
   local text = pipe:read "a"
   return pipe:close() == true, text

@@ -25,6 +25,22 @@ if not ranks.started then
   file:close()
   assert(cr.models.load_model(folder .. "/m.keras"))
   os.execute("rm -r " .. folder)
+
+  -- Ctrl-C goes to mpirun. All stop after the same batch, of which one tells, and the run is kept.
+  folder = ranks.folder()
+  good, text = ranks.start(3, folder .. ":endless", "OMPI_MCA_odls_base_sigkill_timeout=60", string.format(
+    "p=$!; until [ $(ls %s | grep -c started) = 3 ]; do sleep 0.1; done; kill -INT $p; wait $p", folder))
+  assert(not good, "the run came to an end")
+  local steps = ranks.told(folder, 0).steps[1]
+  assert(steps > 0, text)
+  for rank = 1, 2 do
+    local told = ranks.told(folder, rank).steps[1]
+    assert(told == steps, "rank " .. rank .. " stopped after " .. told .. ", rank 0 after " .. steps)
+  end
+  local _, interruptions = text:gsub("fit: interrupted", "")
+  assert(interruptions == 1, interruptions .. " times: " .. text)
+  assert(io.open(folder .. "/backup/run.h5")):close()
+  os.execute("rm -r " .. folder)
   print "one voice of 3 processes"
   return
 end
@@ -36,6 +52,20 @@ local function made()
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
   model:compile { optimizer = "sgd", loss = "mse" }
   return model
+end
+
+if folder:find ":endless" then
+  folder = folder:match "^(.*):"
+  local Endless = cr.callbacks.Callback:subclass "Endless"
+  function Endless:on_train_batch_end(batch)
+    if batch == 1 then io.open(folder .. "/started" .. rank, "w"):close() end
+  end
+  function Endless:on_train_end()
+    ranks.tell(folder, rank, "steps", { self.model.optimizer.iterations:item() })
+  end
+  made():fit(x, y, { epochs = 1000000, batch_size = 5, verbose = 0, callbacks = { Endless(),
+    cr.callbacks.BackupAndRestore(folder .. "/backup", { save_freq = false }) } })
+  return
 end
 
 local model = made()

@@ -19,14 +19,30 @@ std::vector<double> Communicator::all_gather(double value) {
   return values;
 }
 
+void Communicator::gather(void* data, const std::vector<size_t>& bytes) {
+  auto* at = static_cast<std::byte*>(data);
+  for (int root = 0; root < size(); ++root) {
+    const size_t part = bytes[static_cast<size_t>(root)];
+    if (part > 0) broadcast(at, part, root);
+    at += part;
+  }
+}
+
+std::vector<int> Communicator::ranks_with(const std::string& /*error*/) { return {rank()}; }
+
+Dict Communicator::information() {
+  return {{"name", class_name()}, {"rank", rank()}, {"size", size()}};
+}
+
 void Communicator::barrier() { all_gather(0); }
 
-void Communicator::fail_timeout(const std::vector<int>& ranks, double seconds) const {
+void Communicator::fail_timeout(const std::vector<int>& ranks, double seconds,
+                                const std::string& findings) const {
   std::vector<std::string> texts;
   for (int rank : ranks) texts.push_back(std::to_string(rank));
   fail(texts.size() == 1 ? "the process of rank " : "the processes of ranks ", join(texts),
        " did not come within ", seconds, " seconds (option 'timeout' of the communicator '",
-       class_name(), "'): it hangs, or takes longer than that");
+       class_name(), "'): ", findings.empty() ? "it hangs, or takes longer than that" : findings);
 }
 
 void SingleProcess::describe(Schema<SingleProcess>& s) { s.doc("One process by itself."); }

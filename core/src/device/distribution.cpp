@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "program/recording/lockstep.h"
+
 namespace crescent {
 namespace {
 
@@ -32,6 +34,23 @@ std::atomic<Distribution>& distribution_in_use() {
 
 Distribution distribution() { return distribution_in_use(); }
 void set_distribution(Distribution distribution) { distribution_in_use() = distribution; }
+
+namespace {
+
+std::atomic<bool> inference_is_shared{false};
+
+}  // namespace
+
+bool shares_inference() { return inference_is_shared; }
+void set_shares_inference(bool on) { inference_is_shared = on; }
+
+ShardRange own_shards(int64_t count) {
+  if (distribution() == Distribution::none) return {0, count};
+  const auto all = communicator();
+  return shards_of(count, all->rank(), all->size());
+}
+
+bool in_logical_shard() { return Lockstep::current() != nullptr; }
 
 /// SLURM_STEP_NUM_TASKS is set only for processes that srun started. SLURM_NTASKS is set in a batch
 /// script too, which runs as one process.

@@ -9,6 +9,8 @@
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "layer/unknown_sizes.h"
+#include "program/batch_share.h"
+#include "program/recording/lockstep.h"
 #include "program/recording/option_changes.h"
 #include "registry/blame.h"
 
@@ -282,14 +284,35 @@ void LayerAccess::forget_losses(Layer& layer) {
   for (Layer* each : layer.flatten_layers()) each->call_losses_.clear();
 }
 
-Tensors Layer::losses() const {
+Tensors LayerAccess::added_losses(const Layer& layer) {
   Tensors losses;
-  for (Layer* each : const_cast<Layer*>(this)->flatten_layers())
+  for (Layer* each : const_cast<Layer&>(layer).flatten_layers())
     losses.insert(losses.end(), each->call_losses_.begin(), each->call_losses_.end());
+  return losses;
+}
+
+Tensors Layer::losses() const {
+  Tensors losses = LayerAccess::added_losses(*this);
   const Tensors regularizers = get_losses_for({});
   losses.insert(losses.end(), regularizers.begin(), regularizers.end());
   return losses;
 }
+
+namespace {
+
+struct WeightedMean {
+  Tensor mean, weight;  ///< weight: null for 1
+};
+
+/// The value with which a call on a share of a batch updates a metric: the mean over the rows of
+/// the batch if each share has one number, or over the elements of the arrays of all shares.
+WeightedMean mean_of_batch(const Tensor& value, const Share& share) {
+  if (value.rank() == 0) return {ops::all_reduce(value * share.weight()), {}};
+  const Tensor count = ops::all_reduce(Tensor::scalar(static_cast<double>(value.size())));
+  return {ops::all_reduce(ops::sum(value)) / ops::cast(count, value.dtype()), count};
+}
+
+}  // namespace
 
 void Layer::add_metric(const Tensor& value, const std::string& name) {
   std::shared_ptr<Metric> mean;
@@ -299,7 +322,12 @@ void Layer::add_metric(const Tensor& value, const std::string& name) {
     const OutsideTrace outside;
     add_metric(mean = make<Metric>("Mean", {{"name", name}}));
   }
-  mean->update_state(value, {}, {});
+  const Share& share = ShareScope::current();
+  if (!share) return mean->update_state(value, {}, {});
+  const NoGradient none;
+  const auto [whole, weight] = mean_of_batch(value, share);
+  const Lockstep* shards = Lockstep::current();
+  if (!shards || shards->shard() == 0) mean->update_state(whole, {}, weight);
 }
 
 void Layer::add_metric(std::shared_ptr<Metric> metric) {

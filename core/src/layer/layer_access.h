@@ -12,6 +12,8 @@ struct LayerAccess {
   static auto named(Layer& layer, F f) -> decltype(f());
 
   static void ensure_name(Layer& layer);
+  /// The losses that add_loss collected in the layer and its sublayers.
+  static Tensors added_losses(const Layer& layer);
   /// Removes the losses that add_loss collected in the layer and its sublayers.
   static void forget_losses(Layer& layer);
   // The following functions are the steps of a layer call.

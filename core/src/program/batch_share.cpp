@@ -5,13 +5,12 @@
 namespace crescent {
 namespace {
 
-thread_local bool share_is_empty = false;
+thread_local Share innermost_share;
 
 }  // namespace
 
-ShareScope::ShareScope(const Share& share)
-    : before_(std::exchange(share_is_empty, share && share.count == 0)) {}
-ShareScope::~ShareScope() { share_is_empty = before_; }
-bool ShareScope::is_empty() { return share_is_empty; }
+ShareScope::ShareScope(const Share& share) : before_(std::exchange(innermost_share, share)) {}
+ShareScope::~ShareScope() { innermost_share = before_; }
+const Share& ShareScope::current() { return innermost_share; }
 
 }  // namespace crescent

@@ -11,10 +11,20 @@ namespace crescent {
 /// nevertheless, so that every process runs the same ops; the results for that row are not used.
 struct Share {
   int64_t first = 0, count = 0, whole = 0;  ///< whole: 0 if batches are not shared
+  int64_t shards = 0;  ///< the number of logical shards of the batch; 0 without op determinism
   /// The share of process `rank` of `size`.
   static Share of(int64_t whole, int rank, int size) {
     const int64_t first = whole * rank / size;
     return {first, whole * (rank + 1) / size - first, whole};
+  }
+  /// The whole batch in logical shards, whose number depends only on the number of rows.
+  static Share in_shards(int64_t whole) {
+    constexpr int64_t kMax = 8, kMinRows = 8;
+    return {0, whole, whole, std::clamp<int64_t>(whole / kMinRows, 1, kMax)};
+  }
+  /// The rows of the logical shard `index`.
+  Share shard(int64_t index) const {
+    return of(whole, static_cast<int>(index), static_cast<int>(shards));
   }
   explicit operator bool() const { return whole > 0; }
   bool operator==(const Share&) const = default;
@@ -25,17 +35,19 @@ struct Share {
   double weight() const { return static_cast<double>(count) / static_cast<double>(whole); }
 };
 
-/// While an object of this class lives and the share has no rows, ops::all_reduce on this thread
-/// contributes zeros to sums.
+/// While an object of this class lives, this thread calls layers on the rows of the share, and if
+/// the share has no rows, ops::all_reduce contributes zeros to sums.
 class ShareScope {
  public:
   explicit ShareScope(const Share& share);
   ~ShareScope();
   ShareScope(const ShareScope&) = delete;
-  static bool is_empty();
+  /// The share of the innermost scope; empty outside of all scopes.
+  static const Share& current();
+  static bool is_empty() { return current() && current().count == 0; }
 
  private:
-  bool before_;
+  Share before_;
 };
 
 }  // namespace crescent

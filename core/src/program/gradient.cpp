@@ -42,6 +42,7 @@ thread_local int paused = 0;
 
 struct TapeAccess {
   using State = GradientTape::State;
+  static const State& state(const GradientTape& tape) { return *tape.state_; }
 };
 
 namespace {
@@ -206,6 +207,34 @@ void watch_on_tapes(const Variable& variable, const Tensor& value) {
     tape->watch(value);
     tape->variables[variable.id()].push_back(value);
   }
+}
+
+Tensors values_read(const GradientTape& tape, const Variable& variable) {
+  const auto& variables = TapeAccess::state(tape).variables;
+  const auto read = variables.find(variable.id());
+  return read == variables.end() ? Tensors() : read->second;
+}
+
+size_t tape_length() { return tapes_are_active() ? tapes().back()->entries.size() : 0; }
+
+void add_to_tape(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  if (!tapes_are_active()) return;
+  const Recorder* recorder = Recorder::current();
+  tapes().back()->entries.push_back({op,
+                                     {inputs.begin(), inputs.end()},
+                                     {outputs.begin(), outputs.end()},
+                                     recorder ? recorder->scope() : 0,
+                                     writes_of(inputs, outputs)});
+}
+
+void interleave_tape(const std::vector<ShardCuts>& shards) {
+  if (tapes_are_active()) interleave(tapes().back()->entries, shards);
+}
+
+void follow_on_tapes(const Tensor& from, const Tensor& to) {
+  if (!tapes_are_active() || !differentiable(to)) return;
+  for (State* tape : tapes())
+    if (tape->tracked.contains(value_id(from))) tape->watch(to);
 }
 
 GradientTape::GradientTape() : state_(std::make_shared<State>()) {

@@ -61,9 +61,11 @@ int64_t SeedGenerator::seed() const {
 
 Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b,
                            DType dtype) const {
-  Random op;
-  op.kind = kind, op.shape = RowDraws::whole(shape), op.dtype = dtype, op.a = a, op.b = b;
-  return RowDraws::own(apply1(op, {taken(state_)}));
+  return RowDraws::drawn(shape, [&](const Shape& whole) {
+    Random op;
+    op.kind = kind, op.shape = whole, op.dtype = dtype, op.a = a, op.b = b;
+    return apply1(op, {taken(state_)});
+  });
 }
 
 Tensor SeedGenerator::uniform(const Shape& shape, double low, double high, DType dtype) const {

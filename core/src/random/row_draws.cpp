@@ -1,6 +1,8 @@
 #include "random/row_draws.h"
 
 #include "crescent/ops/ops.h"
+#include "crescent/program/shard_ops.h"
+#include "program/recording/lockstep.h"
 
 namespace crescent {
 namespace {
@@ -50,33 +52,32 @@ RowDraws*& RowDraws::in_use() {
   return in_use;
 }
 
-RowDraws::RowDraws(const Share& share, const std::vector<RowsInDraw>& draws)
-    : share_(share), draws_(draws), before_(std::exchange(in_use(), this)) {}
+RowDraws::RowDraws(const Share& share, const std::vector<RowsInDraw>& draws, Tensors* drawn)
+    : share_(share), draws_(draws), drawn_(drawn), before_(std::exchange(in_use(), this)) {}
 RowDraws::~RowDraws() { in_use() = before_; }
 
-const RowsInDraw* RowDraws::current() const {
-  const bool has_rows = next_ < draws_.size() && draws_[next_].each != 0;
-  return has_rows ? &draws_[next_] : nullptr;
-}
-
-Shape RowDraws::whole(const Shape& asked) {
+Tensor RowDraws::drawn(const Shape& asked, const std::function<Tensor(const Shape&)>& draw) {
   if (noted) noted->push_back(asked);
-  const RowsInDraw* rows = in_use() ? in_use()->current() : nullptr;
-  if (!rows) return asked;
-  Shape shape = asked;
-  shape.set(rows->axis, in_use()->share_.whole * rows->each);
-  return shape;
+  RowDraws* const draws = in_use();
+  return draws ? draws->next(asked, draw) : draw(asked);
 }
 
-Tensor RowDraws::own(const Tensor& drawn) {
-  RowDraws* const draws = in_use();
-  if (!draws) return drawn;
-  const RowsInDraw* rows = draws->current();
-  ++draws->next_;
-  if (!rows) return drawn;
-  const Share& share = draws->share_;
-  const int64_t first = share.begin() * rows->each;
-  return ops::slice_axis(drawn, rows->axis, first, first + share.rows() * rows->each);
+Tensor RowDraws::next(const Shape& asked, const std::function<Tensor(const Shape&)>& draw) {
+  const size_t index = next_++;
+  const RowsInDraw rows = index < draws_.size() ? draws_[index] : RowsInDraw{};
+  Shape whole = asked;
+  if (rows.each != 0) whole.set(rows.axis, share_.whole * rows.each);
+  const bool known = drawn_ && index < drawn_->size();
+  const Tensor all = known ? (*drawn_)[index] : draw(whole);
+  if (drawn_ && !known) drawn_->push_back(all);
+  if (rows.each == 0) return all;
+  const int64_t first = share_.begin() * rows.each;
+  if (const Lockstep* shards = Lockstep::current(); shards && rows.axis == 0) {
+    ShardSlice slice;
+    slice.shard = shards->shard(), slice.first = first, slice.count = share_.rows() * rows.each;
+    return apply1(slice, {all});
+  }
+  return ops::slice_axis(all, rows.axis, first, first + share_.rows() * rows.each);
 }
 
 }  // namespace crescent

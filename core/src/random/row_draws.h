@@ -23,22 +23,21 @@ std::vector<RowsInDraw> rows_in_draws(const std::function<void(int64_t rows)>& c
 /// batch and returns those of the rows of the share. `draws` describes the draws in their order.
 class RowDraws {
  public:
-  RowDraws(const Share& share, const std::vector<RowsInDraw>& draws);
+  /// `drawn` stores the draws of the whole batch, so that all shares of a program use the same.
+  RowDraws(const Share& share, const std::vector<RowsInDraw>& draws, Tensors* drawn = nullptr);
   ~RowDraws();
   RowDraws(const RowDraws&) = delete;
 
-  /// The shape that must be drawn for the whole batch if `asked` is the shape for the share.
-  static Shape whole(const Shape& asked);
-  /// The rows of the share in what was drawn for the whole batch. Each draw calls whole() and
-  /// own().
-  static Tensor own(const Tensor& drawn);
+  /// Returns draw(asked), or the rows of the share in what `draw` returns for the whole batch.
+  static Tensor drawn(const Shape& asked, const std::function<Tensor(const Shape&)>& draw);
 
  private:
-  const RowsInDraw* current() const;
+  Tensor next(const Shape& asked, const std::function<Tensor(const Shape&)>& draw);
   static RowDraws*& in_use();
 
   Share share_;
   const std::vector<RowsInDraw>& draws_;
+  Tensors* drawn_;
   size_t next_ = 0;
   RowDraws* before_;
 };

@@ -4,6 +4,7 @@
 #include "data/array_dataset.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
+#include "training/shared_step.h"
 
 namespace crescent {
 namespace {
@@ -52,11 +53,68 @@ class Collected {
   std::vector<Tensors> parts_;
 };
 
-Pass::BatchStep collecting(Model& model, Collected& collected) {
-  return {[stepper = Stepper(model), outputs = Tensors(), &collected](const Batch& batch,
-                                                                      const Share&) mutable {
-            stepper.predict(batch.x, outputs);
-            collected.add(outputs, batch.x.front().dim(0));
+/// Predictions of processes that compute batches in turn. After each round the processes exchange
+/// their outputs, so that every process has all outputs in the order of the batches.
+class SharedPredictions {
+ public:
+  SharedPredictions(std::shared_ptr<Communicator> all, Collected& collected)
+      : all_(std::move(all)), collected_(collected) {}
+  /// Whether this process computes the next batch.
+  bool computes_next() const { return !all_ || waiting_ == all_->rank(); }
+  /// Adds the outputs of a batch of `count` samples. They are read only if this process computed
+  /// the batch.
+  void add(const Tensors& outputs, int64_t count) {
+    if (!all_) return collected_.add(outputs, count);
+    if (computes_next()) own_ = outputs;
+    counts_.push_back(count);
+    if (++waiting_ == all_->size()) finish();
+  }
+  /// Exchanges the outputs of the round, which may have fewer batches than there are processes.
+  void finish() {
+    for (int root = 0; root < waiting_; ++root)
+      collected_.add(received(root), counts_[static_cast<size_t>(root)]);
+    counts_.clear();
+    own_.clear();
+    waiting_ = 0;
+  }
+
+ private:
+  int64_t told(int root, int64_t number) const {
+    all_->broadcast(&number, sizeof number, root);
+    return number;
+  }
+  /// The outputs that process `root` has computed in this round.
+  Tensors received(int root) const {
+    const bool is_own = root == all_->rank();
+    Tensors outputs;
+    const int64_t count = told(root, static_cast<int64_t>(own_.size()));
+    for (int64_t i = 0; i < count; ++i) {
+      const Tensor mine = is_own ? own_[static_cast<size_t>(i)].clone(nullptr) : Tensor();
+      const auto dtype =
+          static_cast<DType>(told(root, mine ? static_cast<int64_t>(mine.dtype()) : 0));
+      std::vector<int64_t> dims(static_cast<size_t>(told(root, mine ? mine.rank() : 0)));
+      for (size_t axis = 0; axis < dims.size(); ++axis)
+        dims[axis] = told(root, mine ? mine.dim(static_cast<int>(axis)) : 0);
+      if (dtype == DType::string) fail("predict: texts cannot be exchanged between processes");
+      const Tensor output = mine ? mine : Tensor::uninitialized({dtype, Shape(dims)});
+      all_->broadcast(output.storage()->host(), output.bytes(), root);
+      outputs.push_back(output);
+    }
+    return outputs;
+  }
+
+  std::shared_ptr<Communicator> all_;  ///< null if each process computes all batches
+  Collected& collected_;
+  int waiting_ = 0;  ///< number of batches of this round so far
+  std::vector<int64_t> counts_;
+  Tensors own_;
+};
+
+Pass::BatchStep collecting(Model& model, SharedPredictions& predictions) {
+  return {[stepper = Stepper(model), outputs = Tensors(), &predictions](const Batch& batch,
+                                                                        const Share&) mutable {
+            if (predictions.computes_next()) stepper.predict(batch.x, outputs);
+            predictions.add(outputs, batch.x.front().dim(0));
           },
           &Callback::on_predict_batch_begin, &Callback::on_predict_batch_end, false};
 }
@@ -82,15 +140,18 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
-  Pass pass(*this, Batches("evaluate", data, options.steps), Pass::testing(*this));
+  const ProcessGroup group = group_for(*this, "evaluate", ProcessGroup::of_inference());
+  Pass pass(*this, Batches("evaluate", data, options.steps, false, group), Pass::testing(*this));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
                           {"verbose", verbosity(options.verbose)},
                           {"metrics", metrics_names()}});
   begin_testing(*this, pass, callbacks);
-  while (pass.advance(callbacks)) {
-  }
+  group.run_collective([&] {
+    while (pass.advance(callbacks)) {
+    }
+  });
   end_testing(*this, pass, callbacks);
   return Stepper(*this).results();
 }
@@ -112,8 +173,12 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   const LongOperation operation;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
+  ProcessGroup group = ProcessGroup::of_inference();
+  group.share_nothing();  // each batch is computed by one process as a whole
   Collected collected(options.steps ? -1 : data->samples());
-  Pass pass(*this, Batches("predict", data, options.steps), collecting(*this, collected));
+  SharedPredictions predictions(group.all(), collected);
+  Pass pass(*this, Batches("predict", data, options.steps, false, group),
+            collecting(*this, predictions));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
@@ -123,8 +188,11 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   std::optional<Progress> progress;
   if (!given.contains("verbose"))
     progress.emplace("predict", "batch", std::max<int64_t>(pass.batches().count(), 0));
-  while (pass.advance(callbacks))
-    if (progress) progress->come_to(pass.batches().taken());
+  group.run_collective([&] {
+    while (pass.advance(callbacks))
+      if (progress) progress->come_to(pass.batches().taken());
+    predictions.finish();
+  });
   progress.reset();
   if (pass.batches().taken() == 0) fail("predict: the data gave no batch");
   callbacks.each(&Callback::on_predict_end, Logs());

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/operation.h"
+#include "crescent/program/distribution.h"
 #include "data/array_dataset.h"
 #include "training/input/class_weighted.h"
 #include "training/run_state.h"
@@ -124,7 +125,7 @@ std::shared_ptr<History> finish_or_end(TrainingRun& run) {
   } catch (const Interrupted&) {
     const std::string interruption = concat("fit: interrupted ", run.state().place());
     run.state().end_early();
-    warn(interruption);
+    if (is_reporting_process()) warn(interruption);
     return run.history();
   }
 }

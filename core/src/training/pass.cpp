@@ -8,7 +8,7 @@ namespace crescent {
 Pass::BatchStep Pass::training(Model& model, const StepExtras& extras, const ProcessGroup& group) {
   return {[stepper = Stepper(model), extras = extras, &model, group, begun = false](
               const Batch& batch, const Share& share) mutable {
-            if (share && !std::exchange(begun, true)) {
+            if (group.shares() && share && !std::exchange(begun, true)) {
               stepper.prepare(batch.x);
               take_from_first(group, state_of(model));
             }

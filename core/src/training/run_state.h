@@ -51,7 +51,8 @@ struct TrainingRun::State {
   ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
-  int64_t epoch;  // number of the current epoch, from 0
+  Phase ended_in = Phase::epoch;  ///< the phase in which a run that has ended did so
+  int64_t epoch;                  // number of the current epoch, from 0
   // whether snapshots contain options.epochs, because set_epochs() changed it
   bool epochs_were_set = false;
   bool out_of_data = false;

@@ -9,30 +9,12 @@
 namespace crescent {
 namespace {
 
-/// tensors with fewer elements are reduced together with others
-constexpr int64_t kSmall = 1 << 14;
 constexpr int64_t kBucket = 1 << 16;  ///< the number of elements that are reduced at once
 
 void call(Model& model, const Tensors& x, bool training, Tensors& outputs) {
   CallOptions options;
   options.training = training;
   outputs = model(x, options);
-}
-
-std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training) {
-  return rows_in_draws([&](int64_t rows) {
-    Tensors like;
-    for (const Tensor& t : x) {
-      TensorSpec spec = t.spec();
-      spec.shape.set(0, rows);
-      like.push_back(Tensor::abstract(spec));
-    }
-    Tensors outputs;
-    run_abstractly(
-        [&](const Tensors& given) { return call(model, given, training, outputs), Tensors(); },
-        like);
-    LayerAccess::forget_losses(model);
-  });
 }
 
 /// Returns the rows of all processes: each process pads its rows with zeros to the whole batch, and
@@ -86,7 +68,9 @@ void sum_together(Tensors& tensors, const std::vector<size_t>& which) {
 
 }  // namespace
 
-Shareable is_shareable(Model& model) {
+Shareable is_shareable(Model& model, bool in_shards) {
+  if (in_shards && ModelAccess::training(model).spec.options.run_eagerly)
+    return {"it runs eagerly, with op determinism"};
   if (dynamic_cast<const Steps*>(&model)) return {"it has steps of its own"};
   if (model.stateful()) return {"it keeps states of samples from batch to batch"};
   if (!model.is_graph()) return {};
@@ -94,6 +78,33 @@ Shareable is_shareable(Model& model) {
     if (input.shape().rank() > 0 && input.shape()[0] > 0)
       return {concat("its inputs have a fixed batch size, ", input.shape()[0])};
   return {};
+}
+
+ProcessGroup group_for(Model& model, const char* run, ProcessGroup group) {
+  if (!group.shares() && !group.in_shards()) return group;
+  const Shareable shareable = is_shareable(model, group.in_shards());
+  if (shareable) return group;
+  if (group.shares() && is_reporting_process())
+    warn(run, ": each process computes whole batches of model ", model.name(), ": ",
+         shareable.why_not);
+  group.share_nothing();
+  return group;
+}
+
+std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training) {
+  return rows_in_draws([&](int64_t rows) {
+    Tensors like;
+    for (const Tensor& t : x) {
+      TensorSpec spec = t.spec();
+      spec.shape.set(0, rows);
+      like.push_back(Tensor::abstract(spec));
+    }
+    Tensors outputs;
+    run_abstractly(
+        [&](const Tensors& given) { return call(model, given, training, outputs), Tensors(); },
+        like);
+    LayerAccess::forget_losses(model);
+  });
 }
 
 Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool training) {
@@ -116,22 +127,28 @@ Tensor mean_over_shares(const Share& share, const Tensor& own) {
   return whole + (part - ops::stop_gradient(part));
 }
 
-void sum_over_processes(Tensors& gradients) {
+void sum_over_processes(Tensors& values, const Variables& of) {
   std::map<DType, std::vector<size_t>> waiting;
   std::map<DType, int64_t> sizes;
   const auto send = [&](DType dtype) {
-    if (!waiting[dtype].empty()) sum_together(gradients, std::exchange(waiting[dtype], {}));
+    const std::vector<size_t> which = std::exchange(waiting[dtype], {});
     sizes[dtype] = 0;
+    if (which.empty()) return;
+    const ProgramScope scope(
+        concat(of[which.front()].path(),
+               which.size() > 1 ? concat(" and ", which.size() - 1, " others") : ""));
+    sum_together(values, which);
   };
-  for (size_t i = 0; i < gradients.size(); ++i) {
-    Tensor& gradient = gradients[i];
-    if (!gradient) continue;
-    if (gradient.size() > kSmall) {
-      gradient = ops::all_reduce(gradient);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Tensor& value = values[i];
+    if (!value) continue;
+    if (value.size() > kSmallGradient) {
+      const ProgramScope scope(of[i].path());
+      value = ops::all_reduce(value);
       continue;
     }
-    waiting[gradient.dtype()].push_back(i);
-    if ((sizes[gradient.dtype()] += gradient.size()) > kBucket) send(gradient.dtype());
+    waiting[value.dtype()].push_back(i);
+    if ((sizes[value.dtype()] += value.size()) > kBucket) send(value.dtype());
   }
   for (const auto& [dtype, which] : waiting) send(dtype);
 }
@@ -151,7 +168,7 @@ void WrittenState::mean(const Share& share) const {
     written.push_back(variables_[i]);
     parts.push_back(now * share.weight());
   }
-  sum_over_processes(parts);
+  sum_over_processes(parts, written);
   for (size_t i = 0; i < written.size(); ++i) written[i].assign(parts[i]);
 }
 

@@ -3,25 +3,35 @@
 // processes, so that losses and metrics are computed for all samples; each process differentiates
 // the rows that it computed, and the gradients are summed.
 #pragma once
+#include "training/input/process_group.h"
 #include "training/state/training.h"
 
 namespace crescent {
 
-/// Whether the processes may share the batches of a model; if not, `why_not` is the reason.
+/// Whether the processes may share the batches of a model, or each compute some of their logical
+/// shards; if not, `why_not` is the reason.
 struct Shareable {
   std::string why_not;
   explicit operator bool() const { return why_not.empty(); }
 };
-Shareable is_shareable(Model& model);
+Shareable is_shareable(Model& model, bool in_shards);
+/// The group for `run`, such as "fit", of this model. If the processes cannot share its batches,
+/// each process computes whole batches, and a warning says why.
+ProcessGroup group_for(Model& model, const char* run, ProcessGroup group);
 
+/// Gradients with at most this many elements are reduced together with others.
+inline constexpr int64_t kSmallGradient = 1 << 14;
+
+/// Which draws of random numbers the model makes for each row of a batch like `x`.
+std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training);
 /// Calls the model on the rows of the share; returns the outputs for all rows of the batch.
 Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool training);
 /// Returns the mean over the batch, where `own` is the mean over the rows of the share; only the
 /// rows of this process have a gradient.
 Tensor mean_over_shares(const Share& share, const Tensor& own);
-/// Replaces the gradients by their sums over the processes. Small gradients are summed together as
-/// one tensor.
-void sum_over_processes(Tensors& gradients);
+/// Replaces the values, such as gradients, of the variables `of` by their sums over the processes.
+/// Small ones are summed together as one tensor.
+void sum_over_processes(Tensors& values, const Variables& of);
 
 /// The variables that calls of a model write besides the trained weights, such as moving averages.
 /// A step may write them while an object of this class lives; mean() then replaces them by their

@@ -127,7 +127,7 @@ Dict TrainingRun::State::progress() const {
   const bool stops = model->stop_training || stopping;
   Dict all{{"callbacks", callbacks.states()},
            {"version", kVersion},
-           {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? Phase::epoch : phase)]},
+           {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? ended_in : phase)]},
            {"epoch", epoch},
            {"epochs_trained", model_state.runs.epochs},
            {"stop_training", stops},

@@ -265,7 +265,7 @@ Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extra
                       StepNames& names) {
   const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
   const Steps& steps = steps_of(model_);
-  const StepScope scope(state_.traced, {extras.inference_metrics, false, extras.share});
+  const StepScope scope(state_.traced, {extras.inference_metrics, false, extras.share, {}});
   std::optional<StepWatch> watch;
   if (StepWatch::is_needed(extras)) watch.emplace(extras, *state_.spec.optimizer);
   StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);

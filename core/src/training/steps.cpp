@@ -6,6 +6,7 @@
 #include "optimization/update_observer.h"
 #include "registry/blame.h"
 #include "training/error_context.h"
+#include "training/logical_shards.h"
 #include "training/shared_step.h"
 #include "training/state/training.h"
 
@@ -77,8 +78,10 @@ void tell_of_loss(const Tensor& loss) {
 }
 
 Tensors run_model(Model& model, const Tensors& x, bool training) {
-  if (const Share& share = ModelAccess::training(model).traced.share)
-    return call_on_share(model, share, x, training);
+  TracedStep& traced = ModelAccess::training(model).traced;
+  if (traced.share.shards > 0)
+    return call_on_shards(model, traced.share, x, training, traced.reads);
+  if (traced.share) return call_on_share(model, traced.share, x, training);
   CallOptions options;
   options.training = training;
   return model(x, options);
@@ -99,6 +102,13 @@ Measured measure_inference(Model& model, const Batch& batch) {
   LayerAccess::forget_losses(model);
   ModelAccess::training(model).traced.measured_inference = true;
   return measured;
+}
+
+Tensors gradients_of(GradientTape& tape, const Tensor& loss, ModelAccess::Training& state) {
+  const Variables& variables = state.trained.variables;
+  if (state.traced.share.shards > 0)
+    return shard_gradients(tape, loss, variables, std::exchange(state.traced.reads, {}));
+  return tape.gradient(loss, std::span<const Variable>(variables));
 }
 
 StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Tensor& loss) {
@@ -127,16 +137,17 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
     return tracked(y_pred, steps.compute_loss(model, batch, y_pred, true));
   }
   const Share& share = state.traced.share;
+  const bool in_shards = share.shards > 0;
   std::optional<WrittenState> written;
-  if (share) written.emplace(model);
+  if (share && !in_shards) written.emplace(model);
   GradientTape tape;
   const Tensors y_pred = run_model(model, batch.x, true);
   const Tensor loss = steps.compute_loss(model, batch, y_pred, true);
   tell_of_loss(loss);
   const Tensor scaled = state.spec.optimizer->scale_loss(loss);
   tape.stop();
-  Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state.trained.variables));
-  if (share) sum_over_processes(gradients);
+  Tensors gradients = gradients_of(tape, scaled, state);
+  if (share && !in_shards) sum_over_processes(gradients, state.trained.variables);
   if (written) written->mean(share);
   {
     const ProgramScope scope("optimizer");
@@ -179,7 +190,7 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
   }
   for (const Tensor& loss : model.losses()) {
     const Tensor own = ops::cast(loss, DType::float32);
-    terms.push_back(share ? mean_over_shares(share, own) : own);
+    terms.push_back(share && share.shards == 0 ? mean_over_shares(share, own) : own);
   }
   if (terms.empty()) fail("The model cannot be compiled because it has no loss to optimize.");
   if (terms.size() > 1)

@@ -42,20 +42,6 @@ CallbackPtr saving_callback(const Value& resume) {
                                              {"file_name", file.filename().string()}});
 }
 
-/// The processes that train this model together. If they cannot share its batches, each process
-/// computes whole batches.
-ProcessGroup group_for(Model& model) {
-  ProcessGroup group = ProcessGroup::now();
-  if (!group.shares()) return group;
-  const Shareable shareable = is_shareable(model);
-  if (shareable) return group;
-  if (is_reporting_process())
-    warn("fit: each process computes whole batches of model ", model.name(), ": ",
-         shareable.why_not);
-  group.share_nothing();
-  return group;
-}
-
 /// Properties that must be equal in all processes that share batches.
 Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
   List layers;
@@ -88,7 +74,7 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       model_state(ModelAccess::training(*model)),
       options(std::move(given)),
       callbacks(options.callbacks, verbosity(options.verbose)),
-      group(group_for(*model)),
+      group(group_for(*model, "fit", ProcessGroup::now())),
       training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, group),
                Pass::training(*model, extras(), group)),
       testing(*model, Batches("evaluate", plan.validation, options.validation_steps, false, group),
@@ -158,6 +144,7 @@ void TrainingRun::State::start() {
     take_from_first(group, {model_state.runs.order.state()});
   }
   try_resume();
+  if (group.shares()) expect_equal(group, {{"the place from which to resume", place()}});
   if (phase == Phase::start) begin();
 }
 
@@ -284,12 +271,13 @@ void TrainingRun::State::end() {
   model_state.runs.last_state =
       model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
-  model_state.runs.run = before;
   callbacks.each(&Callback::on_train_end, last);
+  model_state.runs.run = before;
 }
 
 void TrainingRun::State::end_early() {
   Value place = remaining();
+  ended_in = phase == Phase::ended ? ended_in : phase;
   end();
   model_state.runs.last_state = std::move(place);
 }

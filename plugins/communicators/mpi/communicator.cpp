@@ -69,8 +69,9 @@ class Mpi final : public Communicator {
     meet();
     in_parts(count, [&](size_t first, int n) {
       std::byte* const at = static_cast<std::byte*>(data) + first * size_of(dtype);
-      check(MPI_Allreduce(MPI_IN_PLACE, at, n, type, operation, World::instance().data()),
-            "MPI_Allreduce");
+      World::instance().exchange([&](MPI_Comm data) {
+        check(MPI_Allreduce(MPI_IN_PLACE, at, n, type, operation, data), "MPI_Allreduce");
+      });
     });
   }
   void broadcast(void* data, size_t bytes, int root) override {
@@ -78,18 +79,50 @@ class Mpi final : public Communicator {
       fail("broadcast: there is no process of rank ", root, " among ", size());
     meet();
     in_parts(bytes, [&](size_t first, int n) {
-      check(MPI_Bcast(static_cast<std::byte*>(data) + first, n, MPI_BYTE, root,
-                      World::instance().data()),
-            "MPI_Bcast");
+      World::instance().exchange([&](MPI_Comm all) {
+        check(MPI_Bcast(static_cast<std::byte*>(data) + first, n, MPI_BYTE, root, all),
+              "MPI_Bcast");
+      });
+    });
+  }
+  void gather(void* data, const std::vector<size_t>& bytes) override {
+    size_t whole = 0;
+    std::vector<int> counts, offsets;
+    for (size_t part : bytes) {
+      counts.push_back(static_cast<int>(std::min(part, kMaximum)));
+      offsets.push_back(static_cast<int>(std::min(whole, kMaximum)));
+      whole += part;
+    }
+    if (whole > kMaximum) return Communicator::gather(data, bytes);
+    meet();
+    World::instance().exchange([&](MPI_Comm all) {
+      check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts.data(), offsets.data(),
+                           MPI_BYTE, all),
+            "MPI_Allgatherv");
     });
   }
   void barrier() override { meet(); }
+  Dict information() override {
+    Dict all = Communicator::information();
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(library, &length);
+    const std::string_view version(library);
+    all.set("transport", std::string(version.substr(0, version.find(','))));
+    List hosts;
+    for (const std::string& host : World::instance().hosts()) hosts.emplace_back(host);
+    all.set("hosts", std::move(hosts));
+    return all;
+  }
   void leave(const std::string& why) noexcept override { World::instance().leave("left: " + why); }
+  std::vector<int> ranks_with(const std::string& error) override {
+    return World::instance().ranks_with(error);
+  }
 
  private:
   void meet() const {
-    const std::vector<int> absent = World::instance().meet(timeout_);
-    if (!absent.empty()) fail_timeout(absent, timeout_);
+    const World::Absence absence = World::instance().meet(timeout_);
+    if (!absence.ranks.empty()) fail_timeout(absence.ranks, timeout_, absence.findings);
   }
   /// Combines half-width floats, which MPI lacks, by converting them to float32 and back.
   void reduce_half(ReduceKind kind, void* data, size_t count, float widen(uint16_t),

@@ -7,16 +7,23 @@
 #include <ctime>
 
 #include "crescent/base/error.h"
+#include "crescent/program/activity.h"
 
 namespace crescent::mpi {
 namespace {
 
 /// The first character of a message between processes: a farewell is followed by the reason why the
-/// sender leaves, a question asks for the number of the receiver's last meeting, and an answer
-/// contains this number.
-constexpr char kFarewell = 'f', kQuestion = 'q', kAnswer = 'a';
-constexpr double kAnswerSeconds = 1;
+/// sender leaves; a question asks for the number of the receiver's last meeting, and an answer
+/// contains this number and the activity of its sender; an error is the one that ends the sender.
+constexpr char kFarewell = 'f', kQuestion = 'q', kAnswer = 'a', kError = 'e';
+constexpr double kAnswerSeconds = 1;  ///< how long answers and errors are waited for
+/// the time between two looks of the listening thread at the messages
+constexpr std::chrono::milliseconds kListening{50};
+constexpr double kEndSeconds = 10;  ///< how long a process that failed waits for the others to end
 constexpr int kSpins = 2000;  ///< number of polls without a pause before the thread yields its core
+/// how long a waiting thread polls before it sleeps between polls
+constexpr std::chrono::microseconds kYielding{300};
+constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{1000};
 
 World::Clock::time_point after(double seconds) {
   constexpr double kLongest = 1e9;
@@ -52,6 +59,7 @@ World& World::instance() {
 
 World::World() {
   int provided = 0, begun = 0;
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   MPI_Initialized(&begun);
   if (!begun)
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init");
@@ -65,6 +73,29 @@ World::World() {
     MPI_Comm_set_errhandler(*each, MPI_ERRORS_RETURN);
   }
   farewell_.resize(static_cast<size_t>(size_));
+  errors_.resize(static_cast<size_t>(size_));
+  find_hosts();
+  if (size_ == 1) return;
+  note_activity(true);
+  listener_ = std::thread([this] { listen(); });
+}
+
+void World::find_hosts() {
+  std::vector<char> names(static_cast<size_t>(size_) * MPI_MAX_PROCESSOR_NAME);
+  char own[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  MPI_Get_processor_name(own, &length);
+  check(MPI_Allgather(own, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, names.data(), MPI_MAX_PROCESSOR_NAME,
+                      MPI_CHAR, data_),
+        "MPI_Allgather");
+  for (int i = 0; i < size_; ++i)
+    hosts_.emplace_back(names.data() + static_cast<size_t>(i) * MPI_MAX_PROCESSOR_NAME);
+}
+
+/// Reads messages, and so answers questions, while the process computes or hangs.
+void World::listen() {
+  std::unique_lock lock(mutex_);
+  while (!ending_.wait_for(lock, kListening, [&] { return ended_; })) read_messages();
 }
 
 void World::send(int to, std::string text) {
@@ -88,62 +119,134 @@ void World::read_messages() {
 
 void World::take(int from, const std::string& text) {
   if (text[0] == kFarewell) farewell_[static_cast<size_t>(from)] = text.substr(1);
-  if (text[0] == kQuestion) send(from, kAnswer + std::to_string(meeting_));
+  if (text[0] == kError) errors_[static_cast<size_t>(from)] = text.substr(1);
+  if (text[0] == kQuestion) send(from, concat(kAnswer, meeting_, ' ', activity()));
   if (text[0] == kAnswer && !answers_.empty())
-    answers_[static_cast<size_t>(from)] = std::atoll(text.c_str() + 1);
+    answers_[static_cast<size_t>(from)] = {
+        std::atoll(text.c_str() + 1), text.substr(std::min(text.find(' '), text.size() - 1) + 1)};
 }
 
 /// Reads messages until done() is true or the time `end` has come; returns whether done() is true.
+/// A thread that has waited for long sleeps between polls, which leaves the core to processes that
+/// compute.
 template <class Done>
 bool World::poll(Clock::time_point end, Done done) {
-  for (int spins = 0; !done(); ++spins) {
-    if (spins < kSpins) continue;
-    read_messages();
-    if (done()) return true;
-    if (Clock::now() > end) return false;
-    sched_yield();
+  const Clock::time_point begin = Clock::now();
+  std::chrono::microseconds nap = kShortestNap;
+  for (int spins = 0;; ++spins) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (done()) return true;
+      if (spins < kSpins) continue;
+      read_messages();
+      if (done()) return true;
+    }
+    const Clock::time_point now = Clock::now();
+    if (now > end) return false;
+    if (now - begin < kYielding) {
+      sched_yield();
+      continue;
+    }
+    std::this_thread::sleep_for(nap);
+    nap = std::min(2 * nap, kLongestNap);
   }
-  return true;
 }
 
-std::vector<int> World::meet(double seconds) {
-  ++meeting_;
+World::Absence World::meet(double seconds) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
+  {
+    const std::lock_guard lock(mutex_);
+    ++meeting_;
+    check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
+  }
   const auto has_met = [&] {
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     return done != 0;
   };
+  int left = -1;  // the rank of a process that has left
   const auto someone_left = [&] {
-    return std::any_of(farewell_.begin(), farewell_.end(),
-                       [](const std::string& why) { return !why.empty(); });
+    const auto farewell = std::find_if(farewell_.begin(), farewell_.end(),
+                                       [](const std::string& why) { return !why.empty(); });
+    if (farewell != farewell_.end()) left = static_cast<int>(farewell - farewell_.begin());
+    return left >= 0;
   };
   bool met = false;
   const bool told = poll(after(seconds), [&] { return (met = has_met()) || someone_left(); });
   if (met) return {};
   if (!told) return absent();
-  for (int i = 0; i < size_; ++i)
-    if (const std::string& why = farewell_[static_cast<size_t>(i)]; !why.empty())
-      fail("the process of rank ", i, " ", why);
-  return {};
+  const std::lock_guard lock(mutex_);
+  fail("the process of rank ", left, " ", farewell_[static_cast<size_t>(left)]);
 }
 
-/// The ranks of processes that do not answer, or that have not yet come to the present meeting.
-std::vector<int> World::absent() {
-  answers_.assign(static_cast<size_t>(size_), -1);
-  answers_[static_cast<size_t>(rank_)] = meeting_;
-  for (int i = 0; i < size_; ++i)
-    if (i != rank_) send(i, std::string(1, kQuestion));
-  poll(after(kAnswerSeconds),
-       [&] { return std::find(answers_.begin(), answers_.end(), -1) == answers_.end(); });
+namespace {
+
+/// "rank 2" or "ranks 0, 1, 3".
+std::string ranks_text(const std::vector<int>& ranks) {
+  std::vector<std::string> texts;
+  for (int rank : ranks) texts.push_back(std::to_string(rank));
+  return (ranks.size() == 1 ? "rank " : "ranks ") + join(texts);
+}
+
+}  // namespace
+
+/// Asks all processes for their meetings and activities. Absent processes are those that do not
+/// answer, or that have not yet come to the present meeting.
+World::Absence World::absent() {
+  {
+    const std::lock_guard lock(mutex_);
+    answers_.assign(static_cast<size_t>(size_), {});
+    answers_[static_cast<size_t>(rank_)].meeting = meeting_;
+    for (int i = 0; i < size_; ++i)
+      if (i != rank_) send(i, std::string(1, kQuestion));
+  }
+  poll(after(kAnswerSeconds), [&] {
+    return std::none_of(answers_.begin(), answers_.end(),
+                        [](const Answer& answer) { return answer.meeting < 0; });
+  });
+  const std::lock_guard lock(mutex_);
+  Absence absence;
+  std::vector<std::string> findings;
+  std::vector<int> waiting;
+  for (int i = 0; i < size_; ++i) {
+    const Answer& answer = answers_[static_cast<size_t>(i)];
+    if (answer.meeting >= meeting_) {
+      waiting.push_back(i);
+      continue;
+    }
+    absence.ranks.push_back(i);
+    findings.push_back(
+        concat("rank ", i, " (host ", hosts_[static_cast<size_t>(i)], ") ",
+               answer.meeting < 0 ? "does not answer" : "has been " + answer.activity));
+  }
+  const std::string instruction = running_instruction();
+  findings.push_back(
+      concat(ranks_text(waiting), waiting.size() == 1 ? " waits " : " wait ",
+             instruction.empty() ? "for all to agree on the next batch" : "in " + instruction));
+  absence.findings = join(findings, "; ");
+  return absence;
+}
+
+std::vector<int> World::ranks_with(const std::string& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    errors_[static_cast<size_t>(rank_)] = error;
+    for (int i = 0; i < size_; ++i)
+      if (i != rank_) send(i, kError + error);
+  }
+  poll(after(kAnswerSeconds), [&] {
+    return std::none_of(errors_.begin(), errors_.end(),
+                        [](const std::string& other) { return other.empty(); });
+  });
+  const std::lock_guard lock(mutex_);
   std::vector<int> ranks;
   for (int i = 0; i < size_; ++i)
-    if (answers_[static_cast<size_t>(i)] < meeting_) ranks.push_back(i);
+    if (errors_[static_cast<size_t>(i)] == error) ranks.push_back(i);
   return ranks;
 }
 
 void World::leave(const std::string& why) noexcept try {
+  const std::lock_guard lock(mutex_);
   if (std::exchange(left_, true)) return;
   for (int i = 0; i < size_; ++i)
     if (i != rank_) send(i, kFarewell + why);
@@ -157,9 +260,20 @@ void World::finish(int status) noexcept {
   MPI_Finalized(&ended);
   if (ended) return;
   leave(status == 0 ? "has ended" : concat("has ended with status ", status));
+  if (listener_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    ending_.notify_all();
+    listener_.join();
+  }
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(messages_, &request);
+  const Clock::time_point end = after(kEndSeconds);
   for (int done = 0; !done;) {
+    // A process that hangs would keep all others from ending.
+    if (status != 0 && Clock::now() > end) MPI_Abort(MPI_COMM_WORLD, status);
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     read_messages();
     if (done) break;

@@ -1,11 +1,15 @@
 // The processes that mpirun or srun started: starts and ends MPI, and sends short messages between
-// the processes, in addition to the data.
+// the processes, in addition to the data. A thread reads the messages while the process computes,
+// so that other processes learn what it does; a mutex lets one thread at a time call MPI.
 #pragma once
 #include <mpi.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <deque>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace crescent::mpi {
@@ -22,13 +26,28 @@ class World {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  MPI_Comm data() const { return data_; }
+  /// The name of the host of each process.
+  const std::vector<std::string>& hosts() const { return hosts_; }
 
-  /// Waits until all processes have called this function, at most `seconds`. Returns the ranks of
-  /// processes that have not called it in time. Fails if a process has left, with its rank.
-  std::vector<int> meet(double seconds);
+  /// The processes that did not come to a meeting, and a sentence about what all processes do.
+  struct Absence {
+    std::vector<int> ranks;
+    std::string findings;
+  };
+  /// Waits until all processes have called this function, at most `seconds`. Returns the processes
+  /// that have not called it in time. Fails if a process has left, with its rank.
+  Absence meet(double seconds);
+  /// Runs a collective function of MPI on the communicator for data.
+  template <class F>
+  void exchange(F call) {
+    const std::lock_guard lock(mutex_);
+    call(data_);
+  }
   /// Tells all other processes that this process will call meet() no more.
   void leave(const std::string& why) noexcept;
+  /// Sends an error to all other processes, and returns the ranks that send the same one within a
+  /// second.
+  std::vector<int> ranks_with(const std::string& error);
   void finish(int status) noexcept;
 
  private:
@@ -37,22 +56,34 @@ class World {
     MPI_Request request;
     std::string text;
   };
+  /// The answer of a process: the number of its last meeting, and its activity.
+  struct Answer {
+    int64_t meeting = -1;
+    std::string activity;
+  };
+  void find_hosts();
+  void listen();
   void send(int to, std::string text);
   void read_messages();
   void take(int from, const std::string& text);
-  std::vector<int> absent();
+  Absence absent();
   template <class Done>
   bool poll(Clock::time_point end, Done done);
+
+  std::mutex mutex_;  ///< locked during calls of MPI, and for the following members
 
   int rank_ = 0, size_ = 1;
   MPI_Comm data_ = MPI_COMM_NULL, messages_ = MPI_COMM_NULL;
   std::deque<Message> sent_;           ///< sent messages, which MPI may read until it ends
   std::vector<std::string> farewell_;  ///< for each process, the reason why it has left; empty if
                                        ///< it has not
-  std::vector<int64_t> answers_;       ///< for each process, the number of its last meeting that it
-                                       ///< sent in an answer; -1 without answer
+  std::vector<Answer> answers_;        ///< for each process, its last answer
+  std::vector<std::string> errors_;    ///< for each process, the error that ends it; empty if none
   int64_t meeting_ = 0;                ///< the number of calls of meet() so far
-  bool left_ = false;
+  bool left_ = false, ended_ = false;
+  std::vector<std::string> hosts_;
+  std::condition_variable ending_;
+  std::thread listener_;  ///< runs if there are several processes
 };
 
 }  // namespace crescent::mpi

@@ -42,9 +42,9 @@ int available_cores() {
   return granted > 0 ? std::min(part_of(granted), cores) : cores;
 }
 
-bool switched_off(const char* variable) {
+bool is_set_to(const char* variable, const char* value) {
   const char* text = std::getenv(variable);
-  return text && std::strcmp(text, "0") == 0;
+  return text && std::strcmp(text, value) == 0;
 }
 
 }  // namespace
@@ -53,11 +53,12 @@ void CpuDevice::describe(Schema<CpuDevice>& s) {
   s.doc("Runs programs on the cores of this machine.")
       .field("threads", &CpuDevice::threads_, "How many compute; 0: all cores.")
       .field("deterministic", &CpuDevice::deterministic_,
-             "Makes whole runs give the same bits for any number of threads.");
+             "Makes whole runs give the same bits for any number of threads and processes.");
 }
 
 CpuDevice::CpuDevice() : pool_(available_cores()) {
-  options_.onednn = !switched_off("CRESCENT_ONEDNN");
+  options_.onednn = !is_set_to("CRESCENT_ONEDNN", "0");
+  deterministic_ = options_.deterministic = is_set_to("CRESCENT_DETERMINISTIC", "1");
 }
 
 bool CpuDevice::supports(const Op& op, std::span<const TensorSpec> inputs,

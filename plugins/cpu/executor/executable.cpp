@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "crescent/program/activity.h"
+
 namespace crescent::cpu {
 namespace {
 
@@ -28,6 +30,7 @@ void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variab
   bind(*frame, inputs, variables, outputs);
   const Arenas::Lease arena(arenas_, plan_.arena_bytes());
   plan_.run(*frame, arena.memory(), observing.owns_lock() && plan_.is_observed());
+  if (notes_activity()) leave_program();
 }
 
 void CpuExecutable::bind(Plan::Frame& frame, std::span<const Tensor> inputs,

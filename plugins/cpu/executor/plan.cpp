@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "crescent/program/activity.h"
+#include "crescent/program/distribution.h"
+#include "crescent/program/shard_ops.h"
 #include "kernel/composed.h"
 #include "threads/flush_denormals.h"
 #include "tiling/sliced.h"
@@ -17,6 +20,7 @@ Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCa
   if (schedule.prepack_steps > 0) prepack_stage_.emplace(schedule, plan, program, options, values);
   link(schedule, plan);
   describe(schedule, program.scopes);
+  find_shards(sliced ? *sliced : program, schedule);
   for (Step& step : schedule.steps) kernels_.push_back(std::move(step.kernel));
   for (const auto& [value, result] : schedule.variables) writes_.push_back(result >= 0);
 }
@@ -116,6 +120,47 @@ void Plan::describe(const Schedule& schedule, const std::vector<std::string>& sc
   tallies_ = std::vector<Tally>(profile_.size());
 }
 
+namespace {
+
+/// The number of logical shards of a program; 0 if it has none.
+int64_t shards_in(const Program& program) {
+  for (const Program::Instruction& instruction : program.code)
+    if (instruction.op->name() == ShardConcat::kName ||
+        instruction.op->name() == ShardReduce::kName)
+      return static_cast<int64_t>(instruction.inputs.size());
+  return 0;
+}
+
+/// The logical shard that all values belong to.
+int common_shard(const std::vector<int>& values, const std::vector<int>& shards) {
+  const auto of = [&](int value) { return shards[static_cast<size_t>(value)]; };
+  for (int value : values)
+    if (of(value) != of(values[0])) fail("an instruction has results of several logical shards");
+  return of(values[0]);
+}
+
+}  // namespace
+
+void Plan::find_shards(const Program& program, const Schedule& schedule) {
+  shard_count_ = shards_in(program);
+  if (shard_count_ == 0) return;
+  std::vector<int> shards = shards_of_values(program);
+  shards.resize(schedule.values.size(), -1);
+  for (const Step& step : schedule.steps) {
+    int shard = -1;
+    for (int value : step.inputs) shard = std::max(shard, shards[static_cast<size_t>(value)]);
+    const bool joins = step.op && step.op->effect() == Effect::ordered;
+    const bool is_new =
+        !step.outputs.empty() && static_cast<size_t>(step.outputs[0]) >= program.values.size();
+    if (is_new)
+      for (int value : step.outputs) shards[static_cast<size_t>(value)] = shard;
+    const int made = step.outputs.empty() ? shard : common_shard(step.outputs, shards);
+    if (!joins && shard >= 0 && made != shard)
+      fail("an instruction for all processes reads values of logical shard ", shard);
+    shards_.push_back(made);
+  }
+}
+
 void Plan::profile(bool on, bool of_parts) {
   profiling_ = on, observed_ = on || watcher_;
   for (const Call& call : calls_) {
@@ -178,14 +223,26 @@ void Plan::run(Frame& frame, std::byte* arena, bool is_observed) {
 void Plan::run_calls(const Frame& frame, size_t first, size_t last) {
   size_t i = first;
   try {
-    if (frame.is_observed_) {
-      for (; i < last; ++i) run_observed(frame, i);
-    }
+    if (frame.is_observed_ || shard_count_ > 0 || notes_activity()) run_carefully(frame, i, last);
     for (; i < last; ++i) run(frame, calls_[i]);
   } catch (DataError& error) {
     if (const std::string& scope = profile_[i].scope; !scope.empty())
       error.add_context(scope + ": ");
     throw;
+  }
+}
+
+void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
+  const ShardRange own = shard_count_ > 0 ? own_shards(shard_count_) : ShardRange{};
+  const auto is_of_others = [&](size_t call) {
+    return shard_count_ > 0 && shards_[call] >= 0 &&
+           (shards_[call] < own.first || shards_[call] >= own.last);
+  };
+  const bool notes = notes_activity();
+  for (; i < last; ++i) {
+    if (is_of_others(i)) continue;
+    if (notes) enter_instruction(profile_[i].op, profile_[i].scope);
+    frame.is_observed_ ? run_observed(frame, i) : run(frame, calls_[i]);
   }
 }
 

@@ -88,8 +88,12 @@ class Plan {
   void move_to(Frame& frame, std::byte* arena) const;
   void update_prepacked(Frame& frame);
   void describe(const Schedule& schedule, const std::vector<std::string>& scopes);
+  void find_shards(const Program& program, const Schedule& schedule);
   /// Runs calls [first, last). If a kernel throws, the error names the instruction.
   void run_calls(const Frame& frame, size_t first, size_t last);
+  /// Runs calls [i, last) that are observed, noted as activities, or divided into logical shards.
+  /// Calls that belong to shards of other processes are left out.
+  void run_carefully(const Frame& frame, size_t& i, size_t last);
   void run_timed(const Frame& frame, size_t i);
   void run_observed(const Frame& frame, size_t i);  ///< runs call i and measures its time, reports
                                                     ///< it to the watcher, or both
@@ -111,6 +115,9 @@ class Plan {
   std::vector<std::byte*> arguments_;
   std::vector<Argument> input_arguments_, variable_arguments_, output_arguments_, arena_arguments_;
   std::vector<Call> calls_;
+  /// for each call, the logical shard it belongs to, -1 for none; empty in programs without shards
+  std::vector<int> shards_;
+  int64_t shard_count_ = 0;
   std::vector<bool> writes_;  ///< for each variable, whether the program writes it
   std::optional<PrepackStage> prepack_stage_;
   std::atomic<bool> profiling_{false}, observed_{false};  ///< observed_ is true while the plan is

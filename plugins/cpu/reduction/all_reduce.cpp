@@ -5,6 +5,7 @@
 #include "crescent/program/communicator.h"
 #include "kernel/converted.h"
 #include "kernel/kernel.h"
+#include "reduction/shards.h"
 
 namespace crescent::cpu {
 namespace {
@@ -54,8 +55,10 @@ std::unique_ptr<Kernel> make_all_reduce(const Request& r) {
 }  // namespace
 
 std::span<const KernelRow> collective_kernels() {
-  static constexpr KernelRow kRows[] = {{"all_reduce", make_all_reduce},
-                                        {"all_reduce", make_converted<collective_kernels>}};
+  static constexpr KernelRow kRows[] = {
+      {"all_reduce", make_all_reduce},     {"all_reduce", make_converted<collective_kernels>},
+      {"shard_slice", make_shard_slice},   {"shard_concat", make_shard_concat},
+      {"shard_reduce", make_shard_reduce}, {"shard_reduce", make_converted<collective_kernels>}};
   return kRows;
 }
 

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "crescent/program/distribution.h"
 #include "crescent/registry/registration.h"
 #include "normalization_layers.h"
 
@@ -92,7 +93,7 @@ class BatchNormalization final : public ScaledLayer {
     return ops::cast(x * factor + (wide(beta()) - wide(mean) * factor), x.dtype());
   }
   Tensor train(const Tensor& x, const Tensor& weights) {
-    if (weights || synchronized_ || renorm_) return train_by(moments_of(x, weights), x);
+    if (weights || is_synchronized() || renorm_) return train_by(moments_of(x, weights), x);
     const ops::Moments moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
     const double count = double(x.shape().size()) / double(x.dim(-1));
     move_averages(moments.mean,
@@ -101,6 +102,9 @@ class BatchNormalization final : public ScaledLayer {
   }
   /// The divisor of the variance. It is at least one, so that the variance of a single value is 0.
   double degrees_of(double count) const { return std::max(count - ddof_, kMinDegrees); }
+  /// Whether the statistics are those of the whole batch. Logical shards, which depend on the
+  /// number of rows alone, always have common statistics.
+  bool is_synchronized() const { return synchronized_ || in_logical_shard(); }
   struct Statistics {
     Tensor mean, variance, count;
   };
@@ -112,7 +116,7 @@ class BatchNormalization final : public ScaledLayer {
     for (int i = 0; i < x.rank() - 1; ++i) axes.push_back(i);
     const auto total = [&](const Tensor& terms) {
       const Tensor sum = ops::sum(terms, axes);
-      return synchronized_ ? ops::all_reduce(sum) : sum;
+      return is_synchronized() ? ops::all_reduce(sum) : sum;
     };
     const Tensor count = weights ? total(shares) + 1e-7 : total(shares);
     const Tensor mean = total(values * shares) / count;

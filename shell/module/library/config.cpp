@@ -168,7 +168,9 @@ const std::vector<CallablePtr>& config_functions() {
               "of processes."));
     add(bound(
         "enable_op_determinism", [](bool on) { set_option("deterministic", on); }, {"on=true"},
-        "Makes whole runs give the same bits for any number of threads."));
+        "Makes whole runs give the same bits for any number of threads and of processes that train "
+        "together: fit computes each batch in parts of 8 rows or more, at most 8, and adds their "
+        "results in one order. CRESCENT_DETERMINISTIC=1 in the environment does the same."));
     add(bound("is_op_determinism_enabled", &is_deterministic, {},
               "Whether enable_op_determinism was called."));
     add(bound(

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "crescent/base/error.h"
+#include "crescent/program/distribution.h"
 #include "crescent/system/file.h"
 #include "module/module.h"
 #include "signals.h"
@@ -215,13 +216,30 @@ int call(lua_State* L, int arguments, int results) {
   return status;
 }
 
+namespace {
+
+/// The message of an error that this process prints: it names the ranks that have the error unless
+/// all processes have it, and is empty if a process of lower rank prints it.
+std::string printed_by_this_process(const std::string& message) {
+  if (processes_launched() < 2) return message;
+  const auto all = communicator();
+  const std::vector<int> ranks = all->ranks_with(message);
+  if (ranks.front() != all->rank()) return {};
+  if (static_cast<int>(ranks.size()) == all->size()) return message;
+  std::vector<std::string> texts;
+  for (int rank : ranks) texts.push_back(std::to_string(rank));
+  return concat(ranks.size() == 1 ? "rank " : "ranks ", join(texts), ": ", message);
+}
+
+}  // namespace
+
 /// Stops the garbage collector until the message is printed: a finalizer that waits for worker
 /// threads would delay it.
 void report(lua_State* L) {
   lua_gc(L, LUA_GCSTOP);
-  const std::string message = with_line(L);
+  const std::string message = printed_by_this_process(with_line(L));
   std::fflush(stdout);
-  std::fprintf(stderr, "crescent: %s\n", printable(message).c_str());
+  if (!message.empty()) std::fprintf(stderr, "crescent: %s\n", printable(message).c_str());
   lua_pop(L, 1);
   lua_gc(L, LUA_GCRESTART);
 }

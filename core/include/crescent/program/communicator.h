@@ -30,11 +30,19 @@ class CRESCENT_API Communicator : public Plain {
   /// Returns `value` of each process, in the order of ranks, so that all processes can make the
   /// same decision.
   virtual std::vector<double> all_gather(double value);
+  /// `data` contains the parts of all processes one after another, `bytes[rank]` bytes of each, of
+  /// which this process has filled in its own; fills in the parts of the others.
+  virtual void gather(void* data, const std::vector<size_t>& bytes);
   /// Returns when all processes have called barrier().
   virtual void barrier();
+  /// What `crescent info` shows: how the processes exchange data, and what is known about each.
+  virtual Dict information();
   /// Announces that this process makes no more calls: calls of other processes fail with its rank
   /// and `why`. A training run that fails calls leave().
   virtual void leave(const std::string& why) noexcept = 0;
+  /// Sends the error that ends this process to the other processes, waits for theirs for about a
+  /// second, and returns the ranks that end with the same error, including this one.
+  virtual std::vector<int> ranks_with(const std::string& error);
 
  protected:
   /// Declares the option `timeout` of communicators that wait for other processes.
@@ -44,8 +52,10 @@ class CRESCENT_API Communicator : public Plain {
         .min(0);
   }
   static constexpr double kTimeout = 600;  ///< default of the option `timeout`, in seconds
-  /// Raises the error that these ranks did not arrive within `seconds`.
-  [[noreturn]] void fail_timeout(const std::vector<int>& ranks, double seconds) const;
+  /// Raises the error that these ranks did not arrive within `seconds`; `findings` says what they
+  /// and the other processes do, where that is known.
+  [[noreturn]] void fail_timeout(const std::vector<int>& ranks, double seconds,
+                                 const std::string& findings = {}) const;
 };
 
 /// The communicator in use; initially the one named by CRESCENT_COMMUNICATOR, else "single".

@@ -14,6 +14,24 @@ enum class Distribution : uint8_t { none, data_parallel };
 CRESCENT_API Distribution distribution();
 /// Sets the distribution of training runs that begin after the call.
 CRESCENT_API void set_distribution(Distribution distribution);
+/// Whether the processes share the batches of evaluate and predict too; initially they do not. If
+/// they do, all processes must call these functions.
+CRESCENT_API bool shares_inference();
+CRESCENT_API void set_shares_inference(bool on);
+/// The logical shards [first, last) of a batch.
+struct ShardRange {
+  int64_t first = 0, last = 0;
+};
+/// The logical shards, of `count`, that this process computes: a part of them if processes share
+/// batches, otherwise all.
+CRESCENT_API ShardRange own_shards(int64_t count);
+/// The logical shards, of `count`, that process `rank` of `size` processes computes.
+inline ShardRange shards_of(int64_t count, int rank, int size) {
+  return {count * rank / size, count * (rank + 1) / size};
+}
+/// Whether a layer is being called on one of the logical shards of a batch (shard_ops.h). Then
+/// ops::all_reduce reduces over the shards of the batch.
+CRESCENT_API bool in_logical_shard();
 /// The number of processes of this program that mpirun or srun started; 1 without a launcher.
 CRESCENT_API int processes_launched();
 /// How many of the processes of processes_launched() run on this machine, if the launcher says so,

@@ -18,6 +18,7 @@
 #include "compile/passes/passes.h"
 #include "compile/passes/rewriting/rewriting.h"
 #include "crescent/device/lowered_ops.h"
+#include "crescent/program/shard_ops.h"
 
 namespace crescent::passes {
 namespace {
@@ -64,7 +65,9 @@ bool is_scatter(const Op& op) {
 class Regions {
  public:
   explicit Regions(const Program& program)
-      : program_(program), producer_(program.values.size(), -1) {
+      : program_(program),
+        shards_(shards_of_values(program)),
+        producer_(program.values.size(), -1) {
     const int count = static_cast<int>(program.code.size());
     operands_.reserve(program.code.size());
     for (int i = 0, ordered = -1; i < count; ++i) {
@@ -144,6 +147,8 @@ class Regions {
     for (int i = first; i < last; ++i) ancestors(i) = Bits();
   }
 
+  /// The logical shard of a value: what belongs to a shard is computed by one process.
+  int shard_of(int value) const { return shards_[static_cast<size_t>(value)]; }
   bool is_inside(int instruction) const { return instruction >= first_; }
 
   void find_ancestors(int i) {
@@ -164,6 +169,7 @@ class Regions {
       const int other = producer(value);
       if (!is_inside(other) || !(shape(other) == shape(i))) continue;
       if (!is_elementwise(*at(other).op) && !is_scatter(*at(other).op)) continue;
+      if (shard_of(value) != shard_of(at(i).outputs[0])) continue;
       edges.push_back({size_of(program_.values[value].dtype), i, other});
     }
   }
@@ -229,6 +235,7 @@ class Regions {
   }
 
   const Program& program_;
+  std::vector<int> shards_;            ///< indexed by value: the logical shard it belongs to
   std::vector<int> producer_;          ///< indexed by value: the instruction that computes it
   std::vector<int> previous_ordered_;  ///< indexed by instruction: as previous_ordered() returns it
   std::vector<std::vector<int>> operands_;  ///< indexed by instruction: as operands() returns them

@@ -91,6 +91,12 @@ bool Recorder::record(const OpPtr& op, std::span<const Tensor> inputs,
   return true;
 }
 
+void Recorder::define(const OpPtr& op, std::span<const Tensor> inputs, const Tensor& declared) {
+  Program::Instruction instruction{op, {}, {find(declared)}, scope_};
+  for (const Tensor& t : inputs) instruction.inputs.push_back(find(t));
+  program_.code.push_back(std::move(instruction));
+}
+
 Recorder::Watched& Recorder::binding_of(const Variable& variable) {
   if (auto it = variables_.find(variable.id()); it != variables_.end()) return it->second;
   Tensor start = Tensor::abstract(variable.spec());

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "crescent/program/program.h"
+#include "program/recording/interleaved.h"
 #include "program/recording/storage_hold.h"
 
 namespace crescent {
@@ -28,6 +29,14 @@ class Recorder {
   /// Returns false, without recording, when an abstract input does not belong to this trace, as in
   /// shape inference.
   bool record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+  /// Makes an abstract tensor a value of the program that an instruction of define() will compute.
+  void declare(const Tensor& tensor) { add(tensor); }
+  void define(const OpPtr& op, std::span<const Tensor> inputs, const Tensor& declared);
+  size_t length() const { return program_.code.size(); }  ///< the number of instructions
+  /// Orders the instructions of logical shards (interleaved.h).
+  void interleave(const std::vector<ShardCuts>& shards) {
+    crescent::interleave(program_.code, shards);
+  }
   Tensor read(const Variable& variable);
   void assign(const Variable& variable, const Tensor& value);
   /// Records that the program depends on the current bytes of the tensor's storage, which

@@ -1,6 +1,7 @@
 // Notifications of tapes by apply() and by variables.
 #pragma once
 #include "crescent/program/gradient.h"
+#include "program/recording/interleaved.h"
 
 namespace crescent {
 
@@ -14,5 +15,16 @@ bool tapes_follow(const Tensor& tensor);
 void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
                      std::span<const Tensor> outputs, bool abstract);
 void watch_on_tapes(const Variable& variable, const Tensor& value);
+/// The values of the variable that were read while the tape recorded.
+Tensors values_read(const GradientTape& tape, const Variable& variable);
+
+// The following functions are for what is recorded shard by shard (lockstep.h).
+/// The number of entries of the innermost tape; 0 if no tape is recording.
+size_t tape_length();
+void add_to_tape(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+/// Orders the entries of the innermost tape (interleaved.h).
+void interleave_tape(const std::vector<ShardCuts>& shards);
+/// Makes the tapes that watch `from` watch `to` too.
+void follow_on_tapes(const Tensor& from, const Tensor& to);
 
 }  // namespace crescent

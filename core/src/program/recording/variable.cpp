@@ -4,6 +4,7 @@
 
 #include "crescent/ops/ops.h"
 #include "program/recording/autocast.h"
+#include "program/recording/lockstep.h"
 #include "program/recording/option_changes.h"
 #include "program/recording/recorder.h"
 #include "program/recording/storage_hold.h"
@@ -82,6 +83,7 @@ Tensor Variable::value() const {
   if (!state_) fail("there is no variable here (the layer is not built yet)");
   Recorder* recorder = Recorder::current();
   Tensor value = recorder ? recorder->read(*this) : state_->value;
+  if (Lockstep* lockstep = Lockstep::current()) value = lockstep->read(*this, value);
   watch_on_tapes(*this, value);
   const std::optional<DType> narrow = Autocast::current();
   const bool narrows =

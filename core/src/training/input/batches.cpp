@@ -1,5 +1,6 @@
 #include "training/input/batches.h"
 
+#include "crescent/program/activity.h"
 #include "crescent/system/interrupt.h"
 
 namespace crescent {
@@ -37,29 +38,33 @@ void Batches::begin_epoch() {
 
 const Batch* Batches::next() {
   done();
+  enter_batch(run_, taken_ + 1);
   const Next next{group_.max_over_processes(static_cast<int>(prepare()))};
   if (next == Next::end) return nullptr;
   if (next == Next::interruption) {
+    const bool here = interrupted();
+    if (!here) interrupt();  // callbacks of all processes must see the interruption
     const std::string of = count() >= 0 ? concat(" of ", count()) : "";
-    const char* where = interrupted() ? "" : " in another process";
+    const char* where = here ? "" : " in another process";
     throw Interrupted(concat(run_, ": interrupted", where, " after batch ", taken_, of));
   }
   batch_state_ = BatchState::given;
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
     fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
-  if (!group_.shares()) return &batch_;
+  if (!group_.shares() && !group_.in_shards()) return &batch_;
   take_share();
   return &own_;
 }
 
 /// Sets share_ to the rows of the batch for this process and own_ to the batch with views of these
-/// rows as inputs.
+/// rows as inputs. The program cuts logical shards from the inputs of the whole batch.
 void Batches::take_share() {
   own_ = batch_;
   share_ = {};
   if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0) return;
   share_ = group_.share(batch_.x.front().dim(0));
+  if (share_.shards > 0) return;
   for (Tensor& x : own_.x) x = x.view_rows(share_.begin(), share_.rows());
 }
 

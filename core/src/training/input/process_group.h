@@ -3,11 +3,19 @@
 #pragma once
 #include <algorithm>
 
+#include "crescent/program/device.h"
 #include "crescent/program/distribution.h"
 #include "crescent/system/interrupt.h"
 #include "program/batch_share.h"
 
 namespace crescent {
+
+/// Whether the device in use computes with op determinism.
+inline bool is_deterministic() {
+  const Dict options = device().get_config();
+  const Value* on = options.find("deterministic");
+  return on && on->as_bool();
+}
 
 /// The processes that train together. All of them must call the same functions in the same order.
 class ProcessGroup {
@@ -18,14 +26,25 @@ class ProcessGroup {
     ProcessGroup group;
     if (auto all = communicator(); all->size() > 1) group.communicator_ = std::move(all);
     group.shares_ = group.communicator_ && distribution() == Distribution::data_parallel;
+    group.in_shards_ = is_deterministic() && (group.shares_ || !group.communicator_);
     return group;
+  }
+  /// The processes that share an evaluation or a prediction.
+  static ProcessGroup of_inference() {
+    const bool shared = shares_inference() && distribution() == Distribution::data_parallel;
+    return shared ? now() : ProcessGroup();
   }
   /// Whether the processes share each batch; otherwise each has batches of its own.
   bool shares() const { return shares_; }
+  /// Whether batches are computed in logical shards, for the same bits with any number of
+  /// processes.
+  bool in_shards() const { return in_shards_; }
   /// Makes each process compute whole batches from now on, the same batches as all others.
-  void share_nothing() { shares_ = false; }
+  void share_nothing() { shares_ = in_shards_ = false; }
+  /// The rows of a batch that this process computes; empty if it computes the batch as a whole.
   Share share(int64_t samples) const {
-    return Share::of(samples, communicator_->rank(), communicator_->size());
+    if (in_shards_) return Share::in_shards(samples);
+    return shares_ ? Share::of(samples, communicator_->rank(), communicator_->size()) : Share();
   }
   /// The communicator of the processes; null for a single process.
   const std::shared_ptr<Communicator>& all() const { return communicator_; }
@@ -51,7 +70,7 @@ class ProcessGroup {
 
  private:
   std::shared_ptr<Communicator> communicator_;  ///< null for a single process
-  bool shares_ = false;
+  bool shares_ = false, in_shards_ = false;
 };
 
 }  // namespace crescent

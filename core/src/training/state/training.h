@@ -4,6 +4,7 @@
 
 #include "base/readers_writer_lock.h"
 #include "program/batch_share.h"
+#include "program/recording/lockstep.h"
 #include "random/row_draws.h"
 #include "random/seeding.h"
 #include "training/state/compiled_flags.h"
@@ -150,6 +151,7 @@ struct TracedStep {
   bool inference_metrics = false;   ///< whether metrics should be computed in inference mode
   bool measured_inference = false;  ///< whether the step has computed them in inference mode
   Share share;                      ///< the rows of the batch that the model is called on
+  ShardReads reads;                 ///< what the logical shards of the last call have read
 };
 
 struct Model::Training {

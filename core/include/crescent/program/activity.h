@@ -1,0 +1,29 @@
+// What this process computes at the moment. A process of a communicator that has waited too long
+// asks the processes for which it waits, and a thread of each of them answers with its activity.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "crescent/base/export.h"
+
+namespace crescent {
+
+/// Whether this process notes its activity; initially it does not. A communicator of several
+/// processes calls note_activity(true).
+CRESCENT_API bool notes_activity();
+CRESCENT_API void note_activity(bool on);
+/// Notes that the process begins batch `number`, counted from 1, of `run`, such as "fit".
+CRESCENT_API void enter_batch(const char* run, int64_t number);
+/// Notes that the process begins an instruction of the op `op`, which the layer `scope` recorded.
+CRESCENT_API void enter_instruction(std::string_view op, std::string_view scope);
+/// Notes that no program is running.
+CRESCENT_API void leave_program();
+/// Returns a text such as "in layer `pool` of batch 117 of fit for 5.1 s". Any thread may call
+/// activity().
+CRESCENT_API std::string activity();
+/// Returns the running instruction, such as "all_reduce of `dense/kernel`"; empty if no program is
+/// running.
+CRESCENT_API std::string running_instruction();
+
+}  // namespace crescent

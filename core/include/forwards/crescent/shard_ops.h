@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/program/shard_ops.h"

@@ -1,0 +1,31 @@
+// Orders what was recorded shard by shard, so that each reduction over all shards stands behind the
+// values that it reduces and before the values that are computed from its result.
+#pragma once
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace crescent {
+
+/// Positions in a list: the begin of the section of a shard, each of its reductions, and the end of
+/// the section.
+using ShardCuts = std::vector<size_t>;
+
+/// Reorders a list that contains the sections of all shards, one after another, and then an entry
+/// for each reduction. The result contains what all shards do before their first reduction, the
+/// entry of that reduction, what they do before the second reduction, and so on.
+template <class T>
+void interleave(std::vector<T>& list, const std::vector<ShardCuts>& shards) {
+  const size_t reductions = shards.front().size() - 2, joint = shards.back().back();
+  std::vector<T> ordered;
+  ordered.reserve(list.size());
+  for (size_t i = 0; i < shards.front().front(); ++i) ordered.push_back(std::move(list[i]));
+  for (size_t k = 0; k <= reductions; ++k) {
+    for (const ShardCuts& cuts : shards)
+      for (size_t i = cuts[k]; i < cuts[k + 1]; ++i) ordered.push_back(std::move(list[i]));
+    if (k < reductions) ordered.push_back(std::move(list[joint + k]));
+  }
+  list = std::move(ordered);
+}
+
+}  // namespace crescent

@@ -1,0 +1,59 @@
+// Records the same computation for every logical shard of a batch, one after another, and orders
+// the recorded instructions as if the shards were computed side by side and met in each reduction.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "crescent/program/op_types.h"
+#include "crescent/tensor/variable.h"
+#include "program/recording/interleaved.h"
+
+namespace crescent {
+
+class Recorder;
+
+/// Aliases of the values of variables, one or more for each shard that reads a variable, so that
+/// each shard has a gradient of its own. Indexed by the id of the variable, then by shard.
+using ShardReads = std::unordered_map<const void*, std::vector<Tensors>>;
+
+/// While an object of this class lives, ops::all_reduce on this thread reduces over the shards. The
+/// owner calls begin() for each shard in turn, and finish() at the end.
+class Lockstep {
+ public:
+  explicit Lockstep(int64_t shards);  ///< a trace must be recording on this thread
+  ~Lockstep();
+  Lockstep(const Lockstep&) = delete;
+
+  /// The lockstep of the trace that is recording on this thread; null without one.
+  static Lockstep* current();
+  size_t shards() const { return shards_; }
+  /// The number of the current shard.
+  int64_t shard() const { return static_cast<int64_t>(shard_); }
+  void begin(int64_t shard);
+  /// Records the reductions, and orders the instructions and the entries of tapes.
+  void finish();
+  /// Returns the result of the reduction over all shards in which `x` is the value of this shard.
+  Tensor reduce(const Tensor& x, ReduceKind kind);
+  /// Returns an alias of the value of a trainable variable for the current shard.
+  Tensor read(const Variable& variable, const Tensor& value);
+  ShardReads take_reads() { return std::move(reads_); }
+
+ private:
+  struct Reduction {
+    ReduceKind kind;
+    Tensor result;
+    int scope;                ///< the recorder's scope at the reduction
+    Tensors inputs, outputs;  ///< indexed by shard; outputs are aliases of result
+  };
+  void end_section();
+
+  Recorder* recorder_;
+  Lockstep* around_;
+  size_t shards_, shard_ = 0, reductions_made_ = 0;
+  std::vector<Reduction> reductions_;
+  std::vector<ShardCuts> instructions_, tape_entries_;  ///< indexed by shard
+  ShardReads reads_;
+  std::unordered_map<const void*, Tensor> originals_;  ///< value id of an alias -> the value
+};
+
+}  // namespace crescent

@@ -1,0 +1,223 @@
+#include "training/logical_shards.h"
+
+#include <algorithm>
+#include <map>
+
+#include "crescent/program/shard_ops.h"
+#include "layer/layer_access.h"
+#include "program/recording/tape.h"
+#include "tensor/tensor_record.h"
+#include "training/shared_step.h"
+
+namespace crescent {
+namespace {
+
+Tensor reduced(const Tensors& of_shards) {
+  ShardReduce op;
+  op.kind = ReduceKind::sum;
+  return crescent::apply(std::make_shared<const ShardReduce>(op), of_shards).front();
+}
+
+Tensor joined(const Tensors& of_shards) {
+  return crescent::apply(std::make_shared<const ShardConcat>(), of_shards).front();
+}
+
+Tensors rows_of(const Tensors& x, const Share& share, int64_t shard) {
+  const Share own = share.shard(shard);
+  ShardSlice op;
+  op.shard = shard, op.first = own.first, op.count = own.count;
+  Tensors rows;
+  for (const Tensor& each : x) rows.push_back(apply1(op, {each}));
+  return rows;
+}
+
+/// The losses that the layers added in the last call.
+Tensors added_losses(Model& model) {
+  Tensors losses = LayerAccess::added_losses(model);
+  LayerAccess::forget_losses(model);
+  return losses;
+}
+
+/// The variables that calls write, other than trained weights. Each shard starts from the values
+/// before the step; after all shards, the variables become the means over the rows.
+class ShardState {
+ public:
+  ShardState(const Model& model, const Share& share)
+      : share_(share), variables_(model.non_trainable_weights()), written_(variables_.size()) {
+    for (const Variable& v : variables_) before_.push_back(v.value());
+  }
+  /// Stores the values that the shard has written, and restores the values before the step.
+  void take(int64_t shard) {
+    for (size_t i = 0; i < variables_.size(); ++i) {
+      const Tensor now = variables_[i].value();
+      if (now.id() == before_[i].id()) continue;
+      written_[i].push_back(is_floating(now.dtype()) ? now * share_.shard(shard).weight() : now);
+      variables_[i].assign(before_[i]);
+      before_[i] = variables_[i].value();
+    }
+  }
+  void assign_means() const {
+    for (size_t i = 0; i < variables_.size(); ++i) {
+      const Tensors& values = written_[i];
+      if (values.empty()) continue;
+      const bool floats = is_floating(variables_[i].dtype());
+      variables_[i].assign(floats ? reduced(values) : values.front());
+    }
+  }
+
+ private:
+  const Share& share_;
+  Variables variables_;
+  Tensors before_;
+  std::vector<Tensors> written_;
+};
+
+Tensor joined_output(const std::vector<Tensors>& outputs, size_t output, const Share& share) {
+  Tensors values, masks;
+  for (size_t s = 0; s < outputs.size(); ++s) {
+    const Tensor& own = outputs[s].at(output);
+    const int64_t rows = share.shard(static_cast<int64_t>(s)).count;
+    if (own.rank() == 0 || own.dim(0) != rows)
+      fail("expected an output with a row for each of ", rows, " samples, got shape ", own.shape());
+    values.push_back(value_of(own));
+    if (own.mask()) masks.push_back(own.mask());
+  }
+  const Tensor whole = joined(values);
+  return masks.size() == values.size() ? whole.with_mask(joined(masks)) : whole;
+}
+
+}  // namespace
+
+Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool training,
+                       ShardReads& reads) {
+  const std::vector<RowsInDraw> draws = draws_of(model, x, training);
+  ShardState state(model, share);
+  Tensors drawn;
+  std::vector<Tensors> outputs, losses;
+  {
+    Lockstep lockstep(share.shards);
+    for (int64_t s = 0; s < share.shards; ++s) {
+      lockstep.begin(s);
+      const ShareScope scope(share.shard(s));
+      const RowDraws rows(share.shard(s), draws, &drawn);
+      CallOptions options;
+      options.training = training;
+      outputs.push_back(model(rows_of(x, share, s), options));
+      losses.push_back(added_losses(model));
+      state.take(s);
+    }
+    lockstep.finish();
+    reads = lockstep.take_reads();
+  }
+  state.assign_means();
+  for (size_t i = 0; i < losses.front().size(); ++i) {
+    Tensors parts;
+    for (size_t s = 0; s < losses.size(); ++s)
+      parts.push_back(losses[s].at(i) * share.shard(static_cast<int64_t>(s)).weight());
+    model.add_loss(reduced(parts));
+  }
+  Tensors whole;
+  for (size_t i = 0; i < outputs.front().size(); ++i)
+    whole.push_back(joined_output(outputs, i, share));
+  return whole;
+}
+
+namespace {
+
+/// Sums gradients of many variables over the shards. Small gradients are summed together.
+class ShardSums {
+ public:
+  /// Adds the gradients `of_shards` of a variable; add() or finish() sets `sum`.
+  void add(Tensors of_shards, Tensor& sum) {
+    const int64_t size = of_shards.front().size();
+    if (size > kSmallGradient) {
+      sum = reduced(of_shards);
+      return;
+    }
+    Bucket& bucket = buckets_[of_shards.front().dtype()];
+    bucket.push_back({std::move(of_shards), &sum});
+  }
+  void finish() {
+    for (const auto& [dtype, bucket] : buckets_) sum_together(bucket);
+  }
+
+ private:
+  struct Waiting {
+    Tensors of_shards;
+    Tensor* sum;
+  };
+  using Bucket = std::vector<Waiting>;
+
+  static void sum_together(const Bucket& bucket) {
+    std::vector<int64_t> sizes;
+    for (const Waiting& each : bucket) sizes.push_back(each.of_shards.front().size());
+    Tensors flat;
+    for (size_t s = 0; s < bucket.front().of_shards.size(); ++s) {
+      Tensors parts;
+      for (const Waiting& each : bucket) parts.push_back(ops::reshape(each.of_shards[s], {-1}));
+      flat.push_back(ops::concatenate(parts, 0));
+    }
+    const Tensors sums = ops::split(reduced(flat), sizes, 0);
+    for (size_t i = 0; i < bucket.size(); ++i)
+      *bucket[i].sum = ops::reshape(sums[i], bucket[i].of_shards.front().shape());
+  }
+
+  std::map<DType, Bucket> buckets_;
+};
+
+Tensor plus(const Tensor& sum, const Tensor& term) {
+  return sum && term ? ops::add(sum, term) : sum ? sum : term;
+}
+
+}  // namespace
+
+Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables& variables,
+                        const ShardReads& reads) {
+  Tensors sources;
+  std::vector<std::vector<size_t>> direct(variables.size());
+  std::vector<std::vector<std::vector<size_t>>> by_shard(variables.size());
+  const auto add_source = [&](const Tensor& value) {
+    sources.push_back(value);
+    return sources.size() - 1;
+  };
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const auto known = reads.find(variables[i].id());
+    std::vector<const void*> of_shards;
+    if (known != reads.end()) {
+      for (const Tensors& shard : known->second) {
+        by_shard[i].emplace_back();
+        for (const Tensor& value : shard) {
+          by_shard[i].back().push_back(add_source(value));
+          of_shards.push_back(value_id(value));
+        }
+      }
+    }
+    for (const Tensor& value : values_read(tape, variables[i]))
+      if (std::find(of_shards.begin(), of_shards.end(), value_id(value)) == of_shards.end())
+        direct[i].push_back(add_source(value));
+  }
+  const Tensors each = tape.gradient(loss, std::span<const Tensor>(sources));
+  const auto sum_of = [&](const std::vector<size_t>& indices) {
+    Tensor sum;
+    for (size_t index : indices) sum = plus(sum, each[index]);
+    return sum;
+  };
+  Tensors gradients(variables.size());
+  ShardSums sums;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    Tensors of_shards;
+    for (const auto& indices : by_shard[i]) of_shards.push_back(sum_of(indices));
+    if (std::none_of(of_shards.begin(), of_shards.end(), [](const Tensor& g) { return bool(g); }))
+      continue;
+    for (Tensor& g : of_shards)
+      if (!g) g = Tensor::full(variables[i].shape(), 0, variables[i].dtype());
+    const ProgramScope scope(variables[i].path());
+    sums.add(std::move(of_shards), gradients[i]);
+  }
+  sums.finish();
+  for (size_t i = 0; i < variables.size(); ++i)
+    gradients[i] = plus(gradients[i], sum_of(direct[i]));
+  return gradients;
+}
+
+}  // namespace crescent

@@ -1,0 +1,220 @@
+// Slices of logical shards, and concatenations and reductions of their values. Each process has the
+// values of its own shards. The tree of a reduction is the same for any number of processes: each
+// process computes the largest branches whose shards are all its own, and all exchange the results.
+#include "reduction/shards.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "crescent/program/communicator.h"
+#include "crescent/program/distribution.h"
+#include "crescent/program/shard_ops.h"
+
+namespace crescent::cpu {
+namespace {
+
+size_t bytes_of(const TensorSpec& spec) {
+  return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+}
+
+class ShardSliceKernel final : public Kernel {
+ public:
+  explicit ShardSliceKernel(const Request& r)
+      : offset_(static_cast<size_t>(static_cast<const ShardSlice&>(r.op).first) * row_of(r)),
+        bytes_(bytes_of(r.outputs[0])) {}
+  void run(const Arguments& a) const override {
+    if (bytes_ > 0) std::memcpy(a.outputs[0], a.inputs[0] + offset_, bytes_);
+  }
+  std::string name() const override { return "memcpy"; }
+
+ private:
+  static size_t row_of(const Request& r) {
+    return bytes_of(r.outputs[0]) / static_cast<size_t>(r.outputs[0].shape[0]);
+  }
+  size_t offset_, bytes_;
+};
+
+/// For each process, the number of bytes of its shards; `parts` has the bytes of each shard.
+std::vector<size_t> bytes_by_process(const std::vector<size_t>& parts) {
+  const auto all = communicator();
+  const auto shards = static_cast<int64_t>(parts.size());
+  std::vector<size_t> bytes;
+  for (int rank = 0; rank < all->size(); ++rank) {
+    const ShardRange range = shards_of(shards, rank, all->size());
+    size_t sum = 0;
+    for (int64_t s = range.first; s < range.last; ++s) sum += parts[static_cast<size_t>(s)];
+    bytes.push_back(sum);
+  }
+  return bytes;
+}
+
+bool is_alone() { return distribution() == Distribution::none || communicator()->size() == 1; }
+
+class ShardConcatKernel final : public Kernel {
+ public:
+  explicit ShardConcatKernel(const Request& r) {
+    for (const TensorSpec& spec : r.inputs) parts_.push_back(bytes_of(spec));
+  }
+  void run(const Arguments& a) const override {
+    const auto shards = static_cast<int64_t>(parts_.size());
+    const ShardRange own = own_shards(shards);
+    std::byte* at = a.outputs[0];
+    for (int64_t s = 0; s < shards; ++s) {
+      const size_t bytes = parts_[static_cast<size_t>(s)];
+      if (s >= own.first && s < own.last && bytes > 0) std::memcpy(at, a.inputs[s], bytes);
+      at += bytes;
+    }
+    if (!is_alone()) communicator()->gather(a.outputs[0], bytes_by_process(parts_));
+  }
+  std::string name() const override { return "communicator"; }
+
+ private:
+  std::vector<size_t> parts_;  ///< for each shard, the number of bytes
+};
+
+/// A branch of the tree: the shards [first, last).
+struct Branch {
+  int64_t first, last;
+  bool is_leaf() const { return last - first == 1; }
+  int64_t middle() const { return first + (last - first) / 2; }
+  bool is_in(const ShardRange& range) const { return first >= range.first && last <= range.last; }
+};
+
+/// Appends the largest branches of `branch` that lie within the range.
+void add_branches(const Branch& branch, const ShardRange& range, std::vector<Branch>& list) {
+  if (branch.last <= range.first || branch.first >= range.last) return;
+  if (branch.is_in(range)) return list.push_back(branch);
+  add_branches({branch.first, branch.middle()}, range, list);
+  add_branches({branch.middle(), branch.last}, range, list);
+}
+
+template <class T>
+void combine(ReduceKind kind, const T* a, const T* b, T* to, int64_t n) {
+  if (kind == ReduceKind::sum)
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(a[i] + b[i]);
+  else if (kind == ReduceKind::max)
+    for (int64_t i = 0; i < n; ++i) to[i] = a[i] > b[i] || a[i] != a[i] ? a[i] : b[i];
+  else
+    for (int64_t i = 0; i < n; ++i) to[i] = a[i] < b[i] || a[i] != a[i] ? a[i] : b[i];
+}
+
+constexpr int64_t kBlock = 1024;     ///< number of elements that are combined at once
+constexpr int64_t kChunk = 1 << 16;  ///< number of elements that are exchanged at once
+constexpr int kDepth = 8;  ///< depth of the tree of 256 shards, the most that the op allows
+
+template <class T>
+class ShardReduceKernel final : public Kernel {
+ public:
+  explicit ShardReduceKernel(const Request& r)
+      : kind_(static_cast<const ShardReduce&>(r.op).kind),
+        shards_(static_cast<int64_t>(r.inputs.size())),
+        count_(r.inputs[0].shape.size()) {}
+
+  /// A process has at most as many branches as shards.
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(shards_ * std::min(count_, kChunk)) * sizeof(T);
+  }
+  void run(const Arguments& a) const override {
+    const Branch root{0, shards_};
+    T* const result = a.out<T>(0);
+    const auto leaf = [&](int64_t shard) { return a.in<T>(static_cast<int>(shard)); };
+    if (is_alone())
+      return a.threads.blocks(count_, kChunk, [&](int64_t begin, int64_t end) {
+        reduce(root, leaf, begin, end, result + begin);
+      });
+    const std::shared_ptr<Communicator> all = communicator();
+    std::vector<Branch> branches;  // branches of all processes, in the order of ranks
+    std::vector<size_t> counts;    // number of branches of each process
+    size_t before = 0;             // number of branches of lower ranks
+    for (int rank = 0; rank < all->size(); ++rank) {
+      if (rank == all->rank()) before = branches.size();
+      const size_t known = branches.size();
+      add_branches(root, shards_of(shards_, rank, all->size()), branches);
+      counts.push_back(branches.size() - known);
+    }
+    T* const sent = reinterpret_cast<T*>(a.scratch);
+    for (int64_t begin = 0; begin < count_; begin += kChunk) {
+      const int64_t n = std::min(kChunk, count_ - begin);
+      for (size_t i = 0; i < counts[static_cast<size_t>(all->rank())]; ++i)
+        a.threads.blocks(n, kBlock, [&](int64_t from, int64_t to) {
+          reduce(branches[before + i], leaf, begin + from, begin + to,
+                 sent + static_cast<int64_t>(before + i) * n + from);
+        });
+      std::vector<size_t> bytes;
+      for (size_t count : counts) bytes.push_back(count * static_cast<size_t>(n) * sizeof(T));
+      all->gather(sent, bytes);
+      a.threads.blocks(n, kBlock, [&](int64_t from, int64_t to) {
+        join(root, branches, sent, n, from, to, result + begin + from);
+      });
+    }
+  }
+  std::string name() const override { return "communicator"; }
+
+ private:
+  /// Writes elements [begin, end) of the result of the branch to `to`.
+  template <class Leaf>
+  void reduce(const Branch& branch, const Leaf& leaf, int64_t begin, int64_t end, T* to) const {
+    for (int64_t at = begin; at < end; at += kBlock) {
+      const int64_t n = std::min(kBlock, end - at);
+      std::array<std::array<T, kBlock>, kDepth> space;
+      const T* values = value(branch, leaf, at, n, space.data());
+      std::memcpy(to + (at - begin), values, static_cast<size_t>(n) * sizeof(T));
+    }
+  }
+  template <class Leaf>
+  const T* value(const Branch& branch, const Leaf& leaf, int64_t at, int64_t n,
+                 std::array<T, kBlock>* space) const {
+    if (branch.is_leaf()) return leaf(branch.first) + at;
+    const T* first = value({branch.first, branch.middle()}, leaf, at, n, space);
+    const T* second = value({branch.middle(), branch.last}, leaf, at, n, space + 1);
+    combine(kind_, first, second, space->data(), n);
+    return space->data();
+  }
+  /// Computes the result of a branch from the results that the processes have sent.
+  void join(const Branch& branch, const std::vector<Branch>& branches, const T* sent, int64_t n,
+            int64_t from, int64_t to, T* result) const {
+    const auto known = std::find_if(branches.begin(), branches.end(), [&](const Branch& each) {
+      return each.first == branch.first && each.last == branch.last;
+    });
+    if (known != branches.end()) {
+      std::memcpy(result, sent + (known - branches.begin()) * n + from,
+                  static_cast<size_t>(to - from) * sizeof(T));
+      return;
+    }
+    std::array<T, kBlock> second;
+    join({branch.first, branch.middle()}, branches, sent, n, from, to, result);
+    join({branch.middle(), branch.last}, branches, sent, n, from, to, second.data());
+    combine(kind_, result, second.data(), result, to - from);
+  }
+
+  ReduceKind kind_;
+  int64_t shards_, count_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_shard_slice(const Request& r) {
+  return std::make_unique<ShardSliceKernel>(r);
+}
+
+std::unique_ptr<Kernel> make_shard_concat(const Request& r) {
+  return std::make_unique<ShardConcatKernel>(r);
+}
+
+std::unique_ptr<Kernel> make_shard_reduce(const Request& r) {
+  switch (r.outputs[0].dtype) {
+    case DType::float32:
+      return std::make_unique<ShardReduceKernel<float>>(r);
+    case DType::float64:
+      return std::make_unique<ShardReduceKernel<double>>(r);
+    case DType::int32:
+      return std::make_unique<ShardReduceKernel<int32_t>>(r);
+    case DType::int64:
+      return std::make_unique<ShardReduceKernel<int64_t>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace crescent::cpu

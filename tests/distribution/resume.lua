@@ -1,0 +1,77 @@
+-- A run that was killed continues from its last backup, also with another number of processes, and
+-- ends with the same bits as a run that was not killed.
+package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
+local ranks = require "ranks"
+
+local function train(folder, rank, callbacks)
+  cr.config.enable_op_determinism()
+  cr.utils.set_random_seed(7)
+  local x = cr.random.normal { 150, 6 }
+  local model = cr.Sequential {
+    cr.layers.Dense(8, { activation = "relu", input_shape = { 6 } }), cr.layers.Dropout(0.2),
+    cr.layers.BatchNormalization { synchronized = true }, cr.layers.Dense(1) }
+  model:compile { optimizer = "adam", loss = "mse", metrics = { "mae" } }
+  local history = model:fit(x, cr.ops.sum(x, 1, true),
+    { epochs = 8, batch_size = 40, verbose = 0, callbacks = callbacks })
+  local numbers = {}
+  for _, weight in ipairs(model:get_weights()) do
+    for _, number in ipairs(weight:reshape({ -1 }):totable()) do numbers[#numbers + 1] = number end
+  end
+  for _, loss in ipairs(history.history.loss) do numbers[#numbers + 1] = loss end
+  ranks.tell(folder, rank, "end", numbers)
+end
+
+if ranks.started then
+  local folder, victim, batch, delay = ranks.task:match "^(.*):(.*):(.*):(.*)$"
+  local rank, batches = cr.config.communicator().rank, 0
+  -- The run has 32 batches. In the batch that the test names, the victim starts a timer that kills
+  -- it, wherever it is then; if the run is faster than the timer, the victim ends in batch 28.
+  local Killed = cr.callbacks.Callback:subclass "Killed"
+  function Killed:on_train_batch_end()
+    batches = batches + 1
+    if rank ~= tonumber(victim) then return end
+    if batches == tonumber(batch) then
+      os.execute("(victim=$PPID; sleep " .. delay .. "; kill -9 $victim) &")
+    end
+    if self.model.optimizer.iterations:item() >= 28 then os.execute "kill -9 $PPID" end
+  end
+  train(folder, rank, { Killed(),
+    cr.callbacks.BackupAndRestore(folder .. "/backup", { save_freq = 3, double_checkpoint = true }),
+    cr.callbacks.ModelCheckpoint(folder .. "/best.keras"),
+    cr.callbacks.CSVLogger(folder .. "/log.csv", { append = true }) })
+  return
+end
+
+local function same(told, expected, what)
+  assert(#told == #expected, what .. ": " .. #told .. " numbers")
+  for i, number in ipairs(expected) do
+    assert(told[i] == number, string.format("%s: %.17g for %.17g", what, told[i], number))
+  end
+end
+
+local whole = ranks.folder()
+train(whole, 0, {})
+local expected = ranks.told(whole, 0)["end"]
+os.execute("rm -r " .. whole)
+
+math.randomseed(tonumber(os.getenv "CRESCENT_KILL_SEED") or 1)
+for trial = 1, 5 do
+  local folder = ranks.folder()
+  -- The run is killed twice, each time in another process at another moment; then it ends.
+  for _ = 1, 2 do
+    local count = math.random(2, 4)
+    local good = ranks.start(count, string.format("%s:%d:%d:%.4f", folder,
+      math.random(0, count - 1), math.random(1, 8), math.random() * 0.02))
+    assert(not good, "nobody was killed")
+  end
+  local count = math.random(1, 4)
+  local good, text = ranks.start(count, folder .. ":none:0:0")
+  assert(good, text)
+  for rank = 0, count - 1 do
+    same(ranks.told(folder, rank)["end"], expected, "trial " .. trial .. ", rank " .. rank)
+  end
+  local left = io.popen("ls -A " .. folder .. "/backup"):read "a"
+  assert(left == "", "files are left: " .. left)
+  os.execute("rm -r " .. folder)
+end
+print "10 processes were killed, and every run ended with the same bits"
