@@ -22,8 +22,9 @@ const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", 
                                                "program", "device", "ops",      "search",
                                                "layer",   "data",   "model",    "io"};
 const std::vector<std::string> kSourceRooms = {
-    "base",   "registry", "tensor",       "program", "random",     "device",   "compile", "ops",
-    "search", "layer",    "optimization", "data",    "validation", "training", "model",   "check"};
+    "base",   "system",     "registry", "tensor", "program", "random",
+    "device", "compile",    "ops",      "search", "layer",   "optimization",
+    "data",   "validation", "training", "model",  "check"};
 
 struct Include {
   std::string name;
@@ -260,9 +261,9 @@ TEST_CASE("No plugin compiles sources of another folder") {
 namespace {
 
 // The folders of the Lua module, the lowest layer first. module.cpp is above all of them.
-const std::vector<std::string> kModuleRooms = {"lua",     "values",   "instances", "workers",
-                                               "images",  "classes",  "tensors",   "data",
-                                               "library", "training", "models"};
+const std::vector<std::string> kModuleRooms = {"lua",     "values",     "instances", "workers",
+                                               "images",  "classes",    "tensors",   "data",
+                                               "library", "background", "training",  "models"};
 const fs::path kModule = kRoot / "shell/module";
 
 // The unit of a file: the common name of a header and its source, such as "values/convert".

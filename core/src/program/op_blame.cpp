@@ -1,6 +1,6 @@
 #include "program/op_blame.h"
 
-#include "base/plugin_code.h"
+#include "system/plugin_code.h"
 
 namespace crescent {
 namespace {

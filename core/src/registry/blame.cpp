@@ -4,9 +4,9 @@
 #include <cctype>
 #include <filesystem>
 
-#include "base/installation.h"
 #include "base/text.h"
 #include "registry/registry_state.h"
+#include "system/installation.h"
 
 namespace crescent {
 

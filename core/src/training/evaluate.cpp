@@ -1,7 +1,7 @@
 // evaluate, predict, and the functions for single batches.
-#include "base/operation.h"
 #include "crescent/base/progress.h"
 #include "data/array_dataset.h"
+#include "system/operation.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
 #include "training/shared_step.h"

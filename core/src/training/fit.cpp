@@ -1,9 +1,9 @@
 // Makes a training run from the arguments of fit: data, validation data, weights.
 #include <cmath>
 
-#include "base/operation.h"
 #include "crescent/program/distribution.h"
 #include "data/array_dataset.h"
+#include "system/operation.h"
 #include "training/input/class_weighted.h"
 #include "training/run_state.h"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "base/operation.h"
+#include "system/operation.h"
 #include "training/metrics_scope.h"
 #include "training/run_state.h"
 #include "training/shared_step.h"

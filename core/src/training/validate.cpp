@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/operation.h"
 #include "crescent/tensor/variable.h"
+#include "system/operation.h"
 #include "training/pass.h"
 #include "validation/check.h"
 

@@ -10,10 +10,10 @@
 #include <set>
 #include <string_view>
 
-#include "base/installation.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/user_folder.h"
 #include "registry/files/lua_plugin.h"
+#include "system/installation.h"
 
 namespace crescent {
 namespace fs = std::filesystem;

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/installation.h"
 #include "crescent_plugin.h"
+#include "system/installation.h"
 
 namespace crescent {
 namespace {

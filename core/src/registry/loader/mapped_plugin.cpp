@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/plugin_code.h"
 #include "crescent/base/error.h"
 #include "registry/files/plugin_table.h"
+#include "system/plugin_code.h"
 
 namespace crescent {
 namespace {

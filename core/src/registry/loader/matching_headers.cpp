@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/installation.h"
+#include "system/installation.h"
 
 namespace crescent {
 

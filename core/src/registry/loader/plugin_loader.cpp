@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/installation.h"
 #include "crescent/system/file.h"
 #include "registry/core_classes.h"
 #include "registry/elf/elf_tables.h"
@@ -17,6 +16,7 @@
 #include "registry/loader/kept_state.h"
 #include "registry/loader/mapped_plugin.h"
 #include "registry/trial/plugin_trial.h"
+#include "system/installation.h"
 
 namespace crescent {
 namespace fs = std::filesystem;

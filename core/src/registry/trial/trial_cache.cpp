@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
-#include "base/installation.h"
 #include "crescent/registry/stamp.h"
 #include "crescent/system/file.h"
 #include "crescent/system/user_folder.h"
 #include "registry/files/plugin_path.h"
+#include "system/installation.h"
 
 namespace crescent {
 namespace fs = std::filesystem;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/operation.h"
 #include "data/array_dataset.h"
+#include "system/operation.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
 #include "training/watch/statistics.h"

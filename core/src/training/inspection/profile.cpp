@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/operation.h"
 #include "crescent/tensor/variable.h"
+#include "system/operation.h"
 #include "training/inspection/profile_tables.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/operation.h"
 #include "crescent/base/error.h"
+#include "system/operation.h"
 
 namespace crescent {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/installation.h"
+#include "system/installation.h"
 
 #include <dlfcn.h>
 

@@ -4,9 +4,9 @@
 
 #include <cstdio>
 
-#include "base/operation.h"
 #include "base/text.h"
 #include "crescent/system/terminal.h"
+#include "system/operation.h"
 
 namespace crescent {
 namespace {

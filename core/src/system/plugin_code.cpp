@@ -1,4 +1,4 @@
-#include "base/plugin_code.h"
+#include "system/plugin_code.h"
 
 #include <array>
 #include <atomic>

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstddef>
 
-#include "base/plugin_code.h"
+#include "system/plugin_code.h"
 
 namespace crescent {
 namespace {
