@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "background/used_objects.h"
 #include "classes/building.h"
 #include "classes/lambda_callbacks.h"
 #include "classes/lambda_layer.h"
@@ -31,7 +32,6 @@
 #include "training/studies.h"
 #include "training/training.h"
 #include "training/training_runs.h"
-#include "training/used_objects.h"
 #include "values/collector.h"
 #include "workers/worker_state.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "background/async_run.h"
 #include "lua/state_lock.h"
-#include "training/async_run.h"
 #include "training/given_model.h"
 #include "training/model_training.h"
 #include "training/report.h"

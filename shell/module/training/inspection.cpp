@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "background/async_run.h"
 #include "classes/building.h"
 #include "classes/options.h"
-#include "training/async_run.h"
 #include "training/given_model.h"
 #include "training/report.h"
 #include "training/training_arguments.h"

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "background/async_run.h"
 #include "classes/building.h"
 #include "classes/lua_dataset.h"
 #include "classes/options.h"
 #include "crescent/base/mapped.h"
 #include "crescent/model/training_run.h"
 #include "instances/lua_objects.h"
-#include "training/async_run.h"
 #include "training/given_model.h"
 #include "training/training_arguments.h"
 #include "values/batches.h"

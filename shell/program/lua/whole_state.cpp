@@ -4,7 +4,7 @@
 
 #include "crescent/base/error.h"
 #include "lua_state.h"
-#include "module/training/background.h"
+#include "module/background/background.h"
 #include "module/values/interruption.h"
 #include "signals.h"
 

@@ -1,4 +1,4 @@
-#include "training/computing_step.h"
+#include "background/computing_step.h"
 
 #include <algorithm>
 #include <utility>

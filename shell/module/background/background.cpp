@@ -1,6 +1,6 @@
-#include "training/background.h"
+#include "background/background.h"
 
-#include "training/async_run.h"
+#include "background/async_run.h"
 
 namespace crescent::lua {
 

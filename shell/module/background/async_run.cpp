@@ -1,14 +1,14 @@
-#include "training/async_run.h"
+#include "background/async_run.h"
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <span>
 
+#include "background/computing_step.h"
 #include "crescent/system/thread.h"
 #include "host/computation_observer.h"
 #include "lua/state_lock.h"
-#include "training/computing_step.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {

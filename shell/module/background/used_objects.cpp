@@ -1,11 +1,11 @@
-#include "training/used_objects.h"
+#include "background/used_objects.h"
 
 #include <algorithm>
 
+#include "background/async_run.h"
+#include "background/computing_step.h"
 #include "crescent/layer/training.h"
 #include "instances/instance.h"
-#include "training/async_run.h"
-#include "training/computing_step.h"
 
 namespace crescent::lua {
 namespace {
