@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 CRESCENT_PLUGIN("bad.aborts", "1.0.0") {
   registry.add<Sample>("Aborts");

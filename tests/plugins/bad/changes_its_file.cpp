@@ -1,7 +1,7 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 CRESCENT_PLUGIN("bad.changes", "1.0.0") {
   registry.add<Sample>("Changes");

@@ -1,4 +1,4 @@
-#include "../sample.h"
+#include "../samples/sample.h"
 
 CRESCENT_PLUGIN("bad.clash_builtin", "1.0.0") {
   registry.add<Sample>("BeforeTheClash");

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 __attribute__((destructor)) static void run_at_end() { std::abort(); }
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 CRESCENT_PLUGIN("bad.here", "1.0.0") {
   registry.add<Sample>("CrashesHere");

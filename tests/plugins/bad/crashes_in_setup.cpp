@@ -1,6 +1,6 @@
 #include <csignal>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 CRESCENT_PLUGIN("bad.crashes", "1.0.0") {
   registry.add<Sample>("Crashes");

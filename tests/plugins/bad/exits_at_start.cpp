@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 __attribute__((constructor)) static void run_at_load() { std::exit(3); }
 

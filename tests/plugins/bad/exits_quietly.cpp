@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 __attribute__((constructor)) static void run_at_load() { _exit(0); }
 

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 CRESCENT_PLUGIN("bad.hangs", "1.0.0") {
   registry.add<Sample>("Hangs");

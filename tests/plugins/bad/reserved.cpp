@@ -1,4 +1,4 @@
 // A plugin with the name of a built-in one.
-#include "../sample.h"
+#include "../samples/sample.h"
 
 CRESCENT_PLUGIN("losses", "9.9.9") { registry.add<Sample>("Reserved"); }

@@ -1,4 +1,4 @@
-#include "../sample.h"
+#include "../samples/sample.h"
 
 CRESCENT_PLUGIN("bad.setup_throws", "1.0.0") {
   registry.add<Sample>("HalfDone");

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "../sample.h"
+#include "../samples/sample.h"
 
 struct Start {
   Start() { throw std::runtime_error("no licence at the start"); }
