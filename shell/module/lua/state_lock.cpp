@@ -47,21 +47,23 @@ void StateLock::unlock() {
   pass_on();
 }
 
-void StateLock::lock() {
-  std::unique_lock lock(mutex_);
+/// Locks when the lock is free; returns false if it does not become free before `end`.
+bool StateLock::take(std::unique_lock<std::mutex>& mutex, Time end) {
   wanted_ = true;
-  changed_.wait(lock, [this] { return is_free(); });
-  wanted_ = false;
-  locked_ = true;
-}
-
-bool StateLock::try_lock_for(std::chrono::milliseconds time) {
-  std::unique_lock lock(mutex_);
-  wanted_ = true;
-  const bool free = changed_.wait_for(lock, time, [this] { return is_free(); });
+  const bool free = changed_.wait_until(mutex, end, [this] { return is_free(); });
   wanted_ = false;
   locked_ = locked_ || free;
   return free;
+}
+
+void StateLock::lock() {
+  std::unique_lock mutex(mutex_);
+  take(mutex, Time::max());
+}
+
+bool StateLock::try_lock_for(std::chrono::milliseconds time) {
+  std::unique_lock mutex(mutex_);
+  return take(mutex, Clock::now() + time);
 }
 
 void StateLock::lock_for_entry() {
@@ -110,9 +112,7 @@ bool StateLock::relock_between_batches(Time end) {
   const auto is_between = [this] { return !locked_ && step_ == Step::none; };
   while (!is_between() && !interrupted() && Clock::now() < end)
     changed_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
-  changed_.wait(lock, [this] { return is_free(); });
-  wanted_ = false;
-  locked_ = true;
+  take(lock, Time::max());
   return step_ == Step::none;
 }
 

@@ -66,6 +66,7 @@ class StateLock {
   };
   void pass_on();
   bool is_free() const { return !locked_ && step_ != Step::computed; }
+  bool take(std::unique_lock<std::mutex>& mutex, Time end);
   bool relock_between_batches(Time end);
 
   std::mutex mutex_;

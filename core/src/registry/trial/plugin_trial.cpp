@@ -6,16 +6,17 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/installation.h"
 #include "crescent/base/error.h"
+#include "system/installation.h"
 
 namespace crescent {
 namespace {
 
 constexpr auto kTimeout = std::chrono::seconds(10);
-constexpr const char* kMemory = "crescent-try";
 
 }  // namespace
+
+Descriptor trial_file() { return memory_file("crescent-try"); }
 
 std::string trial_program() {
   const std::string path =
@@ -39,8 +40,8 @@ std::string last_line(std::string text) {
 
 /// The child process stays in the process group of its parent, so Ctrl-C ends the trial.
 Trial::Trial(const std::function<Process(const ProcessOptions&)>& start)
-    : stderr_file_(memory_file(kMemory)),
-      report_(memory_file(kMemory)),
+    : stderr_file_(trial_file()),
+      report_(trial_file()),
       process_(start({.descriptors = {{ProcessOptions::kNowhere, STDIN_FILENO},
                                       {ProcessOptions::kNowhere, STDOUT_FILENO},
                                       {stderr_file_, STDERR_FILENO},
@@ -89,7 +90,7 @@ std::string Trial::failure() {
 /// forever for other threads, or that cannot be made for lack of memory, does not count as a
 /// failure of the library.
 std::string failure_in_copy(const std::function<void()>& load) try {
-  const Descriptor report = memory_file(kMemory);
+  const Descriptor report = trial_file();
   const auto work = [&] {
     try {
       load();
@@ -110,11 +111,15 @@ std::string failure_in_copy(const std::function<void()>& load) try {
   return "";
 }
 
+int finish_trial(const std::string& report) {
+  const ssize_t written = write(kTrialDescriptor, report.data(), report.size());
+  return written == static_cast<ssize_t>(report.size()) ? 0 : 1;
+}
+
 int run_trial(const std::vector<std::string>& libraries) {
   std::string report;
   for (const std::string& library : libraries) report = load_untried(library);
-  const ssize_t written = write(kTrialDescriptor, report.data(), report.size());
-  return written == static_cast<ssize_t>(report.size()) ? 0 : 1;
+  return finish_trial(report);
 }
 
 }  // namespace crescent

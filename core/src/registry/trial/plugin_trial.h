@@ -58,4 +58,10 @@ std::string trial_program();
 /// The file descriptor to which a trial process writes its report.
 constexpr int kTrialDescriptor = 3;
 
+/// Writes the report of a trial process to kTrialDescriptor. Returns an exit status.
+int finish_trial(const std::string& report);
+
+/// A new file in memory, for the report and the output of a trial process.
+Descriptor trial_file();
+
 }  // namespace crescent

@@ -1,7 +1,5 @@
 #include "registry/trial/trial_server.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <sstream>
 
@@ -27,7 +25,7 @@ std::string read_text(std::istream& in) {
 
 /// Appends the outcomes of trials that one server makes.
 void try_in_server(const std::vector<std::string>& libraries, std::vector<TrialOutcome>& outcomes) {
-  const Descriptor report = memory_file("crescent-try");
+  const Descriptor report = trial_file();
   std::vector<std::string> words{trial_program(), kTryEach};
   words.insert(words.end(), libraries.begin(), libraries.end());
   constexpr int kNowhere = ProcessOptions::kNowhere;
@@ -69,9 +67,7 @@ int serve_trials(const std::vector<std::string>& libraries) {
       write_text(out, outcome.report);
     }
   }
-  const std::string report = out.str();
-  const ssize_t written = write(kTrialDescriptor, report.data(), report.size());
-  return written == static_cast<ssize_t>(report.size()) ? 0 : 1;
+  return finish_trial(out.str());
 }
 
 }  // namespace crescent
