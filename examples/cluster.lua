@@ -1,8 +1,8 @@
 -- Training on several machines: the same script on one, on two hosts, under Slurm.
---   crescent cluster.lua                                        one process
---   mpirun -n 2 crescent cluster.lua                            two on this machine
---   mpirun --hostfile hosts -n 8 crescent cluster.lua           "node1 slots=4" and "node2 slots=4" in hosts
---   srun --mpi=pmix -N 2 -n 8 crescent cluster.lua              under Slurm
+--   crescent cluster.lua                               one process
+--   mpirun -n 2 crescent cluster.lua                   two on this machine
+--   mpirun --hostfile hosts -n 8 crescent cluster.lua  "node1 slots=4" and "node2 slots=4" in hosts
+--   srun --mpi=pmix -N 2 -n 8 crescent cluster.lua     under Slurm
 -- Every process runs all of it; `fit` shares each batch of 64, so that all print the same numbers.
 local cr = require "crescent"
 

@@ -140,7 +140,8 @@ distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
       takes_names = true },
     { name = "batch_dim_name", type = "a text",
       doc = "The axis of the mesh that divides batches." },
-    { name = "auto_shard_dataset", type = "a boolean", doc = "As in DataParallel.", default = true },
+    { name = "auto_shard_dataset", type = "a boolean", doc = "As in DataParallel.",
+      default = true },
   }, function()
     shell.fail("ModelParallel is not there yet: every process holds all weights; DataParallel "
       .. "divides batches")
@@ -164,7 +165,8 @@ distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
 distribution.set_distribution = shell.define("set_distribution -> nothing",
   "Sets the distribution that fit uses: set_distribution(cr.distribution.DataParallel {}). nil: "
     .. "each process trains on data of its own.", {
-    { name = "value", type = "a distribution", doc = "A DataParallel, or nil.", takes_names = true },
+    { name = "value", type = "a distribution", doc = "A DataParallel, or nil.",
+      takes_names = true },
   }, function(value)
     if value ~= nil then check("set_distribution", value, DataParallel) end
     shell.set_data_parallel(value ~= nil)

@@ -31,8 +31,8 @@ local option = {
 local function new_feature(dtype, preprocessor, output_mode)
   if output_mode ~= "int" and output_mode ~= "one_hot" and output_mode ~= "float" then
     shell.fail(
-      "Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot', 'float'}. Received: output_mode=",
-      cr.show(output_mode))
+      "Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot', 'float'}. ",
+      "Received: output_mode=", cr.show(output_mode))
   end
   return setmetatable({ dtype = dtype, preprocessor = preprocessor, output_mode = output_mode },
     Feature)
@@ -110,7 +110,8 @@ FeatureSpace.feature = shell.define("feature -> a feature",
 local function new_cross(feature_names, crossing_dim, output_mode)
   if output_mode ~= "int" and output_mode ~= "one_hot" then
     shell.fail(
-      "Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot'}. Received: output_mode=", cr.show(output_mode))
+      "Invalid value for argument `output_mode`. Expected one of {'int', 'one_hot'}. ",
+      "Received: output_mode=", cr.show(output_mode))
   end
   local name = table.concat(feature_names, "_X_")
   return setmetatable({ feature_names = feature_names, crossing_dim = crossing_dim,
@@ -142,8 +143,8 @@ local function cross_from(given, features, crossing_dim)
   for _, name in ipairs(given.feature_names) do
     if not features[name] then
       shell.fail(
-        "All features referenced in the `crosses` argument should be present in the `features` dict. Received unknown features: ",
-        cr.show(given.feature_names))
+        "All features referenced in the `crosses` argument should be present in the `features` ",
+        "dict. Received unknown features: ", cr.show(given.feature_names))
     end
   end
   return given
@@ -156,7 +157,8 @@ local function new(features, output_mode, crosses, crossing_dim, hashing_dim,
   end
   if output_mode ~= "concat" and output_mode ~= "dict" then
     shell.fail(
-      "Invalid value for argument `output_mode`. Expected one of {'dict', 'concat'}. Received: output_mode=", cr.show(output_mode))
+      "Invalid value for argument `output_mode`. Expected one of {'dict', 'concat'}. ",
+      "Received: output_mode=", cr.show(output_mode))
   end
   local self = setmetatable({
     name = name or "feature_space", output_mode = output_mode, names = sorted_names(features),
@@ -261,14 +263,15 @@ local function encoded(self, name, spec, layer, feature)
     if not self.one_hot_encoders[name] then
       if not feature.dtype:find "^int" then
         shell.fail("Feature '", name,
-          "' has `output_mode='one_hot'`. Thus its preprocessor should return an integer dtype. Instead it returns a ",
-          feature.dtype, " dtype.")
+          "' has `output_mode='one_hot'`. Thus its preprocessor should return an integer dtype. ",
+          "Instead it returns a ", feature.dtype, " dtype.")
       end
       local places = cardinality(layer)
       if not places then
         shell.fail("Feature '", name,
-          "' has `output_mode='one_hot'`. However it isn't a standard feature and the dimensionality of its ",
-          "output space is not known, thus it cannot be one-hot encoded. Try using `output_mode='int'`.")
+          "' has `output_mode='one_hot'`. However it isn't a standard feature and the ",
+          "dimensionality of its output space is not known, thus it cannot be one-hot encoded. ",
+          "Try using `output_mode='int'`.")
       end
       self.one_hot_encoders[name] = layers.CategoryEncoding { num_tokens = places,
         output_mode = "multi_hot" }

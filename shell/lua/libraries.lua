@@ -29,13 +29,14 @@
 -- fitting_columns(n, least) is n, or less if the terminal has fewer columns, but not below `least`.
 -- printing has the settings of cr.config.print; set_printing(precision, threshold, width) applies
 --   them to tensors.
--- make_folder(path) makes a folder, with those that it is in; remove_folder(path) removes it with all
---   that is in it; remove_search(folder) removes the journal and the trials of a search.
--- direction_of(model, log) is "min" or "max": which values of a log are good; nil if that is unknown.
--- in_first_process(f) calls f in one of the processes that a launcher started; alone(f) calls f, whose
---   training runs have nothing to do with other processes, and returns its result.
--- set_shares_inference(on) says whether processes share evaluate and predict, too; shares_inference()
---   returns it.
+-- make_folder(path) makes a folder, with those that it is in; remove_folder(path) removes it with
+--   all that is in it; remove_search(folder) removes the journal and the trials of a search.
+-- direction_of(model, log) is "min" or "max": which values of a log are good; nil if that is
+--   unknown.
+-- in_first_process(f) calls f in one of the processes that a launcher started; alone(f) calls f,
+--   whose training runs have nothing to do with other processes, and returns its result.
+-- set_shares_inference(on) says whether processes share evaluate and predict, too;
+--   shares_inference() returns it.
 -- set_data_parallel(on) says whether processes share batches; is_data_parallel() returns it.
 -- At the prompt, variables has functions that return the values of local variables, by name, and
 --   print_help(text) prints a text that may be longer than the screen.
@@ -132,7 +133,9 @@ for _, name in ipairs { "config", "preprocessing", "random", "tuners", "utils" }
 end
 
 for _, name in ipairs { "plot", "optimize" } do
-  shell.methods["study." .. name] = function(...) return shell.library("tuners/studies")[name](...) end
+  shell.methods["study." .. name] = function(...)
+    return shell.library("tuners/studies")[name](...)
+  end
 end
 
 -- cr.data contains functions, and finds the classes of datasets, which plugins define, when they

@@ -22,7 +22,9 @@ local function show(name, figure, o)
 end
 
 local function is_tensor(value) return getmetatable(value) == "tensor" end
-local function is_list(value) return type(value) == "table" and (#value > 0 or next(value) == nil) end
+local function is_list(value)
+  return type(value) == "table" and (#value > 0 or next(value) == nil)
+end
 
 --- Converts values to a tensor if possible; a list of numbers is left as it is.
 local function values_of(value)
@@ -112,8 +114,8 @@ cr.plot = shell.define("plot -> a path, or nothing",
       each.style = style
       each.x = x ~= nil and values_of(x) or nil
     end
-    return show("plot", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name, series = series,
-      from = 1, whole = x == nil }, { file = path, width = wide, height = high })
+    return show("plot", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
+      series = series, from = 1, whole = x == nil }, { file = path, width = wide, height = high })
   end)
 
 cr.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the values.", {
@@ -137,7 +139,8 @@ local function batch_of(images)
   if #shape == 3 and has_channels then return images:reshape { 1, shape[1], shape[2], last } end
   if #shape == 3 then return images:reshape { shape[1], shape[2], shape[3], 1 } end
   if #shape == 4 and has_channels then return images end
-  shell.fail("imshow: expected an image (height, width) or (height, width, 1, 3 or 4), or a batch, got ",
+  shell.fail(
+    "imshow: expected an image (height, width) or (height, width, 1, 3 or 4), or a batch, got ",
     images.dtype, "(", table.concat(shape, ", "), ")")
 end
 
@@ -190,7 +193,8 @@ cr.heatmap = shell.define("heatmap -> a path, or nothing",
     { name = "colorbar", type = "a boolean",
       doc = "Show a bar with the scale of the colours; at the terminal only where the cells "
         .. "have no numbers." },
-  }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path, wide, high, colorbar)
+  }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path, wide, high,
+      colorbar)
     return show("heatmap", { kind = "heatmap", values = is_tensor(matrix) and matrix
       or cr.ops.convert_to_tensor(matrix), rows = rows or labels, columns = columns or labels,
       title = name, xlabel = x_name, ylabel = y_name, numbers = numbers, colorbar = colorbar },
@@ -232,8 +236,8 @@ shell.methods["history.plot"] = function(history, o)
     color = of_validation and color or color + 1
     series[i] = { y = logs[name], label = name, color = color, dashed = of_validation or false }
   end
-  return show("plot", { kind = "axes", title = o.title, xlabel = "epoch", ylabel = o.ylabel, whole = true,
-    from = 1, series = series }, o)
+  return show("plot", { kind = "axes", title = o.title, xlabel = "epoch", ylabel = o.ylabel,
+    whole = true, from = 1, series = series }, o)
 end
 
 shell.methods["model.plot"] = function(model, o)

@@ -3,9 +3,8 @@ local cr, shell = ...
 local cut_rows, cut_depth, cut_width, cut_numbers, cut_text, cut_lines = 40, 5, 100, 100, 70, 5
 
 local words = {}
-for word in (
-  "and break do else elseif end false for function goto if in local nil not or repeat return then true until while")
-  :gmatch "%a+" do words[word] = true end
+for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
+  return then true until while]]):gmatch "%a+" do words[word] = true end
 
 local function is_name(key)
   return type(key) == "string" and key:match "^[%a_][%w_]*$" and not words[key]
@@ -197,6 +196,6 @@ function cr.print(...)
 end
 
 return {
-  show_value = show_value, sorted_keys = sorted_keys, wrapped = wrapped, row = row, is_name = is_name,
-  words = words,
+  show_value = show_value, sorted_keys = sorted_keys, wrapped = wrapped, row = row,
+  is_name = is_name, words = words,
 }

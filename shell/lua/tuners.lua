@@ -1,6 +1,6 @@
--- cr.tuners: searches over the hyperparameters of models, with the names of KerasTuner. Suggestions,
--- journal and trials are those of studies (crescent/search/study.h); a tuner builds and trains the
--- models.
+-- cr.tuners: searches over the hyperparameters of models, with the names of KerasTuner.
+-- Suggestions, journal and trials are those of studies (crescent/search/study.h); a tuner builds
+-- and trains the models.
 local cr, shell = ...
 local tuner = shell.library "tuners/tuner"
 local tuners = {}
@@ -19,14 +19,17 @@ local function with_common(rows)
     { name = "hyperparameters", type = "hyperparameters",
       doc = "Definitions that count instead of those that the model asks for." },
     { name = "tune_new_entries", type = "a boolean", default = true,
-      doc = "Whether others than `hyperparameters` are searched too; else they have their defaults." },
+      doc = "Whether others than `hyperparameters` are searched too; else they have their "
+        .. "defaults." },
     { name = "allow_new_entries", type = "a boolean", default = true,
       doc = "Whether there may be others than `hyperparameters`." },
     { name = "executions_per_trial", type = "an integer", default = 1,
-      doc = "How often the model of a trial is trained, with other weights; the score is the mean." },
+      doc = "How often the model of a trial is trained, with other weights; the score is the "
+        .. "mean." },
     { name = "max_consecutive_failed_trials", type = "an integer", default = 3,
       doc = "After so many trials with errors, one after another, the search fails." },
-    { name = "directory", type = "a text", default = ".", doc = "Where the folder of the search is." },
+    { name = "directory", type = "a text", default = ".",
+      doc = "Where the folder of the search is." },
     { name = "project_name", type = "a text", default = "untitled_project",
       doc = "The folder of the search: its journal, and weights of the trials. A search that is "
         .. "there goes on." },
@@ -39,8 +42,8 @@ local function with_common(rows)
       doc = "Trial k counts on the results of trials up to k - lag: so many can go on at a time, "
         .. "with the same suggestions for any number of processes." },
     { name = "pruner", type = "a text or a table", takes_names = true,
-      doc = "\"median\", or { percentile = 50, n_startup_trials = 5, n_warmup_steps = 0 } in epochs: "
-        .. "ends trials that are worse than earlier ones after as many epochs." },
+      doc = "\"median\", or { percentile = 50, n_startup_trials = 5, n_warmup_steps = 0 } in "
+        .. "epochs: ends trials that are worse than earlier ones after as many epochs." },
   } do all[#all + 1] = row end
   return all
 end
@@ -49,13 +52,14 @@ end
 local function first_of(hypermodel)
   if type(hypermodel) ~= "table" or rawget(hypermodel, 1) == nil then return hypermodel end
   if #hypermodel > 1 then
-    shell.fail("expected a function and options by name, got ", #hypermodel, " values without names")
+    shell.fail("expected a function and options by name, got ", #hypermodel,
+      " values without names")
   end
   return hypermodel[1]
 end
 
---- A class of tuners: `oracle` is the name of what chooses, `rows` are options of the class, of which
---- those in `passed` are the oracle's.
+--- A class of tuners: `oracle` is the name of what chooses, `rows` are options of the class, of
+--- which those in `passed` are the oracle's.
 local function class(name, doc, oracle, rows, passed)
   local options = with_common(rows)
   tuners[name] = shell.define(name .. " -> a tuner", doc, options, function(...)
@@ -73,7 +77,8 @@ local function max_trials(default)
     doc = "How many trials there are" .. (default and "." or "; all when not given.") }
 end
 
-class("RandomSearch", "A search whose trials are drawn by chance.", "random", { max_trials(10) }, {})
+class("RandomSearch", "A search whose trials are drawn by chance.", "random", { max_trials(10) },
+  {})
 
 class("GridSearch", "A search that goes through all values; of numbers without a step through ten.",
   "grid", { max_trials(nil) }, {})
@@ -81,18 +86,23 @@ class("GridSearch", "A search that goes through all values; of numbers without a
 class("BayesianOptimization", "A search in which a Gaussian process over the results so far says "
   .. "where an improvement is most to be expected.", "bayesian", { max_trials(10),
     { name = "num_initial_points", type = "an integer",
-      doc = "Results before which trials are drawn by chance; 3 for each hyperparameter when not given." },
-    { name = "alpha", type = "a number", default = 1e-4, doc = "The variance of the noise of scores." },
+      doc = "Results before which trials are drawn by chance; 3 for each hyperparameter when not "
+        .. "given." },
+    { name = "alpha", type = "a number", default = 1e-4,
+      doc = "The variance of the noise of scores." },
     { name = "beta", type = "a number",
-      doc = "Chooses by the mean less so many deviations, instead of by the expected improvement." },
+      doc = "Chooses by the mean less so many deviations, instead of by the expected "
+        .. "improvement." },
   }, { "num_initial_points", "alpha", "beta" })
 
 class("Hyperband", "A search that gives many trials few epochs, and the best of them more.",
   "hyperband", {
-    { name = "max_epochs", type = "an integer", default = 100, doc = "Of the trials that come farthest." },
+    { name = "max_epochs", type = "an integer", default = 100,
+      doc = "Of the trials that come farthest." },
     { name = "factor", type = "an integer", default = 3,
       doc = "Of a round one in so many trials goes on, with so many times the epochs." },
-    { name = "hyperband_iterations", type = "an integer", default = 1, doc = "How often all is done." },
+    { name = "hyperband_iterations", type = "an integer", default = 1,
+      doc = "How often all is done." },
   }, { "max_epochs", "factor", "hyperband_iterations" })
 
 return tuners

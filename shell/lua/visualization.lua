@@ -114,7 +114,8 @@ visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks ->
   }, function(images, masks, num_classes, color_mapping, alpha, blend, ignore_index, order)
     check_images(images)
     if not masks.dtype:find "int" then
-      shell.fail("`segmentation_masks` must be in integer dtype. Received: segmentation_masks.dtype=",
+      shell.fail(
+        "`segmentation_masks` must be in integer dtype. Received: segmentation_masks.dtype=",
         masks.dtype)
     end
     if #masks.shape == 3 then

@@ -12,8 +12,8 @@ local function compare(name, what, a, b, share)
   local size = size_of(b)
   local off = size_of(ops.where(ops.equal(a, b), 0.0, wide(a) - wide(b)))
   if off <= share * size + 1e-30 or size ~= size then return end
-  error(("%s: %s differs from the same op by op: by %.3g, where the largest is %.3g"):format(name, what,
-    off, size), 0)
+  error(("%s: %s differs from the same op by op: by %.3g, where the largest is %.3g"):format(name,
+    what, off, size), 0)
 end
 
 --- The tolerance, which is larger where float16 or bfloat16 numbers are summed.
@@ -50,8 +50,8 @@ function validate.training(name, w, batch, halves)
   for i, weight in ipairs(weights) do
     local off = ops.norm(wide(weight) - wide(plain_weights[i])):item()
     if not (off <= 25 * share * ways[i] + 0.05 * longest * math.sqrt(weight.size)) then
-      error(("%s: weight %d of shape %s goes another way than op by op: %.3g off of %.3g"):format(name, i,
-        table.concat(weight.shape, "x"), off, ways[i]), 0)
+      error(("%s: weight %d of shape %s goes another way than op by op: %.3g off of %.3g"):format(
+        name, i, table.concat(weight.shape, "x"), off, ways[i]), 0)
     end
   end
 end

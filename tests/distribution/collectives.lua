@@ -21,13 +21,14 @@ local n, rank = all.size, all.rank
 local function expect(what, tensor, ...)
   local numbers = tensor:cast("float64"):totable()
   for i, wanted in ipairs { ... } do
-    assert(numbers[i] == wanted, string.format("rank %d: %s: expected %g, got %g", rank, what, wanted,
-      numbers[i]))
+    assert(numbers[i] == wanted, string.format("rank %d: %s: expected %g, got %g", rank, what,
+      wanted, numbers[i]))
   end
 end
 
 local sum = n * (n + 1) / 2
-for _, dtype in ipairs { "float32", "float64", "bfloat16", "float16", "int32", "int64", "uint8", "int8", "int16" } do
+for _, dtype in ipairs { "float32", "float64", "bfloat16", "float16", "int32", "int64", "uint8",
+  "int8", "int16" } do
   local x = cr.tensor { rank + 1, 2 * (rank + 1) }:cast(dtype)
   expect(dtype .. " sum", cr.ops.all_reduce(x), sum, 2 * sum)
   expect(dtype .. " max", cr.ops.all_reduce(x, "max"), n, 2 * n)

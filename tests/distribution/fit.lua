@@ -27,7 +27,8 @@ local function check(alone, count)
   local folder = ranks.folder()
   local good, text = ranks.start(count, folder)
   assert(good, text)
-  for _, why in ipairs { "keeps states of samples from batch to batch", "have a fixed batch size, 4" } do
+  for _, why in ipairs { "keeps states of samples from batch to batch",
+    "have a fixed batch size, 4" } do
     local _, times = text:gsub(why, "")
     assert(times == 1, "told " .. times .. " times: " .. why)
   end
@@ -49,7 +50,8 @@ local function check(alone, count)
     end
   end
   os.execute("rm -r " .. folder)
-  print(string.format("%d processes: %d cases compared, at most %.1e from one", count, #names, most))
+  print(string.format("%d processes: %d cases compared, at most %.1e from one", count, #names,
+    most))
 end
 
 local folder = ranks.folder()

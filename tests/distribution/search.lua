@@ -1,5 +1,5 @@
--- Processes that mpirun starts share a search: each runs trials of its own, and all of them are those
--- that one process makes.
+-- Processes that mpirun starts share a search: each runs trials of its own, and all of them are
+-- those that one process makes.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
@@ -11,14 +11,14 @@ local function search(folder, project)
     model:compile { loss = "mse", optimizer = cr.optimizers.SGD(hp:Float("rate", 1e-3, 1e-1)) }
     return model
   end
-  local tuner = cr.tuners.BayesianOptimization { build, objective = "loss", max_trials = 16, seed = 2,
-    lag = 4, directory = folder, project_name = project, overwrite = true }
+  local tuner = cr.tuners.BayesianOptimization { build, objective = "loss", max_trials = 16,
+    seed = 2, lag = 4, directory = folder, project_name = project, overwrite = true }
   local x = cr.ops.reshape(cr.arange(0, 24), { 8, 3 }):cast "float32" / 24
   tuner:search(x, x:sum({ 1 }, true), { epochs = 3, batch_size = 4, verbose = 0 })
   local lines = {}
   for i, trial in ipairs(tuner.study.trials) do
-    lines[i] = string.format("%d %d %.17g %.17g", trial.number, trial.values.units, trial.values.rate,
-      trial.score)
+    lines[i] = string.format("%d %d %.17g %.17g", trial.number, trial.values.units,
+      trial.values.rate, trial.score)
   end
   return table.concat(lines, "\n")
 end
@@ -26,7 +26,8 @@ end
 if ranks.started then
   local before = cr.distribution.distribution()
   local found = search(ranks.task, "together")
-  assert((cr.distribution.distribution() == nil) == (before == nil), "the distribution is another one")
+  assert((cr.distribution.distribution() == nil) == (before == nil),
+    "the distribution is another one")
   assert(cr.config.communicator().size > 1)
   local file = assert(io.open(ranks.task .. "/rank" .. cr.config.communicator().rank, "w"))
   file:write(found)
@@ -43,7 +44,8 @@ for count = 2, 4, 2 do
     local file = assert(io.open(folder .. "/rank" .. rank))
     local found = file:read "a"
     file:close()
-    assert(found == expected, ("rank %d of %d found\n%s\nnot\n%s"):format(rank, count, found, expected))
+    assert(found == expected,
+      ("rank %d of %d found\n%s\nnot\n%s"):format(rank, count, found, expected))
   end
 end
 os.execute("rm -r " .. folder)

@@ -49,7 +49,8 @@ for rest = 0, 31 do
     local model = perceptron()
     model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse", metrics = { "mae" } }
     local epochs = rest == 0 and 50 or 25
-    return model, model:fit(x, ops.sum(x, 1, true), { epochs = epochs, batch_size = 32, verbose = 0 })
+    return model, model:fit(x, ops.sum(x, 1, true),
+      { epochs = epochs, batch_size = 32, verbose = 0 })
   end
 end
 

@@ -28,14 +28,16 @@ if not ranks.started then
 
   -- Ctrl-C goes to mpirun. All stop after the same batch, of which one tells, and the run is kept.
   folder = ranks.folder()
-  good, text = ranks.start(3, folder .. ":endless", "OMPI_MCA_odls_base_sigkill_timeout=60", string.format(
-    "p=$!; until [ $(ls %s | grep -c started) = 3 ]; do sleep 0.1; done; kill -INT $p; wait $p", folder))
+  good, text = ranks.start(3, folder .. ":endless", "OMPI_MCA_odls_base_sigkill_timeout=60",
+    string.format("p=$!; until [ $(ls %s | grep -c started) = 3 ]; do sleep 0.1; done; "
+      .. "kill -INT $p; wait $p", folder))
   assert(not good, "the run came to an end")
   local steps = ranks.told(folder, 0).steps[1]
   assert(steps > 0, text)
   for rank = 1, 2 do
     local told = ranks.told(folder, rank).steps[1]
-    assert(told == steps, "rank " .. rank .. " stopped after " .. told .. ", rank 0 after " .. steps)
+    assert(told == steps,
+      "rank " .. rank .. " stopped after " .. told .. ", rank 0 after " .. steps)
   end
   local _, interruptions = text:gsub("fit: interrupted", "")
   assert(interruptions == 1, interruptions .. " times: " .. text)

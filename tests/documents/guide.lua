@@ -21,7 +21,8 @@ local function printed(code, name, globals)
     for i = 1, words.n do words[i] = cr.show(words[i]):gsub("\n<%l+%d*%([%d, ]*%)>$", "") end
     lines[#lines + 1] = table.concat(words, "\t")
   end
-  local chunk = assert(load(code:gsub('"examples/', '"' .. root .. "/examples/"), name, "t", globals))
+  local chunk = assert(load(code:gsub('"examples/', '"' .. root .. "/examples/"), name, "t",
+    globals))
   chunk()
   return table.concat(lines, "\n")
 end

@@ -66,7 +66,8 @@ end
 -- Classes that come from a paper name it in their page, and its arXiv number or DOI is a link.
 local papers = {
   activations = "celu elu gelu glu mish relu relu6 selu silu sparsemax squareplus",
-  initializers = "GlorotNormal GlorotUniform HeNormal HeUniform LecunNormal LecunUniform Orthogonal",
+  initializers = [[GlorotNormal GlorotUniform HeNormal HeUniform LecunNormal LecunUniform
+    Orthogonal]],
   layers = [[AdditiveAttention AlphaDropout Attention AugMix BatchNormalization Bidirectional
     ContrastLimitedAdaptiveHistogramEqualization Conv2D Conv2DTranspose ConvLSTM1D ConvLSTM2D
     ConvLSTM3D CutMix Dropout ELU GaussianDropout GlobalAveragePooling2D GroupNormalization
@@ -111,7 +112,8 @@ for name, text in pairs(pages) do
   end
 end
 assert(signatures > 500, "there are no signatures")
-assert(pages["cr.layers.Dropout.html"]:gsub("<[^>]*>", ""):find("cr.layers.Dropout(rate, {", 1, true))
+local dropout = pages["cr.layers.Dropout.html"]:gsub("<[^>]*>", "")
+assert(dropout:find("cr.layers.Dropout(rate, {", 1, true))
 assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors")
 
 -- The language server LuaLS reads this file only for types; its functions do nothing.

@@ -19,17 +19,19 @@ except("layers", "a layer around code of another Python framework",
   "FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper")
 except("callbacks", "a format of JAX", "OrbaxCheckpoint")
 except("methods", "of torch.nn.Module, from which Keras derives there", [[
-  T_destination add_module apply bfloat16 buffers children cpu cuda double dump_patches eval extra_repr float forward
-  get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict modules named_buffers named_children
-  named_modules named_parameters parameters register_backward_hook register_buffer register_forward_hook
-  register_forward_pre_hook register_full_backward_hook register_load_state_dict_post_hook register_module
-  register_parameter requires_grad_ set_extra_state share_memory state_dict to to_empty torch_params train type xpu
-  zero_grad ]])
+  T_destination add_module apply bfloat16 buffers children cpu cuda double dump_patches eval
+  extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu
+  load_state_dict modules named_buffers named_children named_modules named_parameters parameters
+  register_backward_hook register_buffer register_forward_hook register_forward_pre_hook
+  register_full_backward_hook register_load_state_dict_post_hook register_module
+  register_parameter requires_grad_ set_extra_state share_memory state_dict to to_empty
+  torch_params train type xpu zero_grad ]])
 except("methods", "variables are not state to hand around: programs read and write them", [[
-  stateless_call stateless_compute_loss stateless_apply stateless_reset_state stateless_result stateless_update_state
-  symbolic_call rematerialized_call get_state_tree set_state_tree ]])
+  stateless_call stateless_compute_loss stateless_apply stateless_reset_state stateless_result
+  stateless_update_state symbolic_call rematerialized_call get_state_tree set_state_tree ]])
 except("methods", "files are written by formats, not by objects", [[
-  load_own_variables save_own_variables build_from_config get_build_config compile_from_config get_compile_config ]])
+  load_own_variables save_own_variables build_from_config get_build_config compile_from_config
+  get_compile_config ]])
 except("methods", "from_config is a method of the class", "from_config")
 except("methods", "what quantize() is made of: a layer's own business",
   "quantized_build quantized_call get_quantization_layer_structure")

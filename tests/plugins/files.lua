@@ -36,7 +36,8 @@ local said = says(saves, folder)
 assert(said == "saved\n", said)
 assert(says(saves):find "no function 'failing'")
 
-local loads = ([[print(cr.models.load_model("%s"):predict(cr.ones { 1, 3 }, { verbose = 0 }):item(1))]])
+local loads =
+  ([[print(cr.models.load_model("%s"):predict(cr.ones { 1, 3 }, { verbose = 0 }):item(1))]])
   :format(model)
 said = says(loads:gsub(":item%(1%)", ":totable()[1][1]"), folder)
 assert(said:find "1%.0\n$", said)

@@ -23,7 +23,8 @@ local known = {}
 for name in pairs(cr.layers) do
   known[name] = true
   check(drawn[name] or kinds.never[name], name, "is never drawn: add it to model_layers.lua")
-  check(not (drawn[name] and kinds.never[name]), name, "is drawn, though it is among those that are not")
+  check(not (drawn[name] and kinds.never[name]), name,
+    "is drawn, though it is among those that are not")
 end
 for name in pairs(kinds.never) do check(known[name], name, "is left out, but is no layer") end
 for _, what in ipairs(wrong) do print(what) end

@@ -1,12 +1,12 @@
--- The layers of random models: for each kind of data, functions that draw a layer for it, as a table
--- with class and options. Options may contain layers, and "Sequential" and "Functional" hold layers.
--- `takes` marks a layer that is called with several tensors: "itself" passes the previous tensor to
--- all of its inputs, "both" passes the two previous tensors.
+-- The layers of random models: for each kind of data, functions that draw a layer for it, as a
+-- table with class and options. Options may contain layers, and "Sequential" and "Functional" hold
+-- layers. `takes` marks a layer that is called with several tensors: "itself" passes the previous
+-- tensor to all of its inputs, "both" passes the two previous tensors.
 local function pick(list) return list[math.random(#list)] end
 local function chance(n) return math.random(n) == 1 end
 
-local activations = { "relu", "tanh", "sigmoid", "gelu", "silu", "elu", "softplus", "selu", "linear",
-  "leaky_relu", "hard_sigmoid", "mish", "softsign" }
+local activations = { "relu", "tanh", "sigmoid", "gelu", "silu", "elu", "softplus", "selu",
+  "linear", "leaky_relu", "hard_sigmoid", "mish", "softsign" }
 local function activation() return pick(activations) end
 --- A random seed for a layer that draws random numbers, so that it draws the same ones compiled, op
 --- by op and in every dtype.
@@ -24,10 +24,16 @@ local kinds = {}
 
 --- Layers for inputs of any shape (samples, ..., channels).
 kinds.anywhere = {
-  function() return { "Dense", { units = pick { 1, 2, 7, 16, 33, 65 }, activation = activation() } } end,
+  function()
+    return { "Dense", { units = pick { 1, 2, 7, 16, 33, 65 }, activation = activation() } }
+  end,
   function() return { "Dense", { units = pick { 3, 8 }, use_bias = false } } end,
-  function() return { "Dense", { units = 4, kernel_regularizer = "l2", bias_constraint = "non_neg" } } end,
-  function() return { "EinsumDense", { equation = "...x,xy->...y", output_shape = 5, bias_axes = "y" } } end,
+  function()
+    return { "Dense", { units = 4, kernel_regularizer = "l2", bias_constraint = "non_neg" } }
+  end,
+  function()
+    return { "EinsumDense", { equation = "...x,xy->...y", output_shape = 5, bias_axes = "y" } }
+  end,
   function() return { "Activation", { activation = activation() } } end,
   function() return { "BatchNormalization", { center = not chance(4) } } end,
   function() return { "LayerNormalization" } end,
@@ -65,8 +71,8 @@ kinds.anywhere = {
 kinds.sequences = {
   function()
     return { "Conv1D", { filters = pick { 1, 2, 3, 8, 16 }, kernel_size = pick { 1, 2, 3, 5 },
-      padding = pick { "same", "causal" }, dilation_rate = pick { 1, 1, 2 }, activation = activation(),
-      use_bias = chance(2) } }
+      padding = pick { "same", "causal" }, dilation_rate = pick { 1, 1, 2 },
+      activation = activation(), use_bias = chance(2) } }
   end,
   function() return recurrent "LSTM" end,
   function() return recurrent "GRU" end,
@@ -80,7 +86,8 @@ kinds.sequences = {
       return_sequences = true } }
   end,
   function()
-    return { "RNN", { cell = { "StackedRNNCells", { cells = { cell "GRUCell", cell "SimpleRNNCell" } } },
+    return { "RNN", {
+      cell = { "StackedRNNCells", { cells = { cell "GRUCell", cell "SimpleRNNCell" } } },
       return_sequences = true } }
   end,
   function()
@@ -88,21 +95,24 @@ kinds.sequences = {
       strides = pick { 1, 2 }, padding = "same" } }
   end,
   function()
-    return { pick { "AdaptiveAveragePooling1D", "AdaptiveMaxPooling1D" }, { output_size = pick { 2, 3 } } }
+    return { pick { "AdaptiveAveragePooling1D", "AdaptiveMaxPooling1D" },
+      { output_size = pick { 2, 3 } } }
   end,
   function()
     return { "SeparableConv1D", { filters = pick { 2, 8 }, kernel_size = 3, padding = "same",
       activation = activation(), depth_multiplier = pick { 1, 2 } } }
   end,
   function()
-    return { "DepthwiseConv1D", { kernel_size = 3, padding = "same", depth_multiplier = pick { 1, 2 },
-      activation = activation() } }
+    return { "DepthwiseConv1D", { kernel_size = 3, padding = "same",
+      depth_multiplier = pick { 1, 2 }, activation = activation() } }
   end,
   function()
     return { "Conv1DTranspose", { filters = pick { 2, 5 }, kernel_size = pick { 2, 3 },
       strides = pick { 1, 2 }, padding = "same", activation = activation() } }
   end,
-  function() return { "LocallyConnected1D", { filters = pick { 2, 5 }, kernel_size = pick { 1, 2 } } } end,
+  function()
+    return { "LocallyConnected1D", { filters = pick { 2, 5 }, kernel_size = pick { 1, 2 } } }
+  end,
   function() return { "UpSampling1D", { size = 2 } } end,
   function() return { "ZeroPadding1D", { padding = 1 } } end,
   function() return { "Cropping1D", { cropping = 1 } } end,
@@ -129,13 +139,15 @@ kinds.sequences = {
   end,
   function()
     return { "GroupedQueryAttention", { head_dim = pick { 2, 4 }, num_query_heads = 4,
-      num_key_value_heads = pick { 1, 2, 4 }, use_gate = chance(3), dropout = chance(4) and 0.3 or nil,
-      seed = seed() }, takes = pick { "itself", "both" }, causal = chance(2) }
+      num_key_value_heads = pick { 1, 2, 4 }, use_gate = chance(3),
+      dropout = chance(4) and 0.3 or nil, seed = seed() }, takes = pick { "itself", "both" },
+      causal = chance(2) }
   end,
   function() return { "Dot", { axes = { 2, 2 }, normalize = chance(3) }, takes = "itself" } end,
   function()
     return { "Sequential", { { "Dense", { units = 1 } },
-      { "STFTSpectrogram", { frame_length = 4, frame_step = 2, mode = pick { "real", "imag" } } } } }
+      { "STFTSpectrogram", { frame_length = 4, frame_step = 2,
+        mode = pick { "real", "imag" } } } } }
   end,
 }
 
@@ -143,39 +155,44 @@ kinds.sequences = {
 kinds.images = {
   function()
     return { "Conv2D", { filters = pick { 1, 3, 8, 16, 33 }, kernel_size = pick { 1, 2, 3, 5 },
-      padding = "same", strides = pick { 1, 1, 2 }, activation = activation(), use_bias = chance(2) } }
+      padding = "same", strides = pick { 1, 1, 2 }, activation = activation(),
+      use_bias = chance(2) } }
   end,
   function()
-    return { "Conv2D", { filters = pick { 4, 8 }, kernel_size = 3, padding = "same", dilation_rate = 2,
-      activation = activation() } }
+    return { "Conv2D", { filters = pick { 4, 8 }, kernel_size = 3, padding = "same",
+      dilation_rate = 2, activation = activation() } }
   end,
   function()
-    return { "DepthwiseConv2D", { kernel_size = pick { 3, 5 }, padding = "same", strides = pick { 1, 2 },
-      activation = activation() } }
+    return { "DepthwiseConv2D", { kernel_size = pick { 3, 5 }, padding = "same",
+      strides = pick { 1, 2 }, activation = activation() } }
   end,
   function()
     return { "SeparableConv2D", { filters = pick { 2, 8 }, kernel_size = 3, padding = "same",
       activation = activation() } }
   end,
   function()
-    return { pick { "MaxPooling2D", "AveragePooling2D" }, { pool_size = pick { 2, 3 }, padding = "same",
-      strides = pick { 1, 2 } } }
+    return { pick { "MaxPooling2D", "AveragePooling2D" }, { pool_size = pick { 2, 3 },
+      padding = "same", strides = pick { 1, 2 } } }
   end,
   function()
-    return { pick { "AdaptiveAveragePooling2D", "AdaptiveMaxPooling2D" }, { output_size = pick { 2, 3 } } }
+    return { pick { "AdaptiveAveragePooling2D", "AdaptiveMaxPooling2D" },
+      { output_size = pick { 2, 3 } } }
   end,
   function()
     return { "Conv2DTranspose", { filters = pick { 2, 5 }, kernel_size = pick { 2, 3 },
       strides = pick { 1, 2 }, padding = "same", activation = activation() } }
   end,
   function()
-    return { "LocallyConnected2D", { filters = 2, kernel_size = pick { 1, 2 }, activation = activation() } }
+    return { "LocallyConnected2D", { filters = 2, kernel_size = pick { 1, 2 },
+      activation = activation() } }
   end,
   function()
     return { "ConvLSTM1D", { filters = pick { 1, 3 }, kernel_size = pick { 1, 2 }, padding = "same",
       return_sequences = true } }
   end,
-  function() return { "UpSampling2D", { size = 2, interpolation = pick { "nearest", "bilinear" } } } end,
+  function()
+    return { "UpSampling2D", { size = 2, interpolation = pick { "nearest", "bilinear" } } }
+  end,
   function() return { "Resizing", { height = 5, width = 3, interpolation = "bilinear" } } end,
   function() return { "CenterCrop", { height = 3, width = 3 } } end,
   function() return { "ZeroPadding2D", { padding = 1 } } end,
@@ -191,8 +208,8 @@ kinds.images = {
 --- Layers for volumes or videos (samples, depth, height, width, channels).
 kinds.volumes = {
   function()
-    return { "Conv3D", { filters = pick { 1, 3, 8 }, kernel_size = pick { 1, 2, 3 }, padding = "same",
-      strides = pick { 1, 1, 2 }, activation = activation() } }
+    return { "Conv3D", { filters = pick { 1, 3, 8 }, kernel_size = pick { 1, 2, 3 },
+      padding = "same", strides = pick { 1, 1, 2 }, activation = activation() } }
   end,
   function()
     return { "Conv3DTranspose", { filters = 2, kernel_size = 2, strides = pick { 1, 2 },
@@ -230,20 +247,25 @@ kinds.ends = {
 --- Layers that merge two tensors of the same shape.
 kinds.merges = { "Add", "Multiply", "Average", "Maximum", "Subtract", "Concatenate", "Minimum" }
 
-local changes = "changes images by numbers that each dtype rounds otherwise; tests/validation draws it"
-local words = "makes whole numbers or codes of them, that no dtype changes; tests/shell/preprocessing"
+local changes = "changes images by numbers that each dtype rounds otherwise; tests/validation "
+  .. "draws it"
+local words = "makes whole numbers or codes of them, that no dtype changes; "
+  .. "tests/shell/preprocessing"
 
 --- Layers that are not drawn, with the reasons.
 kinds.never = {
   InputLayer = "every model begins with it", OperationLayer = "calls of cr.ops make it",
   Lambda = "holds a function, which a recipe in a file cannot", Wrapper = "the base of others",
-  Pipeline = "a Sequential of layers for images", MelSpectrogram = "the logarithm of numbers near 0",
+  Pipeline = "a Sequential of layers for images",
+  MelSpectrogram = "the logarithm of numbers near 0",
   ConvLSTM3D = "the same code as ConvLSTM1D and ConvLSTM2D, for minutes",
-  MaxNumBoundingBoxes = "passes images on", Discretization = "steps of a number's size, no gradient",
+  MaxNumBoundingBoxes = "passes images on",
+  Discretization = "steps of a number's size, no gradient",
   CategoryEncoding = words, HashedCrossing = words, Hashing = words, IntegerLookup = words,
   StringLookup = words, TextVectorization = words,
-  CutMix = changes, MixUp = changes, AugMix = changes, RandAugment = changes, AutoContrast = changes,
-  ContrastLimitedAdaptiveHistogramEqualization = changes, Equalization = changes, Solarization = changes,
+  CutMix = changes, MixUp = changes, AugMix = changes, RandAugment = changes,
+  AutoContrast = changes, ContrastLimitedAdaptiveHistogramEqualization = changes,
+  Equalization = changes, Solarization = changes,
   RandomBrightness = changes, RandomColorDegeneration = changes, RandomColorJitter = changes,
   RandomContrast = changes, RandomGrayscale = changes, RandomHue = changes, RandomInvert = changes,
   RandomPosterization = changes, RandomSaturation = changes, RandomSharpness = changes,

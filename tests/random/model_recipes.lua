@@ -25,13 +25,14 @@ local optimizers = {
   { "Adamax", { learning_rate = 0.01, epsilon = 0.01 } },
   { "Ftrl", { learning_rate = 0.01 } },
   { "Lamb", { learning_rate = 0.005, epsilon = 0.01 } },
-  { "LossScaleOptimizer", { inner_optimizer = { class_name = "SGD", config = { learning_rate = 0.01 } },
+  { "LossScaleOptimizer", {
+    inner_optimizer = { class_name = "SGD", config = { learning_rate = 0.01 } },
     initial_scale = 1 } },  -- without this scale, gradients of logarithms reach 1e4
 }
 
 local last_layers = {
-  mean_squared_error = "linear", mean_absolute_error = "linear", huber = "linear", log_cosh = "linear",
-  binary_crossentropy = "sigmoid", categorical_crossentropy = "softmax",
+  mean_squared_error = "linear", mean_absolute_error = "linear", huber = "linear",
+  log_cosh = "linear", binary_crossentropy = "sigmoid", categorical_crossentropy = "softmax",
   sparse_categorical_crossentropy = "softmax", kl_divergence = "softmax", poisson = "softplus",
   cosine_similarity = "linear", hinge = "tanh", squared_hinge = "tanh",
 }

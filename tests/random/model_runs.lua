@@ -73,7 +73,8 @@ function runs.build(recipe, floats)
   for i, of in ipairs(recipe.branches) do inputs[i], ends[i] = branch(of, floats) end
   local y = #ends > 1 and layers.Concatenate() (ends) or ends[1]
   for i = 1, recipe.heads do
-    outputs[i] = layers.Dense { units = recipe.units, activation = recipe.activation, name = names[i] } (y)
+    outputs[i] = layers.Dense { units = recipe.units, activation = recipe.activation,
+      name = names[i] } (y)
   end
   return cr.Model { inputs = inputs, outputs = outputs }
 end
@@ -106,7 +107,9 @@ end
 local function one_or_all(list) return #list == 1 and list[1] or list end
 
 local function put(found, name, value)
-  for i, v in ipairs(type(value) == "table" and value or { value }) do found[name .. " " .. i] = v end
+  for i, v in ipairs(type(value) == "table" and value or { value }) do
+    found[name .. " " .. i] = v
+  end
 end
 
 --- The results of training and predicting, by name. `move` has the amount by which weights and
@@ -126,7 +129,8 @@ function runs.results(recipe, policy, eagerly, data, move)
   else
     put(found, "prediction", model:predict(x, { batch_size = n }))
     put(found, "prediction, one at a time,", model:predict(x, { batch_size = 1 }))
-    put(found, "prediction, in uneven batches,", model:predict(x, { batch_size = math.max(1, n - 1) }))
+    put(found, "prediction, in uneven batches,",
+      model:predict(x, { batch_size = math.max(1, n - 1) }))
   end
   model:compile { optimizer = cr.optimizers[recipe.optimizer[1]](recipe.optimizer[2]),
     loss = recipe.loss, metrics = { recipe.loss:find "sparse" and "accuracy" or "mae" },

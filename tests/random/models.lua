@@ -1,12 +1,13 @@
 -- Checks random models: each is trained for some batches, compiled and op by op, and predicts in
 -- batches of several sizes, from the same weights. Compiled results are compared with float64; the
--- tolerance is the larger of the error of op-by-op results and the change of results when weights and
--- inputs are perturbed by some roundings. Op-by-op results are compared with float64 only in float32.
--- Dropout layers have seeds, so they drop the same elements in every run.
+-- tolerance is the larger of the error of op-by-op results and the change of results when weights
+-- and inputs are perturbed by some roundings. Op-by-op results are compared with float64 only in
+-- float32. Dropout layers have seeds, so they drop the same elements in every run.
 --   crescent tests/random/models.lua [--seconds S] [--seed N] [--count N] [--recipe FILE]
--- Seeds are consecutive numbers; without --seed the first is drawn from the clock. Without --count and
--- --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds, or 60. The recipe of a model with
--- wrong results is simplified and printed; --recipe FILE checks a recipe from a file again.
+-- Seeds are consecutive numbers; without --seed the first is drawn from the clock. Without --count
+-- and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds, or 60. The recipe of a
+-- model with wrong results is simplified and printed; --recipe FILE checks a recipe from a file
+-- again.
 local cr = require "crescent"
 local ops = cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."

@@ -207,7 +207,8 @@ assert(utils.get_registered_object "mine>thrice" == thrice
 check.near(cr.layers.Activation "thrice"(cr.tensor { 2 }), { 6 })
 local Packed = cr.Layer:subclass "Packed"
 assert(utils.register_keras_serializable()(Packed) == Packed)
-assert(utils.get_registered_name(Packed) == "Custom>Packed" and Packed().class_name == "Custom>Packed")
+assert(utils.get_registered_name(Packed) == "Custom>Packed"
+  and Packed().class_name == "Custom>Packed")
 do
   local scope <close> = utils.custom_object_scope { halved = function(v) return v / 2 end }
   assert(utils.get_registered_object "halved")

@@ -28,7 +28,8 @@ local options = {
   weights = {
     type = "a text",
     doc = "Path of a file of weights (those of Keras too), with or without the classifier as in "
-      .. "the model; \"imagenet\": the weights of Keras from its cache folder; nil: random weights.",
+      .. "the model; \"imagenet\": the weights of Keras from its cache folder; nil: random "
+      .. "weights.",
   },
   input_tensor = { type = "a symbol", doc = "A symbol to use as the input instead of a new one." },
   input_shape = { type = "a list of three integers",
@@ -109,12 +110,14 @@ local function check_weights(o)
   if weights ~= nil and weights ~= "imagenet"
     and not (type(weights) == "string" and exists(weights)) then
     shell.fail(
-      "The `weights` argument should be either nil (random initialization), 'imagenet' (pre-training on ImageNet), ",
-      "or the path to the weights file to be loaded.  Received: weights=", cr.show(weights))
+      "The `weights` argument should be either nil (random initialization), 'imagenet' ",
+      "(pre-training on ImageNet), or the path to the weights file to be loaded.  ",
+      "Received: weights=", cr.show(weights))
   end
   if weights == "imagenet" and o.include_top and o.classes ~= 1000 then
     shell.fail(
-      "If using `weights='imagenet'` with `include_top=True`, `classes` should be 1000.  Received classes=", o.classes)
+      "If using `weights='imagenet'` with `include_top=True`, `classes` should be 1000.  ",
+      "Received classes=", o.classes)
   end
 end
 
@@ -127,7 +130,8 @@ local function check(o, names)
   end
   if o.pooling and o.include_top then
     shell.fail(
-      "pooling: a model with its classifier has its own; give include_top = false for that of the last block")
+      "pooling: a model with its classifier has its own; give include_top = false for that of ",
+      "the last block")
   end
   check_weights(o)
 end
@@ -139,8 +143,8 @@ local function check_activation(o)
   local activation = o.classifier_activation
   if o.weights and o.include_top and activation ~= "linear" and activation ~= "softmax" then
     shell.fail(
-      "Only nil and `softmax` activations are allowed for the `classifier_activation` argument when using ",
-      "pretrained weights, with `include_top=True`; Received: classifier_activation=",
+      "Only nil and `softmax` activations are allowed for the `classifier_activation` argument ",
+      "when using pretrained weights, with `include_top=True`; Received: classifier_activation=",
       cr.show(activation))
   end
 end

@@ -53,7 +53,8 @@ local function preprocessed(x, data_format, mode)
   data_format = data_format or cr.config.image_data_format()
   if data_format ~= "channels_first" and data_format ~= "channels_last" then
     shell.fail(
-      "Expected data_format to be one of `channels_first` or `channels_last`. Received: data_format=", tostring(data_format))
+      "Expected data_format to be one of `channels_first` or `channels_last`. ",
+      "Received: data_format=", tostring(data_format))
   end
   x = tensor_of(x, "preprocess_input: x")
   if #x.shape ~= 3 and #x.shape ~= 4 then
@@ -128,8 +129,8 @@ local function decoded(predictions, top)
   local shape = predictions.shape
   if #shape ~= 2 or shape[2] ~= 1000 then
     shell.fail(
-      "`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). ",
-      "Received array with shape: ", cr.show(shape))
+      "`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape ",
+      "(samples, 1000)). Received array with shape: ", cr.show(shape))
   end
   if math.type(top) ~= "integer" or top < 1 then
     shell.fail("decode_predictions: top: expected an integer from 1, got ", tostring(top))
@@ -154,9 +155,8 @@ local data_format = { name = "data_format", type = "a text",
 
 local function preprocess_of(mode)
   if mode == "none" then
-    return shell.define("preprocess_input -> a tensor", mode_docs.none, { pixels, data_format }, function(x)
-      return x
-    end)
+    return shell.define("preprocess_input -> a tensor", mode_docs.none, { pixels, data_format },
+      function(x) return x end)
   end
   return shell.define("preprocess_input -> a tensor", mode_docs[mode], { pixels, data_format },
     function(x, format)

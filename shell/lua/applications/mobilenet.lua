@@ -63,11 +63,13 @@ local function check(o)
   if o.weights ~= "imagenet" then return end
   if o.depth_multiplier ~= 1 then
     shell.fail(
-      "If imagenet weights are being loaded, depth multiplier must be 1.  Received depth_multiplier=", o.depth_multiplier)
+      "If imagenet weights are being loaded, depth multiplier must be 1.  ",
+      "Received depth_multiplier=", o.depth_multiplier)
   end
   if not trained_widths[o.alpha] then
     shell.fail(
-      "If imagenet weights are being loaded, alpha can be one of `0.25`, `0.50`, `0.75` or `1.0` only.  Received alpha=", o.alpha)
+      "If imagenet weights are being loaded, alpha can be one of `0.25`, `0.50`, `0.75` or `1.0` ",
+      "only.  Received alpha=", o.alpha)
   end
 end
 

@@ -79,8 +79,8 @@ end
 local function check(o)
   if o.weights == "imagenet" and not trained_widths[o.alpha] then
     shell.fail(
-      "If imagenet weights are being loaded, alpha must be one of `0.35`, `0.50`, `0.75`, `1.0`, `1.3` or `1.4` only; ",
-      "Received `alpha=", o.alpha, "`")
+      "If imagenet weights are being loaded, alpha must be one of `0.35`, `0.50`, `0.75`, `1.0`, ",
+      "`1.3` or `1.4` only; Received `alpha=", o.alpha, "`")
   end
 end
 

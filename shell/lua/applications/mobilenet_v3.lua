@@ -117,8 +117,8 @@ local function check(o)
   if o.weights ~= "imagenet" then return end
   if o.alpha ~= 1 and (o.minimalistic or o.alpha ~= 0.75) then
     shell.fail(
-      "If imagenet weights are being loaded, alpha can be one of `0.75`, `1.0` for non minimalistic or `1.0` for ",
-      "minimalistic only. Received alpha=", o.alpha)
+      "If imagenet weights are being loaded, alpha can be one of `0.75`, `1.0` for non ",
+      "minimalistic or `1.0` for minimalistic only. Received alpha=", o.alpha)
   end
 end
 
@@ -131,7 +131,8 @@ end
 
 local function trained(o, size)
   if o.input_shape[1] ~= 224 or o.input_shape[2] ~= 224 then
-    shell.warn "`input_shape` is undefined or non-square, or `rows` is not 224. Weights for input shape (224, 224) will be loaded as the default."
+    shell.warn("`input_shape` is undefined or non-square, or `rows` is not 224. Weights for input "
+      .. "shape (224, 224) will be loaded as the default.")
   end
   local ending = o.include_top and ".h5" or "_no_top_v2.h5"
   return ("weights_mobilenet_v3_%s%s_224_%s_float%s"):format(size,

@@ -152,8 +152,9 @@ local function check(o)
   for _, size in ipairs(shapes.given(o.input_shape)) do
     if size < 0 then
       shell.fail(
-        "When specifying the input shape of a NASNet and loading `ImageNet` weights, the input_shape argument must be static ",
-        "(no None entries). Got: `input_shape=", shapes.text(shapes.given(o.input_shape)), "`.")
+        "When specifying the input shape of a NASNet and loading `ImageNet` weights, the ",
+        "input_shape argument must be static (no None entries). Got: `input_shape=",
+        shapes.text(shapes.given(o.input_shape)), "`.")
     end
   end
 end

@@ -82,8 +82,8 @@ function shapes.of_input(shape, default_size, min_size, include_top, weights)
   end
   if shape[3] ~= 1 and shape[3] ~= 3 then
     shell.warn(
-      "This model usually expects 1 or 3 input channels. However, it was passed an input_shape with "
-      .. (shape[3] < 0 and "None" or shape[3]) .. " input channels.")
+      "This model usually expects 1 or 3 input channels. However, it was passed an input_shape "
+      .. "with " .. (shape[3] < 0 and "None" or shape[3]) .. " input channels.")
   end
   shapes.check_sizes(shape, min_size)
   if include_top and (shape[1] < 0 or shape[2] < 0 or shape[3] < 0) then

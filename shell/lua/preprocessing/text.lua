@@ -11,8 +11,8 @@ local options = {
   n = { name = "n", type = "an integer", required = true, doc = "Numbers are from 1 to n - 1." },
   hash_function = {
     name = "hash_function", type = "a text or a function",
-    doc =
-      '"md5", or a function of a word that gives an integer; nil: one of our own, the same in every process.',
+    doc = '"md5", or a function of a word that gives an integer; nil: one of our own, the same '
+      .. "in every process.",
   },
   filters = { name = "filters", type = "a text",
     doc = "Characters to remove; nil: punctuation except ', tabs and line breaks." },

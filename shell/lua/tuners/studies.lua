@@ -61,7 +61,9 @@ local function positions(trials, name)
     if type(a) == "number" and type(b) == "number" then return a < b end
     return tostring(a) < tostring(b)
   end)
-  for i, value in ipairs(values) do order[value] = #values > 1 and (i - 1) / (#values - 1) or 0.5 end
+  for i, value in ipairs(values) do
+    order[value] = #values > 1 and (i - 1) / (#values - 1) or 0.5
+  end
   return order, #values
 end
 

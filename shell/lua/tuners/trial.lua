@@ -1,6 +1,6 @@
--- One trial of a tuner: its model is built, trained and scored. A trial whose process was killed goes
--- on in the middle of its epoch, with the bits of one that was left alone: its weights and order of
--- data follow from its seed, and BackupAndRestore keeps the run.
+-- One trial of a tuner: its model is built, trained and scored. A trial whose process was killed
+-- goes on in the middle of its epoch, with the bits of one that was left alone: its weights and
+-- order of data follow from its seed, and BackupAndRestore keeps the run.
 local cr, shell = ...
 
 local function path_of_weights(tuner, number)
@@ -21,7 +21,8 @@ end
 
 local function is_better(study, a, b)
   if a ~= a then return false end
-  return b == nil or (study.direction == "minimize" and a < b or study.direction == "maximize" and a > b)
+  return b == nil or (study.direction == "minimize" and a < b
+    or study.direction == "maximize" and a > b)
 end
 
 --- The best of the scores that were reported up to a step; nil without any.
@@ -93,9 +94,9 @@ local function missing_objective(objective, seen)
     objective:find "^val_" and "; pass validation_data or validation_split" or "")
 end
 
---- Trains the model of a trial once. `before` is the number of epochs of earlier executions. Returns
---- its score, the number of epochs with it, whether it was pruned, and the mistake for which the
---- trials to come would have no score either.
+--- Trains the model of a trial once. `before` is the number of epochs of earlier executions.
+--- Returns its score, the number of epochs with it, whether it was pruned, and the mistake for
+--- which the trials to come would have no score either.
 local function execute(tuner, trial, fit, number, before)
   cr.random.seed(trial.seed + number - 1)
   local study, model = tuner.study, tuner:build(trial)
@@ -147,14 +148,15 @@ local function print_line(tuner, number, record)
   local study = tuner.study
   local best = study:best(1)[1]
   local words = { string.format("trial %d: ", number) }
-  words[2] = record.score and string.format("%s %.5g", tuner.objective, record.score) or record.message
+  words[2] = record.score and string.format("%s %.5g", tuner.objective, record.score)
+    or record.message
   if record.state ~= "complete" then words[2] = record.state .. ", " .. words[2] end
   if best then words[3] = string.format(" (best %.5g, trial %d)", best.score, best.number) end
   print(table.concat(words))
 end
 
---- Runs the trial and tells the study of it; returns its state, score and message, and a mistake that
---- ends the search. An interruption lets the trial go, for the next search, and goes on.
+--- Runs the trial and tells the study of it; returns its state, score and message, and a mistake
+--- that ends the search. An interruption lets the trial go, for the next search, and goes on.
 local function run(tuner, trial, fit)
   local ok, score, state, mistake = pcall(score_of, tuner, trial, fit)
   if mistake or not ok and is_stop(tostring(score)) then trial:release() end

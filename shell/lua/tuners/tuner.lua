@@ -27,13 +27,15 @@ local function objective_of(self, objective)
   local is_name = type(objective) == "string"
   local name = is_name and objective or type(objective) == "table" and objective.name
   if type(name) ~= "string" then
-    shell.fail("objective: expected the name of a log, or { name = \"val_loss\", direction = \"min\" }, got ",
+    shell.fail("objective: expected the name of a log, or ",
+      "{ name = \"val_loss\", direction = \"min\" }, got ",
       cr.show(objective))
   end
   local direction = not is_name and objective.direction
     or shell.direction_of(build(self, cr.tuners.HyperParameters()), name)
   if direction ~= "min" and direction ~= "max" then
-    shell.fail("objective: whether '", name, "' is good when it is great or small is not known; pass ",
+    shell.fail("objective: whether '", name,
+      "' is good when it is great or small is not known; pass ",
       "{ name = \"", name, "\", direction = \"max\" } or \"min\"")
   end
   return name, direction
@@ -58,7 +60,9 @@ local function new(class, o)
 end
 
 --- The folder in which a trial keeps its weights.
-function Tuner:get_trial_dir(number) return string.format("%s/trial_%05d", self.project_dir, number) end
+function Tuner:get_trial_dir(number)
+  return string.format("%s/trial_%05d", self.project_dir, number)
+end
 
 local option_names = { "epochs", "batch_size", "validation_data", "validation_split", "verbose",
   "callbacks", "steps_per_epoch", "validation_steps", "shuffle" }
@@ -70,10 +74,10 @@ local function are_options(value)
   return false
 end
 
---- Trains models until all trials have ended, also those of other processes that share the folder of
---- the search. Arguments are those of fit: search(x, y, { epochs = 3, validation_split = 0.2 }). With
---- verbose = 1 each trial is a line, with 2 its epochs are, too; 0 is quiet. Under mpirun each process
---- runs trials of its own.
+--- Trains models until all trials have ended, also those of other processes that share the folder
+--- of the search. Arguments are those of fit: search(x, y, { epochs = 3, validation_split = 0.2 }).
+--- With verbose = 1 each trial is a line, with 2 its epochs are, too; 0 is quiet. Under mpirun each
+--- process runs trials of its own.
 function Tuner:search(x, y, options)
   if options == nil and are_options(y) then y, options = nil, y end
   local failed = 0

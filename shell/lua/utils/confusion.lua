@@ -51,7 +51,8 @@ return {
       local n = num_classes or 0
       return ops.zeros({ n, n }, weights and "float32" or "int32")
     end
-    local count = num_classes or math.tointeger(ops.max(ops.maximum(labels, predictions)):item()) + 1
+    local count = num_classes
+      or math.tointeger(ops.max(ops.maximum(labels, predictions)):item()) + 1
     check_classes("labels", labels, count)
     check_classes("predictions", predictions, count)
     local pairs_of_classes = labels * count + predictions

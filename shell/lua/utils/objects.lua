@@ -30,7 +30,8 @@ objects.get_custom_objects = shell.define("get_custom_objects -> a table of clas
   return custom
 end)
 
-objects.register_keras_serializable = shell.define("register_keras_serializable -> a function that registers",
+objects.register_keras_serializable = shell.define(
+  "register_keras_serializable -> a function that registers",
   "Returns a function that registers a class or function under a name, for files and "
     .. "configurations.", {
     { name = "package", type = "a text", default = "Custom",

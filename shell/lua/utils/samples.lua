@@ -4,7 +4,8 @@ local samples = {}
 
 local function is_list(x) return type(x) == "table" and shell.is_structure(x) end
 
-samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight -> a tensor or a table of tensors",
+samples.pack_x_y_sample_weight = shell.define(
+  "pack_x_y_sample_weight -> a tensor or a table of tensors",
   "Packs x, y and sample_weight into a list, leaving out those that are nil.", {
   { name = "x", type = "tensors", doc = "The inputs.", required = true },
   { name = "y", type = "tensors", doc = "The targets." },
@@ -15,7 +16,8 @@ samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight -> a tenso
   return is_list(x) and { x } or x
 end)
 
-samples.unpack_x_y_sample_weight = shell.define("unpack_x_y_sample_weight -> tensors x, y, sample_weight",
+samples.unpack_x_y_sample_weight = shell.define(
+  "unpack_x_y_sample_weight -> tensors x, y, sample_weight",
   "Unpacks what pack_x_y_sample_weight returned.", {
   { name = "data", type = "tensors", doc = "A tensor, or a list of one to three tensors.",
     required = true },
@@ -69,7 +71,8 @@ samples.split_dataset = shell.define("split_dataset -> two datasets",
     rows_of(right_size, count, "right_size")
   if not left and not right then
     shell.fail(
-      "At least one of the `left_size` or `right_size` must be specified. Received: left_size=nil and right_size=nil")
+      "At least one of the `left_size` or `right_size` must be specified. ",
+      "Received: left_size=nil and right_size=nil")
   end
   left, right = left or count - right, right or count - left
   if left + right > count then

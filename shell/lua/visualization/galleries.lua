@@ -152,7 +152,8 @@ local function names_of_boxes(labels, image, names)
   return table.concat(list, ", ")
 end
 
-galleries.plot_bounding_box_gallery = shell.define("plot_bounding_box_gallery -> a path, or nothing",
+galleries.plot_bounding_box_gallery = shell.define(
+  "plot_bounding_box_gallery -> a path, or nothing",
   "Draws a grid of images with true and predicted bounding boxes, at the terminal or into a "
     .. "file.", {
     images_row,

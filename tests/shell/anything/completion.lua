@@ -31,7 +31,8 @@ do -- completion of the values of options
   assert(helps[1]:find "%a")
 end
 
--- completion of arguments, by position too, of items of lists, and of names of layers, logs and keys
+-- completion of arguments, by position too, of items of lists, and of names of layers, logs and
+-- keys
 do
   _G.net = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 }, name = "first" }),
     cr.layers.Dense(1, { name = "second" }) }
@@ -63,10 +64,12 @@ do
 end
 
 do -- hints show how the call is made
-  assert(cr.hint("x = cr.layers.Dense(10, {"):find '^Dense%(units, {activation="linear", use_bias=true,')
+  assert(cr.hint("x = cr.layers.Dense(10, {"):find
+    '^Dense%(units, {activation="linear", use_bias=true,')
   check.same(cr.hint "model:fit(x, ", "fit(x, y=nil)")
   check.same(cr.hint "cr.ops.argmax(f(x), ", cr.describe(cr.ops.argmax).signature)
-  for _, text in ipairs { "", "cr.layers.Dense", "cr.layers.Dense(1)", "unknown(", "print(", "{" } do
+  for _, text in ipairs { "", "cr.layers.Dense", "cr.layers.Dense(1)", "unknown(", "print(",
+    "{" } do
     check.same(cr.hint(text), nil, text)
   end
 end

@@ -41,9 +41,9 @@ end
 
 -- Left out: functions that exit, wait, write files, or change settings for the rest of the run.
 local skipped = { sleep = true, help = true, summary = true, profile = true, validate = true,
-  load = true, save = true, save_weights = true, save_model = true, write_npy = true, write_hdf5 = true,
-  set_threads = true, set_device = true, enable_op_determinism = true, set_dtype_policy = true,
-  set_floatx = true, register = true }
+  load = true, save = true, save_weights = true, save_model = true, write_npy = true,
+  write_hdf5 = true, set_threads = true, set_device = true, enable_op_determinism = true,
+  set_dtype_policy = true, set_floatx = true, register = true }
 local functions = {}
 local function gather(table_, name, depth)
   for key, value in pairs(table_) do

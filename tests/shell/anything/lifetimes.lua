@@ -35,7 +35,8 @@ local ended, text = check.run [[
   kept = setmetatable({ model = model }, { __gc = function(self)
     print("gc", self.model:predict(cr.ones { 1, 3 }, { verbose = 0 }).shape[2])
   end })
-  local closer <close> = setmetatable({}, { __close = function() print("closed", cr.ones { 1 }) end })
+  local closer <close> = setmetatable({}, {
+    __close = function() print("closed", cr.ones { 1 }) end })
   waiting = coroutine.wrap(function() local y <close> = closer coroutine.yield(cr.ones { 2 }) end)
   waiting()]]
 assert(ended, text)

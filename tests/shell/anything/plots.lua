@@ -126,10 +126,13 @@ says("plot: label: expected 1 texts, got 2", cr.plot, { 1, 2 }, { label = { "a",
 says("plot: label: expected 0 texts, got 1", cr.plot, { a = { 1, 2 } }, { label = { "b" } })
 says("heatmap: columns: expected 1 texts, got 2", cr.heatmap, { { 1 }, { 2 } },
   { labels = { "a", "b" } })
-says("imshow: labels: expected 2 texts, got 1", cr.imshow, cr.zeros { 2, 3, 5 }, { labels = { "a" } })
+says("imshow: labels: expected 2 texts, got 1", cr.imshow, cr.zeros { 2, 3, 5 },
+  { labels = { "a" } })
 
 -- ---- histograms
-text = written(".svg", function(file) return cr.hist(cr.random.normal { 500 }, { bins = 7, file = file }) end)
+text = written(".svg", function(file)
+  return cr.hist(cr.random.normal { 500 }, { bins = 7, file = file })
+end)
 local bars = 0
 for _ in text:gmatch '<rect[^>]-stroke="#ffffff"' do bars = bars + 1 end
 assert(bars == 7)
@@ -153,7 +156,8 @@ check.near(shown(cr.tensor { { 0.0, 1.0 }, { 0.5, 2.0 } }, { width = 2 }):reshap
   { { { 0, 0, 0 }, { 255, 255, 255 } }, { { 128, 128, 128 }, { 255, 255, 255 } } })
 check.near(shown(cr.tensor { { -1.0, 1.0 } }, { width = 2, scale = true }),
   { { { 0, 0, 0 }, { 255, 255, 255 } } })
-check.near(shown(cr.tensor { { { 255, 0, 0, 0 }, { 255, 0, 0, 255 } } }:cast "uint8", { width = 2 }),
+check.near(
+  shown(cr.tensor { { { 255, 0, 0, 0 }, { 255, 0, 0, 255 } } }:cast "uint8", { width = 2 }),
   { { { 255, 255, 255 }, { 255, 0, 0 } } })
 check.same({ table.unpack(shown(cr.zeros { 6, 8, 8, 1 }, { columns = 3, width = 40 }).shape) },
   { 24, 40, 3 })
@@ -181,7 +185,9 @@ check.near(cr.utils.confusion_matrix({ 1, 0 }, cr.tensor { { 0.1, 0.9 }, { 0.2, 
 text = written(".svg", function(file)
   return cr.heatmap(matrix, { labels = { "cat", "dog", "cow" }, xlabel = "predicted", file = file })
 end)
-for _, name in ipairs { "cat", "dog", "cow", "predicted" } do assert(text:find(">" .. name .. "<", 1, true)) end
+for _, name in ipairs { "cat", "dog", "cow", "predicted" } do
+  assert(text:find(">" .. name .. "<", 1, true))
+end
 local numbers = 0
 for _ in text:gmatch ">[01]</text>" do numbers = numbers + 1 end
 assert(numbers == 9)

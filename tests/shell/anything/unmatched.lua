@@ -24,9 +24,11 @@ do -- unknown options beside `config` in the configuration of an object
     "'learning_rate'")
   check.fails(function() fresh { optimizer = { class_name = "Adam", confg = {} } } end,
     "did you mean 'config'?")
-  check.fails(function() layers.TimeDistributed { class_name = "Dense", units = 3 } end, "no option")
-  check.fails(function() layers.Dense(2, { kernel_regularizer = { class_name = "L2", l2 = 3 } }) end,
-    "kernel_regularizer", "'l2'")
+  check.fails(function() layers.TimeDistributed { class_name = "Dense", units = 3 } end,
+    "no option")
+  check.fails(function()
+    layers.Dense(2, { kernel_regularizer = { class_name = "L2", l2 = 3 } })
+  end, "kernel_regularizer", "'l2'")
   -- keys that Keras writes beside `config` are accepted
   local dense = layers.Dense(2, { kernel_initializer = { module = "keras.initializers",
     class_name = "Constant", config = { value = 3 }, registered_name = cr.null } })
@@ -66,7 +68,8 @@ do -- patterns in layout rules, and in optimizers chosen by path
   end
   local AdamW, SGD = cr.optimizers.AdamW, cr.optimizers.SGD
   check.fails(function()
-    trained(AdamW { rules = { { pattern = "*/bias", weight_decay = 0 }, { pattern = "d/kernal" } } })
+    trained(AdamW {
+      rules = { { pattern = "*/bias", weight_decay = 0 }, { pattern = "d/kernal" } } })
   end, "'d/kernal' fits no weight", "did you mean 'd/kernel'?", "d/kernel, d/bias")
   trained(AdamW { rules = { { pattern = "*/bias", weight_decay = 0 } } })
   trained(AdamW { rules = { { pattern = "norm/*", optional = true } } })

@@ -165,7 +165,8 @@ check.fails(function() cr.utils.to_categorical(cr.tensor { 0, 0 / 0 }) end, "nan
 check.same(cr.utils.to_categorical(cr.tensor { 0, 2 }):totable(), { { 1, 0, 0 }, { 0, 0, 1 } })
 
 -- a gzipped idx file is opened like an unpacked one, and inspect describes it
-local packed = arg[0]:match "^(.*)/[^/]*$" .. "/../../../examples/data/mnist-t10k-labels-idx1-ubyte.gz"
+local packed = arg[0]:match "^(.*)/[^/]*$"
+  .. "/../../../examples/data/mnist-t10k-labels-idx1-ubyte.gz"
 check.same(cr.data.open(packed):slice(1, 3):totable(),
   cr.data.read_idx(packed):slice(1, 3):totable())
 check.same(cr.data.open(packed).shape, { 10000 })

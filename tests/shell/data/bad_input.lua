@@ -151,7 +151,8 @@ os.execute("rm -r '" .. folder .. "'")
 print "ok"
 
 do -- errors in a validation part name the row of the whole data
-  local model = cr.Sequential { cr.layers.Dense(3, { input_shape = { 2 }, activation = "softmax" }) }
+  local model = cr.Sequential {
+    cr.layers.Dense(3, { input_shape = { 2 }, activation = "softmax" }) }
   model:compile { loss = "sparse_categorical_crossentropy" }
   local labels = cr.tensor { 0, 1, 2, 0, 1, 2, 0, 1, 9, 0 }
   check.fails(function()

@@ -145,7 +145,8 @@ do -- errors name the class and the batch
   fails({ len = two, get = two, on_epoch_begin = function() error "not now" end }, "not now")
   check.fails(function() cr.data.Dataset() end, "Dataset has no behaviour of its own")
   local Plain = cr.data.Dataset:subclass("Plain", { { "path", "here" } })
-  check.fails(function() Plain { paht = "there" } end, "Plain: no option 'paht'", "did you mean 'path'")
+  check.fails(function() Plain { paht = "there" } end, "Plain: no option 'paht'",
+    "did you mean 'path'")
   check.fails(function() cr.data.Dataset:subclass("Mine", { "get" }) end, "a method of Dataset")
   check.fails(function() model:fit(Rows(), cr.ones { 2 }) end, "`y` should not be passed")
 end

@@ -196,12 +196,14 @@ os.remove(path)
 ]]
 assert(ok and not text:find "destroy", text)
 do -- the weights of queries for which all keys are masked sum to 1, with dropout and without
-  local x, blind = cr.random.normal({ 1, 3, 8 }, 0, 1, "float32", 1), cr.zeros({ 1, 3, 3 }):cast "bool"
+  local x = cr.random.normal({ 1, 3, 8 }, 0, 1, "float32", 1)
+  local blind = cr.zeros({ 1, 3, 3 }):cast "bool"
   for _, dtype in ipairs { "float32", "float16", "bfloat16" } do
     for _, dropout in ipairs { 0, 0.5 } do
       for _, training in ipairs { true, false } do
         local l = layers.MultiHeadAttention(2, 4, { dropout = dropout, dtype = dtype })
-        local y = l({ x:cast(dtype), x:cast(dtype) }, { attention_mask = blind, training = training })
+        local y = l({ x:cast(dtype), x:cast(dtype) },
+          { attention_mask = blind, training = training })
         assert(ops.all(ops.isfinite(y:cast "float32")):item(), dtype .. ": no numbers")
       end
     end

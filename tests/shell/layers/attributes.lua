@@ -89,7 +89,9 @@ do -- losses, metrics, regularizers, models with a call, functions
   check.near(logs().plus, 6)
 
   local Net = cr.Model:subclass "Net"
-  function Net:init() self.dense, self.twice = layers.Dense(1, { kernel_initializer = "ones" }), false end
+  function Net:init()
+    self.dense, self.twice = layers.Dense(1, { kernel_initializer = "ones" }), false
+  end
   function Net:call(x)
     local y = self.dense(x)
     return self.twice and y + y or y

@@ -216,7 +216,7 @@ check.near(halved:get_weights()[1], slow:get_weights()[1], 1e-6)
 check.fails(function() cr.optimizers.LossScaleOptimizer:subclass "X" end,
   "LossScaleOptimizer is written in C++")
 
--- ---- layers that learn from data: their configuration and files contain what they have learned ---
+-- ---- layers that learn from data: their configuration and files contain what they have learned
 
 local words = cr.tensor { "the cat", "on the mat", "sat on", "the dog" }
 local counts, numbers = cr.tensor({ 3, 7, 7, 9 }, "int32"), cr.random.normal { 4, 3 }
@@ -274,7 +274,8 @@ end
 
 do -- errors name the class and the line that called it
   local Mine = cr.layers.Dense:subclass "Mine"
-  check.fails(function() Mine "a" end, "derived.lua:", "Mine: option 'units'", "expected an integer")
+  check.fails(function() Mine "a" end, "derived.lua:", "Mine: option 'units'",
+    "expected an integer")
   local message = select(2, pcall(function() Mine(3)(cr.ones { 2 }) end))
   assert(message:find "derived.lua:%d+: Input 0 is incompatible" and not message:find "crescent/")
   local Saved = cr.callbacks.ModelCheckpoint:subclass "Saved"

@@ -150,7 +150,8 @@ for _, kind in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layer
   { layers.SimpleRNN, layers.SimpleRNNCell, 1 } } do
   local class, cell, states = table.unpack(kind)
   local data = numbers { 4, 4, 3 }
-  local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 0, 0, 0 }, { 0, 1, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool"
+  local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 0, 0, 0 }, { 0, 1, 1, 0 }, { 1, 1, 1, 1 } })
+    :cast "bool"
   for choice = 0, 15 do
     local options = { return_state = true, return_sequences = choice & 1 == 1,
       go_backwards = choice & 2 == 2, zero_output_for_mask = choice & 4 == 4 }
@@ -320,7 +321,8 @@ for _, name in ipairs { "SimpleRNNCell", "GRUCell", "LSTMCell" } do
     for _, stateful in ipairs { false, true } do
       local function result(dtype)
         local layer = layers.RNN { cell = layers[name] { units = 3, dtype = inner,
-          kernel_initializer = "ones" }, dtype = dtype, stateful = stateful, return_sequences = true }
+          kernel_initializer = "ones" }, dtype = dtype, stateful = stateful,
+          return_sequences = true }
         return layer(ops.cast(ops.reshape(ops.arange(12), { 2, 3, 2 }), "float16") * 0.125)
       end
       cr.random.seed(1)

@@ -150,7 +150,8 @@ end, "`classes` should be 1000", "10")
 for call, names in pairs {
   ['ResNet50 { weights = "imagenet" }'] = {
     "There is no file /nowhere/models/resnet50_weights_tf_dim_ordering_tf_kernels.h5. Put there",
-    "https://storage.googleapis.com/tensorflow/keras-applications/resnet/resnet50_weights_tf_dim_ordering_tf_kernels.h5",
+    "https://storage.googleapis.com/tensorflow/keras-applications/resnet/"
+      .. "resnet50_weights_tf_dim_ordering_tf_kernels.h5",
   },
   ['ConvNeXtTiny { weights = "imagenet", include_top = false }'] =
     { "/nowhere/models/convnext_tiny_notop.h5" },
@@ -256,7 +257,8 @@ local function decoded(classes)
   return check.run([[
     local scores = {}
     for i = 1, 1000 do scores[i] = i == 8 and 0.5 or i == 3 and 0.25 or 0 end
-    local best = cr.applications.resnet.decode_predictions(cr.tensor { scores, scores }, { top = 2 })
+    local best = cr.applications.resnet.decode_predictions(cr.tensor { scores, scores },
+      { top = 2 })
     print(#best, #best[2])
     for _, row in ipairs(best[1]) do print(table.unpack(row)) end]], "KERAS_HOME='" .. cache .. "'")
 end

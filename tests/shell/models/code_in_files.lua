@@ -155,8 +155,9 @@ model:set_weights(graph:get_weights())
 check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
 check.same(cr.models.model_from_json(json, { custom_objects = objects }):to_json(), json)
 wrote([[
-  local m = cr.Sequential { cr.Input { shape = { 2 } }, cr.layers.Lambda(function(t) return t * 3 end,
-    { name = "thrice" }), cr.layers.Dense(1, { activation = function(t) return t end }) }
+  local m = cr.Sequential { cr.Input { shape = { 2 } },
+    cr.layers.Lambda(function(t) return t * 3 end, { name = "thrice" }),
+    cr.layers.Dense(1, { activation = function(t) return t end }) }
   m:to_json()
   local json = m:to_json { target = "keras2" }
   print(select(2, pcall(cr.models.model_from_json, json)))]], "to_json: 'thrice' is code",

@@ -73,7 +73,8 @@ do -- the format is found by the file's ending for writing, and by its first byt
   os.rename(path, other)
   model_of(2):load_weights(other)
   check.same(cr.data.open(other, "001").shape[2], 2)
-  check.fails(function() return cr.data.open(other, "7") end, other, "no array '7'", "it has 001, 002")
+  check.fails(function() return cr.data.open(other, "7") end, other, "no array '7'",
+    "it has 001, 002")
   os.remove(other)
 end
 
@@ -89,8 +90,8 @@ end
 
 do -- the error for an ability that the format lacks names formats that have it
   local path = check.temporary "model.plain"
-  check.fails(function() model_of(1):save(path) end, path, "files of format Plain do not hold models",
-    "formats that hold models")
+  check.fails(function() model_of(1):save(path) end, path,
+    "files of format Plain do not hold models", "formats that hold models")
 end
 
 do -- a file is replaced as a whole or not at all; errors name class and path
@@ -111,7 +112,8 @@ do -- a file is replaced as a whole or not at all; errors name class and path
   check.fails(function() model_of(1):save_weights(path) end, path, "the format wrote no file")
   function Torn:load_weights() error "not now" end
 
-  check.fails(function() model_of(1):load_weights(path) end, path, "Torn: load_weights()", "not now")
+  check.fails(function() model_of(1):load_weights(path) end, path, "Torn: load_weights()",
+    "not now")
   function Torn:read_arrays() return { 3 } end
 
   check.fails(function() return cr.data.open(path, "a") end, path, "Torn: read_arrays()",
@@ -140,7 +142,8 @@ do -- models
   check.near(again:predict(cr.ones { 1, 3 }), model:predict(cr.ones { 1, 3 }), 1e-6)
   function Whole:load_model() return 3 end
 
-  check.fails(function() cr.models.load_model(path) end, path, "Whole: load_model()", "expected a model")
+  check.fails(function() cr.models.load_model(path) end, path, "Whole: load_model()",
+    "expected a model")
   os.remove(path)
   os.remove(path .. ".plain")
 end
@@ -150,5 +153,6 @@ do -- errors in the declaration of a format are reported where it is declared
   check.fails(function() Wrong.endings = "plain" end, "Wrong: endings", "such as \".plain\"")
   check.fails(function() Wrong.signatures = { "" } end, "Wrong: signatures", "first bytes")
   check.fails(function() cr.saving.Format() end, "Format has no behaviour of its own")
-  check.fails(function() cr.saving.Format:subclass("Wrong", { "save_model" }) end, "a method of Format")
+  check.fails(function() cr.saving.Format:subclass("Wrong", { "save_model" }) end,
+    "a method of Format")
 end

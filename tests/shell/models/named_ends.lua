@@ -68,7 +68,8 @@ check.near(copy:predict { x.image, x.flag }[1], predicted.price:totable())
 
 do -- all ways to give targets, by name or by position
   local i = cr.Input { shape = { 2 } }
-  local two = cr.Model(i, { layers.Dense(1, { name = "a" })(i), layers.Dense(1, { name = "b" })(i) })
+  local two = cr.Model(i,
+    { layers.Dense(1, { name = "a" })(i), layers.Dense(1, { name = "b" })(i) })
   local rows = { { 1, 2 }, { 3, 4 }, { 5, 6 } }
   local a, b = { 1, 2, 3 }, { 4, 5, 6 }
   local function evaluated(loss, ...)
@@ -101,7 +102,8 @@ do -- a model class whose call returns a table with names
   local rows, targets = cr.random.normal { 8, 3 }, { a = cr.ones { 8, 1 }, b = cr.ones { 8, 2 } }
   local net = Net()
   net:compile { optimizer = "sgd", loss = { a = "mse", b = "mae" }, metrics = { b = { "mse" } } }
-  local history = net:fit(rows, targets, { verbose = 0, validation_data = { rows, targets } }).history
+  local history = net:fit(rows, targets,
+    { verbose = 0, validation_data = { rows, targets } }).history
   assert(history.a_loss and history.b_loss and history.b_mse and history.val_b_mse)
   check.same(net.output_names, { "a", "b" })
   local predicted = net:predict(rows, { verbose = 0 })

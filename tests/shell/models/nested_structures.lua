@@ -34,7 +34,8 @@ do -- a nested model in detail: names in the logs, options of compile, ways to g
   local hidden = layers.concatenate { a, b, c }
   local model = cr.Model { inputs = { first = a, rest = { b, c } }, outputs = {
     main = layers.Dense(1, { name = "o1" })(hidden),
-    more = { layers.Dense(2, { name = "o2" })(hidden), layers.Dense(2, { name = "o3" })(hidden) } } }
+    more = { layers.Dense(2, { name = "o2" })(hidden),
+      layers.Dense(2, { name = "o3" })(hidden) } } }
   check.same(model.input_names, { "a", "b", "c" })
   check.same(model.output_names, { "o1", "o2", "o3" })
   local r = function(...) return cr.random.normal { ... } end

@@ -78,7 +78,8 @@ end
 local model = stack "m"
 check.fails(function() model:remove "dorp" end, "did you mean 'drop'?")
 check.fails(function() model:cut() end, "expected a layer to cut at")
-check.fails(function() model:cut { form = "body" } end, "cut: no option 'form' (did you mean 'from'?)")
+check.fails(function() model:cut { form = "body" } end,
+  "cut: no option 'form' (did you mean 'from'?)")
 check.fails(function() model:replace("body", L.Dense(9)):replace("head", 3) end, "expected")
 check.fails(function() model:rebase(cr.Input { shape = { 7 } }) end, "(None, 7)")
 check.fails(function() model:insert_after(L.Dropout(0.1, { name = "drop" }), L.Dense(3)) end,

@@ -67,11 +67,15 @@ do
 end
 
 do -- configurations that Keras 3 writes
-  local text = [[{"module": "keras.layers", "class_name": "RandomContrast", "config": {"name": "random_contrast", "trainable": true,
-    "dtype": "float32", "factor": [0.0, 0.2], "data_format": "channels_last", "value_range": [0, 255], "seed": null}}]]
-  local model = cr.models.model_from_json(([[{"module": "keras", "class_name": "Sequential", "config": {"name": "s",
-    "trainable": true, "dtype": "float32", "layers": [{"module": "keras.layers", "class_name": "InputLayer", "config":
-    {"batch_shape": [null, 8, 10, 3], "dtype": "float32", "name": "i"}}, %s]}, "keras_version": "3.15.1"}]]):format(text))
+  local text = [[{"module": "keras.layers", "class_name": "RandomContrast",
+    "config": {"name": "random_contrast", "trainable": true, "dtype": "float32",
+    "factor": [0.0, 0.2], "data_format": "channels_last", "value_range": [0, 255],
+    "seed": null}}]]
+  local model = cr.models.model_from_json(([[{"module": "keras", "class_name": "Sequential",
+    "config": {"name": "s", "trainable": true, "dtype": "float32",
+    "layers": [{"module": "keras.layers", "class_name": "InputLayer",
+    "config": {"batch_shape": [null, 8, 10, 3], "dtype": "float32", "name": "i"}}, %s]},
+    "keras_version": "3.15.1"}]]):format(text))
   check.same(model.layers[#model.layers]:get_config().factor, { 0, 0.2 })
   local pipeline = layers.Pipeline { layers.RandomFlip { name = "f" }, name = "p" }
   local written = cr.Sequential { cr.Input { shape = { 8, 10, 3 } }, pipeline }:to_json()

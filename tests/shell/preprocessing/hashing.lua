@@ -44,7 +44,8 @@ local fingerprints = {
   skywalker = 0x73a16cdc0e8cb39e,
   ["a text of twenty-four by"] = 0x96a6bd2f1e9787c5,
   ["a text of more than thirty-two bytes, it is"] = 0xbd1d67420888e471,
-  ["a text of more than sixty-four bytes, so that it takes the way of long ones, block by block, to the end of it"] = 0x3328a086d88ae669,
+  ["a text of more than sixty-four bytes, so that it takes the way of long ones, block by block, "
+    .. "to the end of it"] = 0x3328a086d88ae669,
 }
 for text, fingerprint in pairs(fingerprints) do
   check.same(of(layers.Hashing { num_bins = math.maxinteger }, cr.tensor { text }),

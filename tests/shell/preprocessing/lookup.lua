@@ -253,13 +253,18 @@ assert(os.execute("rm -r " .. folder))
 -- configuration
 
 local function archive(class, options, layer)
-  local config = string.format([[{"module": "keras", "class_name": "Sequential", "config": {"name": "s", "trainable": true, "layers": [
-    {"module": "keras.layers", "class_name": "InputLayer", "config": {"batch_shape": [null, 1], "dtype": "string", "sparse": false,
+  local config = string.format([[{"module": "keras", "class_name": "Sequential",
+    "config": {"name": "s", "trainable": true, "layers": [
+    {"module": "keras.layers", "class_name": "InputLayer",
+     "config": {"batch_shape": [null, 1], "dtype": "string", "sparse": false,
      "ragged": false, "name": "words", "optional": false}, "registered_name": null},
-    {"module": "keras.layers", "class_name": "%s", "config": {"name": "it", "trainable": true, "dtype": {"module": "keras",
-     "class_name": "DTypePolicy", "config": {"name": "float32"}, "registered_name": null}, "max_tokens": null, "sparse": false,
-     "pad_to_max_tokens": false, "idf_weights": null, "vocabulary": null, "encoding": "utf-8", %s}, "registered_name": null,
-     "build_config": {"input_shape": [null, 1]}}], "build_input_shape": [null, 1]}, "registered_name": null, "compile_config": {}}]], class, options)
+    {"module": "keras.layers", "class_name": "%s", "config": {"name": "it", "trainable": true,
+     "dtype": {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"},
+     "registered_name": null}, "max_tokens": null, "sparse": false,
+     "pad_to_max_tokens": false, "idf_weights": null, "vocabulary": null, "encoding": "utf-8",
+     %s}, "registered_name": null, "build_config": {"input_shape": [null, 1]}}],
+     "build_input_shape": [null, 1]}, "registered_name": null, "compile_config": {}}]],
+    class, options)
   local place = check.temporary ".keras"
   local assets = place .. "/assets/layers/" .. class:gsub("(%l)(%u)", "%1_%2"):lower()
   assert(os.execute("mkdir -p " .. assets))
@@ -276,16 +281,18 @@ local function archive(class, options, layer)
 end
 
 local x = cr.tensor { { "d" }, { "c" }, { "?" } }
-local place, original = archive("StringLookup", [["invert": false, "num_oov_indices": 1, "oov_token": "[UNK]", "mask_token": null,
-  "output_mode": "tf_idf", "vocabulary_size": 6, "oov_method": "floormod", "salt": null]], weighted)
+local place, original = archive("StringLookup", [["invert": false, "num_oov_indices": 1,
+  "oov_token": "[UNK]", "mask_token": null, "output_mode": "tf_idf", "vocabulary_size": 6,
+  "oov_method": "floormod", "salt": null]], weighted)
 local from_keras = cr.models.load_model(place, { compile = false })
 check.near(from_keras:predict(x), original:predict(x), 1e-6)
 check.same(from_keras.layers[1]:get_vocabulary(), weighted:get_vocabulary())
 assert(os.execute("rm -r " .. place))
 local vectorize = layers.TextVectorization { output_sequence_length = 2 }
 vectorize:adapt { "c d c" }
-place, original = archive("TextVectorization", [["standardize": "lower_and_strip_punctuation", "split": "whitespace", "ngrams": null,
-  "output_mode": "int", "output_sequence_length": 2, "ragged": false, "vocabulary_size": 4]], vectorize)
+place, original = archive("TextVectorization", [["standardize": "lower_and_strip_punctuation",
+  "split": "whitespace", "ngrams": null, "output_mode": "int", "output_sequence_length": 2,
+  "ragged": false, "vocabulary_size": 4]], vectorize)
 check.same(cr.models.load_model(place, { compile = false }):predict(x):totable(),
   { { 3, 0 }, { 2, 0 }, { 0, 0 } }, "? is no word")
 assert(os.execute("rm -r " .. place))

@@ -96,15 +96,17 @@ do -- images in a grid that is nearly square, labelled with the names of their c
     { y_true = { 0, 1, 0, 1, 0, 1, 0 }, label_map = names })
   assert(count(svg, "<image") == 7 and count(svg, ">cat<") == 4 and count(svg, ">dog<") == 3)
   assert(svg:find 'width="360"') -- 3 columns of 2 inches with 60 points per inch
-  svg = written(draw.plot_image_gallery, images, ".svg", { y_true = cr.tensor({ 0, 1, 0, 1, 0, 1, 0 }),
-    y_pred = cr.ones { 7 }, label_map = names })
+  svg = written(draw.plot_image_gallery, images, ".svg",
+    { y_true = cr.tensor({ 0, 1, 0, 1, 0, 1, 0 }), y_pred = cr.ones { 7 }, label_map = names })
   assert(count(svg, ">true: cat<") == 4 and count(svg, ">predicted: dog<") == 7)
-  svg = written(draw.plot_image_gallery, images, ".svg", { rows = 2, cols = 2, y_pred = { 5, 6, 7, 8, 9, 9, 9 } })
+  svg = written(draw.plot_image_gallery, images, ".svg",
+    { rows = 2, cols = 2, y_pred = { 5, 6, 7, 8, 9, 9, 9 } })
   assert(count(svg, "<image") == 4 and svg:find ">8<" and not svg:find ">9<")
-  local _, path = written(draw.plot_image_gallery, images, ".png", { rows = 1, scale = 1, dpi = 50 })
+  local _, path = written(draw.plot_image_gallery, images, ".png",
+    { rows = 1, scale = 1, dpi = 50 })
   check.same(size_of(path)[2], 350)
-  local letters = written(draw.plot_image_gallery, images, ".txt", { y_true = { 0, 0, 0, 0, 0, 0, 0 },
-    label_map = names, cols = 7 })
+  local letters = written(draw.plot_image_gallery, images, ".txt",
+    { y_true = { 0, 0, 0, 0, 0, 0, 0 }, label_map = names, cols = 7 })
   assert(count(letters, "cat") == 7)
 end
 
@@ -117,7 +119,8 @@ do -- value ranges and data formats
   check.same(first_pixel(plain, {}), { 1, 1, 1 })
   check.same(first_pixel(plain, { value_range = { 0, 1 } }), { 255, 255, 255 })
   check.same(first_pixel(plain * 0, { value_range = { -1, 1 } }), { 128, 128, 128 })
-  local red = cr.ops.concatenate({ plain * 255, plain * 0 }, 0):slice({ 1, 1, 1, 1 }, { 1, 2, 2, 3 })
+  local red = cr.ops.concatenate({ plain * 255, plain * 0 }, 0)
+    :slice({ 1, 1, 1, 1 }, { 1, 2, 2, 3 })
   red = red * cr.tensor { 1, 0, 0 }
   check.same(first_pixel(cr.ops.transpose(red, { 0, 3, 1, 2 }), { data_format = "channels_first" }),
     { 255, 0, 0 })
@@ -133,7 +136,8 @@ do -- boxes in different colors for true and predicted ones
   check.same(image[11][11]:totable(), { 255, 235, 59 })
   check.same(image[9][9]:totable(), { 0, 0, 0 })
   local svg = written(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 1 }, ".svg",
-    { y_true = boxes, y_pred = found, class_mapping = { [0] = "cat", "dog" }, legend = true }, "xyxy")
+    { y_true = boxes, y_pred = found, class_mapping = { [0] = "cat", "dog" }, legend = true },
+    "xyxy")
   for _, text in ipairs { "true: dog", "predicted: cat", "Ground Truth", "Prediction" } do
     assert(svg:find(">" .. text .. "<", 1, true), text)
   end
@@ -155,7 +159,8 @@ end
 do -- mistakes
   local images = cr.zeros { 2, 4, 4, 3 }
   local gallery = draw.plot_image_gallery
-  check.fails(function() gallery(images, { path = "a.png", show = true }) end, "`show` must be false")
+  check.fails(function() gallery(images, { path = "a.png", show = true }) end,
+    "`show` must be false")
   check.fails(function() gallery(images[1]) end, "plot_image_gallery", "4D")
   check.fails(function() gallery(images, { value_range = { 1, 1 } }) end, "value_range")
   check.fails(function() gallery(images, { y_true = { 1 } }) end, "expected 2 labels, got 1")

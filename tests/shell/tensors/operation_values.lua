@@ -296,7 +296,8 @@ do -- attention with a mask of queries and keys
 end
 do -- a query for which all keys are masked weighs all keys equally
   local q, v = cr.tensor { { { { 3, -2 } } } }, cr.tensor { { { { 1, 5 } }, { { 3, -1 } } } }
-  local k, none = cr.tensor { { { { 2, 1 } }, { { -1, 4 } } } }, cr.tensor { { { { false, false } } } }
+  local k = cr.tensor { { { { 2, 1 } }, { { -1, 4 } } } }
+  local none = cr.tensor { { { { false, false } } } }
   for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
     local f = function(q, k, v) return ops.dot_product_attention(q, k, v, { mask = none }) end
     local given = { q:cast(dtype), k:cast(dtype), v:cast(dtype) }
@@ -386,7 +387,9 @@ do -- structural similarity of images with data_format "channels_first"
 end
 do -- erfc for large arguments, and its derivative
   local x = { -6, -1.5, 0, 0.3, 1, 3.9, 4, 5, 9, 26, 27 }
-  local want = { 2, 1.96610514647531, 1, 0.671373240540873, 0.157299207050285, 3.47922485972318e-08, 1.541725790028e-08, 1.53745979442804e-12, 4.13703174651381e-37, 5.66319240885614e-296, 5.23704643935263e-319 }
+  local want = { 2, 1.96610514647531, 1, 0.671373240540873, 0.157299207050285,
+    3.47922485972318e-08, 1.541725790028e-08, 1.53745979442804e-12, 4.13703174651381e-37,
+    5.66319240885614e-296, 5.23704643935263e-319 }
   for dtype, digits in pairs { float32 = 1e-6, float64 = 1e-13, float16 = 2e-3, bfloat16 = 2e-2 } do
     for _, times in ipairs { 1, 700 } do -- also on arrays of several blocks
       local y = ops.erfc(ops.tile(t(x):cast(dtype), { times })):cast "float64":totable()
@@ -454,7 +457,8 @@ end
 check.fails(function() ops.diag(t { 1 }, math.mininteger) end, "expected k from")
 -- an index out of range is reported as the caller wrote it
 check.fails(function() ops.take(t { 1, 2, 3, 4 }, t({ 1, -5 }, "int64")) end, "index -5 at [1]")
-check.fails(function() ops.take_along_axis(t { 1, 2 }, t({ -3 }, "int32"), 0) end, "index -3 at [0]")
+check.fails(function() ops.take_along_axis(t { 1, 2 }, t({ -3 }, "int32"), 0) end,
+  "index -3 at [0]")
 row("from the end", ops.take(t { 1, 2, 3, 4 }, t({ -4, 3, -1 }, "int64")), { 1, 4, 4 })
 check.fails(function() ops.unravel_index(t({ 3, 100 }, "int64"), { 2, 2 }) end, "index 100 at [1]",
   "shape (2, 2)")

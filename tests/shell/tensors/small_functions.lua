@@ -54,7 +54,8 @@ check.same({ table.unpack(falling, 2) }, { 3, 3, 2, 1 })
 check.same(x:argsort(-1, true):totable(), { 1, 2, 4, 0, 3 }) -- equal elements keep their order
 check.same(x:argsort():totable(), { 3, 0, 2, 4, 1 })
 check.same(t:sort(0, true):totable(), { { 3, 2 }, { 2, 1 } })
-check.same(cr.tensor({ { 1, 9 }, { 5, 2 } }, "uint8"):sort(1, true):totable(), { { 9, 1 }, { 5, 2 } })
+check.same(cr.tensor({ { 1, 9 }, { 5, 2 } }, "uint8"):sort(1, true):totable(),
+  { { 9, 1 }, { 5, 2 } })
 check.same(t:unique():totable(), { 1, 2, 3 })
 assert(t:median():item() == 2)
 check.same(t:greater(2):nonzero()[1]:totable(), { 0 })

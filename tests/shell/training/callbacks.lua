@@ -229,7 +229,8 @@ do
   function Own:init() self.sum = self:add_variable { name = "sum" } end
   function Own:update_state(y_true) self.sum:assign_add(y_true:sum()) end
   function Own:result() return self.sum end
-  check.fails(function() epochs(Own {}, "own", rising) end, "EarlyStopping", "'own'", 'mode = "max"')
+  check.fails(function() epochs(Own {}, "own", rising) end, "EarlyStopping", "'own'",
+    'mode = "max"')
   check.same(epochs(Own {}, "own", rising, { mode = "max" }), 3)
   Own._direction = "up"
   check.same(epochs(Own {}, "val_own", rising), 3)
@@ -245,5 +246,6 @@ do
     epochs(function(t, p) return cr.ops.mean(t - p, -1) end, "function", rising)
   end, "mode = ")
   check.fails(function() epochs("mae", "goodness", rising) end, "'goodness'", "mae")
-  check.fails(function() epochs("acc", "accuracy", rising) end, "it is known of: loss, val_loss, acc")
+  check.fails(function() epochs("acc", "accuracy", rising) end,
+    "it is known of: loss, val_loss, acc")
 end

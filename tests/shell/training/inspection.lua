@@ -177,7 +177,8 @@ local line = cr.Sequential { layers.Dense(1, { use_bias = false,
 line:compile { optimizer = "sgd", loss = "mse" }
 local ones = cr.ones { 32, 1 }
 local noisy_targets = cr.random.normal({ 32, 1 }, 3)
-local ended = line:find_learning_rate(ones, noisy_targets, { batch_size = 8, from = 1e-3, to = 1000, steps = 100 })
+local ended = line:find_learning_rate(ones, noisy_targets,
+  { batch_size = 8, from = 1e-3, to = 1000, steps = 100 })
 assert(#ended.rates < 100 and ended.rates[#ended.rates] > 1 and ended.suggestion < 1)
 check.fails(function() model:find_learning_rate(x, y, { from = 1, to = 0.1 }) end, "from", "to")
 model:compile { optimizer = cr.optimizers.SGD(cr.optimizers.schedules.ExponentialDecay(0.1, 10,

@@ -23,7 +23,8 @@ local function counted(metric, ...)
   return metric
 end
 local far = cr.tensor { 2 ^ 25 }
-for name, of_one in pairs { Sum = { cr.tensor { 1 } }, TruePositives = { cr.tensor { 1 }, cr.tensor { 1 } } } do
+for name, of_one in pairs { Sum = { cr.tensor { 1 } },
+  TruePositives = { cr.tensor { 1 }, cr.tensor { 1 } } } do
   local metric = counted(cr.metrics[name](), table.unpack(of_one))
   local total = metric.variables[1]
   total:assign(ops.reshape(far, total.shape))
@@ -32,7 +33,8 @@ for name, of_one in pairs { Sum = { cr.tensor { 1 } }, TruePositives = { cr.tens
 end
 -- results and printed values have not changed
 for _, metric in ipairs { cr.metrics.Mean(), cr.metrics.Precision(), cr.metrics.AUC(),
-  cr.metrics.F1Score(), cr.metrics.SensitivityAtSpecificity(0.5), cr.metrics.AUC { curve = "PR" } } do
+  cr.metrics.F1Score(), cr.metrics.SensitivityAtSpecificity(0.5),
+  cr.metrics.AUC { curve = "PR" } } do
   local labels, guesses = cr.tensor { { 1, 0 }, { 0, 1 } }, cr.tensor { { 0.9, 0.2 }, { 0.6, 0.7 } }
   check.same(counted(metric, labels, guesses):result().dtype, "float32", metric.name)
   check.same(metric.dtype, "float32", metric.name)

@@ -9,7 +9,8 @@ local y = x:sum({ 1 }, true)
 
 local function build(hp)
   local model = cr.Sequential {
-    cr.layers.Dense(hp:Int("units", 2, 8, { step = 2 }), { activation = "tanh", input_shape = { 3 } }),
+    cr.layers.Dense(hp:Int("units", 2, 8, { step = 2 }),
+      { activation = "tanh", input_shape = { 3 } }),
     cr.layers.Dropout(0.1),
     cr.layers.Dense(1),
   }
@@ -73,9 +74,12 @@ assert(other.study.trials[1].score ~= trials[1].score)
 -- A grid, in which a branch has hyperparameters of its own.
 local function branching(hp)
   local kind = hp:Choice("kind", { "flat", "deep" })
-  local hidden = hp:conditional_scope("kind", { "deep" }, function() return hp:Int("hidden", 1, 3) end)
+  local hidden = hp:conditional_scope("kind", { "deep" }, function()
+    return hp:Int("hidden", 1, 3)
+  end)
   assert((hidden == nil) == (kind == "flat"))
-  local model = cr.Sequential { cr.layers.Dense(hidden or 1, { input_shape = { 3 } }), cr.layers.Dense(1) }
+  local model = cr.Sequential {
+    cr.layers.Dense(hidden or 1, { input_shape = { 3 } }), cr.layers.Dense(1) }
   model:compile { loss = "mse" }
   return model
 end
@@ -145,7 +149,8 @@ local script = [[
   end
 ]]
 local function run_script(directory, kill)
-  local ok, text = check.run((script:gsub("DIRECTORY", "'" .. directory .. "'"):gsub("KILL", tostring(kill))))
+  local ok, text = check.run((script:gsub("DIRECTORY", "'" .. directory .. "'")
+    :gsub("KILL", tostring(kill))))
   return ok, text
 end
 local ok, whole = run_script(folder .. "/whole", -1)
@@ -169,12 +174,13 @@ assert(left > 0)
 -- Two processes that share a search.
 local two = [[
   local function build(hp)
-    local model = cr.Sequential { cr.layers.Dense(hp:Int("units", 1, 50), { input_shape = { 3 } }), cr.layers.Dense(1) }
+    local model = cr.Sequential {
+      cr.layers.Dense(hp:Int("units", 1, 50), { input_shape = { 3 } }), cr.layers.Dense(1) }
     model:compile { loss = "mse" }
     return model
   end
-  local tuner = cr.tuners.BayesianOptimization { build, objective = "loss", max_trials = 14, seed = 4,
-    lag = 4, directory = DIRECTORY }
+  local tuner = cr.tuners.BayesianOptimization { build, objective = "loss", max_trials = 14,
+    seed = 4, lag = 4, directory = DIRECTORY }
   tuner:search(cr.ones { 8, 3 }, cr.ones { 8, 1 }, { epochs = 2, verbose = 0 })
   for _, trial in ipairs(tuner.study.trials) do print(cr.show(trial.values), trial.score) end
 ]]
@@ -189,7 +195,8 @@ local _, together = check.run([[
 assert(together == alone, together .. "\nis not\n" .. alone)
 
 -- A study by hand, in Optuna's way.
-local study = cr.tuners.Study { direction = "maximize", seed = 1, max_trials = 30, pruner = "median" }
+local study = cr.tuners.Study { direction = "maximize", seed = 1, max_trials = 30,
+  pruner = "median" }
 study:optimize(function(trial)
   local a = trial:suggest_float("a", -1, 1)
   local b = trial:suggest_int("b", 1, 100, { log = true })
@@ -203,7 +210,8 @@ end)
 states = {}
 for _, trial in ipairs(study.trials) do states[trial.state] = (states[trial.state] or 0) + 1 end
 assert(states.pruned > 0 and states.complete > 0 and states.pruned + states.complete == 30)
-assert(study.best_params.c == "x" and study.best_value <= 1 and study.best_trial.state == "complete")
+assert(study.best_params.c == "x" and study.best_value <= 1
+  and study.best_trial.state == "complete")
 local shares = study:importances()
 assert(shares.c > shares.b, cr.show(shares))
 for _, what in ipairs { "history", "importance", "parallel" } do
@@ -232,23 +240,27 @@ check.same(tuner.study.trials[1].values, { units = 4, rate = 1e-3 })
 check.same(tuner.study.trials[2].values, { units = 4, rate = 1e-3 })
 
 -- What is wrong is told.
-check.fails(function() new("RandomSearch", { function() return 3 end }) end, "a compiled model, got 3")
+check.fails(function() new("RandomSearch", { function() return 3 end }) end,
+  "a compiled model, got 3")
 check.fails(function() new("RandomSearch", { objective = "val_mea" }) end, "direction = \"max\"")
-check.fails(function() cr.tuners.RandomSearch { build, max_trial = 3 } end, "did you mean 'max_trials'")
+check.fails(function() cr.tuners.RandomSearch { build, max_trial = 3 } end,
+  "did you mean 'max_trials'")
 check.fails(function() return cr.tuners.RandomSerch end, "did you mean 'RandomSearch'")
 check.fails(function() return tuner.serch end, "did you mean 'search'")
 tuner = new("RandomSearch", { max_trials = 2, project_name = "wrong" })
-check.fails(function() tuner:search(x, y, { epochs = 1, verbose = 0 }) end, "the logs have no 'val_loss'",
-  "pass validation_data")
+check.fails(function() tuner:search(x, y, { epochs = 1, verbose = 0 }) end,
+  "the logs have no 'val_loss'", "pass validation_data")
 local function failing(wanted) return function(hp)
   if wanted[tonumber(tostring(hp):match "^<trial (%d+)") or 0] then error("no such model", 0) end
   return build(hp)
 end end
-tuner = new("RandomSearch", { failing { [1] = true, [3] = true }, max_trials = 5, project_name = "some" })
+tuner = new("RandomSearch",
+  { failing { [1] = true, [3] = true }, max_trials = 5, project_name = "some" })
 tuner:search(x, y, options)
 assert(tuner.study.trials[1].state == "failed" and tuner.study.trials[1].message == "no such model")
 assert(tuner.study.trials[5].state == "complete")
 tuner = new("RandomSearch", { failing { true, true, true }, project_name = "all" })
-check.fails(function() tuner:search(x, y, options) end, "3 trials failed one after another", "no such model")
+check.fails(function() tuner:search(x, y, options) end, "3 trials failed one after another",
+  "no such model")
 os.execute("rm -r '" .. folder .. "'")
 print "ok"

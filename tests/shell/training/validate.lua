@@ -16,14 +16,17 @@ local lines = {}
 local function keep(line) lines[#lines + 1] = line end
 
 local report = model:validate(x, { print_fn = keep })
-assert(report.ok and #report.findings == 0 and #report.steps == 1 and report.steps[1] == "predict_step")
+assert(report.ok and #report.findings == 0 and #report.steps == 1
+  and report.steps[1] == "predict_step")
 
-model:compile { optimizer = "adam", loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
+model:compile { optimizer = "adam", loss = "sparse_categorical_crossentropy",
+  metrics = { "accuracy" } }
 model:train_on_batch(x, y)
 local before = {}
 for _, w in ipairs(model:get_weights()) do before[#before + 1] = w:clone() end
 local iterations, logs = model.optimizer.iterations, model:test_on_batch(x, y)
-report = model:validate(x, y, { batch_size = 8, sample_weight = cr.random.uniform { 20 }, print_fn = keep })
+report = model:validate(x, y,
+  { batch_size = 8, sample_weight = cr.random.uniform { 20 }, print_fn = keep })
 assert(report.ok and #report.steps == 3, table.concat(lines, "\n"))
 assert(report.kernels > 10 and report.elements > report.undecided and report.tightness < 1)
 assert(lines[#lines]:find "^All within bounds: train_step, test_step, predict_step")
