@@ -32,6 +32,10 @@ foreach(script IN LISTS scripts)
   cmake_path(GET script STEM name)
   crescent_add_script(shell.${name} FILE "${script}")
 endforeach()
+if(TARGET crescent_program)  # times how long a script waits for a step
+  set_tests_properties(shell.fit_async_entries.crescent shell.fit_async_entries.lua5.4 PROPERTIES
+    RUN_SERIAL ON)
+endif()
 
 set(shared "$ENV{CRESCENT_SHARED}")
 if(NOT shared)
