@@ -78,10 +78,12 @@ TEST_CASE("What functions of an op throw names function, op and plugin") {
   load_plugin(library("unchecked"));
   const Tensor x = Tensor::full({2, 3}, 1);
   const std::string text = "std::out_of_range: the shelf has 3 places";
-  CHECK_THROWS_WITH(failing(x, "infer"),
-                    text + " (in infer() of op unchecked.fails of plugin 'unchecked')");
-  CHECK_THROWS_WITH(failing(x, "compute"),
-                    text + " (in compute() of op unchecked.fails of plugin 'unchecked')");
+  CHECK_THROWS_WITH(
+      failing(x, "infer"),
+      "failing: " + text + " (in infer() of op unchecked.fails of plugin 'unchecked')");
+  CHECK_THROWS_WITH(
+      failing(x, "compute"),
+      "failing: " + text + " (in compute() of op unchecked.fails of plugin 'unchecked')");
   CHECK_THROWS_WITH(failing(x, "operation"),
                     StartsWith(text + " (in failing of plugin 'unchecked' ("));
   CHECK_THROWS_WITH(failing(x, "message"),
