@@ -93,12 +93,13 @@ std::string screen_of(const Session& session) {
   std::istringstream typed(session.typed);
   for (std::string line; std::getline(typed, line);) type(terminal, line);
   std::string screen;
-  for (int tries = 0; tries < 100; ++tries) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  do {
     terminal.settle(std::chrono::milliseconds(8));
     screen = terminal.screen();
     if (screen.starts_with("Crescent ")) screen.erase(0, screen.find('\n') + 1);
-    if ((screen = without_last_blanks(screen)) == without_last_blanks(session.screen)) break;
-  }
+    screen = without_last_blanks(screen);
+  } while (screen != without_last_blanks(session.screen) && std::chrono::steady_clock::now() < end);
   return screen;
 }
 
