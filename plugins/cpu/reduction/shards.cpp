@@ -10,6 +10,7 @@
 #include "crescent/program/communicator.h"
 #include "crescent/program/distribution.h"
 #include "crescent/program/shard_ops.h"
+#include "crescent/tensor/with_type.h"
 
 namespace crescent::cpu {
 namespace {
@@ -109,7 +110,7 @@ class ShardReduceKernel final : public Kernel {
   explicit ShardReduceKernel(const Request& r)
       : kind_(static_cast<const ShardReduce&>(r.op).kind),
         shards_(static_cast<int64_t>(r.inputs.size())),
-        count_(r.inputs[0].shape.size()) {}
+        count_(static_cast<int64_t>(bytes_of(r.inputs[0]) / sizeof(T))) {}
 
   /// A process has at most as many branches as shards.
   size_t scratch_bytes() const override {
@@ -189,7 +190,7 @@ class ShardReduceKernel final : public Kernel {
   }
 
   ReduceKind kind_;
-  int64_t shards_, count_;
+  int64_t shards_, count_;  ///< a complex number counts as two elements, which are summed
 };
 
 }  // namespace
@@ -202,19 +203,16 @@ std::unique_ptr<Kernel> make_shard_concat(const Request& r) {
   return std::make_unique<ShardConcatKernel>(r);
 }
 
+/// Returns null for half-width floats; the next entry of the kernel table computes these in
+/// float32.
 std::unique_ptr<Kernel> make_shard_reduce(const Request& r) {
-  switch (r.outputs[0].dtype) {
-    case DType::float32:
-      return std::make_unique<ShardReduceKernel<float>>(r);
-    case DType::float64:
-      return std::make_unique<ShardReduceKernel<double>>(r);
-    case DType::int32:
-      return std::make_unique<ShardReduceKernel<int32_t>>(r);
-    case DType::int64:
-      return std::make_unique<ShardReduceKernel<int64_t>>(r);
-    default:
-      return nullptr;
-  }
+  const DType dtype = r.outputs[0].dtype;
+  if (dtype == DType::bfloat16 || dtype == DType::float16) return nullptr;
+  if (dtype == DType::complex64) return std::make_unique<ShardReduceKernel<float>>(r);
+  std::unique_ptr<Kernel> kernel;
+  with_type(dtype,
+            [&](auto zero) { kernel = std::make_unique<ShardReduceKernel<decltype(zero)>>(r); });
+  return kernel;
 }
 
 }  // namespace crescent::cpu
