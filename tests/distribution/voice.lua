@@ -28,7 +28,7 @@ if not ranks.started then
 
   -- Ctrl-C goes to mpirun. All stop after the same batch, of which one tells, and the run is kept.
   folder = ranks.folder()
-  good, text = ranks.start(3, folder .. ":endless", "OMPI_MCA_odls_base_sigkill_timeout=60",
+  good, text = ranks.start(3, folder .. ":endless", "OMPI_MCA_odls_base_sigkill_timeout=10",
     string.format("p=$!; until [ $(ls %s | grep -c started) = 3 ]; do sleep 0.1; done; "
       .. "kill -INT $p; wait $p", folder))
   assert(not good, "the run came to an end")

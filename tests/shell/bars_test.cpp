@@ -51,10 +51,18 @@ void stop_for_a_second(pid_t child) {
   kill(child, SIGCONT);
 }
 
-/// Stops the process as soon as it writes a temporary file to the folder.
+/// Whether bytes were written to a file of the folder.
+bool has_bytes(const fs::path& folder) {
+  std::error_code gone;
+  for (const auto& entry : fs::directory_iterator(folder, gone))
+    if (const auto size = entry.file_size(gone); !gone && size > 0) return true;
+  return false;
+}
+
+/// Stops the process as soon as it has written bytes to a temporary file in the folder.
 Delay while_it_saves_to(const fs::path& folder) {
   return [=](pid_t child) {
-    wait_until([&] { return !fs::is_empty(folder); });
+    wait_until([&] { return has_bytes(folder); });
     stop_for_a_second(child);
   };
 }

@@ -90,7 +90,7 @@ TEST_CASE("the demo shows a tour without pauses, one mistake in it, and leaves n
   const Outcome tour = crescent_says("demo --fast", "TMPDIR=" + (folder / ""));
   INFO(tour.text);
   CHECK(tour.status == 0);
-  const std::string complaint = "crescent: ";
+  const std::string complaint = "\ncrescent: ";  // those of help are indented
   const size_t mistake = tour.text.find(complaint);
   REQUIRE(mistake != tour.text.npos);
   CHECK(tour.text.find(complaint, mistake + 1) == tour.text.npos);
