@@ -43,5 +43,7 @@ set(CPACK_DEBIAN_LUA_PACKAGE_DEPENDS lua5.4)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS openmpi-bin)
 # What the libraries link is asked of Debian; those of this tree are in the same packages.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)  # headers and sources link nothing
+set(CPACK_DEBIAN_EXAMPLES_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_BINARY_DIR}/lib")
 include(CPack)
