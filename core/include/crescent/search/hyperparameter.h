@@ -13,13 +13,14 @@
 
 namespace crescent {
 
-/// How values between two bounds are spread: evenly, evenly in their logarithm, or evenly in the
-/// logarithm of the distance from the upper bound.
+/// The scale on which a number is drawn evenly between its bounds: the number itself, its
+/// logarithm, or the logarithm of low + high - number.
 enum class Sampling : uint8_t { linear, log, reverse_log };
 CRESCENT_API const char* name_of(Sampling sampling);
 CRESCENT_API Sampling sampling_named(std::string_view name);
 
-/// A condition of a hyperparameter: it exists where its parent has one of these values.
+/// A condition of a hyperparameter, which exists only if the hyperparameter `parent` has one of
+/// these values.
 struct Condition {
   std::string parent;
   List values;
@@ -30,16 +31,18 @@ struct Condition {
 struct CRESCENT_API Hyperparameter {
   enum class Kind : uint8_t { fixed, boolean, choice, integer, real };
   struct Spread {
-    double step = 0;  ///< 0: none; with logarithmic sampling the factor between values
+    /// The difference of successive values, or with logarithmic sampling their ratio; 0: no step.
+    double step = 0;
     Sampling sampling = Sampling::linear;
-    Value default_value = {};  ///< null: the least value
+    Value default_value = {};  ///< null: the lowest value
   };
 
-  // Each fails, naming the hyperparameter, for bounds or steps that leave no values, and for a
-  // default that is none of the values.
+  // These functions fail with an error that names the hyperparameter if its bounds and step leave
+  // no values, or if the default is not one of its values.
   static Hyperparameter fixed(std::string name, Value value);
   static Hyperparameter boolean(std::string name, bool default_value = false);
-  /// `ordered`: whether neighbouring values are alike; by default when all of them are numbers.
+  /// `ordered` says whether neighbouring values are similar; by default it is true if all values
+  /// are numbers.
   static Hyperparameter choice(std::string name, List values, std::optional<bool> ordered = {},
                                Value default_value = {});
   /// The integers from `low` to `high`, both included.
@@ -53,33 +56,38 @@ struct CRESCENT_API Hyperparameter {
   Kind kind = Kind::fixed;
   double low = 0, high = 0, step = 0;
   Sampling sampling = Sampling::linear;
-  List values;  ///< of a fixed one, a boolean and a choice
+  List values;  ///< the values of the kinds fixed, boolean and choice
   bool ordered = false;
   Value default_value;
   std::vector<Condition> conditions;
 
-  /// The name with the conditions: "units[model=mlp]". It tells hyperparameters of one name in
-  /// different branches apart.
+  /// The name with the conditions, such as "units[model=mlp]". It distinguishes hyperparameters of
+  /// the same name that exist under different conditions.
   std::string key() const;
-  /// How many values there are; nullopt for numbers without a step.
+  /// The number of values; nullopt for real numbers without a step.
   std::optional<int64_t> count() const;
-  /// A grid over the values: all of them in order, and of numbers without a step some that are
-  /// spread over them. `grid_index` is the index of a value of the grid; -1 for other values.
+  /// A grid over the values: all values in their order or, for numbers without a step, some numbers
+  /// that are spread between the bounds. grid_index() returns the index of a value in the grid, or
+  /// -1 if the grid does not contain it.
   int64_t grid_size() const;
   Value grid_value(int64_t index) const;
   int64_t grid_index(const Value& value) const;
-  /// The value at a position from 0 to below 1.
+  /// Returns the value at a position from 0 to below 1; each value of a list has an equal part of
+  /// the positions.
   Value at(double position) const;
-  /// The position of a value: the middle of those that lead to it; 0 for a value that it has not.
+  /// The inverse of at(): the middle of the positions of a value. For a value that the
+  /// hyperparameter does not have, returns the position of its first value or of the nearest
+  /// number.
   double position(const Value& value) const;
   bool has(const Value& value) const;
-  /// Whether distances between positions mean nothing: a choice without order, a boolean.
+  /// Whether distances between positions have no meaning, as for a boolean or a choice without
+  /// order.
   bool is_categorical() const;
   bool operator==(const Hyperparameter& other) const;
 
   Dict to_dict() const;
   static Hyperparameter from_dict(const Dict& dict);
-  /// "Int, 32 to 512, step 32"
+  /// The definition as text, such as "Int, 32 to 512, step 32".
   std::string text() const;
 };
 

@@ -12,29 +12,30 @@
 
 namespace crescent {
 
-/// What is known of a trial.
+/// The state, the hyperparameters and the result of a trial.
 struct CRESCENT_API TrialRecord {
   enum class State : uint8_t { unasked, running, complete, pruned, failed };
 
   bool ended() const { return state >= State::complete; }
-  /// Whether it ended with a number.
+  /// Whether the trial ended with a finite score.
   bool has_score() const;
 
   int64_t number = 0;  ///< from 1
   State state = State::unasked;
-  Dict suggested;                  ///< what the oracle chose, by key of the hyperparameter
-  std::string rest;                ///< how the others are chosen (Suggestion::rest)
-  std::vector<size_t> parameters;  ///< the hyperparameters that it has, in order of their use
-  Dict values;                     ///< the values of all of them, by name
-  std::vector<std::pair<int64_t, double>> reports;  ///< steps and values
-  std::optional<double> score;                      ///< NaN: it was no number
-  double seconds = 0;                               ///< from the last start to the end
-  std::string message;                              ///< why it failed
-  Dict attributes;                                  ///< what the user noted
+  Dict suggested;    ///< the values that the oracle chose, by Hyperparameter::key
+  std::string rest;  ///< how hyperparameters without a suggestion are chosen (Suggestion::rest)
+  /// the hyperparameters of the trial in order of their use, as indices of TrialHistory::parameters
+  std::vector<size_t> parameters;
+  Dict values;                                      ///< the values of all hyperparameters, by name
+  std::vector<std::pair<int64_t, double>> reports;  ///< pairs of a step and the value reported then
+  std::optional<double> score;                      ///< NaN: the score was no number
+  double seconds = 0;                               ///< time from the last start to the end
+  std::string message;                              ///< why the trial failed
+  Dict attributes;                                  ///< values that the user set (set_attribute)
 };
 CRESCENT_API const char* name_of(TrialRecord::State state);
 
-/// The trials of a study and the hyperparameters that they were found to have.
+/// The trials of a study, and all hyperparameters that these trials have used.
 class CRESCENT_API TrialHistory {
  public:
   TrialHistory();
@@ -43,28 +44,29 @@ class CRESCENT_API TrialHistory {
   TrialHistory& operator=(TrialHistory&&) noexcept;
 
   uint64_t seed = 0;
-  int64_t lag = 1;        ///< trial k counts on the results of trials up to k - lag
-  bool minimizes = true;  ///< whether less is better
+  int64_t lag = 1;        ///< trial k may use the results of the trials 1 to k - lag
+  bool minimizes = true;  ///< whether lower scores are better
 
-  /// The trial with this number, from 1; one that was not asked for yet has the state `unasked`.
+  /// Returns the trial with this number, from 1. A trial that nobody has asked for yet has the
+  /// state `unasked`.
   const TrialRecord& at(int64_t number) const;
-  /// The same to be changed; the history grows to have it.
+  /// Returns the trial with this number for changes; adds trials up to this number if needed.
   TrialRecord& record(int64_t number);
   int64_t size() const { return static_cast<int64_t>(trials_.size()); }
   const std::vector<Hyperparameter>& parameters() const { return parameters_; }
-  /// The index of an equal hyperparameter, which is added when there is none of its key. Fails for
-  /// one of the same key with other values.
+  /// Returns the index of a hyperparameter in parameters(), to which it is added if none has its
+  /// key. Fails if the known hyperparameter with this key has another definition.
   size_t index_of(const Hyperparameter& parameter);
   const Hyperparameter* find(std::string_view key) const;
 
   /// Whether the trials 1 to `number` have all ended.
   bool ended_through(int64_t number) const { return number <= ended_through_; }
-  /// The number of the last trial whose result may count for this one; 0: none may.
+  /// The number of the last trial whose result may be used for this trial; 0 if there is none.
   int64_t horizon(int64_t number) const { return number > lag ? number - lag : 0; }
-  /// Notes that a trial has ended.
+  /// Must be called after a trial has ended; updates ended_through().
   void note_end();
 
-  /// The score such that less is better.
+  /// The score, with its sign changed if higher scores are better: lower costs are better.
   double cost(const TrialRecord& trial) const { return minimizes ? *trial.score : -*trial.score; }
   /// The values of a trial by the keys of its hyperparameters.
   Dict values_by_key(const TrialRecord& trial) const;
@@ -75,10 +77,10 @@ class CRESCENT_API TrialHistory {
   int64_t ended_through_ = 0;
 };
 
-/// What an oracle chose for a trial.
+/// The hyperparameters that an oracle chose for a trial.
 struct Suggestion {
-  /// How hyperparameters are chosen that the oracle does not mention: by chance, or the first value
-  /// of their grid.
+  /// How hyperparameters that are not in `values` are chosen: at random, or as the first value of
+  /// their grid.
   enum class Rest : uint8_t { drawn, first };
 
   Dict values;  ///< by key of the hyperparameter (Hyperparameter::key)
@@ -89,18 +91,20 @@ class CRESCENT_API Oracle : public Plain {
  public:
   static constexpr const char* kKind = "oracle";
   ~Oracle() override;
-  /// The number of trials, where the oracle sets it.
+  /// The number of trials, if the oracle determines it.
   virtual std::optional<int64_t> trials() const { return std::nullopt; }
-  /// Whether the results that the suggestion for this trial counts on are all there. `suggest` must
-  /// not look at others.
+  /// Whether all results are known that the suggestion for this trial depends on. suggest() must
+  /// not use other results.
   virtual bool ready(const TrialHistory& history, int64_t number) const = 0;
-  /// The suggestion for a trial that is ready; nullopt when the search ends before it.
+  /// Returns the suggestion for a trial that is ready; nullopt if the search ends before this
+  /// trial.
   virtual std::optional<Suggestion> suggest(const TrialHistory& history, int64_t number) = 0;
-  /// Whether a trial may be ready when one before it is not.
+  /// Whether a trial may be ready while a trial with a lower number is not.
   virtual bool is_out_of_order() const { return false; }
 };
 
-/// A number from 0 to below 1 that follows from the seed, the number of a trial and a name.
+/// A pseudo-random number from 0 to below 1, a function of the seed, the number of a trial and a
+/// name.
 CRESCENT_API double draw(uint64_t seed, int64_t number, std::string_view name);
 
 }  // namespace crescent

@@ -1,5 +1,6 @@
-// Study: a search for good hyperparameters, trial by trial. Its trials are in a journal, which any
-// number of processes share; a trial whose process was killed is given to the next one that asks.
+// Study: a search for good hyperparameters, trial by trial. The trials are recorded in a journal,
+// which any number of processes can share. A trial whose process was killed is given to the next
+// process that calls ask().
 //
 //   auto study = Study::open({{"oracle", "random"}, {"seed", 1}, {"max_trials", 20}});
 //   while (auto trial = study->ask()) {
@@ -16,47 +17,49 @@
 
 namespace crescent {
 
-/// Names of hyperparameters and their values, filled by who asks for them.
+/// The values of hyperparameters by name. suggest() adds those that are not yet there.
 class CRESCENT_API HyperParameters : public Object {
  public:
   ~HyperParameters() override;
   std::string class_name() const override { return "HyperParameters"; }
   static void describe_members(Schema<HyperParameters>& s);
 
-  /// The value of a hyperparameter, which is chosen when its name is new; null where its conditions
-  /// do not hold. Scopes put their names before its name and add their conditions.
+  /// Returns the value of a hyperparameter, which is chosen at the first call for its name; null if
+  /// its conditions do not hold. Open scopes prepend their names to its name and add their
+  /// conditions.
   Value suggest(Hyperparameter parameter);
-  /// The value of this name; fails when there is none.
+  /// Returns the value with this name; fails if there is none.
   Value get(const std::string& name) const;
   const Dict& values() const { return values_; }
   void set_value(const std::string& name, Value value) { values_.set(name, std::move(value)); }
-  /// The definitions of the names that were asked for, in order.
+  /// The definitions of the hyperparameters, in the order of the first calls of suggest().
   const std::vector<Hyperparameter>& space() const { return space_; }
 
-  /// Until pop_scope, names begin with this one and "/".
+  /// Until pop_scope() is called, names of hyperparameters begin with `name` and "/".
   void push_name_scope(const std::string& name);
-  /// Until pop_scope, hyperparameters exist where `parent` has one of these values; returns whether
-  /// it has.
+  /// Until pop_scope() is called, hyperparameters exist only if `parent` has one of these values.
+  /// Returns whether it has one of them.
   bool push_condition(const std::string& parent, List values);
   void pop_scope();
 
  protected:
-  /// The definition to use for one that was asked for.
+  /// Returns the definition that replaces the one given to suggest().
   virtual Hyperparameter definition(Hyperparameter parameter) const { return parameter; }
-  /// The value for a name that is new.
+  /// Chooses the value of a new hyperparameter.
   virtual Value choose(const Hyperparameter& parameter) const;
   Dict values_;
   std::vector<Hyperparameter> space_;
 
  private:
   bool holds(const Condition& condition) const;
-  std::vector<std::string> scopes_;  ///< names; empty for a condition
+  std::vector<std::string> scopes_;  ///< names of the open scopes; empty for a condition
   std::vector<Condition> conditions_;
 };
 
 class Study;
 
-/// A trial that this process runs. When it goes without having been told, another ask gets it.
+/// A trial that this process runs. If the object is destroyed before Study::tell() was called for
+/// it, the next ask() gets the trial.
 class CRESCENT_API Trial final : public HyperParameters {
  public:
   Trial(std::shared_ptr<Study> study, int64_t number);
@@ -65,20 +68,22 @@ class CRESCENT_API Trial final : public HyperParameters {
   static void describe_members(Schema<Trial>& s);
 
   int64_t number() const { return number_; }  ///< from 1
-  /// A seed for what the trial draws, which follows from that of the study and its number.
+  /// A seed for the random numbers of the trial, a function of the seed of the study and of
+  /// number().
   int64_t seed() const;
   const TrialRecord& record() const;
-  /// Writes hyperparameters that were asked for into the journal, where oracles see them; tell and
-  /// report do that too.
+  /// Writes new hyperparameters and their values into the journal, where oracles find them; tell()
+  /// and report() call it.
   void save_values();
-  /// Notes how good it is after so many steps. A step that was reported already keeps its value: a
-  /// trial that goes on after a cut may come to it again.
+  /// Reports the value, such as a validation loss, that the trial has reached after `step` steps. A
+  /// step that was reported before keeps its value, because a trial that was interrupted and goes
+  /// on may repeat a step.
   void report(double value, int64_t step);
-  /// Whether it is worse than earlier trials were at its last reported step, by the rule of the
-  /// study's pruner.
+  /// Whether the study's pruner finds the trial worse than earlier trials were at the step of the
+  /// last report().
   bool should_prune() const;
   void set_attribute(const std::string& name, Value value);
-  /// Lets the trial go without an end; the next ask, of any process, gets it.
+  /// Gives up the trial without ending it; the next ask() of any process gets the trial.
   void release();
   Study& study() const { return *study_; }
 
@@ -90,8 +95,8 @@ class CRESCENT_API Trial final : public HyperParameters {
   friend class Study;
   std::shared_ptr<Study> study_;
   int64_t number_;
-  size_t saved_ = 0;   ///< how many of the values are in the journal
-  int64_t step_ = -1;  ///< the last one that was reported here
+  size_t saved_ = 0;   ///< how many of the hyperparameters are in the journal
+  int64_t step_ = -1;  ///< the last step that this object reported
 };
 using TrialPtr = std::shared_ptr<Trial>;
 
@@ -111,35 +116,36 @@ struct CRESCENT_API StudyOptions {
 
 class CRESCENT_API Study final : public Object {
  public:
-  /// Opens the study of a journal, or begins it, with options of StudyOptions. What the journal
-  /// says otherwise is an error, but for max_trials.
+  /// Opens the study of a journal, or begins a new one. `options` are those of StudyOptions. Fails
+  /// if the journal has a study with other options; only max_trials and sync may differ.
   static std::shared_ptr<Study> open(const Dict& options);
   static const SchemaData& options_schema();
   ~Study() override;
   std::string class_name() const override { return "Study"; }
   static void describe_members(Schema<Study>& s);
 
-  /// The next trial: one whose process ended before it told, else a new one. Waits for the results
-  /// that the suggestion counts on, and at the end for the trials of other processes. Null when all
-  /// trials have ended. Fails when only trials of this object could bring these results.
+  /// Returns the next trial: a trial whose process ended before it called tell(), else a new one.
+  /// Waits for the results that the suggestion depends on and, at the end of the search, for the
+  /// trials of other processes. Returns null when all trials have ended. Fails if the results that
+  /// are missing are those of trials of this object.
   TrialPtr ask();
-  /// As ask(), but null also where it would wait; `ended` says whether all trials have ended.
+  /// As ask(), but returns null instead of waiting. `ended` becomes true if all trials have ended.
   TrialPtr try_ask(bool* ended);
-  /// Ends a trial of this process with a score, or without one as failed.
+  /// Ends a trial of this process with a score; a pruned or failed trial may have none.
   void tell(Trial& trial, std::optional<double> score,
             TrialRecord::State state = TrialRecord::State::complete,
             const std::string& message = "");
-  /// Reads what other processes wrote since.
+  /// Reads what other processes have written into the journal since the last call.
   void update();
 
   const TrialHistory& history() const;
   const StudyOptions& options() const;
-  /// The trials with a score, best first; at most `count` of them.
+  /// The completed trials with a finite score, best first, at most `count` of them.
   std::vector<TrialRecord> best(int64_t count) const;
   /// A table of the best trials and their values.
   std::string table(int64_t count) const;
-  /// How much of the spread of scores each hyperparameter explains alone, from 0 to 1, greatest
-  /// first.
+  /// The fraction of the variance of scores that each hyperparameter explains alone, from 0 to 1,
+  /// greatest first.
   std::vector<std::pair<std::string, double>> importances() const;
 
  private:
