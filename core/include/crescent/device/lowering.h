@@ -36,7 +36,7 @@ class CRESCENT_API HostCall final : public Op {
 /// - an op that the device supports(), including ops of lowered_ops.h among its capabilities,
 /// - a Scan that the device supports(), with a lowered body,
 /// - a Reshape, whose result is the memory of its input under another shape, or
-///   - a HostCall.
+/// - a HostCall.
 /// Checks of the program's inputs come first; instructions with Effect::ordered keep their order.
 /// An instruction that may fail is placed before new values of variables that it does not depend
 /// on. Where that is not possible, the device must write variables after it, so that a failed run

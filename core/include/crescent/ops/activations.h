@@ -1,4 +1,4 @@
-// Activation functions, beside those of ops.h.
+// Activation functions that ops.h does not have.
 #pragma once
 #include "crescent/ops/ops.h"
 
@@ -18,7 +18,7 @@ CRESCENT_API Tensor hard_silu(const Tensor& x);     ///< x * hard_sigmoid(x)
 CRESCENT_API Tensor selu(const Tensor& x);
 CRESCENT_API Tensor celu(const Tensor& x, double alpha = 1);
 CRESCENT_API Tensor glu(const Tensor& x, int axis = -1);  ///< first half * sigmoid(second half)
-/// x where it is above the threshold, else `value`.
+/// x where x is above the threshold, else `value`.
 CRESCENT_API Tensor threshold(const Tensor& x, double threshold, double value);
 /// Softmax over several axes together; over all axes if none are given.
 CRESCENT_API Tensor softmax(const Tensor& x, const Axes& axes);

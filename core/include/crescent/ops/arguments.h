@@ -17,8 +17,8 @@ inline Tensor floating(const Tensor& x) {
 inline Tensor wide_floating(const Tensor& x) {
   return x.dtype() == DType::int64 ? cast(x, DType::float64) : floating(x);
 }
-/// Computes f(x) for floating x. Half-width floats are computed in float32, because squares and
-/// counts overflow float16, and cast back.
+/// Computes f(x) for x cast to a floating dtype. For half-width floats, f gets float32, because
+/// squares and counts overflow float16, and its result is cast back.
 template <class F>
 Tensor in_wide(const Tensor& given, const F& f) {
   const Tensor x = floating(given);
@@ -33,7 +33,8 @@ inline Tensor at_least_int32(const Tensor& x) {
   const bool small = is_integer(x.dtype()) && size_of(x.dtype()) < 4;
   return small || x.dtype() == DType::boolean ? cast(x, DType::int32) : x;
 }
-/// The operand as a tensor: numbers become float32 scalars, integers int32 or int64 ones.
+/// The operand as a tensor. A number becomes a scalar: an integer int32, or int64 if it does not
+/// fit; another number float32.
 CRESCENT_API Tensor tensor_of(const Operand& x);
 /// Converts both operands to tensors of their common dtype.
 CRESCENT_API std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b);
@@ -48,7 +49,7 @@ inline int axis_of(const Tensor& x, int64_t axis) { return x.shape().axis(static
 CRESCENT_API std::vector<int> axes_of(const Tensor& x, const Axes& axes);
 /// Returns x and the axis; without an axis, returns x flattened and 0, the index of its only axis.
 CRESCENT_API std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis);
-/// 0, 1, ..., count - 1 along `axis` of a tensor whose other dimensions are 1.
+/// A tensor with 0, 1, ..., count - 1 along `axis`, whose other dimensions are 1.
 CRESCENT_API Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);
 /// Returns `num`, the number of elements that a caller asks for; fails if it is negative or too
 /// large for memory.

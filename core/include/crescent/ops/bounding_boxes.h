@@ -45,8 +45,9 @@ CRESCENT_API Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n
                                      const std::string& format = "xyxy");
 
 // -- boxes compared with others. Relative formats need an image shape (height, width, channels).
-/// The regression targets of a detector: the differences between boxes and anchors, in the encoding
-/// "center_yxhw" or "center_xywh", divided by a variance (4) per coordinate.
+/// Options for deltas, the regression targets of a detector: the differences between boxes and
+/// anchors, in the encoding "center_yxhw" or "center_xywh", divided by `variance` (4), a number per
+/// coordinate.
 struct DeltaOptions {
   std::string encoding = "center_yxhw";
   Tensor variance = {};

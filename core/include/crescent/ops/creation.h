@@ -20,8 +20,8 @@ CRESCENT_API Tensor full_like(const Tensor& x, const Operand& value,
                               std::optional<DType> dtype = {});
 
 // -- ranges of numbers
-/// The dtype defaults to float32 if one of the numbers has a fraction, else to int32; fails for a
-/// step of 0.
+/// Numbers from start to below stop, `step` apart. The dtype defaults to float32 if one of the
+/// numbers has a fraction, else to int32. Fails for a step of 0.
 CRESCENT_API Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1,
                            std::optional<DType> dtype = {});
 /// `num` evenly spaced numbers from start to stop; if these are tensors, the numbers lie along a

@@ -18,10 +18,10 @@ CRESCENT_API Tensor arctanh(const Tensor& x);
 CRESCENT_API Tensor sinc(const Tensor& x);  ///< sin(pi x) / (pi x)
 CRESCENT_API Tensor deg2rad(const Tensor& x);
 CRESCENT_API Tensor rad2deg(const Tensor& x);
-/// Rounds to this number of decimal digits, negative: to a power of ten; halves to even. The dtype
-/// stays.
+/// Rounds to this number of decimal digits; a negative number rounds to a power of ten. Halves are
+/// rounded to even. The dtype stays.
 CRESCENT_API Tensor round(const Tensor& x, int64_t decimals);
-CRESCENT_API Tensor trunc(const Tensor& x);  ///< towards zero; integers are unchanged
+CRESCENT_API Tensor trunc(const Tensor& x);  ///< rounds towards zero; integers are unchanged
 /// Replaces NaN and infinities; by default, infinities become the largest finite numbers of the
 /// dtype.
 CRESCENT_API Tensor nan_to_num(const Tensor& x, double nan = 0, std::optional<double> posinf = {},
@@ -87,9 +87,10 @@ CRESCENT_API Tensor select(std::span<const Tensor> conditions, std::span<const T
 CRESCENT_API Tensor real(const Tensor& x);   ///< real x is returned unchanged
 CRESCENT_API Tensor imag(const Tensor& x);   ///< 0 for real x
 CRESCENT_API Tensor conj(const Tensor& x);   ///< real x is returned unchanged
-CRESCENT_API Tensor angle(const Tensor& x);  ///< of a real number: pi if it is negative, else 0
+CRESCENT_API Tensor angle(const Tensor& x);  ///< the phase, which is pi for negative real numbers
 CRESCENT_API Tensor isreal(const Tensor& x);
 inline Tensor conjugate(const Tensor& x) { return conj(x); }
-CRESCENT_API Tensor polar(const Tensor& length, const Tensor& angle);  ///< complex64
+/// The complex64 number with this absolute value and phase.
+CRESCENT_API Tensor polar(const Tensor& length, const Tensor& angle);
 
 }  // namespace crescent::ops

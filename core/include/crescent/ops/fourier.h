@@ -8,14 +8,14 @@
 
 namespace crescent::ops {
 
-/// (..., n) -> (..., n). All functions that take a span fail unless it has two tensors of one
-/// shape.
+/// The Fourier transform: (..., n) -> (..., n). All functions that take a span fail unless it has
+/// two tensors of one shape.
 CRESCENT_API std::tuple<Tensor, Tensor> fft(std::span<const Tensor> x);
-/// (..., m, n) -> (..., m, n), over the last two axes.
+/// The Fourier transform over the last two axes: (..., m, n) -> (..., m, n).
 CRESCENT_API std::tuple<Tensor, Tensor> fft2(std::span<const Tensor> x);
 CRESCENT_API std::tuple<Tensor, Tensor> ifft2(std::span<const Tensor> x);  ///< the inverse of fft2
-/// Real (..., n) -> (..., fft_length / 2 + 1), the nonnegative frequencies. x is truncated or
-/// zero-padded to fft_length, which must be at least 1.
+/// The Fourier transform of real x: (..., n) -> (..., fft_length / 2 + 1), the nonnegative
+/// frequencies. x is truncated or zero-padded to fft_length, which must be at least 1.
 CRESCENT_API std::tuple<Tensor, Tensor> rfft(const Tensor& x,
                                              std::optional<int64_t> fft_length = {});
 /// The inverse of rfft: (..., k) -> real (..., fft_length), by default 2 (k - 1).
@@ -31,9 +31,10 @@ struct CRESCENT_API Window {
   std::optional<std::string> name;
   Tensor values;
 };
-/// Real (..., n) -> (..., frames, fft_length / 2 + 1), with a frame every sequence_stride samples.
-/// With `center`, x is padded by reflection so that the first frame is centred on the first sample.
-/// Fails unless 1 <= sequence_length <= fft_length, and if x is too short.
+/// The short-time Fourier transform: real (..., n) -> (..., frames, fft_length / 2 + 1), with a
+/// frame every sequence_stride samples. With `center`, x is padded by reflection so that the first
+/// frame is centred on the first sample. Fails unless 1 <= sequence_length <= fft_length, and if x
+/// is too short.
 CRESCENT_API std::tuple<Tensor, Tensor> stft(const Tensor& x, int64_t sequence_length,
                                              int64_t sequence_stride, int64_t fft_length,
                                              const Window& window = "hann", bool center = true);

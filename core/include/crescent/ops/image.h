@@ -21,15 +21,16 @@ struct ResizeOptions {
 /// Resizes to `size` = {height, width}.
 CRESCENT_API Tensor resize(const Tensor& images, const std::vector<int64_t>& size,
                            const ResizeOptions& options = {});
-/// x of any rank -> output_shape, floating: element i of each axis in spatial_dims moves to scale *
-/// i + translation, with one number per axis. `method` is an interpolation other than "nearest".
+/// Resamples images of any rank to output_shape; the result is floating. Element i of each axis in
+/// spatial_dims moves to scale * i + translation; `scale` and `translation` have one number per
+/// such axis. `method` is an interpolation other than "nearest".
 CRESCENT_API Tensor scale_and_translate(const Tensor& images,
                                         const std::vector<int64_t>& output_shape,
                                         const Tensor& scale, const Tensor& translation,
                                         const std::vector<int>& spatial_dims,
                                         const std::string& method, bool antialias = true);
-/// Padding or cropping in pixels. Along each axis, exactly two of the three numbers must be given;
-/// the third follows.
+/// The amounts of padding or cropping in pixels, and the resulting size. For each axis, exactly two
+/// of the three numbers must be given; the third follows.
 struct Edges {
   std::optional<int64_t> top = {}, left = {}, bottom = {}, right = {};
   std::optional<int64_t> target_height = {}, target_width = {};

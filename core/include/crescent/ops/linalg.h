@@ -22,7 +22,7 @@ CRESCENT_API Tensor pinv(const Tensor& x, std::optional<double> rcond = {});
 
 // -- determinants: square (..., n, n) -> (...)
 CRESCENT_API Tensor det(const Tensor& x);
-/// the sign and the logarithm of the absolute value
+/// the sign of the determinant and the logarithm of its absolute value
 CRESCENT_API std::tuple<Tensor, Tensor> slogdet(const Tensor& x);
 CRESCENT_API Tensor logdet(const Tensor& x);  ///< the logarithm, for positive definite matrices
 

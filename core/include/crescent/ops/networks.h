@@ -8,12 +8,14 @@
 namespace crescent::ops {
 
 // -- normalization
-/// Mean, variance, offset and scale are vectors along the axis, or broadcast with x.
+/// Normalizes x by the given mean and variance, then multiplies by `scale` and adds `offset`. These
+/// four are vectors along the axis, or broadcast with x.
 CRESCENT_API Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
                                         int axis, const Tensor& offset = {},
                                         const Tensor& scale = {}, double epsilon = 0.001);
-/// gamma and beta have the shape of the axes, or are scalars. With rms_scaling, which Keras keeps
-/// for old models, x itself, without its mean subtracted, is divided by the standard deviation.
+/// Normalizes x over the axes. gamma and beta have the shape of the axes, or are scalars. With
+/// rms_scaling, which Keras keeps for old models, x itself, without its mean subtracted, is divided
+/// by the standard deviation.
 CRESCENT_API Tensor layer_normalization(const Tensor& x, const Tensor& gamma = {},
                                         const Tensor& beta = {}, const Axes& axes = {-1},
                                         std::optional<double> epsilon = {},
@@ -45,7 +47,8 @@ CRESCENT_API Tensor sparse_categorical_crossentropy(const Tensor& target, const 
 CRESCENT_API Tensor psnr(const Tensor& x1, const Tensor& x2, double max_val);
 
 // -- alignments (Graves et al., 2006)
-/// target (batch, labels), output (batch, time, classes), lengths (batch).
+/// The connectionist temporal classification loss of each sample: target (batch, labels), output
+/// (batch, time, classes), lengths (batch) -> (batch).
 CRESCENT_API Tensor ctc_loss(const Tensor& target, const Tensor& output,
                              const Tensor& target_length, const Tensor& output_length,
                              int64_t mask_index = 0);
@@ -56,7 +59,7 @@ struct CtcOptions {
   std::optional<int64_t> mask_index = 0;  ///< nullopt: the last class
 };
 /// inputs (batch, time, classes), lengths (batch) -> labels (paths, batch, time), padded with -1,
-/// and their scores (batch, paths).
+/// and the scores of the paths (batch, paths).
 CRESCENT_API std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& lengths,
                                                    const CtcOptions& options = {});
 

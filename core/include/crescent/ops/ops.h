@@ -73,9 +73,10 @@ CRESCENT_API Tensor repeat(const Tensor& x, int64_t n, int axis);  ///< repeats 
 CRESCENT_API Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
 CRESCENT_API Tensor concatenate(std::span<const Tensor> tensors, int axis = 0);
 CRESCENT_API Tensor stack(std::span<const Tensor> tensors, int axis = 0);
-/// Parts of these sizes; split_at (shapes.h) takes the indices at which parts end.
+/// Splits x into parts of these sizes; split_at (shapes.h) takes the indices at which parts end.
 CRESCENT_API Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis);
-/// A size of -1 extends to the end of the axis; axes beyond the given numbers are taken whole.
+/// The part of x that begins at `start` and has this size. A size of -1 extends to the end of the
+/// axis; axes beyond the given numbers are taken whole.
 CRESCENT_API Tensor slice(const Tensor& x, const std::vector<int64_t>& start,
                           const std::vector<int64_t>& size);
 /// Elements [first, last) of one axis with a step; negative positions count from the end.
@@ -84,8 +85,8 @@ CRESCENT_API Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t
 CRESCENT_API Tensor pad(const Tensor& x, const std::vector<int64_t>& before,
                         const std::vector<int64_t>& after, double value = 0);
 CRESCENT_API Tensor flip(const Tensor& x, const std::vector<int>& axes);
-/// Elements along an axis; in the result, the shape of `indices` replaces that axis. Without an
-/// axis, x is flattened. Negative indices count from the end.
+/// The elements at `indices` along an axis; in the result, the shape of `indices` replaces that
+/// axis. Without an axis, x is flattened. Negative indices count from the end.
 CRESCENT_API Tensor take(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis = {});
 /// NumPy's take_along_axis: each index selects an element along the axis; the other axes of x and
 /// `indices` broadcast.
@@ -169,7 +170,7 @@ CRESCENT_API Tensor conv_transpose(const Tensor& x, const Tensor& kernel,
                                    std::vector<int64_t> dilation = {1},
                                    const std::vector<int64_t>& output_padding = {},
                                    DataFormat format = DataFormat::channels_last);
-/// By default the strides equal the window.
+/// The maximum of each window. By default the strides equal the window.
 CRESCENT_API Tensor max_pool(const Tensor& x, std::vector<int64_t> window,
                              std::vector<int64_t> strides = {}, Padding padding = Padding::valid,
                              DataFormat format = DataFormat::channels_last);
@@ -208,7 +209,8 @@ CRESCENT_API GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kern
                            const Tensor& recurrent, const Tensor& bias);
 
 // -- several processes (communicator.h)
-/// The sum, mean, max or min over all processes. Its gradient is that of the sum of their losses.
+/// The sum, mean, max or min over all processes. Its gradient is that of the sum of the losses of
+/// all processes.
 CRESCENT_API Tensor all_reduce(const Tensor& x, ReduceKind kind = ReduceKind::sum);
 
 // -- control flow: the function scan is declared in program.h

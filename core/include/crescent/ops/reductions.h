@@ -62,7 +62,8 @@ CRESCENT_API Tensor nanquantile(const Tensor& x, const Operand& q, const Axes& a
 CRESCENT_API Tensor nanpercentile(const Tensor& x, const Operand& q, const Axes& axes = {},
                                   const std::string& method = "linear", bool keepdims = false);
 
-// -- cumulative products, in the dtype of x unless given; without an axis, of the flattened tensor
+// -- cumulative sums and products, in the dtype of x unless given; without an axis, of the
+// flattened tensor
 CRESCENT_API Tensor cumprod(const Tensor& x, std::optional<int64_t> axis = {},
                             std::optional<DType> dtype = {});
 CRESCENT_API Tensor nancumsum(const Tensor& x, std::optional<int64_t> axis = {},

@@ -6,7 +6,7 @@ namespace crescent::ops {
 
 CRESCENT_API Tensor copy(const Tensor& x);                         ///< copies x to new memory
 inline Tensor ravel(const Tensor& x) { return reshape(x, {-1}); }  ///< x with a single axis
-/// without axes, drops all axes of size 1
+/// Removes these axes, whose size is 1; without axes, all axes of size 1.
 CRESCENT_API Tensor squeeze(const Tensor& x, const Axes& axes);
 /// Inserts axes of size 1; `axes` are their indices in the result.
 CRESCENT_API Tensor expand_dims(const Tensor& x, const Axes& axes);
@@ -24,9 +24,10 @@ CRESCENT_API Tensor vstack(std::span<const Tensor> tensors);
 CRESCENT_API Tensor dstack(std::span<const Tensor> tensors);
 /// x2 after x1 along an axis; without an axis, both are flattened.
 CRESCENT_API Tensor append(const Tensor& x1, const Tensor& x2, std::optional<int64_t> axis = {});
-/// Equal parts; fails if the axis is not divisible. The overload in ops.h takes sizes of parts.
+/// Splits x into equal parts; fails if the axis is not divisible. The overload in ops.h takes the
+/// sizes of the parts.
 CRESCENT_API Tensors split(const Tensor& x, int64_t sections, int axis = 0);
-/// Parts that end before these indices (Keras' split with a list).
+/// Splits x into parts that end before these indices (Keras' split with a list).
 CRESCENT_API Tensors split_at(const Tensor& x, const std::vector<int64_t>& indices, int axis = 0);
 /// NumPy's array_split: parts whose sizes differ by at most 1.
 CRESCENT_API Tensors array_split(const Tensor& x, int64_t sections, int axis = 0);

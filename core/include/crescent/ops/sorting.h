@@ -14,7 +14,7 @@ CRESCENT_API Tensor sort(const Tensor& x, std::optional<int64_t> axis = -1,
 CRESCENT_API Tensor argsort(const Tensor& x, std::optional<int64_t> axis = -1,
                             bool descending = false);
 CRESCENT_API Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis = -1);
-/// For each value, how many of the sorted numbers (n) are below it, or for side "right" not above
+/// For each value, how many of the sorted numbers (n) are below it or, for side "right", not above
 /// it.
 CRESCENT_API Tensor searchsorted(const Tensor& sorted, const Tensor& values,
                                  const std::string& side = "left");
