@@ -98,7 +98,8 @@ typedef struct crescent_value {
   double value;
 } crescent_value;
 
-/// Samples, or a batch of them: inputs, targets and sample weights (or NULL).
+/// Samples, or one batch of samples: the inputs `x`, the targets `y`, and the sample weights (NULL:
+/// none).
 typedef struct crescent_data {
   size_t struct_size;
   const crescent_tensor* const* x;
@@ -108,8 +109,9 @@ typedef struct crescent_data {
   const crescent_tensor* sample_weight;
 } crescent_data;
 
-/// Functions that training calls; any may be NULL. Epochs and batches count from 0. A result other
-/// than 0 ends training after the batch. The names are valid only during the call.
+/// Functions that training calls; any may be NULL. Epochs and batches count from 0. If a function
+/// returns another value than 0, training stops after the batch or epoch that has ended. The names
+/// are valid only during the call.
 typedef struct crescent_progress {
   size_t struct_size;
   void* user;
@@ -177,9 +179,9 @@ CRESCENT_C_API const char* crescent_dtype_name(int dtype);
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_new(int dtype, const int64_t* shape, int rank,
                                                       const void* values, size_t bytes,
                                                       crescent_tensor** result);
-/// A tensor over memory of the caller, without a copy. `release` (or NULL) is called with `user`
-/// once, when nothing needs the memory any more, perhaps by another thread; after an error it is
-/// not called. The address must be a multiple of the element's size.
+/// Makes a tensor over memory of the caller, without a copy. `release` (or NULL) is called with
+/// `user` once, perhaps by another thread, when nothing needs the memory any more; it is not called
+/// after an error. The address must be a multiple of the element's size, for complex64 of 4 bytes.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_wrap(int dtype, const int64_t* shape, int rank,
                                                        void* memory, size_t bytes,
                                                        void (*release)(void* user), void* user,
@@ -238,8 +240,8 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_load(const char* path, const ch
 /// replaced as a whole or not at all.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_save(const crescent_model* model, const char* path,
                                                       const char* options);
-/// Makes a model of {"class_name": "Sequential", "config": ...}, as Keras' model.to_json() writes
-/// it.
+/// Makes a model from the JSON that Keras' model.to_json() writes, {"class_name": "Sequential",
+/// "config": ...}.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_from_json(const char* json,
                                                            crescent_model** result);
 CRESCENT_MAY_FAIL crescent_error* crescent_model_to_json(const crescent_model* model, char** json);
@@ -289,8 +291,9 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_compile(crescent_model* model,
 CRESCENT_MAY_FAIL crescent_error* crescent_model_fit(
     crescent_model* model, const crescent_data* data, const crescent_data* validation,
     const char* options, const crescent_progress* progress, char** history);
-/// Trains on one batch. `values` receives the loss and metrics, as many as it has room for; `count`
-/// is its capacity before, and their number afterwards. Both may be NULL.
+/// Trains on one batch. `values` receives the loss and the metrics, as many as it has room for.
+/// `count` is the capacity of `values` before the call, and the number of the loss and metrics
+/// after it. Both may be NULL.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_train_on_batch(crescent_model* model,
                                                                 const crescent_data* batch,
                                                                 crescent_value* values,

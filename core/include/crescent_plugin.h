@@ -145,8 +145,8 @@ typedef struct crescent_op_class {
                               crescent_tensor** results);
 } crescent_op_class;
 
-/// The table. Its members up to `version` are read from the file before any code of the plugin
-/// runs.
+/// The table that describes a plugin. Its members up to `version` are read from the file before any
+/// code of the plugin runs.
 typedef struct crescent_plugin {
   char magic[16];
   uint32_t struct_size;

@@ -2,7 +2,7 @@
 //
 //   CRESCENT_PLUGIN("acme.scale", "1.0.0") { registry.add<Scale>("Scale"); }
 //
-// Other sources of the library register theirs by CRESCENT_REGISTER (registration.h).
+// Other sources of the library register their classes by CRESCENT_REGISTER (registration.h).
 //
 // The macro exports one data object, the stamp (stamp.h), so that the loader can read name,
 // versions, compiler and headers from the file before any code of the library runs. setup() fills a

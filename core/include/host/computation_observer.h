@@ -16,8 +16,8 @@ class CRESCENT_API ComputationObserver {
   ComputationObserver();
   virtual ~ComputationObserver();
   ComputationObserver(const ComputationObserver&) = delete;
-  /// Called when the function is compiled and has read its variables. `variables`, which the
-  /// function reads and may write, are valid until end().
+  /// Called before the computation, when the function has been compiled and has read its variables.
+  /// `variables`, which the function reads and may write, are valid until end().
   virtual void begin(std::span<const Program::Binding> variables) noexcept = 0;
   /// Called after the computation, whether it succeeded or failed.
   virtual void end() noexcept = 0;

@@ -85,9 +85,9 @@ template <class... Pieces>
   raise_error(concat(pieces...), layer);
 }
 
-/// Describes the exception that is being handled, of whatever type, for outermost handlers:
-/// "std::out_of_range: ...", "not enough memory", "an exception of type int"; the message alone of
-/// an Error.
+/// Describes the exception that is being handled, for outermost handlers: the message of an Error;
+/// for other types a text such as "std::out_of_range: ...", "not enough memory" or "an exception of
+/// type int".
 CRESCENT_API std::string exception_text();
 
 /// Returns `text` in a form that is safe to print on a terminal: control characters other than new

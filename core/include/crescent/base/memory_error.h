@@ -1,10 +1,11 @@
-// The error of memory that is not there.
+// The error for memory that cannot be allocated.
 #pragma once
 #include "crescent/base/error.h"
 
 namespace crescent {
 
-/// Thrown when the values of a tensor find no memory; the message says how many bytes were wanted.
+/// Thrown if the memory for the values of a tensor cannot be allocated; the message gives the
+/// number of bytes.
 class CRESCENT_API MemoryError : public Error {
  public:
   using Error::Error;

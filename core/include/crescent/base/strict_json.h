@@ -1,4 +1,4 @@
-// JSON for programs that read no more than the standard has. Files of Keras are written by to_json
+// JSON for programs that read only what the standard defines. Files of Keras are written by to_json
 // (value.h), as Python writes them.
 #pragma once
 #include <string>

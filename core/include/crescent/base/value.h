@@ -71,8 +71,8 @@ class CRESCENT_API Dict {
 };
 
 /// The copy and move members and the destructor are defined in core, and so are those of other
-/// types that describe options (Field, ClassInfo, ...). When they were inline, they made up most of
-/// a plugin's code and compile time.
+/// types that describe options (Field, ClassInfo, ...). If they were inline, they would make up
+/// most of a plugin's code and compile time.
 class CRESCENT_API Value {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, list, dict, object };

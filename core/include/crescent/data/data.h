@@ -101,7 +101,7 @@ CRESCENT_API void swap_elements(std::byte* data, size_t bytes, size_t width);
 CRESCENT_API std::shared_ptr<Storage> boolean_storage(std::shared_ptr<Storage> file);
 /// Replaces every nonzero byte by 1, as kernels expect the bytes of a bool tensor.
 CRESCENT_API void normalize_booleans(std::byte* data, size_t bytes);
-/// The array as a tensor over the mapped file, without a copy. Returns a null tensor if the file
+/// The array as a tensor over the mapped file, without a copy. Returns an empty Tensor if the file
 /// holds the values in another form than memory does, or cannot be mapped.
 CRESCENT_API Tensor map_array(const Tensor& in_file);
 /// Fails if the file of a mapped array has become shorter or could not be read, so that zeros may

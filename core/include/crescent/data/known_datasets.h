@@ -48,7 +48,7 @@ CRESCENT_API std::pair<WordSequences, WordSequences> load_imdb(const std::string
 CRESCENT_API std::pair<WordSequences, WordSequences> load_reuters(
     const std::string& path = "reuters.npz", double test_split = 0.2, int64_t seed = 113,
     const WordOptions& options = {});
-/// Returns a dictionary that maps each word to its number.
+/// Returns a dictionary that maps each word of load_imdb() to its number.
 CRESCENT_API Value imdb_word_index(const std::string& path = "imdb_word_index.json");
 /// Returns a dictionary that maps each word of load_reuters() to its number.
 CRESCENT_API Value reuters_word_index(const std::string& path = "reuters_word_index.json");

@@ -19,9 +19,9 @@ struct SplitOptions {
   Tensor stratify = {};  ///< a label for each row; both parts get the same fraction of every class
 };
 
-/// Splits arrays (rows, ...) into those of the training rows and those of the test rows, the
-/// fraction `share` of the rows, rounded. Fails unless 0 < share < 1, all arrays have the same
-/// number of rows, and neither part is empty.
+/// Splits arrays (rows, ...) into arrays of the training rows and arrays of the test rows. The
+/// fraction `share` of the rows, rounded to a whole number, are test rows. Fails unless 0 < share <
+/// 1, all arrays have the same number of rows, and neither part is empty.
 CRESCENT_API std::pair<Tensors, Tensors> split_arrays(const Tensors& arrays, double share = 0.25,
                                                       const SplitOptions& options = {});
 

@@ -185,8 +185,8 @@ struct WindowOptions {
 /// The windows of elements, whose parts are stacked along a new first axis. Fails, naming the
 /// element, if the parts of a window have different shapes or dtypes.
 CRESCENT_API StreamPtr batch(StreamPtr source, const WindowOptions& options);
-/// Batches of `size` elements, the last one of the rest. The first tensor of each element is padded
-/// with zeros, along its first axis, to the longest of the batch.
+/// Batches of `size` elements; the last batch may have fewer. The first tensor of each element is
+/// padded with zeros, along its first axis, to the longest of the batch.
 CRESCENT_API StreamPtr padded_batch(StreamPtr source, int64_t size);
 /// The rows of batches as elements; the inverse of batch().
 CRESCENT_API StreamPtr unbatch(StreamPtr source);

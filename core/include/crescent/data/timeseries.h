@@ -20,8 +20,8 @@ struct TimeseriesOptions {
 
 /// A stream of windows (sequence_length, ...) of `data` (rows, ...), each with the target of the
 /// window's first row if there are targets (rows, ...); batches have an additional first axis. Data
-/// may stay in files (open_array), from which a window is read when a cursor comes to it. Fails
-/// with Keras' messages for numbers out of range, and if no window fits.
+/// may stay in files (open_array), from which a window is read when a cursor reaches it. Fails with
+/// Keras' messages for numbers out of range, and if no window fits.
 CRESCENT_API StreamPtr timeseries_dataset_from_array(const Tensor& data, const Tensor& targets,
                                                      int64_t sequence_length,
                                                      const TimeseriesOptions& options = {});

@@ -30,9 +30,9 @@ struct WordOptions {
   int64_t index_from = 3;  ///< added to the rank of each word
 };
 
-/// Makes sequences of `values`, the concatenated words of all texts, int64, `lengths`, the number
-/// of words of each text, int64, and `labels`, one per text, and shuffles them by `random`. Fails
-/// unless there are as many labels as texts.
+/// Makes the sequences of texts and shuffles them by `random`. `values` (int64) are the word
+/// numbers of all texts, concatenated; `lengths` (int64) are the numbers of words of the texts;
+/// `labels` are one label per text. Fails unless there are as many labels as texts.
 CRESCENT_API WordSequences shuffled_sequences(const Tensor& values, const Tensor& lengths,
                                               const Tensor& labels, NumpyRandom& random);
 /// Adds index_from to words, inserts start_char and removes texts that are too long. Fails if no

@@ -232,7 +232,7 @@ class CRESCENT_API Layer : public Configurable {
   /// Adds a weight with the initializer, regularizer and constraint that the user chose.
   Variable add_weight(const std::string& name, const Shape& shape, const WeightRules& rules,
                       bool autocast = true);
-  void add_loss(const Tensor& value);  ///< `value` is a scalar
+  void add_loss(const Tensor& value);  ///< adds a scalar to the loss of training
   void add_update(const Variable& variable, const Tensor& value);
   /// Adds a metric that averages `value` over batches (a Mean).
   void add_metric(const Tensor& value, const std::string& name);

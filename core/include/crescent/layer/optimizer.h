@@ -14,8 +14,8 @@
 namespace crescent {
 
 /// Makes assignments to variables conditional. The constructor remembers their values; finish()
-/// restores these values where the bool scalar `on` is false. Without `on`, assignments always
-/// stay.
+/// restores these values if the bool scalar `on` is false. If `on` is an empty Tensor, assignments
+/// always stay.
 class CRESCENT_API ConditionalUpdate {
  public:
   ConditionalUpdate(Tensor on, Variables variables);

@@ -1,6 +1,6 @@
-// Base classes of activations, initializers, losses, metrics, optimizers and schedules, a header
-// each. Each is a kind in the registry; plugins derive from them and describe their options
-// (schema.h). All arithmetic uses ops and is therefore traced into the compiled step.
+// Base classes of activations, initializers, losses, metrics, optimizers and schedules, with one
+// header for each. Each base class is a kind in the registry; plugins derive from it and describe
+// their options (schema.h). All arithmetic uses ops and is therefore traced into the compiled step.
 #pragma once
 #include <string>
 #include <string_view>

@@ -261,9 +261,9 @@ class CRESCENT_API StepLock {
   const Model& model_;
 };
 
-/// A graph of layers from inputs to outputs. Nodes are in topological order; values are addressed
-/// by slots that are computed once. Nested inputs and outputs are in the order of their structure;
-/// entries of a dictionary have its keys as names.
+/// A graph of layers from inputs to outputs. Nodes are in topological order; each tensor of the
+/// graph has a number (slot), which is assigned once. Nested inputs and outputs are in the order of
+/// their structure; entries of a dictionary have its keys as names.
 class CRESCENT_API Functional : public Model {
  public:
   static void describe(Schema<Functional>& s);

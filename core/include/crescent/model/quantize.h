@@ -12,7 +12,8 @@
 
 namespace crescent {
 
-/// "int8" or "int4"; nullopt for a layer that computes in floating point.
+/// The mode in which the layer is quantized, "int8" or "int4"; nullopt for a layer that computes in
+/// floating point.
 CRESCENT_API std::optional<std::string> quantization_mode(const Layer& layer);
 
 struct QuantizeOptions {

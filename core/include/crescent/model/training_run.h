@@ -64,7 +64,8 @@ class CRESCENT_API TrainingRun final : public Object {
   /// run are kept. A snapshot from Model::run_state has no weights: it belongs to the model that
   /// was saved and loaded with it.
   void restore(const Value& snapshot);
-  /// Write the snapshot to a file and read it; the format of the file must hold arrays.
+  /// save() writes the snapshot to a file, load() restores it from a file; the format must hold
+  /// arrays.
   void save(const std::string& path) const;
   void load(const std::string& path);
 

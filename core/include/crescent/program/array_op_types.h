@@ -73,13 +73,13 @@ CRESCENT_OP(Distances, "operations.distances")
   CRESCENT_FIELDS()
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (sorted, values) -> for each value, how many sorted numbers are below it; if `right`, not above
-/// it.
+/// (sorted, values) -> for each value, how many sorted numbers are below it or, if `right`, not
+/// above it.
 CRESCENT_OP(Searchsorted, "operations.searchsorted")
   bool right = false;
   CRESCENT_FIELDS(right)
 };
-/// (values, set) -> whether each value is in the set.
+/// (values, set) -> whether each value is in the set or, if `invert`, is not in it.
 CRESCENT_OP(Isin, "operations.isin")
   bool invert = false;
   CRESCENT_FIELDS(invert)

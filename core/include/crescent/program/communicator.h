@@ -30,8 +30,8 @@ class CRESCENT_API Communicator : public Plain {
   /// Returns `value` of each process, in the order of ranks, so that all processes can make the
   /// same decision.
   virtual std::vector<double> all_gather(double value);
-  /// `data` contains the parts of all processes one after another, `bytes[rank]` bytes of each, of
-  /// which this process has filled in its own; fills in the parts of the others.
+  /// Fills in the parts of the other processes in `data`. It contains the parts of all processes in
+  /// the order of ranks, `bytes[rank]` bytes of each; this process has filled in its own part.
   virtual void gather(void* data, const std::vector<size_t>& bytes);
   /// Returns when all processes have called barrier().
   virtual void barrier();
@@ -63,8 +63,8 @@ CRESCENT_API std::shared_ptr<Communicator> communicator();
 /// Sets the communicator for programs and training runs that begin after the call; null means
 /// "single".
 CRESCENT_API void set_communicator(std::shared_ptr<Communicator> communicator);
-/// Makes and sets the communicator with this name. An unknown name is searched for as that of a
-/// plugin.
+/// Makes and sets the communicator with this name. For an unknown name, a plugin with that name is
+/// searched for.
 CRESCENT_API void use_communicator(std::string_view name, const Dict& options = {});
 
 }  // namespace crescent

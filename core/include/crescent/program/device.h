@@ -49,16 +49,15 @@ struct ProfileRow {
 class CRESCENT_API Executable {
  public:
   virtual ~Executable();
-  /// Runs the program once. Any thread may call it, and several may at once: they take turns unless
-  /// the executable can run beside itself. Tensors belong to the caller: no reference to them is
-  /// kept after the run. `inputs` follow Program::inputs. `variables` follow Program::variables and
-  /// are written in place; a run that throws writes none. `outputs` are allocated by the caller
-  /// with the specs of Program::outputs. All are in Device::memory(); if that is host memory,
-  /// inputs may be in any memory (Tensor::raw()). A run does not allocate. It calls
-  /// Storage::bump_version for storages that it writes. Values computed from variables that are
-  /// only read may be cached for later runs while the contents() of these variables are equal.
-  /// Several threads may call it at once, with different outputs and no variable that one of them
-  /// writes.
+  /// Runs the program once. Any thread may call it. Several threads may call it at once, with
+  /// different outputs and no variable that one of them writes; they take turns unless the
+  /// executable can run beside itself. Tensors belong to the caller: no reference to them is kept
+  /// after the run. `inputs` follow Program::inputs. `variables` follow Program::variables and are
+  /// written in place; a run that throws writes none. `outputs` are allocated by the caller with
+  /// the specs of Program::outputs. All are in Device::memory(); if that is host memory, inputs may
+  /// be in any memory (Tensor::raw()). A run does not allocate. It calls Storage::bump_version for
+  /// storages that it writes. Values computed from variables that are only read may be cached for
+  /// later runs while the contents() of these variables are equal.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values
@@ -74,7 +73,7 @@ class CRESCENT_API Executable {
   /// in host memory, which are valid only during the call. The call is on the thread of run().
   using Watcher = std::function<void(int value, const std::string& kernel, const void* bytes)>;
   /// Sets a function that is called after each instruction of a run for every result that is
-  /// complete in memory, and that the executable keeps until it is replaced; an empty function
+  /// complete in memory. The executable keeps the function until another is set; an empty function
   /// removes it. Returns false when the device does not support watchers.
   virtual bool watch(Watcher watcher);
 };
@@ -121,7 +120,8 @@ CRESCENT_API Device& device();
 /// The cpu device, which also computes ops that other devices have no kernel for.
 CRESCENT_API Device& host_device();
 /// Sets the device in use and its options; options that are not given keep their values. There is
-/// one device of each name, made on first use. An unknown name is searched for as that of a plugin.
+/// one device of each name, made on first use. For an unknown name, a plugin with that name is
+/// searched for.
 CRESCENT_API Device& set_device(std::string_view name, const Dict& options = {});
 
 }  // namespace crescent

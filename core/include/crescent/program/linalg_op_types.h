@@ -11,7 +11,7 @@ CRESCENT_OP(Solve, "solve")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
 };
-/// As Solve, for a triangular a, of which the other triangle is ignored.
+/// (a, b) -> x with a x = b for a triangular a, lower if `lower`; the other triangle is ignored.
 CRESCENT_OP(TriangularSolve, "tri_solve")
   bool lower = false;
   CRESCENT_FIELDS(lower)

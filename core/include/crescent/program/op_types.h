@@ -216,7 +216,8 @@ CRESCENT_OP(Matmul, "matmul")
   CRESCENT_FIELDS(transpose_a, transpose_b)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // sums without terms, 8-bit integers
+  /// Decomposes sums without terms and products of 8-bit integers; returns none for others.
+  Tensors decompose(std::span<const Tensor>) const override;
 };
 
 /// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.

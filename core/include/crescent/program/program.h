@@ -90,9 +90,9 @@ class CRESCENT_API ProgramScope {
 
 /// A compiled function (tf.function): traced and compiled once per signature of the inputs. Copies
 /// are handles to the same function. It keeps its body, and the body's captures, until the last
-/// handle is gone. Several threads may call it: programs without effects run side by side, others,
-/// which write variables for example, alone; the body is traced on the thread of the call that
-/// needs it.
+/// handle is gone. Several threads may call it: programs without effects run side by side; a
+/// program with effects, such as writing variables, runs alone. The body is traced on the thread of
+/// the call that needs it.
 class CRESCENT_API Function {
  public:
   using Body = std::function<Tensors(const Tensors&)>;

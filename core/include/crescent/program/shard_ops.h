@@ -25,8 +25,8 @@ CRESCENT_OP(ShardConcat, "shard_concat")
   Tensors vjp(const Vjp&) const override;
 };
 /// (x of shard 0, x of shard 1, ...) -> their sum, maximum or minimum, in every process. The result
-/// for the shards [a, b) combines the results for the first and the second half of them, so that
-/// the order of additions does not depend on which process has computed which shard.
+/// for the shards [a, b) combines the results for the first and the second half of these shards, so
+/// that the order of additions does not depend on which process has computed which shard.
 CRESCENT_OP(ShardReduce, "shard_reduce")
   ReduceKind kind{};
   CRESCENT_FIELDS(kind)

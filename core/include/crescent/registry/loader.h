@@ -26,8 +26,8 @@ CRESCENT_API PluginRecord load_plugin_by_name(const std::string& name);
 /// The folders of $CRESCENT_PLUGIN_PATH, the folder of the user and the installed one; folders to
 /// which other users may write are left out.
 CRESCENT_API std::vector<std::string> plugin_search_path();
-/// The loaded, indexed, found and refused plugins. Libraries on the search path that were never
-/// seen are tried in processes of their own, unless their files or stamps already refuse them.
+/// The loaded, indexed, found and refused plugins. A library on the search path that was never seen
+/// is tried in a process of its own, unless its file or its stamp is refused before.
 CRESCENT_API std::vector<PluginRecord> list_plugins();
 /// Loads every library of `directory` and writes index.json, which maps class names to libraries;
 /// the build calls it.

@@ -7,7 +7,8 @@
 
 namespace crescent {
 
-/// Ends the process with a line that names both sides, unless the library has these headers.
+/// Ends the process unless the library was built with headers of this hash (CRESCENT_HEADERS_HASH);
+/// the line that it prints names both hashes.
 CRESCENT_API void require_matching_headers(uint64_t headers);
 
 namespace detail {

@@ -347,8 +347,8 @@ class Schema : public SchemaBuilder {
     Argument argument{std::move(name), std::move(doc), std::move(default_value), {}, true};
     return data_.arguments.push_back(std::move(argument)), *this;
   }
-  /// Declares that an input can also be given by name; a list under this name also gives the inputs
-  /// after it.
+  /// Declares that an input can also be given by name. A list under this name gives this input and
+  /// those after it.
   Schema& input(std::string name, int index, std::string doc) {
     data_.arguments.push_back({std::move(name), std::move(doc), {}, index, true});
     return *this;
@@ -365,7 +365,7 @@ class Schema : public SchemaBuilder {
   template <class>
   friend class Schema;  // calls begin_base() and end_base()
 
-  /// Computes an offset from addresses in memory without an object, which is never accessed.
+  /// Computes an offset from addresses in memory that holds no object and is never accessed.
   template <class Member, class Owner>
   [[gnu::no_sanitize("undefined")]] static std::ptrdiff_t offset_of(Member Owner::*member) {
     alignas(T) char memory[sizeof(T)];

@@ -1,4 +1,4 @@
-// Crashes: the line that a process leaves when a signal such as SIGSEGV ends it.
+// Crashes: the line that a process prints when a signal such as SIGSEGV ends it.
 #pragma once
 #include <string_view>
 

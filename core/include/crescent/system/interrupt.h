@@ -35,10 +35,9 @@ inline void clear_interrupt() { Interruption::current()->clear(); }
 /// is "interrupted while " followed by `doing`, such as "elements of a dataset were made".
 CRESCENT_API void heed_interruption(std::string_view doing);
 
-/// The extent of one interruptible operation. Fit, evaluate, predict and loading open one; a caller
-/// that does several of these, or prepares data, as one operation opens one around them. The
-/// outermost scope of a thread clears a pending request when it begins; inner scopes leave a
-/// request pending for it.
+/// The extent of one interruptible operation. Fit, evaluate, predict and loading open a scope; a
+/// caller that does several of these, or prepares data, as one operation opens a scope around them.
+/// The outermost scope of a thread clears a pending request when it begins; inner scopes do not.
 class CRESCENT_API InterruptScope {
  public:
   InterruptScope();

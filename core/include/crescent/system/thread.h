@@ -7,9 +7,9 @@
 
 namespace crescent {
 
-/// Starts a thread that runs `work`. When the system refuses, as beyond a limit of processes, the
-/// result is not joinable; the caller must then do with fewer threads, or run `work` itself. The
-/// first refusal prints a warning.
+/// Starts a thread that runs `work`. If the system refuses, for example because of a limit of
+/// processes, the result is not joinable; the caller must then do with fewer threads, or run `work`
+/// itself. The first refusal prints a warning.
 [[nodiscard]] CRESCENT_API std::thread start_thread(std::function<void()> work);
 
 }  // namespace crescent

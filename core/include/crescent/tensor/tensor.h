@@ -120,7 +120,7 @@ CRESCENT_API std::string to_text(const Shape& shape);
 /// begins with `what`.
 CRESCENT_API Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what);
 
-CRESCENT_CODEC(Shape);  // list of integers and nulls
+CRESCENT_CODEC(Shape);  // a list of integers, with null for an unknown dim
 CRESCENT_CODEC(DType);
 
 struct TensorSpec {
@@ -228,7 +228,7 @@ class CRESCENT_API Storage {
   static void copy_bytes(void* target, const void* source, size_t count);
   void move_to_host();
 
-  /// copy of the bytes in another memory, made when version was copied_at_
+  /// copy of the bytes in another memory, made when writes_ was copied_at_
   mutable std::shared_ptr<Storage> copy_;
   mutable uint64_t copied_at_ = 0;
   const uint64_t number_;
@@ -302,9 +302,9 @@ class CRESCENT_API Tensor {
     check_type(DTypeOf<T>::value);
     return static_cast<const T*>(raw());
   }
-  /// A pointer for filling a new tensor. A variable that is assigned the tensor gets its own copy
-  /// of the memory, and so does a variable whose value() the tensor is, before the next compiled
-  /// program. Later writes through the pointer therefore do not reach a variable.
+  /// A pointer for filling a new tensor. Later writes through the pointer do not reach a variable:
+  /// a variable that is assigned the tensor gets its own copy of the memory, and a variable whose
+  /// value() is the tensor gets one before the next compiled program.
   template <class T>
   T* mutable_data() {
     check_type(DTypeOf<T>::value);

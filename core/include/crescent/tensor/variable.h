@@ -47,14 +47,14 @@ class CRESCENT_API Variable {
   void assign_sub(const Tensor& delta) const;
   const void* id() const { return state_.get(); }
 
-  /// The tensor that a compiled program reads, in the memory of its device (null: host memory), to
-  /// which the variable moves. If a pointer for writing to its memory was given away, the memory is
-  /// copied first. Hence values change only by assign() and by programs, and contents() identifies
-  /// them.
+  /// Moves the variable's value to the memory of a device (null: host memory) and returns the
+  /// tensor there, which a compiled program reads. If a pointer for writing to its memory was given
+  /// away, the memory is copied first. Hence values change only by assign() and by programs, and
+  /// contents() identifies them.
   Tensor device_value(Memory* memory) const;
-  /// The tensor that a compiled step writes in place, in the memory of its device. If other tensors
-  /// share its storage, the storage is copied first, so a tensor that a user took from value()
-  /// keeps its values.
+  /// As device_value(), for a tensor that a compiled step writes in place. If other tensors share
+  /// its storage, the storage is copied first, so a tensor that a user took from value() keeps its
+  /// values.
   Tensor writable_value(Memory* memory) const;
   /// Whether no other tensor shares the memory of the value, so that code that replaces all of it
   /// may write there.
