@@ -5,10 +5,11 @@
 namespace crescent::c {
 
 /// Makes the C error for the C++ exception that is being handled; must be called in a catch
-/// handler.
+/// handler. The message of an ArgumentError gets the name of the C function, `function`.
 crescent_error* current_error(const char* function) noexcept;
 
-/// Makes an error with this message on behalf of a plugin.
+/// Makes an error with this message and the code CRESCENT_ERROR_FAILED, for a callback of a plugin
+/// to return; plugins call it as crescent_host.error_new.
 crescent_error* new_error(const char* message) noexcept;
 /// Throws the error as an exception and frees it; does nothing for NULL.
 void throw_if(crescent_error* error);

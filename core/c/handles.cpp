@@ -7,7 +7,7 @@
 namespace crescent::c {
 namespace {
 
-constexpr uintptr_t kKinds = 16;
+constexpr uintptr_t kMaxKinds = 16;
 
 struct HandleTable {
   std::shared_mutex mutex;
@@ -22,7 +22,7 @@ HandleTable& table() {
 }
 
 bool is_of_kind(uintptr_t number, HandleKind kind) {
-  return number % kKinds == static_cast<uintptr_t>(kind);
+  return number % kMaxKinds == static_cast<uintptr_t>(kind);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ bool is_of_kind(uintptr_t number, HandleKind kind) {
 uintptr_t add_handle(HandleKind kind, std::shared_ptr<void> object) {
   HandleTable& handles = table();
   const std::unique_lock lock(handles.mutex);
-  const uintptr_t number = (handles.last + 1) * kKinds + static_cast<uintptr_t>(kind);
+  const uintptr_t number = (handles.last + 1) * kMaxKinds + static_cast<uintptr_t>(kind);
   handles.objects.emplace(number, std::move(object));
   ++handles.last;
   return number;
@@ -48,7 +48,7 @@ std::shared_ptr<void> find_handle(HandleKind kind, const void* handle) {
 void remove_handle(HandleKind kind, const void* handle) {
   const auto number = reinterpret_cast<uintptr_t>(handle);
   if (!is_of_kind(number, kind)) return;
-  // destroyed after `lock`, because its destructor may call functions of this file
+  // `object` is destroyed after `lock`, because its destructor may call functions of this file
   std::shared_ptr<void> object;
   HandleTable& handles = table();
   const std::unique_lock lock(handles.mutex);

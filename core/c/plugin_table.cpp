@@ -38,16 +38,16 @@ Tensors ReturnedTensors::tensors(size_t count) const {
 
 SpecList::SpecList(size_t capacity) : specs_(capacity) {
   for (crescent_spec& each : specs_) each.struct_size = sizeof each;
-  point();
+  fill_pointers();
 }
 
 SpecList::SpecList(std::span<const TensorSpec> specs) : SpecList(specs.size()) {
   for (size_t i = 0; i < specs.size(); ++i) give_spec(specs[i], nullptr, &specs_[i]);
 }
 
-void SpecList::point() {
+void SpecList::fill_pointers() {
   for (crescent_spec& each : specs_) {
-    places_.push_back(&each);
+    readable_.push_back(&each);
     writable_.push_back(&each);
   }
 }

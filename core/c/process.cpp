@@ -1,4 +1,5 @@
-// Functions that concern the whole process: versions, errors, seed, device, plugins, interruption.
+// Functions that concern the whole process: versions, the warning handler, the seed, the device,
+// plugins, interruption.
 #include <atomic>
 #include <mutex>
 

@@ -7,7 +7,7 @@ namespace {
 
 crescent_layer* as_layer(uintptr_t handle) { return reinterpret_cast<crescent_layer*>(handle); }
 
-/// Reads and writes an option of a TableLayer; the type of the option is that of its default value.
+/// Reads and writes an option of a TableLayer. The option has the type of its default value.
 class OptionAccess final : public FieldAccess {
  public:
   OptionAccess(std::string name, Value default_value)
@@ -49,8 +49,8 @@ Field field_of(const crescent_option& given) {
   return field;
 }
 
-/// Adds an option to the schema; fails if the schema already has an option of this name, such as
-/// one that all layers have.
+/// Adds an option to the schema. Fails if the schema already has an option of this name, for
+/// example one of the options that all layers have.
 void add_option(SchemaData& schema, Field field) {
   for (const Field& each : schema.fields)
     if (each.name == field.name)

@@ -1,4 +1,4 @@
-// Ops whose class is in a C table, and the functions of cr.ops that apply them.
+// Ops whose classes come from a C table, and the functions of cr.ops that apply them.
 #include <algorithm>
 
 #include "crescent/layer/operation.h"
@@ -11,7 +11,7 @@ namespace {
 
 struct OpClass {
   crescent_op_class table;
-  std::string name;  ///< full name, with that of the plugin: "acme.ops.softcap"
+  std::string name;  ///< the names of the plugin and of the op: "acme.ops.softcap"
 };
 
 /// The crescent_buffer structs that describe the inputs or the results of the compute callback.
@@ -28,9 +28,9 @@ struct Buffers {
   std::vector<crescent_buffer*> pointers;
 };
 
-/// Returns the specs that the infer callback gave; fails if there are none, or if one has dtype
-/// string or an unknown size although all input shapes are known, because compute could not fill in
-/// such a result.
+/// Returns the specs that the infer callback gave. Fails if there are none, if one has the dtype
+/// string, or if one has an unknown size although all input shapes are known: compute could not
+/// fill in such a result.
 TensorSpecs checked_results(std::span<const TensorSpec> inputs, TensorSpecs results) {
   if (results.empty()) fail("its infer gave no results");
   const bool known = std::all_of(inputs.begin(), inputs.end(),

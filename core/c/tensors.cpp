@@ -1,5 +1,5 @@
-// Tensors in the C interface: making them of values and reading their values, with and without a
-// copy, files of arrays, and calls of functions of cr.ops.
+// Tensors in the C interface: making them from values, with or without a copy, reading their
+// values, files of arrays, and calls of functions of cr.ops.
 #include <algorithm>
 #include <cstring>
 
@@ -63,7 +63,8 @@ void check_address(const void* memory, const TensorSpec& spec) {
     refuse("'memory' is not at a multiple of ", step, " bytes");
 }
 
-/// A copy in memory of a tensor in a file; other tensors are returned unchanged.
+/// Returns a copy in memory of a tensor whose values are in a file; returns other tensors
+/// unchanged.
 Tensor in_memory(const Tensor& tensor) { return tensor.in_memory() ? tensor : tensor.clone(); }
 
 /// Converts a list of C strings; fails if one of them is NULL.

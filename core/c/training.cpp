@@ -45,7 +45,7 @@ void give_values(ModelObject& object, const NamedValues& found, crescent_value* 
   *count = found.size();
 }
 
-/// Calls the functions of crescent_progress.
+/// Calls the functions of the crescent_progress that the caller gave to crescent_model_fit().
 class ProgressCallback final : public Callback {
  public:
   explicit ProgressCallback(const crescent_progress& progress) : progress_(progress) {}
@@ -87,9 +87,9 @@ Dict fit_options(const char* json, const Samples& samples, const crescent_data* 
   Dict options = quiet(options_of(json));
   if (samples.weight) options.set("sample_weight", boxed_tensor(samples.weight));
   if (validation) {
-    const Samples held = samples_of(validation, "validation");
-    List list{boxed_tensors(held.x), boxed_tensors(held.y)};
-    if (held.weight) list.push_back(boxed_tensor(held.weight));
+    const Samples held_out = samples_of(validation, "validation");
+    List list{boxed_tensors(held_out.x), boxed_tensors(held_out.y)};
+    if (held_out.weight) list.push_back(boxed_tensor(held_out.weight));
     options.set("validation_data", std::move(list));
   }
   if (progress)
