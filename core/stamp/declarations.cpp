@@ -17,8 +17,8 @@ bool contains(Tokens tokens, std::string_view text) {
   return std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) { return is(t, text); });
 }
 
-/// Whether the word is a type or a part of one, such as "unsigned". As last word of a parameter, it
-/// is not the parameter's name.
+/// Whether the word is a type or a part of a type, such as "unsigned". If such a word ends a
+/// parameter, it is not the parameter's name.
 bool is_word_of_type(std::string_view word) {
   static constexpr std::array<std::string_view, 16> kWords = {
       "auto", "bool",  "char",   "class",    "const",    "double", "float",    "int",
@@ -30,8 +30,8 @@ bool is_name(const Token& token) {
   return token.kind == TokenKind::identifier && !is_word_of_type(token.text);
 }
 
-/// Whether the last token of a parameter without its default value is the name of the parameter,
-/// because a type precedes it.
+/// Whether a parameter, given without its default value, ends with its name. It does if a type
+/// precedes the last token.
 bool ends_with_name(Tokens parameter) {
   if (parameter.size() < 2 || !is_name(parameter.back())) return false;
   const Token& before = parameter[parameter.size() - 2];
@@ -62,8 +62,8 @@ void append(std::string& to, Tokens tokens) {
   for (const Token& token : tokens) to += token.text + "\n";
 }
 
-/// Appends the parameters in brackets without their names. If it is not clear whether a comma
-/// separates parameters or template arguments, the names around it stay.
+/// Appends the tokens of a parameter list without the names of parameters. If it is not clear
+/// whether a comma separates parameters or template arguments, the names before and after it stay.
 void append_parameters(std::string& to, Tokens list) {
   size_t first = 0, end_of_type = 0;
   bool has_default = false;

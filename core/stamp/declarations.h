@@ -1,14 +1,14 @@
-// The parts of a header that can make a plugin fail that was built with another version of the
-// header: its tokens, without comments, white space, includes and the names of parameters of
-// functions that are only declared.
+// The tokens of a header whose change can make a plugin fail that was built with an earlier version
+// of the header: all but comments, white space, includes, and the names of parameters of functions
+// that are only declared.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace crescent::stamp {
 
-/// Returns these tokens, one in each line. A header may be replaced by another with the same result
-/// without rebuilding plugins. If it is not certain that a name is that of a parameter, the name is
+/// Returns these tokens, one in each line. If the result for a changed header is the same, plugins
+/// need not be rebuilt. If it is not certain that a name is that of a parameter, the name is
 /// included.
 std::string declarations(std::string_view header);
 

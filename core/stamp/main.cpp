@@ -1,5 +1,5 @@
 // crescent-stamp FOLDER OUTPUT: writes a header with a hash of the declarations in the headers of
-// the folder. A file whose content would stay the same is not written.
+// FOLDER to the file OUTPUT, unless the file has this content already.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -24,7 +24,7 @@ void mix(uint64_t& hash, std::string_view text) {
 }
 
 uint64_t hash_of(const fs::path& folder) {
-  std::map<std::string, fs::path> headers;  // keys are names
+  std::map<std::string, fs::path> headers;  // by path within the folder
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".h")
       headers.emplace(fs::relative(entry.path(), folder).generic_string(), entry.path());
