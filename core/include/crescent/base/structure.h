@@ -41,7 +41,8 @@ CRESCENT_API bool is_deep(const Value& structure);
 /// structure (is_deep) the path to each tensor with slashes: "first", "rest/0", "rest/1".
 CRESCENT_API std::vector<std::string> names_in_data(const Value& structure,
                                                     std::vector<std::string> names);
-/// Whether a list or a dictionary in `data` contains another one that is_leaf() does not accept.
+/// Whether a list or a dictionary in `data` contains another list or dictionary that is_leaf() does
+/// not accept.
 CRESCENT_API bool is_deep(const Value& data, bool (*is_leaf)(const Value&));
 /// The leaves of deep data in the order of `names` (as names_in_data() gives them), or in the order
 /// of the data when `names` is empty. Fails when the data are nested in another way.

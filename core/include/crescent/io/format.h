@@ -51,8 +51,8 @@ class CRESCENT_API ReadsArrays {
   /// Returns the same array without reading its values: fit, evaluate and predict read its rows
   /// when they need them.
   virtual Tensor open_array(const std::string& path, const std::string& name) = 0;
-  /// Reads all arrays of the file from a single state of it, even when another process replaces the
-  /// file meanwhile. The default, for formats whose files hold one array, names that array "".
+  /// Reads all arrays from one version of the file, even when another process replaces the file
+  /// meanwhile. The default, for formats whose files hold one array, names that array "".
   virtual NamedTensors read_arrays(const std::string& path);
 };
 
@@ -79,8 +79,8 @@ class CRESCENT_API ReadsTables {
   virtual Table read_table(const std::string& path, const Dict& options) = 0;
 };
 
-/// Translates configurations of models between those that other programs write and the form that
-/// core reads and writes (model.h).
+/// Translates configurations of models between the forms that other programs write and the form
+/// that core reads and writes (model.h).
 class CRESCENT_API TranslatesConfigs {
  public:
   static constexpr const char* kAbility = "translate configurations";

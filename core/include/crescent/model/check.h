@@ -32,7 +32,7 @@ struct GradientChecks {
   double step = 0;  ///< step size of the finite differences; 0: a default for the dtype
   /// as a fraction of a tensor's largest derivative; 0: a default for the dtype
   double tolerance = 0;
-  int64_t elements = 10, directions = 3;  ///< numbers per tensor, chosen at random
+  int64_t elements = 10, directions = 3;  ///< how many are checked per tensor, chosen at random
   int64_t seed = 1;
 };
 

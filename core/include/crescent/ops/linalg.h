@@ -27,17 +27,17 @@ CRESCENT_API std::tuple<Tensor, Tensor> slogdet(const Tensor& x);
 CRESCENT_API Tensor logdet(const Tensor& x);  ///< the logarithm, for positive definite matrices
 
 // -- factorizations
-/// (..., m, n) -> l below the diagonal and u on and above it, in one matrix; and the pivots: the
-/// row that each row was exchanged with (int32, from 0).
+/// The LU factorization: (..., m, n) -> l below the diagonal and u on and above it, in one matrix;
+/// and the pivots: the row that each row was exchanged with (int32, from 0).
 CRESCENT_API std::tuple<Tensor, Tensor> lu_factor(const Tensor& x);
 /// Positive definite x -> the lower l with l l' = x, or with `upper` its transpose; NaN if x is not
 /// positive definite.
 CRESCENT_API Tensor cholesky(const Tensor& x, bool upper = false);
 /// The inverse of the matrix that has the Cholesky factor x.
 CRESCENT_API Tensor cholesky_inverse(const Tensor& x, bool upper = false);
-/// q (..., m, k) with orthonormal columns, upper triangular r (..., k, n). The mode is "reduced", k
-/// = min(m, n), or "complete", k = m. The qr of ops.h takes a single matrix and computes in its
-/// dtype.
+/// The QR factorization: q (..., m, k) with orthonormal columns, upper triangular r (..., k, n).
+/// The mode is "reduced", k = min(m, n), or "complete", k = m. The qr of ops.h takes a single
+/// matrix and computes in its dtype.
 CRESCENT_API QrResult qr(const Tensor& x, const std::string& mode);
 
 // -- eigenvalues and singular values
@@ -46,9 +46,9 @@ CRESCENT_API std::tuple<Tensor, Tensor> eigh(const Tensor& x);
 /// Square, real or complex x -> eigenvalues (..., n), eigenvectors in columns, both complex64;
 /// fails if an element is not finite.
 CRESCENT_API std::tuple<Tensor, Tensor> eig(const Tensor& x);
-/// u (..., m, m), descending s (..., k), vt (..., n, n); unless full_matrices: u (..., m, k), vt
-/// (..., k, n). Only s unless compute_uv. The svd of ops.h takes a single matrix, reduced, and
-/// computes in its dtype.
+/// The singular value decomposition: u (..., m, m), descending s (..., k), vt (..., n, n); unless
+/// full_matrices: u (..., m, k), vt (..., k, n). Only s unless compute_uv. The svd of ops.h takes a
+/// single matrix, reduced, and computes in its dtype.
 CRESCENT_API SvdResult svd(const Tensor& x, bool full_matrices, bool compute_uv = true);
 /// The number of singular values above the tolerance: (...), int32.
 CRESCENT_API Tensor matrix_rank(const Tensor& x, std::optional<double> tol = {});

@@ -34,8 +34,8 @@ CRESCENT_API std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axe
 
 // -- quantiles
 CRESCENT_API Tensor median(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
-/// q (any shape) in [0, 1] -> the shape of q followed by the kept axes. The interpolation method is
-/// linear, lower, higher, midpoint or nearest.
+/// The quantiles of x: q (any shape) in [0, 1] -> the shape of q followed by the kept axes. The
+/// interpolation method is linear, lower, higher, midpoint or nearest.
 CRESCENT_API Tensor quantile(const Tensor& x, const Operand& q, const Axes& axes = {},
                              const std::string& method = "linear", bool keepdims = false);
 /// As quantile(), with q in [0, 100].

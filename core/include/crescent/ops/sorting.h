@@ -24,7 +24,8 @@ CRESCENT_API Tensor digitize(const Tensor& x, const Tensor& bins);
 /// How often each of the numbers 0, 1, ... occurs in x, or the sum of the weights of its
 /// occurrences. The result has at least minlength elements.
 CRESCENT_API Tensor bincount(const Tensor& x, const Tensor& weights = {}, int64_t minlength = 0);
-/// Counts and bin edges; `range` is {low, high}, by default the minimum and maximum of x.
+/// A histogram of x: counts and bin edges; `range` is {low, high}, by default the minimum and
+/// maximum of x.
 CRESCENT_API std::tuple<Tensor, Tensor> histogram(const Tensor& x, int64_t bins = 10,
                                                   const std::vector<double>& range = {});
 /// The indices of nonzero elements, one tensor per axis.

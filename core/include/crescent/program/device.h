@@ -39,8 +39,8 @@ struct ProfileRow {
   std::string kernel;     ///< the kernel that runs it: "onednn brg:avx512_core"
   uint64_t calls = 0;
   double seconds = 0, flops = 0, bytes = 0;  ///< totals of all calls
-  /// Estimated lower bounds of the time on each of kProfiledCores, from the way the work is
-  /// divided; zeros when the device cannot estimate them.
+  /// Estimated lower bounds of the time for each number of cores in kProfiledCores, from the way
+  /// the work is divided; zeros when the device cannot estimate them.
   std::array<double, kProfiledCores.size()> seconds_on{};
   int64_t parts = 1;        ///< number of parts into which most of the work is divided
   double largest_part = 1;  ///< the fraction of the work that is in the largest part

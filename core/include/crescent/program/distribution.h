@@ -22,10 +22,10 @@ CRESCENT_API void set_shares_inference(bool on);
 struct ShardRange {
   int64_t first = 0, last = 0;
 };
-/// The logical shards, of `count`, that this process computes: a part of them if processes share
-/// batches, otherwise all.
+/// Of `count` logical shards, the range that this process computes: a part of them if processes
+/// share batches, otherwise all.
 CRESCENT_API ShardRange own_shards(int64_t count);
-/// The logical shards, of `count`, that process `rank` of `size` processes computes.
+/// Of `count` logical shards, the range that process `rank` of `size` processes computes.
 inline ShardRange shards_of(int64_t count, int rank, int size) {
   return {count * rank / size, count * (rank + 1) / size};
 }
@@ -37,8 +37,8 @@ CRESCENT_API int processes_launched();
 /// How many of the processes of processes_launched() run on this machine, if the launcher says so,
 /// else 1.
 CRESCENT_API int processes_launched_here();
-/// Whether this process writes those files and shows that progress which would be the same in all
-/// processes. True for rank 0, and for every process that trains on data of its own.
+/// Whether this process writes files and shows progress that would be the same in all processes.
+/// True for rank 0, and for every process that trains on data of its own.
 CRESCENT_API bool is_reporting_process();
 
 }  // namespace crescent

@@ -45,7 +45,7 @@ class CRESCENT_API Program {
   std::string text() const;  ///< one line per instruction, for people
 };
 
-/// Options of optimize(). Order and meaning of the passes: core/src/compile/passes.
+/// Options of optimize(). The passes are described in core/src/compile/passes.
 struct OptimizeOptions {
   /// Treats variables that the program does not write as constants where that makes it faster.
   bool inference = false;

@@ -139,8 +139,8 @@ class CRESCENT_API Registry {
 /// The registry of the process.
 CRESCENT_API Registry& registry();
 
-/// The kind of the class of this name for an option that expects an object of kind `expected`: this
-/// kind, or another whose objects can replace it (layers can be activations).
+/// The kind in which an option that expects an object of kind `expected` finds `class_name`:
+/// `expected` itself, or another kind whose objects can replace it (layers can be activations).
 CRESCENT_API std::string kind_given(std::string_view expected, std::string_view class_name);
 
 // ---- making objects
@@ -188,7 +188,7 @@ class Ref {
   T& operator*() const { return *get(); }
   explicit operator bool() const { return object_ || !spec_.is_null(); }
   /// The name or configuration from which the object is made on first use; null if an object was
-  /// given, or none.
+  /// given, or if there is none.
   const Value& unresolved() const { return spec_; }
 
  private:

@@ -31,7 +31,7 @@ struct CRESCENT_API Parameter {
   bool variadic = false;   ///< whether it takes all remaining arguments, positional or named
   bool is_list = false;    ///< whether the parameter accepts a list
   bool is_tensor = false;  ///< whether the parameter accepts a tensor
-  bool in_call = false;    ///< whether Keras 3 files store it with the call
+  bool in_call = false;    ///< whether Keras 3 files store the argument with the call
 };
 
 /// The name, the parameters and the result of a function.

@@ -61,7 +61,7 @@ class CRESCENT_API Process {
   int status_ = 0;
 };
 
-/// "SIGSEGV (Segmentation fault)"
+/// The name and description of a signal: "SIGSEGV (Segmentation fault)".
 CRESCENT_API std::string signal_name(int signal);
 
 /// An anonymous file in memory, for passing data between processes; `name` is what /proc shows.

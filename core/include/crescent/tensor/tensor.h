@@ -107,7 +107,7 @@ class CRESCENT_API Shape {
   Shape slice(int first, int last) const;  ///< dims [first, last), negatives count from the end
   Shape concat(const Shape& other) const;
   bool operator==(const Shape& other) const;
-  /// Same rank and equal dims wherever both are known.
+  /// Whether the ranks are equal, and the dims wherever both are known.
   bool compatible(const Shape& other) const;
 
  private:
