@@ -175,7 +175,8 @@ CRESCENT_C_API void crescent_interrupt(void);
 
 /// The name of the dtype, "float32"; NULL for a number that is no dtype.
 CRESCENT_C_API const char* crescent_dtype_name(int dtype);
-/// Copies `bytes` bytes of values in row-major order; if `values` is NULL, all elements are zero.
+/// Makes a tensor from a copy of `bytes` bytes of values in row-major order; if `values` is NULL,
+/// all elements are zero.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_new(int dtype, const int64_t* shape, int rank,
                                                       const void* values, size_t bytes,
                                                       crescent_tensor** result);

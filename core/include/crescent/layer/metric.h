@@ -38,7 +38,7 @@ class CRESCENT_API Metric : public Configurable {
 
  protected:
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype = DType::float32);
-  std::string name_;  ///< the name in logs; if it is empty, they use the class name in snake case
+  std::string name_;  ///< the name in logs; empty: the class name in snake case
   std::optional<DType> dtype_;
 
  private:

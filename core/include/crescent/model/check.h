@@ -30,15 +30,17 @@ struct CRESCENT_API CheckReport {
 
 struct GradientChecks {
   double step = 0;  ///< step size of the finite differences; 0: a default for the dtype
-  /// as a fraction of a tensor's largest derivative; 0: a default for the dtype
+  /// the largest accepted error, as a fraction of a tensor's largest derivative; 0: a default for
+  /// the dtype
   double tolerance = 0;
-  int64_t elements = 10, directions = 3;  ///< how many are checked per tensor, chosen at random
+  /// the numbers of elements and of directions that are checked per tensor, chosen at random
+  int64_t elements = 10, directions = 3;
   int64_t seed = 1;
 };
 
 /// Compares the reverse-mode gradient of f, by each floating input and by each variable, with
-/// central differences. f must give the same results each time; a random one restores its
-/// generators.
+/// central differences. f must give the same results each time; if f draws random numbers, it must
+/// restore its generators.
 CRESCENT_API CheckReport check_gradient(const std::function<Tensors(const Tensors&)>& f,
                                         const Tensors& inputs, const Variables& variables = {},
                                         const GradientChecks& checks = {});

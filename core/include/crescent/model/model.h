@@ -1,9 +1,10 @@
 // Model: a Layer that can be trained. Sequential and Functional are graphs of layers; other models
 // derive from Model.
 //
-//   auto model = Sequential::make({make<Layer>("Dense", {{"units", 10}, {"input_shape",
-//   List{4}}})}); model->compile({{"optimizer", "adam"}, {"loss", "mse"}}); model->fit({x}, {y},
-//   {{"epochs", 3}});
+//   const Dict options{{"units", 10}, {"input_shape", List{4}}};
+//   auto model = Sequential::make({make<Layer>("Dense", options)});
+//   model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
+//   model->fit({x}, {y}, {{"epochs", 3}});
 //
 // Threads: several threads may call predict at once; their predictions run side by side, one at a
 // time where the model keeps states. One thread may train or evaluate beside them: its steps wait
@@ -148,7 +149,7 @@ class CRESCENT_API Model : public Layer {
   std::shared_ptr<History> fit(const Tensors& x, const Tensors& y, const Dict& options = {});
   std::shared_ptr<History> fit(DatasetPtr data, const Dict& options = {},
                                DatasetPtr validation = {});
-  /// Returns fit as an object that advances batch by batch and keeps the model alive
+  /// Begins fit as an object that advances batch by batch and keeps the model alive
   /// (training_run.h).
   TrainingRunPtr start_training(const Tensors& x, const Tensors& y, const Dict& options = {});
   TrainingRunPtr start_training(DatasetPtr data, const Dict& options = {},

@@ -1,8 +1,8 @@
 // rewire(): makes a new model of the layers of another one, with some of them replaced.
 //
-//   auto body = model->get_layer("body"), head = make<Layer>("Dense", {{"units", 5}});
-//   auto other = rewire(*model, {{model->get_layer("head"), head}, {model->get_layer("drop"),
-//   {}}});
+//   const LayerPtr head = make<Layer>("Dense", {{"units", 5}});
+//   auto other = rewire(*model, {{model->get_layer("head"), head},    // replaced
+//                                {model->get_layer("drop"), {}}});    // removed
 #pragma once
 #include <variant>
 

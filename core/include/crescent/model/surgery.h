@@ -6,10 +6,10 @@
 //   cut.model->fit({x}, {y});
 //
 // The original model is unchanged. Both models share layers and weights, so that training one
-// trains the shared layers of the other. The result for a Sequential is a Sequential, except by
-// cut. A layer is identified by its name in the model, or by a path "backbone/conv_3" through
-// nested models; the nested models on the path are made anew under their names. A change applies to
-// every call of a shared layer.
+// trains the shared layers of the other. The result for a Sequential is a Sequential, except
+// that of cut(). A layer is identified by its name in the model, or by a path "backbone/conv_3"
+// through nested models; the nested models on the path are made anew under their names. A change
+// applies to every call of a shared layer.
 //
 // The result for a compiled model is compiled, with the same optimizer, losses, metrics, trainable
 // flags, order of samples and count of epochs. The optimizer keeps its step count and the slots of

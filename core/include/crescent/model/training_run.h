@@ -55,9 +55,9 @@ class CRESCENT_API TrainingRun final : public Object {
   void remove_callback(const CallbackPtr& callback);
 
   // ---- saving
-  /// Everything needed to resume: weights, optimizer, metrics, random state, states of callbacks,
-  /// the history, the position in the data. A Dict; tensors are boxed. A snapshot taken inside a
-  /// hook counts that hook as completed.
+  /// Returns a Dict of everything that is needed to resume: weights, optimizer, metrics, random
+  /// state, states of callbacks, the history, the position in the data. Tensors are boxed. A
+  /// snapshot taken inside a hook counts that hook as completed.
   Value snapshot() const;
   /// Continues from a snapshot of a run of an equal model over equal data. on_train_begin and
   /// on_epoch_begin of the callbacks are called before set_state. Epochs and other options of this

@@ -32,12 +32,12 @@ CRESCENT_API Tensor i0(const Tensor& x);      ///< the modified Bessel function 
 /// Reinterprets the bytes of the last axis as another dtype; fails if its size in bytes is not
 /// divisible by the size of the new dtype.
 CRESCENT_API Tensor view(const Tensor& x, std::optional<DType> dtype = {});
-/// Cast that clips values to the range of the new dtype.
+/// Clips x to the range of the new dtype and casts it.
 CRESCENT_API Tensor saturate_cast(const Tensor& x, DType dtype);
 
 // -- binary functions
 inline Tensor true_divide(const Operand& x1, const Operand& x2) { return divide(x1, x2); }
-CRESCENT_API Tensor divide_no_nan(const Operand& x1, const Operand& x2);  ///< 0 if x2 is 0
+CRESCENT_API Tensor divide_no_nan(const Operand& x1, const Operand& x2);  ///< x1 / x2; 0 if x2 is 0
 CRESCENT_API Tensor fmod(const Operand& x1, const Operand& x2);  ///< remainder with the sign of x1
 CRESCENT_API Tensor fmax(const Operand& x1, const Operand& x2);  ///< the maximum, ignoring NaN
 CRESCENT_API Tensor fmin(const Operand& x1, const Operand& x2);
@@ -68,7 +68,7 @@ CRESCENT_API Tensor lcm(const Operand& x1, const Operand& x2);
 CRESCENT_API Tensor isinf(const Tensor& x);
 CRESCENT_API Tensor isposinf(const Tensor& x);
 CRESCENT_API Tensor isneginf(const Tensor& x);
-/// |x1 - x2| <= atol + rtol |x2|, element by element.
+/// Whether |x1 - x2| <= atol + rtol |x2|, for each element.
 CRESCENT_API Tensor isclose(const Operand& x1, const Operand& x2, double rtol = 1e-5,
                             double atol = 1e-8, bool equal_nan = false);
 /// Whether isclose() holds for all elements: a bool scalar.

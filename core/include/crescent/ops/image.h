@@ -65,12 +65,13 @@ CRESCENT_API Tensor ssim(const Tensor& image1, const Tensor& image2, double max_
 
 // -- sampling between elements. The interpolation is "nearest" or "bilinear"; the fill mode, which
 // determines values beyond the edges, is "constant", "nearest", "wrap", "mirror" or "reflect".
-/// x of any rank, coordinates (rank, ...) -> (...). The order is 0 (nearest element) or 1 (linear).
+/// The elements of inputs of any rank at coordinates (rank, ...) -> (...). The order is 0 (nearest
+/// element) or 1 (linear).
 CRESCENT_API Tensor map_coordinates(const Tensor& inputs, const Tensor& coordinates, int64_t order,
                                     const std::string& fill_mode = "constant",
                                     double fill_value = 0);
-/// images (batch, h, w, channels), rows and columns (batch, height, width) -> (batch, height,
-/// width, channels).
+/// The pixels of images (batch, h, w, channels) at rows and columns (batch, height, width) ->
+/// (batch, height, width, channels).
 CRESCENT_API Tensor sample(const Tensor& images, const Tensor& rows, const Tensor& columns,
                            const std::string& interpolation = "bilinear",
                            const std::string& fill_mode = "constant", double fill_value = 0);

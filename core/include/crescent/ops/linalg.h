@@ -16,7 +16,7 @@ CRESCENT_API Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lowe
 /// a (m, n), b (m, k) or (m) -> the least-squares solution of a x = b. Singular values below rcond
 /// times the largest count as 0; the default is the float32 epsilon times max(m, n).
 CRESCENT_API Tensor lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond = {});
-CRESCENT_API Tensor inv(const Tensor& x);  ///< square -> square
+CRESCENT_API Tensor inv(const Tensor& x);  ///< the inverse of square matrices
 /// The pseudo-inverse: (..., m, n) -> (..., n, m); rcond has the meaning and default of lstsq.
 CRESCENT_API Tensor pinv(const Tensor& x, std::optional<double> rcond = {});
 

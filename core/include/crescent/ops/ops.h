@@ -117,7 +117,7 @@ CRESCENT_API Tensor eye(int64_t n, std::optional<int64_t> m = {}, int64_t k = 0,
                         std::optional<DType> dtype = {});
 CRESCENT_API Tensor eye(int64_t rows, int64_t columns, DType dtype);
 
-// -- reductions; no axes = all
+// -- reductions; without axes, all axes are reduced
 using Axes = std::vector<int>;
 CRESCENT_API Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
 CRESCENT_API Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdims = false);

@@ -57,8 +57,8 @@ CRESCENT_API Tensor rot90(const Tensor& x, int64_t k = 1, const Axes& axes = {0,
 struct PadWidths {
   std::vector<std::pair<int64_t, int64_t>> pairs;
 };
-/// The mode is constant, empty, edge, linear_ramp, reflect, symmetric, wrap, circular, maximum,
-/// minimum, mean or median; `value` is for mode constant.
+/// Pads x at the ends of its axes. The mode is constant, empty, edge, linear_ramp, reflect,
+/// symmetric, wrap, circular, maximum, minimum, mean or median; `value` is for mode constant.
 CRESCENT_API Tensor pad(const Tensor& x, const PadWidths& widths,
                         const std::string& mode = "constant", std::optional<double> value = {});
 

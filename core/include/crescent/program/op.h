@@ -1,6 +1,6 @@
-// For authors of ops. An op is a struct with attributes, `infer` (dtypes and shapes; all checks
-// live here) and `vjp` written with ops, so that second order, tracing and new devices cost nothing
-// extra.
+// For authors of ops. An op is a struct with attributes, `infer` (dtypes, shapes and all checks)
+// and `vjp`, which is written with ops, so that second derivatives, tracing and new devices need
+// nothing extra.
 //
 //   struct Softmax final : OpOf<Softmax> {
 //     static constexpr const char* kName = "softmax";

@@ -1,7 +1,8 @@
 // Conversion between values and the C++ types of options, arguments and properties.
 //
-// This header has the plain types; others add Shape, DType, Tensor, Variable, Ref<T> and objects.
-// To support another type, write CRESCENT_CODEC(MyType) and define the three functions it declares.
+// This header has the plain types; other headers add Shape, DType, Tensor, Variable, Ref<T> and
+// objects. To support another type, write CRESCENT_CODEC(MyType) and define the three functions
+// that it declares.
 #pragma once
 #include <memory>
 #include <optional>

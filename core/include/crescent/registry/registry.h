@@ -1,9 +1,8 @@
 // The registry finds classes by their kind ("layer", "optimizer", ...) and their name.
 //
-//   registry().add<Dense>("Dense");                                  // in a plugin's setup
-//   auto dense = make<Layer>("Dense", {{"units", 10}});              // anywhere
-//   auto adam  = get<Optimizer>("adam");                             // by name, alias, config dict
-//   or object
+//   registry().add<Dense>("Dense");                      // in a plugin's setup
+//   auto dense = make<Layer>("Dense", {{"units", 10}});  // anywhere
+//   auto adam = get<Optimizer>("adam");  // by a name, an alias, a configuration or an object
 //
 // A built-in plugin is loaded on first use of one of its names, which the index of the build maps
 // to its library.

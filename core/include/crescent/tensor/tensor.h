@@ -259,7 +259,7 @@ class CRESCENT_API Tensor {
   Tensor() = default;                       ///< an empty Tensor: `if (t)` is false
   explicit Tensor(const TensorSpec& spec);  ///< filled with zeros
   Tensor(const Shape& shape, DType dtype) : Tensor(TensorSpec{dtype, shape}) {}
-  Tensor(float scalar);  ///< make float32 scalars, so that numbers can be used in expressions
+  Tensor(float scalar);  ///< a float32 scalar, so that numbers can be used in expressions
   Tensor(double scalar) : Tensor(static_cast<float>(scalar)) {}
 
   /// Makes a tensor with uninitialized values in `memory`; null means host memory.
