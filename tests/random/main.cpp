@@ -1,8 +1,9 @@
 // Checks random programs, for a given time or number of them.
 //   check_random_programs [--seconds S] [--seed N] [--count N] [--first] [--rows] [--apart]
 // Seeds are consecutive numbers from N on; without --seed, N is drawn from the clock. Without
-// --count and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds, or 240. --rows
-// prints how often each function was drawn. A program with wrong results is simplified and printed
+// --count and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds; without that, the
+// run ends after 60000 programs, which most machines check, or after 240 seconds. --rows prints how
+// often each function was drawn. A program with wrong results is simplified and printed
 // as a script, and the exit status is 1. With --first the first such program ends the run, and only
 // its seed is printed. A crash prints the seed; with --apart each program is checked in a child
 // process, so that a program that crashes is simplified as well.
@@ -80,6 +81,7 @@ Options read(int argc, char** argv) {
   if (options.count == 0 && options.seconds == 0) {
     const char* seconds = std::getenv("CRESCENT_RANDOM_PROGRAMS");
     options.seconds = seconds ? std::atof(seconds) : 240;
+    if (!seconds) options.count = 60000;
   }
   if (!options.has_seed)
     options.seed = static_cast<uint64_t>(

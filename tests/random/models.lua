@@ -5,9 +5,9 @@
 -- float32. Dropout layers have seeds, so they drop the same elements in every run.
 --   crescent tests/random/models.lua [--seconds S] [--seed N] [--count N] [--recipe FILE]
 -- Seeds are consecutive numbers; without --seed the first is drawn from the clock. Without --count
--- and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds, or 60. The recipe of a
--- model with wrong results is simplified and printed; --recipe FILE checks a recipe from a file
--- again.
+-- and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds; without that, the run ends
+-- after 600 models, which most machines check, or after 60 seconds. The recipe of a model with wrong
+-- results is simplified and printed; --recipe FILE checks a recipe from a file again.
 local cr = require "crescent"
 local ops = cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
@@ -15,7 +15,7 @@ package.path = folder .. "/?.lua;" .. package.path
 local draw = require "model_recipes"
 local runs = require "model_runs"
 
-local options = { seconds = tonumber(os.getenv "CRESCENT_RANDOM_PROGRAMS") or 60 }
+local options = {}
 for i = 1, #arg, 2 do
   local name = arg[i]:match "^%-%-(%l+)$"
   assert(name == "seconds" or name == "seed" or name == "count" or name == "recipe",
@@ -23,7 +23,10 @@ for i = 1, #arg, 2 do
   local value = name == "recipe" and arg[i + 1] or tonumber(arg[i + 1])
   options[name] = assert(value, "expected a value after " .. arg[i])
 end
-if options.count then options.seconds = math.huge end
+if not options.count and not options.seconds then
+  options.seconds = tonumber(os.getenv "CRESCENT_RANDOM_PROGRAMS")
+  if not options.seconds then options.seconds, options.count = 60, 600 end
+end
 local first = options.seed or math.floor(cr.utils.clock() * 1000) % 2 ^ 31 | 0
 
 local function wide(x) return x:cast "float64" end
@@ -220,7 +223,8 @@ if options.recipe then
 end
 local start, count, wrong, left_out = cr.utils.clock(), 0, 0, { none = 0, large = 0 }
 print(("models from seed %d on"):format(first))
-while count < (options.count or math.huge) and cr.utils.clock() - start < options.seconds do
+while count < (options.count or math.huge)
+  and cr.utils.clock() - start < (options.seconds or math.huge) do
   local recipe = draw.recipe(first + count)
   local ok, what, why = pcall(check, recipe)
   if not ok then what = "an error: " .. tostring(what) end
