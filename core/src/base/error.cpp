@@ -91,14 +91,15 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   const std::string wanted = lower_case(word);
   const size_t limit = (word.size() + 1) / 3;
   const std::string* best = nullptr;
-  // edit distances ignoring case and with case
+  // the smallest edit distances so far: ignoring case, and with case
   std::pair<size_t, size_t> best_distance(limit + 1, 0);
   for (const std::string& candidate : candidates) {
     const size_t folded = edit_distance(wanted, lower_case(candidate), limit);
     const std::pair distance(folded, edit_distance(word, candidate, kLongestWord));
     if (distance < best_distance) best = &candidate, best_distance = distance;
   }
-  if (!best && word.size() >= 4)  // takes the shortest candidate that begins with `word`
+  // else the shortest candidate that begins with `word` is suggested
+  if (!best && word.size() >= 4)
     for (const std::string& candidate : candidates)
       if (lower_case(candidate).starts_with(wanted) && (!best || candidate.size() < best->size()))
         best = &candidate;

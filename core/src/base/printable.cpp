@@ -20,7 +20,7 @@ uint32_t code_point(std::string_view bytes) {
 
 /// Whether the character is a control character of ASCII or Unicode, or changes the direction of
 /// text.
-bool controls(uint32_t code) {
+bool is_control(uint32_t code) {
   constexpr std::pair<uint32_t, uint32_t> kRanges[] = {
       {0x00, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
   for (const auto& [first, last] : kRanges)
@@ -35,7 +35,7 @@ std::string escaped(const char* format, uint32_t code) {
 }
 
 /// Escapes control characters except those in `kept`.
-std::string written_out(std::string_view text, std::string_view kept) {
+std::string escape_controls(std::string_view text, std::string_view kept) {
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
@@ -44,7 +44,7 @@ std::string written_out(std::string_view text, std::string_view kept) {
     const bool stays = kept.find(text[0]) != kept.npos;
     if (valid == 0)
       shown += escaped("\\x%02x", static_cast<unsigned char>(text[0]));
-    else if (const uint32_t code = code_point(character); stays || !controls(code))
+    else if (const uint32_t code = code_point(character); stays || !is_control(code))
       shown += character;
     else
       shown += escaped(code < 0x80 ? "\\x%02x" : "\\u%04x", code);
@@ -55,8 +55,8 @@ std::string written_out(std::string_view text, std::string_view kept) {
 
 }  // namespace
 
-std::string printable(std::string_view text) { return written_out(text, "\n\t"); }
-std::string on_one_line(std::string_view text) { return written_out(text, ""); }
+std::string printable(std::string_view text) { return escape_controls(text, "\n\t"); }
+std::string on_one_line(std::string_view text) { return escape_controls(text, ""); }
 
 size_t characters_in(std::string_view text) {
   size_t count = 0;

@@ -10,7 +10,8 @@ namespace crescent {
 
 /// Converts ASCII letters to lower case; other characters are unchanged.
 CRESCENT_API std::string lower_case(std::string_view text);
-/// Snake case as Keras 2 names layers: MaxPooling2D -> max_pooling2d, L1L2 -> l1_l2, ReLU -> re_lu.
+/// Converts a class name to snake case as Keras 2 names layers: MaxPooling2D -> max_pooling2d, L1L2
+/// -> l1_l2, ReLU -> re_lu.
 CRESCENT_API std::string snake_case(std::string_view class_name);
 
 /// The name of a C++ type as source code has it: "std::out_of_range".

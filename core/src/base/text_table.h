@@ -19,7 +19,8 @@ class TextTable {
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<std::string> cells);
-  /// Returns the titles between rules, the rows, and a rule.
+  /// Returns the lines of the table: the titles between horizontal rules, the rows, and a last
+  /// rule.
   std::vector<std::string> lines(size_t line_length) const;
 
  private:

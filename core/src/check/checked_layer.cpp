@@ -9,7 +9,7 @@
 namespace crescent::check {
 namespace {
 
-/// Sets the dtype of the layer and of its sublayers.
+/// Returns the options with this dtype for the layer and its sublayers.
 Dict with_dtype(Dict options, const char* dtype) {
   options.set("dtype", dtype);
   for (const char* option :

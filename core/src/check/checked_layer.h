@@ -101,7 +101,7 @@ std::string check_wrong_inputs(const CheckedLayer& layer);
 /// Runs only the first check of a layer, whether it can be called.
 CheckReport first_check(const std::string& class_name, const Dict& options,
                         const LayerChecks& checks);
-/// Adds rows for the gradients by each weight and input.
+/// Adds a row for the gradient with respect to each weight and each input.
 void add_gradient_rows(CheckReport& report, const CheckedLayer& layer);
 
 }  // namespace crescent::check

@@ -12,7 +12,8 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// The rounding unit of a dtype, and the step and tolerance of differences in it.
+/// The rounding unit of a dtype, and the step and the tolerance of finite differences in this
+/// dtype.
 struct Precision {
   double unit, step, tolerance;
 };
@@ -208,12 +209,12 @@ bool same_bits(const Tensors& a, const Tensors& b) {
 }
 
 /// Changes a variable temporarily; the destructor restores it.
-class Moved {
+class TemporaryChange {
  public:
-  explicit Moved(const Variable& variable)
+  explicit TemporaryChange(const Variable& variable)
       : variable_(variable), start_(variable.value().clone()) {}
-  ~Moved() { variable_.assign(start_); }
-  Moved(const Moved&) = delete;
+  ~TemporaryChange() { variable_.assign(start_); }
+  TemporaryChange(const TemporaryChange&) = delete;
 
  private:
   Variable variable_;
@@ -304,7 +305,7 @@ class GradientCheck {
 
   void check_variable(size_t i) {
     const Variable& variable = variables_[i];
-    const Moved moved(variable);
+    const TemporaryChange moved(variable);
     Source source{variable.path(), variable.value().clone(), [&](const Tensor& value) {
                     variable.assign(value);
                     return f_(inputs_);

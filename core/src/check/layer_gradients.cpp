@@ -1,4 +1,4 @@
-// Gradients of a layer by its weights and inputs, in float64.
+// Checks the gradients of a layer with respect to its weights and inputs, in float64.
 #include "check/checked_layer.h"
 
 namespace crescent::check {

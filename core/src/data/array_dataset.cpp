@@ -1,5 +1,5 @@
-// The dataset of arrays. Its batches share memory of the arrays, in memory or in mapped files, or
-// their rows are gathered, or read from files.
+// The dataset of arrays. A batch shares the memory of arrays in memory or in mapped files, or its
+// rows are gathered from the arrays or read from files.
 #include "data/array_dataset.h"
 
 #include <numeric>
@@ -116,7 +116,7 @@ class ArrayDataset final : public Dataset {
     check();
     if (batches_read_ >= batches()) return false;
     if (shuffle_ == Shuffle::samples) {
-      next_order(batch);
+      next_samples(batch);
     } else {
       expect_batches();
       const auto [first, count] = rows_in_arrays(batches_read_);
@@ -239,9 +239,9 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// The indices of the next samples in the drawn order. Rows of files come in the order in which
-  /// the shuffle buffer returns them.
-  void next_order(Batch& batch) {
+  /// Fills the batch with the next samples in the drawn order or, if arrays are in files, in the
+  /// order of the shuffle buffer.
+  void next_samples(Batch& batch) {
     const auto [first, count] = rows_in_order(batches_read_);
     targets_.clear();
     fill(batch, [&, rows = count](const Tensor& array, Tensor& target) {
@@ -289,7 +289,7 @@ class ArrayDataset final : public Dataset {
   Tensors in_files_, mapped_, read_;
   std::vector<std::byte*> targets_;  ///< the destination of the next row of each array in read_
   std::optional<ShuffleBuffer> buffer_;
-  std::vector<RowGather> gathers_;  ///< one for each array in memory
+  std::vector<RowGather> gathers_;  ///< gather the rows of a batch; one for each array in memory
 };
 
 }  // namespace

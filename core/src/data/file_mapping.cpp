@@ -23,7 +23,7 @@ namespace {
 
 // The ranges are in a fixed array because a signal handler must not wait for a lock.
 std::array<GuardedRange, 256> ranges;
-std::mutex taking_range;
+std::mutex ranges_mutex;
 struct sigaction other_handler;
 
 uintptr_t page_of(uintptr_t address) {
@@ -73,7 +73,7 @@ bool handle_bus_errors() {
 /// all entries are in use.
 GuardedRange* guard(std::byte* start, size_t bytes) {
   static const bool handled = handle_bus_errors();
-  const std::lock_guard lock(taking_range);
+  const std::lock_guard lock(ranges_mutex);
   for (GuardedRange& range : ranges) {
     if (!handled || range.begin != 0) continue;
     range.lost = false;

@@ -21,7 +21,7 @@ struct Noted {
 
 std::atomic<bool> is_noting{false};
 
-/// Never destroyed: other threads may ask while the process ends.
+/// The object is never destroyed, because other threads may use it while the process ends.
 Noted& noted() {
   static auto* noted = new Noted;
   return *noted;

@@ -50,7 +50,7 @@ void SingleProcess::describe(Schema<SingleProcess>& s) { s.doc("One process by i
 namespace {
 
 constexpr const char* kSingle = "single";
-/// the communicator of processes that an MPI launcher started
+/// the name of the communicator of processes that an MPI launcher started
 constexpr const char* kLaunched = "mpi";
 
 struct InUse {

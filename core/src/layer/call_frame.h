@@ -7,8 +7,8 @@
 namespace crescent {
 
 /// One running call of a layer: its inputs, whether other calls enclose it, and whether it trains.
-/// A call trains if its `training` says so; without that option, if the enclosing call does;
-/// without an enclosing call, if `by_itself` says so.
+/// A call trains if `training` is true. If `training` is not given, it trains if the enclosing call
+/// trains; without an enclosing call, if `by_itself` is true.
 class CallFrame {
  public:
   CallFrame(const Tensors& inputs, std::optional<bool> training, bool by_itself);

@@ -95,7 +95,8 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
     });
     built_ = true;
     if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
-  } catch (...) {  // another build would add the weights and sublayers of this one again
+  } catch (...) {
+    // undoes the build, because another one would add the same weights and sublayers again
     built_ = false;
     own_trainable_ = trainable, own_fixed_ = fixed;
     LayerAccess::replace_sublayers(*this, sublayers);
@@ -304,8 +305,8 @@ struct WeightedMean {
   Tensor mean, weight;  ///< weight: null for 1
 };
 
-/// The value with which a call on a share of a batch updates a metric: the mean over the rows of
-/// the batch if each share has one number, or over the elements of the arrays of all shares.
+/// The mean with which a call on a share of a batch updates a metric: over the rows of the whole
+/// batch if `value` is a scalar, else over the elements of `value` in all shares.
 WeightedMean mean_of_batch(const Tensor& value, const Share& share) {
   if (value.rank() == 0) return {ops::all_reduce(value * share.weight()), {}};
   const Tensor count = ops::all_reduce(Tensor::scalar(static_cast<double>(value.size())));

@@ -20,8 +20,8 @@ struct LayerAccess {
   static void check_count(const Layer& layer, size_t received);
   static void cast_to_compute(const Layer& layer, Tensors& tensors);
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
-  /// Returns the outputs that the layer, a graph, recorded for its own inputs, if it is called on
-  /// symbols with the same specs; empty if the outputs may differ for this call.
+  /// Returns the recorded outputs of a graph that is called on symbols with the specs of its
+  /// inputs; empty for other layers, and if the outputs may differ for this call.
   static Tensors outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                            Tensors& outputs);

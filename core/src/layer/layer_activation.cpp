@@ -6,8 +6,8 @@
 namespace crescent {
 namespace {
 
-/// The name of something that the layer has besides its function, such as weights, and that nothing
-/// would own if the layer were an activation; null for a layer that is a pure function.
+/// Returns the name of what the layer has besides its function, such as weights, because nothing
+/// would own these if the layer were an activation; null for a layer that is a pure function.
 const char* kept_by(Layer& layer) {
   if (!layer.weights().empty()) return "weights";
   if (!layer.losses().empty()) return "losses";

@@ -1,4 +1,5 @@
-// A layer's calls on symbols, with the messages of Keras 2.3.1.
+// The inputs, outputs, shapes and masks of a layer's calls on symbols, with the error messages of
+// Keras 2.3.1.
 #include <functional>
 
 #include "crescent/layer/layer.h"

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// The beginning of the paths of all weights of the layer, its name; nullopt until the layer is
+/// The name of the layer, with which the paths of all its weights begin; nullopt until the layer is
 /// built.
 std::optional<std::string> path_of_weights(const Layer& layer) {
   return layer.built() ? std::optional(layer.name()) : std::nullopt;

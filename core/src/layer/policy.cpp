@@ -38,7 +38,7 @@ constexpr std::string_view kFrom = "_from_", kFewBits[] = {"int8", "int4", "floa
 
 /// Parses a quantized policy; `mode` begins with "int8" or "int4/128", `source` names the policy of
 /// the other variables.
-DTypePolicy with_few_bits(std::string_view mode, std::string_view source) {
+DTypePolicy quantized_policy(std::string_view mode, std::string_view source) {
   const std::string_view word = mode.substr(0, mode.find('/'));
   if (std::find(std::begin(kFewBits), std::end(kFewBits), word) == std::end(kFewBits))
     fail("dtype policy \"", mode, kFrom, source,
@@ -52,13 +52,13 @@ DTypePolicy with_few_bits(std::string_view mode, std::string_view source) {
 }
 
 /// Makes the policy from its configuration.
-DTypePolicy configured(const Dict& config) {
+DTypePolicy policy_from_config(const Dict& config) {
   const auto text = [&](const char* key) {
     const Value* found = config.find(key);
     return found && found->is_string() ? found->as_string() : std::string();
   };
   if (const std::string mode = text("mode"); !mode.empty())
-    return with_few_bits(
+    return quantized_policy(
         mode, config.contains("source_name") ? text("source_name") : default_policy().name);
   if (text("name").empty()) fail("expected ", Codec<DTypePolicy>::type(), ", got ", Value(config));
   return DTypePolicy::named(text("name"));
@@ -70,7 +70,7 @@ DTypePolicy DTypePolicy::named(std::string_view name) {
   if (name == "mixed_bfloat16") return {std::string(name), DType::bfloat16, DType::float32};
   if (name == "mixed_float16") return {std::string(name), DType::float16, DType::float32};
   if (const size_t from = name.find(kFrom); from != name.npos)
-    return with_few_bits(name.substr(0, from), name.substr(from + kFrom.size()));
+    return quantized_policy(name.substr(0, from), name.substr(from + kFrom.size()));
   const DType dtype = dtype_named(name);
   return {std::string(name), dtype, dtype};
 }
@@ -81,7 +81,7 @@ DTypePolicy Codec<DTypePolicy>::decode(const Value& value) {
   if (!value.is_dict()) fail("expected ", type(), ", got ", value);
   const Value* config = value.as_dict().find("config");
   if (!config || !config->is_dict()) fail("expected ", type(), ", got ", value);
-  return configured(config->as_dict());
+  return policy_from_config(config->as_dict());
 }
 /// Encodes the policy as its name; a quantized policy as Keras does, with mode and source as
 /// separate entries.

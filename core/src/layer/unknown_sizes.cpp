@@ -81,7 +81,8 @@ Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const T
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
-    return run_abstractly(f, like);  // works with the unknown sizes, or raises the error for them
+    // f works with unknown sizes, or fails with an error about them
+    return run_abstractly(f, like);
   }
 }
 

@@ -301,7 +301,7 @@ namespace {
 
 /// Wraps a bare configuration of a model as {"class_name", "config"}; returns a wrapped one
 /// unchanged.
-Value named(const Value& config) {
+Value wrapped_config(const Value& config) {
   if (!config.is_list() && !config.is_dict())
     fail("expected the configuration of a model, got ", config);
   if (config.is_dict() && config.as_dict().contains("class_name")) return config;
@@ -311,7 +311,7 @@ Value named(const Value& config) {
   return Dict{{"class_name", graph ? "Functional" : "Sequential"}, {"config", config}};
 }
 
-/// Replaces the names of classes as custom_objects says.
+/// Replaces the names of classes to which custom_objects gives another name.
 Value renamed(const Value& config, const Value& custom) {
   if (config.is_list()) {
     List list;
@@ -332,7 +332,7 @@ Value renamed(const Value& config, const Value& custom) {
 }  // namespace
 
 ModelPtr model_from_config(const Value& config, const Value& custom_objects) {
-  const Value object = named(config);
+  const Value object = wrapped_config(config);
   auto translator = format_with<TranslatesConfigs>();
   return model_from_own_config(translator ? translator->config_in(object, custom_objects)
                                           : renamed(object, custom_objects));

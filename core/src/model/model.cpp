@@ -14,16 +14,16 @@ namespace crescent {
 namespace {
 
 /// Replaces objects in the value by their configurations.
-Value plain(const Value& value) {
+Value without_objects(const Value& value) {
   if (auto object = value.object_as<Configurable>()) return serialize(object.get());
   if (value.is_list()) {
     List list;
-    for (const Value& item : value.as_list()) list.push_back(plain(item));
+    for (const Value& item : value.as_list()) list.push_back(without_objects(item));
     return list;
   }
   if (!value.is_dict()) return value;
   Dict dict;
-  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, plain(entry.value));
+  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, without_objects(entry.value));
   return dict;
 }
 
@@ -155,7 +155,7 @@ void Model::reset_metrics() {
 
 Value Model::compile_config() const {
   if (!training_->spec.compiled) return {};
-  return plain(compile_options(training_->spec));
+  return without_objects(compile_options(training_->spec));
 }
 
 // ---- structure

@@ -265,8 +265,8 @@ void Sequential::build(const std::vector<Shape>& inputs) {
   stack.version = structure_version();
 }
 
-/// If no sizes were declared, the model accepts data of other sizes than the first data, provided
-/// that all layers accept them.
+/// Makes the model accept data of these shapes, if no sizes were declared and all layers accept the
+/// shapes.
 void Sequential::adapt(const std::vector<Shape>& inputs) const {
   follow();
   Stack& stack = *stack_;

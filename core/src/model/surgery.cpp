@@ -18,7 +18,7 @@ using Layers = std::vector<LayerPtr>;
 using Graph = ModelAccess::Graph;
 
 /// The layer with this name, which may be an input layer; null if there is none.
-LayerPtr found(const Model& model, std::string_view name) {
+LayerPtr find_layer(const Model& model, std::string_view name) {
   for (const Layers& all : {model.layers(), model.sublayers()})
     for (const LayerPtr& layer : all)
       if (layer->name() == name) return layer;
@@ -100,8 +100,8 @@ std::shared_ptr<Functional> exchanged(const Model& model, const GraphEdit& edit,
 }
 
 /// Rebuilds the model after a model nested in it was changed.
-SurgeryResult around(const Model& model, const LayerPtr& nested, SurgeryResult inner,
-                     const char* verb) {
+SurgeryResult rebuilt_around(const Model& model, const LayerPtr& nested, SurgeryResult inner,
+                             const char* verb) {
   const auto made = exchanged(model, {.verb = verb}, nested, inner.model);
   for (LayerChange& change : inner.changes) change.layer = nested->name() + "/" + change.layer;
   SurgeryResult outer = finished(model, made, {.old = nested, .by = inner.model});
@@ -112,21 +112,22 @@ SurgeryResult around(const Model& model, const LayerPtr& nested, SurgeryResult i
 /// Applies `operation` to the layer at this path, which may lead through nested models.
 SurgeryResult at_path(const Model& model, const std::string& path, const char* verb,
                       const Operation& operation) {
-  if (const LayerPtr layer = found(model, path)) return operation(model, layer);
+  if (const LayerPtr layer = find_layer(model, path)) return operation(model, layer);
   for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
-    const LayerPtr layer = found(model, path.substr(0, slash));
+    const LayerPtr layer = find_layer(model, path.substr(0, slash));
     const auto* nested = dynamic_cast<const Functional*>(layer.get());
     if (nested)
-      return around(model, layer, at_path(*nested, path.substr(slash + 1), verb, operation), verb);
+      return rebuilt_around(model, layer, at_path(*nested, path.substr(slash + 1), verb, operation),
+                            verb);
   }
   model.get_layer(path);  // fails with a list of the layers' names
   return {};
 }
 
-/// Runs `operation`; its errors name the operation and the layer.
+/// Runs `operation`; messages of its errors name the operation and the layer.
 template <class F>
-SurgeryResult told(const char* verb, const Model& model, const std::string& path,
-                   const F& operation) {
+SurgeryResult with_context(const char* verb, const Model& model, const std::string& path,
+                           const F& operation) {
   try {
     return operation();
   } catch (Error& error) {
@@ -233,13 +234,13 @@ std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
 }
 
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path) {
-  if (const LayerPtr layer = found(model, path)) {
+  if (const LayerPtr layer = find_layer(model, path)) {
     if (is_input(*layer)) return {static_cast<const InputLayer&>(*layer).symbol()};
     const NodePtr call = only_call(model, path);
     return call->output_symbols(call);
   }
   for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
-    const LayerPtr layer = found(model, path.substr(0, slash));
+    const LayerPtr layer = find_layer(model, path.substr(0, slash));
     if (dynamic_cast<const Functional*>(layer.get()))
       return outputs_inside(model, layer, path.substr(slash + 1));
   }
@@ -313,7 +314,7 @@ std::shared_ptr<Functional> on_inputs(const Model& model, const std::vector<Symb
 SurgeryResult insert_after(const Model& model, const std::string& path, const LayerPtr& next) {
   if (!next) fail("insert_after: expected a layer, got none");
   const bool was_built = next->built();
-  return told("insert_after", model, path, [&] {
+  return with_context("insert_after", model, path, [&] {
     return at_path(model, path, "insert_after", [&](const Model& inner, const LayerPtr& layer) {
       return finished(inner, with_next(inner, layer, next),
                       {.fresh = next, .was_built = was_built});
@@ -325,7 +326,7 @@ SurgeryResult replace_layer(const Model& model, const std::string& path, const L
                             bool carry_weights) {
   if (!by) fail("replace: expected a layer, got none; remove leaves one out");
   const bool was_built = by->built();
-  return told("replace", model, path, [&] {
+  return with_context("replace", model, path, [&] {
     return at_path(model, path, "replace", [&](const Model& inner, const LayerPtr& layer) {
       const auto made = exchanged(inner, {.verb = "replace"}, layer, by);
       const size_t carried = carry_weights && !was_built ? carry(*layer, *by) : 0;
@@ -335,7 +336,7 @@ SurgeryResult replace_layer(const Model& model, const std::string& path, const L
 }
 
 SurgeryResult remove_layer(const Model& model, const std::string& path) {
-  return told("remove", model, path, [&] {
+  return with_context("remove", model, path, [&] {
     return at_path(model, path, "remove", [&](const Model& inner, const LayerPtr& layer) {
       check_removable(*layer, inner);
       return finished(inner, exchanged(inner, {.verb = "remove"}, layer, nullptr), {});
@@ -344,7 +345,7 @@ SurgeryResult remove_layer(const Model& model, const std::string& path) {
 }
 
 SurgeryResult cut(const Model& model, const std::string& from, const std::vector<std::string>& to) {
-  return told("cut", model, from.empty() ? join(to) : concat(from, " ... ", join(to)), [&] {
+  return with_context("cut", model, from.empty() ? join(to) : concat(from, " ... ", join(to)), [&] {
     const std::shared_ptr<Functional> made = cut_graph(model, from, to);
     if (to.empty()) carry_training(model, *made);
     return SurgeryResult{made, changes_between(model, *made, {})};
@@ -352,8 +353,8 @@ SurgeryResult cut(const Model& model, const std::string& from, const std::vector
 }
 
 SurgeryResult rebase(const Model& model, const std::vector<Symbol>& inputs) {
-  return told("rebase", model, "inputs",
-              [&] { return finished(model, on_inputs(model, inputs), {}); });
+  return with_context("rebase", model, "inputs",
+                      [&] { return finished(model, on_inputs(model, inputs), {}); });
 }
 
 }  // namespace crescent

@@ -7,8 +7,8 @@ namespace {
 /// Swaps axes 1 and 2: (batch, steps, heads, width) <-> (batch, heads, steps, width).
 Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
-/// The scaled products of queries (b,t,h,d) and keys (b,s,h,d): (b,h,t,s), very negative where the
-/// mask is false.
+/// The scores (b,h,t,s) of queries (b,t,h,d) and keys (b,s,h,d): their scaled products, or a very
+/// negative number where the mask is false.
 Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {
   const Tensor x = ops::matmul(swap_heads(query) * scale, swap_heads(key), false, true);
   return mask ? ops::where(mask, x, masked_score(x.dtype())) : x;

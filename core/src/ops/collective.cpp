@@ -14,9 +14,10 @@ Tensor all_reduce_op(const Tensor& x, ReduceKind kind) {
   return apply1(op, {x});
 }
 
-/// Zeros in place of a row that another process has too. `where` keeps x as an input of the graph,
-/// so that all processes run the same ops in the gradient as well.
-Tensor left_out(const Tensor& x) {
+/// Returns zeros in place of the values of a process without a row of its own, which computes a row
+/// of another process. `where` keeps x as an input of the graph, so that all processes run the same
+/// ops in the gradient as well.
+Tensor zeros_keeping_input(const Tensor& x) {
   return ops::where(Tensor::full({}, 0, DType::boolean), x, scalar_like(x, 0));
 }
 
@@ -53,7 +54,7 @@ Tensor ops::all_reduce(const Tensor& x, ReduceKind kind) {
     const Tensor reduced = lockstep->reduce(values, sums ? ReduceKind::sum : kind);
     return kind == ReduceKind::mean ? reduced / static_cast<double>(lockstep->shards()) : reduced;
   }
-  return all_reduce_op(sums && ShareScope::is_empty() ? left_out(values) : values, kind);
+  return all_reduce_op(sums && ShareScope::is_empty() ? zeros_keeping_input(values) : values, kind);
 }
 
 }  // namespace crescent

@@ -183,7 +183,7 @@ int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Paddin
 
 }  // namespace
 
-/// The gradient, with respect to its input, of the convolution that maps the output to x.
+/// Computed as the gradient with respect to its input of the convolution that maps the output to x.
 Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
                       Padding padding, std::vector<int64_t> dilation,
                       const std::vector<int64_t>& output_padding, DataFormat format) {

@@ -128,7 +128,7 @@ Tensor arrange(const Tensor& x, const std::string& from, const std::string& to) 
 
 /// Returns the letters of `a` for which test(letter) is true, in order.
 template <class Test>
-std::string chosen(const std::string& a, Test test) {
+std::string letters_where(const std::string& a, Test test) {
   std::string letters;
   std::copy_if(a.begin(), a.end(), std::back_inserter(letters), test);
   return letters;
@@ -146,10 +146,12 @@ Shape dims_of(const Tensor& x, const std::string& letters, const std::string& wa
 Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std::string& output) {
   a = sum_out(a, in_a, in_b + output);
   b = sum_out(b, in_b, in_a + output);
-  const std::string batch = chosen(in_a, [&](char c) { return has(in_b, c) && has(output, c); });
-  const std::string shared = chosen(in_a, [&](char c) { return has(in_b, c) && !has(output, c); });
-  const std::string own_a = chosen(in_a, [&](char c) { return !has(in_b, c); });
-  const std::string own_b = chosen(in_b, [&](char c) { return !has(in_a, c); });
+  const std::string batch =
+      letters_where(in_a, [&](char c) { return has(in_b, c) && has(output, c); });
+  const std::string shared =
+      letters_where(in_a, [&](char c) { return has(in_b, c) && !has(output, c); });
+  const std::string own_a = letters_where(in_a, [&](char c) { return !has(in_b, c); });
+  const std::string own_b = letters_where(in_b, [&](char c) { return !has(in_a, c); });
   const Shape batch_dims = dims_of(a, in_a, batch), dims_a = dims_of(a, in_a, own_a),
               dims_b = dims_of(b, in_b, own_b);
   const int64_t n = known_size(batch_dims), k = known_size(dims_of(a, in_a, shared));

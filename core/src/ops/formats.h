@@ -4,13 +4,15 @@
 
 namespace crescent::ops {
 
-Tensor channels_last(const Tensor& x);
-Tensor channels_second(const Tensor& x);
+/// Moves the channels from axis 1 to the last axis.
+Tensor to_channels_last(const Tensor& x);
+/// Moves the channels from the last axis to axis 1.
+Tensor to_channels_first(const Tensor& x);
 
 /// Calls f on the images with channels last and converts the result back.
 template <class F>
 Tensor in_format(const Tensor& x, DataFormat format, F f) {
-  return format == DataFormat::channels_first ? channels_second(f(channels_last(x))) : f(x);
+  return format == DataFormat::channels_first ? to_channels_first(f(to_channels_last(x))) : f(x);
 }
 
 /// The number of spatial axes of images.

@@ -7,7 +7,7 @@ namespace {
 /// The largest accepted position; sums of positions below it cannot overflow.
 constexpr int64_t kMaxPosition = int64_t{1} << 60;
 
-Slice whole(const Tensor& x) {
+Slice whole_slice(const Tensor& x) {
   Slice op;
   op.start.assign(x.rank(), 0);
   op.size.assign(x.rank(), -1);
@@ -155,7 +155,7 @@ Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
   Tensors parts;
   int64_t start = 0;
   for (int64_t size : sizes) {
-    Slice op = whole(x);
+    Slice op = whole_slice(x);
     op.start[at] = start;
     op.size[at] = size;
     parts.push_back(apply1(op, {x}));
@@ -167,7 +167,7 @@ Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
 Tensor slice(const Tensor& x, const std::vector<int64_t>& start, const std::vector<int64_t>& size) {
   if (start.size() != size.size() || size.size() > static_cast<size_t>(x.rank()))
     fail("slice: expected a start and a size for each axis of shape ", x.shape());
-  Slice op = whole(x);
+  Slice op = whole_slice(x);
   std::copy(start.begin(), start.end(), op.start.begin());
   std::copy(size.begin(), size.end(), op.size.begin());
   return apply1(op, {x});
@@ -178,7 +178,7 @@ Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last, int64_
   const int i = normal_axis("slice", axis, x.shape());
   const size_t at = i;
   const int64_t dim = x.dim(i);
-  Slice op = whole(x);
+  Slice op = whole_slice(x);
   op.stride[at] = step;
   if (dim >= 0) {
     auto position = [&](int64_t p) { return std::clamp<int64_t>(p < 0 ? p + dim : p, 0, dim); };

@@ -8,7 +8,7 @@ namespace {
 /// Swaps axes 0 and 1: (batch, time, ...) <-> (time, batch, ...).
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
-/// Part `i` of `count` equal parts of the last axis.
+/// Returns part `i` of `count` equal parts of the last axis.
 Tensor part(const Tensor& x, int i, int count) {
   const int64_t width = x.dim(-1) / count;
   return ops::slice_axis(x, -1, i * width, (i + 1) * width);
@@ -31,8 +31,8 @@ Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
   return ops::matmul(as_rows(x), as_rows(dz), true, false);
 }
 
-/// Returns the dropout factors (b, u) of the states, which are an optional input after the `plain`
-/// ones, or an empty Tensor.
+/// Returns the dropout factors (b, u) of the states, an optional input after the first `plain`
+/// inputs; an empty Tensor if there are none.
 Tensor factors_of(std::span<const Tensor> in, size_t plain) {
   return in.size() > plain ? in[plain] : Tensor();
 }
@@ -109,7 +109,7 @@ Tensors Lstm::decompose(std::span<const Tensor> in) const {
 }
 
 Tensors Lstm::vjp(const Vjp& v) const {
-  // second-order gradient: through decompose()
+  // second-order gradients are computed through decompose()
   if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);
   auto gradient = [&](size_t i) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
@@ -181,7 +181,7 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
 }
 
 Tensors Gru::vjp(const Vjp& v) const {
-  if (v.gradients[2]) return Op::vjp(v);  // second-order gradient: through decompose()
+  if (v.gradients[2]) return Op::vjp(v);  // second-order gradients: through decompose()
   auto gradient = [&](size_t i) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
   };

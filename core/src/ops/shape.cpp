@@ -15,7 +15,7 @@ int64_t times(std::string_view op, int64_t dim, int64_t n) {
   return product;
 }
 
-/// The shape with its -1 replaced by the size that remains.
+/// The shape `to` with its -1 replaced by the size that its other axes leave.
 Shape resolved(const Shape& from, const Shape& to) {
   const int64_t size = known_size(from);
   if (size < 0) return to;

@@ -20,7 +20,7 @@ Tensor reduced(std::span<const Tensor> values, ReduceKind kind) {
   return crescent::apply(std::make_shared<const ShardReduce>(op), values).front();
 }
 
-/// Combines the results for the two halves of the shards.
+/// Combines the values of all shards: those of each half first, then the two results.
 Tensor combined(std::span<const Tensor> values, ReduceKind kind) {
   if (values.size() == 1) return values[0];
   const size_t half = values.size() / 2;

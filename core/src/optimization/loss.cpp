@@ -39,7 +39,7 @@ Tensor mask_weights(const Tensor& mask, const Tensor& values, const std::string&
   return weights * (count_of(weights) / (sum(weights) + kEpsilon));
 }
 
-Tensor both(const Tensor& a, const Tensor& b) {
+Tensor both_masks(const Tensor& a, const Tensor& b) {
   if (!a || !b) return a ? a : b;
   return a.rank() == b.rank() ? logical_and(a, b) : a.rank() > b.rank() ? a : b;
 }
@@ -65,7 +65,7 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
   const Tensor prediction_mask = y_pred.mask();
   const Tensor truth = sparse_targets() ? y_true : cast(y_true, dtype);
   Tensor values = blaming(*this, [&] { return call(truth, cast(y_pred, dtype)); });
-  const Tensor mask = both(prediction_mask, values.mask());
+  const Tensor mask = both_masks(prediction_mask, values.mask());
   Tensor weights;
   if (mask) weights = mask_weights(mask, values, reduction_);
   if (sample_weight) {

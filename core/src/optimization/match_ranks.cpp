@@ -5,7 +5,7 @@ namespace {
 
 /// Makes the ranks equal. `longer` has one axis more than `shorter`, the last one, which has size
 /// 1.
-void fit(Tensor& longer, Tensor& shorter) {
+void equalize(Tensor& longer, Tensor& shorter) {
   if (shorter.rank() == 1) {
     shorter = ops::expand_dims(shorter, -1);
   } else {
@@ -17,9 +17,9 @@ void fit(Tensor& longer, Tensor& shorter) {
 
 void match_ranks(Tensor& a, Tensor& b) {
   if (a.rank() == b.rank() + 1 && a.dim(-1) == 1)
-    fit(a, b);
+    equalize(a, b);
   else if (b.rank() == a.rank() + 1 && b.dim(-1) == 1)
-    fit(b, a);
+    equalize(b, a);
 }
 
 }  // namespace crescent

@@ -56,10 +56,10 @@ void ConditionalUpdate::finish() {
     variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
 }
 
+// A learning rate of NaN means that it was not read from the option yet.
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
-      rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {
-}  // NaN: the rate was not read from the option yet
+      rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {}
 
 void Optimizer::describe_options(Schema<Optimizer>& s) {
   s.field("name", &Optimizer::name_, "Name of the optimizer.")
@@ -251,8 +251,8 @@ Variables touched_by(const std::vector<VariableUpdate>& all) {
   return touched;
 }
 
-/// Updates the moving averages, which start as the weights themselves; every `overwrite_every`
-/// steps they overwrite the weights.
+/// Updates the moving averages, which start as the weights themselves. Every `overwrite_every`
+/// updates, they overwrite the weights. `done` is the number of updates before this step.
 void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, double momentum,
                    std::optional<int64_t> overwrite_every) {
   for (const VariableUpdate& update : all) {

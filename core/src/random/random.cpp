@@ -21,7 +21,7 @@ Variable make_state(int64_t seed) {
   return Variable(Tensor::from(std::vector<int64_t>{seed, 0}, {2}), std::move(options));
 }
 
-std::mutex& turns() {
+std::mutex& draw_mutex() {
   static std::mutex mutex;
   return mutex;
 }
@@ -38,8 +38,8 @@ Tensor next_state(const Tensor& now) {
 
 /// Returns the state for one draw and advances the variable; concurrent threads get different
 /// states.
-Tensor taken(const Variable& state) {
-  const std::lock_guard lock(turns());
+Tensor take_state(const Variable& state) {
+  const std::lock_guard lock(draw_mutex());
   const Tensor now = state.value();
   state.assign(next_state(now));
   return now;
@@ -52,7 +52,7 @@ SeedGenerator::SeedGenerator(std::optional<int64_t> seed)
 
 int64_t SeedGenerator::seed() const {
   NoTrace eager;
-  const Tensor state = taken(state_);
+  const Tensor state = take_state(state_);
   const int64_t* words = state.data<int64_t>();
   const PhiloxBlock block =
       philox(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]), 0);
@@ -64,7 +64,7 @@ Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double
   return RowDraws::drawn(shape, [&](const Shape& whole) {
     Random op;
     op.kind = kind, op.shape = whole, op.dtype = dtype, op.a = a, op.b = b;
-    return apply1(op, {taken(state_)});
+    return apply1(op, {take_state(state_)});
   });
 }
 
@@ -87,7 +87,7 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
   expect_memory(n * sizeof(int64_t));
   NoTrace eager;
-  const Tensor state = taken(state_);
+  const Tensor state = take_state(state_);
   const int64_t* words = state.data<int64_t>();
   const uint64_t seed = static_cast<uint64_t>(words[0]), counter = static_cast<uint64_t>(words[1]);
   std::vector<int64_t> order(n);
@@ -103,7 +103,7 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
 
 namespace {
 thread_local SeedGenerator* scoped = nullptr;
-int64_t last_seed = 0;  // the mutex turns() guards it
+int64_t last_seed = 0;  // guarded by draw_mutex()
 }  // namespace
 
 SeedGenerator& global_random() {
@@ -117,13 +117,13 @@ RandomScope::~RandomScope() { scoped = before_; }
 
 void set_random_seed(int64_t seed) {
   NoTrace eager;
-  const std::lock_guard lock(turns());
+  const std::lock_guard lock(draw_mutex());
   global_random().state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
   last_seed = seed;
 }
 
 int64_t last_random_seed() {
-  const std::lock_guard lock(turns());
+  const std::lock_guard lock(draw_mutex());
   return last_seed;
 }
 

@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-/// Decodes a list; a value that is not a list gives a list of one.
+/// Decodes a list; a value that is not a list becomes a list of one item.
 template <class T>
 std::vector<T> decode_list(const Value& value) {
   const bool single = value.is_number() || value.is_string();

@@ -47,8 +47,9 @@ struct Registry::State {
   NameTable<ClassInfoPtr> table;
   std::vector<ClassInfoPtr> classes;  // in order of registration
 
-  ClassSource* loader = nullptr;  // of the process's registry; null in the registry of a setup
-  std::string plugin, version, origin;  // where classes come from that are added without an origin
+  // loads missing classes; null in a registry that the setup of a plugin fills
+  ClassSource* loader = nullptr;
+  std::string plugin, version, origin;  // the origin of classes that are added without one
 
   ClassInfoPtr find(std::string_view kind, std::string_view word) const;
   ClassInfoPtr find_exact(std::string_view kind, std::string_view word) const;

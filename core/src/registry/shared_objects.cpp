@@ -8,8 +8,8 @@
 namespace crescent {
 namespace {
 
-/// The first pass counts how often each object occurs; the second pass numbers the objects that
-/// occur more than once.
+/// The objects in a configuration that with_shared_objects() makes. The first pass counts how often
+/// each object occurs; the second pass numbers the objects that occur more than once.
 struct Sharing {
   std::unordered_map<const Configurable*, int> times;
   std::unordered_map<const Configurable*, int64_t> numbers;

@@ -8,8 +8,9 @@ namespace {
 
 constexpr const char* kSamplings[] = {"linear", "log", "reverse_log"};
 constexpr const char* kKinds[] = {"Fixed", "Boolean", "Choice", "Int", "Float"};
-constexpr int64_t kGridOfNumbers = 10;  // values of a grid over numbers without a step
-constexpr double kSlack = 1e-9;         // for bounds that whole steps reach up to rounding
+constexpr int64_t kGridOfNumbers = 10;  // number of values in the grid of a range without a step
+// tolerance for a range that a whole number of steps fills up to rounding
+constexpr double kSlack = 1e-9;
 
 bool is_logarithmic(const Hyperparameter& p) { return p.sampling != Sampling::linear; }
 
@@ -66,12 +67,14 @@ Value number(const Hyperparameter& p, double x) {
   return x;
 }
 
-/// Whether values are counted: those of a list, and numbers with a step.
+/// Whether the hyperparameter has a list of values, as fixed values, booleans and choices have;
+/// else it has a range.
 bool is_listed(const Hyperparameter& p) {
   return p.kind != Hyperparameter::Kind::integer && p.kind != Hyperparameter::Kind::real;
 }
 
-/// Integers without a step between logarithmic bounds, which are drawn as numbers and rounded down.
+/// Whether values are integers without a step, which have logarithmic sampling: real numbers are
+/// drawn and rounded down.
 bool is_floored(const Hyperparameter& p) {
   return p.kind == Hyperparameter::Kind::integer && p.step == 0;
 }
@@ -111,7 +114,8 @@ Hyperparameter numbers(std::string name, Hyperparameter::Kind kind, double low, 
   return checked(std::move(p));
 }
 
-/// The index of a value in a list; -1 when it has none that is equal.
+/// The index of an equal value in a list; -1 if there is none. Numbers of different types may be
+/// equal.
 int64_t index_in(const List& values, const Value& value) {
   for (size_t i = 0; i < values.size(); ++i) {
     const bool are_numbers = values[i].is_number() && value.is_number();
@@ -121,7 +125,8 @@ int64_t index_in(const List& values, const Value& value) {
   return -1;
 }
 
-/// Values that are spread over those of numbers without a step, from the least to the greatest.
+/// At most kGridOfNumbers values spread over a range without a step, from the least to the
+/// greatest.
 List spread_values(const Hyperparameter& p) {
   if (p.low == p.high) return {number(p, p.low)};
   List all;

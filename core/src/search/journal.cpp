@@ -14,14 +14,15 @@
 namespace crescent {
 namespace {
 
-constexpr off_t kLocks = off_t{1} << 60;  // the byte of the journal's lock; those of numbers follow
-constexpr size_t kChecksum = 8;           // hexadecimal digits before the record
+// the byte of lock 0, that of the journal; those of locks 1, 2, ... follow
+constexpr off_t kFirstLock = off_t{1} << 60;
+constexpr size_t kChecksumDigits = 8;  // number of hexadecimal digits before the record
 
 struct flock range(int64_t number, short type) {
   struct flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
-  range.l_start = kLocks + static_cast<off_t>(number);
+  range.l_start = kFirstLock + static_cast<off_t>(number);
   range.l_len = 1;
   return range;
 }
@@ -29,14 +30,14 @@ struct flock range(int64_t number, short type) {
 std::string checksum_of(std::string_view text) {
   const auto crc =
       crc32(0, reinterpret_cast<const Bytef*>(text.data()), static_cast<uInt>(text.size()));
-  char digits[kChecksum + 1];
+  char digits[kChecksumDigits + 1];
   std::snprintf(digits, sizeof digits, "%08lx", static_cast<unsigned long>(crc));
   return digits;
 }
 
 bool is_whole(std::string_view line) {
-  return line.size() > kChecksum + 1 && line[kChecksum] == ' ' &&
-         line.substr(0, kChecksum) == checksum_of(line.substr(kChecksum + 1));
+  return line.size() > kChecksumDigits + 1 && line[kChecksumDigits] == ' ' &&
+         line.substr(0, kChecksumDigits) == checksum_of(line.substr(kChecksumDigits + 1));
 }
 
 [[noreturn]] void fail_for(const std::string& path, const char* doing) {
@@ -119,7 +120,7 @@ void Journal::read(const std::function<void(const Value& record)>& visit) {
     left.remove_prefix(length + 1);
     end_ += static_cast<int64_t>(length) + 1;
     ++lines_;
-    visit(parse_json(line.substr(kChecksum + 1)));
+    visit(parse_json(line.substr(kChecksumDigits + 1)));
   }
 }
 

@@ -1,9 +1,9 @@
-// Journal: an append-only file of records, a JSON text with a checksum in each line, that several
-// processes write and read. Whatever moment a process is killed at, the file has all records whose
-// append() returned; half of a line at its end is removed by who writes next.
+// Journal: an append-only file of records that several processes write and read. Each line has a
+// checksum and a record as JSON. If a process is killed, the file still has all records whose
+// append() returned; the next read() removes an incomplete line at the end.
 //
-// Locks are those of open file descriptions (fcntl, F_OFD_SETLK) on bytes far behind the end of the
-// file. The system releases them when their process ends, however it ends.
+// The locks are those of open file descriptions (fcntl, F_OFD_SETLK) on bytes far behind the end of
+// the file. The system releases them when their process ends, however it ends.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,12 +16,12 @@ namespace crescent {
 
 class CRESCENT_API Journal {
  public:
-  /// Opens the file, or makes an empty one. Without a path the journal is in memory, for this
-  /// process alone. `syncs`: whether append() waits until the disk has the record, which otherwise
-  /// a failure of power may take back.
+  /// Opens the file, or makes an empty one. With an empty path the journal is in memory, for this
+  /// process alone. `syncs`: whether append() waits until the record is on disk; without this, a
+  /// power failure may lose the record.
   explicit Journal(const std::string& path, bool syncs = false);
 
-  /// While it lives, no other process is in the journal.
+  /// While an object of this class lives, no other process reads or writes the journal.
   class CRESCENT_API Lock {
    public:
     explicit Lock(Journal& journal);
@@ -33,14 +33,14 @@ class CRESCENT_API Journal {
     Journal& journal_;
   };
 
-  // The following are called while a Lock lives.
-  /// Calls `visit` with each record that was not read yet, and removes half of a line at the end of
-  /// the file. Fails for a damaged line before the last one.
+  // The following three functions must be called while a Lock lives.
+  /// Calls `visit` with each record that was not read yet, and removes an incomplete line at the
+  /// end of the file. Fails for a complete line that is damaged.
   void read(const std::function<void(const Value& record)>& visit);
-  /// Appends a record, which read() does not give. When that fails, the file is as before.
+  /// Appends a record; read() of this object does not visit it. If it fails, the file is unchanged.
   void append(const Value& record);
-  /// Takes the lock with this number, which is free when its process has ended; false when another
-  /// process has it. A lock that this object has already is taken again.
+  /// Takes the lock with this number, which is free again when its process has ended; returns false
+  /// if another process has it, and true if this object has it already.
   bool try_hold(int64_t number);
 
   void release(int64_t number) noexcept;
@@ -50,8 +50,8 @@ class CRESCENT_API Journal {
   std::string path_;
   Descriptor file_;
   bool syncs_;
-  int64_t end_ = 0;    ///< of what was read or written
-  int64_t lines_ = 0;  ///< that were read or written
+  int64_t end_ = 0;    ///< the offset where the lines that were read or written end
+  int64_t lines_ = 0;  ///< number of lines that were read or written
 };
 
 }  // namespace crescent

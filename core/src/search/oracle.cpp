@@ -65,7 +65,7 @@ Dict TrialHistory::values_by_key(const TrialRecord& trial) const {
 }
 
 double draw(uint64_t seed, int64_t number, std::string_view name) {
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  uint64_t hash = 0xcbf29ce484222325u;  // the FNV-1a hash of the name
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   const PhiloxBlock block = philox(seed, static_cast<uint64_t>(number), hash);
   const uint64_t bits = (uint64_t{block.word[0]} << 32 | block.word[1]) >> 11;

@@ -33,7 +33,7 @@ double best_up_to(const TrialHistory& history, const TrialRecord& trial, int64_t
   return best;
 }
 
-/// The percentile of sorted numbers, between neighbours in proportion.
+/// The percentile of sorted numbers, with linear interpolation between neighbours.
 double percentile_of(const std::vector<double>& sorted, double percent) {
   const double place = percent / 100 * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(place);

@@ -10,7 +10,8 @@ namespace {
 
 using Parent = std::optional<std::string>;
 
-/// Asks for the hyperparameter, which exists where `parent` has one of the values.
+/// Suggests a value for the hyperparameter. If `parent` is given, the hyperparameter exists only
+/// where `parent` has one of the values.
 Value ask_for(HyperParameters& hp, Hyperparameter parameter, const Parent& parent, Value values) {
   if (parent) {
     if (values.is_null()) fail(parameter.name, ": parent_name needs parent_values");
@@ -73,7 +74,7 @@ Value suggest_categorical(HyperParameters& hp, const std::string& name,
   return hp.suggest(Hyperparameter::choice(name, choices));
 }
 
-/// Definitions as tables, with what they say as a text.
+/// The definitions of hyperparameters as tables; the entry "text" describes the definition.
 List described_space(const std::vector<Hyperparameter>& space) {
   List rows;
   for (const Hyperparameter& p : space) {
@@ -168,7 +169,7 @@ Dict importances_of(const Study& study) {
 void tell_of(Study& study, const std::shared_ptr<Trial>& trial, std::optional<double> score,
              const std::string& state, const std::string& message) {
   if (!trial) fail("expected a trial, as ask() gives them");
-  study.tell(*trial, score, end_named(state), message);
+  study.tell(*trial, score, end_state_named(state), message);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kShortestWait = 1ms, kLongestWait = 50ms;
 
-/// What the journal says of a study, and what another process must not have otherwise.
+/// The first record of the journal: the options of the study, which must be the same in all its
+/// processes.
 Dict header_of(const StudyOptions& options, uint64_t seed) {
   List space;
   if (options.hyperparameters)
@@ -30,7 +31,7 @@ Dict header_of(const StudyOptions& options, uint64_t seed) {
           {"allow_new_entries", options.allow_new_entries}};
 }
 
-/// Fails when the journal is of a study with other options.
+/// Fails if the journal belongs to a study with other options.
 void check_header(const Dict& known, const Dict& wanted, const std::string& path) {
   for (const DictEntry& entry : wanted)
     if (const Value* other = known.find(entry.key); !other || !(*other == entry.value))

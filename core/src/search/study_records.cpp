@@ -24,7 +24,7 @@ void apply_values(TrialHistory& history, const Dict& record) {
 
 void apply_tell(TrialHistory& history, const Dict& record) {
   TrialRecord& trial = history.record(record.at("tell").as_int());
-  trial.state = end_named(record.at("state").as_string());
+  trial.state = end_state_named(record.at("state").as_string());
   trial.seconds = record.at("seconds").as_float();
   if (const Value* score = record.find("score")) trial.score = score->as_float();
   if (const Value* message = record.find("message")) trial.message = message->as_string();
@@ -50,7 +50,7 @@ Dict tell_record(const TrialRecord& ended) {
   return record;
 }
 
-TrialRecord::State end_named(const std::string& name) {
+TrialRecord::State end_state_named(const std::string& name) {
   using State = TrialRecord::State;
   for (const State state : {State::complete, State::pruned, State::failed})
     if (name == name_of(state)) return state;

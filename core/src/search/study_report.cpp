@@ -1,4 +1,4 @@
-// What a study tells of its trials: the best ones, a table, the importance of hyperparameters.
+// Reports on the trials of a study: the best ones, a table, the importance of hyperparameters.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -40,7 +40,8 @@ struct Point {
   bool operator<(const Point& other) const { return position < other.position; }
 };
 
-/// The values of one hyperparameter and the costs of trials that have it.
+/// The positions of the values of one hyperparameter, in order, with the costs of the trials that
+/// have it.
 std::vector<Point> points_of(const TrialHistory& history, size_t parameter) {
   std::vector<Point> points;
   const Hyperparameter& p = history.parameters()[parameter];
@@ -55,7 +56,8 @@ std::vector<Point> points_of(const TrialHistory& history, size_t parameter) {
   return points;
 }
 
-/// Costs by groups of neighbouring positions: a group a value, or groups of some size.
+/// Groups costs by neighbouring positions: one group for each position or, if there are more than
+/// kMaxGroups positions, groups of about equal size.
 std::vector<std::vector<double>> groups_of(const std::vector<Point>& points) {
   std::vector<std::vector<double>> by_value;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -82,9 +84,9 @@ double squares_around(const std::vector<double>& values, double mean) {
   return sum;
 }
 
-/// The share of the variance of costs that lies between groups, less what groups of so few would
-/// have by chance.
-double explained(const std::vector<Point>& points) {
+/// The share of the variance of the costs that lies between groups, less the share that so many
+/// groups would have by chance.
+double explained_variance(const std::vector<Point>& points) {
   const auto groups = groups_of(points);
   if (groups.size() < 2 || points.size() <= groups.size()) return 0;
   std::vector<double> costs;
@@ -145,7 +147,7 @@ std::vector<std::pair<std::string, double>> Study::importances() const {
   std::vector<std::pair<std::string, double>> found;
   for (size_t i = 0; i < history().parameters().size(); ++i)
     if (const Hyperparameter& p = history().parameters()[i]; p.count() != 1)
-      found.emplace_back(p.key(), explained(points_of(history(), i)));
+      found.emplace_back(p.key(), explained_variance(points_of(history(), i)));
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   return found;

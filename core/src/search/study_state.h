@@ -1,4 +1,4 @@
-// What a study consists of in this process.
+// The state of a study in this process.
 #pragma once
 #include <chrono>
 #include <map>
@@ -17,11 +17,12 @@ struct Study::State {
     if (!options.pruner.is_null()) pruner = Pruner::from(options.pruner);
   }
 
-  /// Reads what is new, within a Lock of the journal.
+  /// Reads the new records of the journal; must be called within a Lock of the journal.
   void read();
-  /// Appends a record and takes it into the history, within a Lock after read().
+  /// Appends a record and applies it to the history; must be called after read(), within the same
+  /// Lock.
   void write(const Dict& record);
-  /// Whether the trial can be suggested now.
+  /// Whether the trials are known on whose results the choice and the pruning of this trial depend.
   bool ready(int64_t number) const;
 
   using Clock = std::chrono::steady_clock;
@@ -30,8 +31,9 @@ struct Study::State {
   Journal journal;
   TrialHistory history;
   bool has_header = false;
-  std::map<int64_t, Clock::time_point> held;  ///< trials of this object, and when they began
-  std::set<int64_t> running;                  ///< trials of all processes
+  std::map<int64_t, Clock::time_point> held;  ///< the trials that this object runs, and when they
+                                              ///< began
+  std::set<int64_t> running;                  ///< the running trials of all processes
   int64_t first_unasked = 1;
 };
 

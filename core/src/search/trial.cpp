@@ -1,4 +1,4 @@
-// Hyperparameters that are asked for by name, and those of a trial.
+// Hyperparameters that suggest values by name, and trials with their values.
 #include <algorithm>
 
 #include "search/study_records.h"

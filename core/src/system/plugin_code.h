@@ -9,7 +9,7 @@ namespace crescent {
 /// Records the address range of a plugin's library; does nothing if the table is full.
 void note_plugin_code(uintptr_t begin, uintptr_t end, const char* plugin);
 
-/// The name of the plugin whose library contains this address; null for code of core or others.
+/// The name of the plugin whose library contains this address; null if no plugin contains it.
 const char* plugin_at(const void* address);
 
 }  // namespace crescent

@@ -41,8 +41,8 @@ class SpawnFiles {
       if (ours == ProcessOptions::kNowhere) {
         posix_spawn_file_actions_addopen(&actions_, theirs, kNull, O_RDWR, 0);
       } else {
-        up_.push_back(moved_up(ours));
-        posix_spawn_file_actions_adddup2(&actions_, up_.back(), theirs);
+        duplicates_.push_back(moved_up(ours));
+        posix_spawn_file_actions_adddup2(&actions_, duplicates_.back(), theirs);
       }
     }
   }
@@ -52,7 +52,7 @@ class SpawnFiles {
 
  private:
   posix_spawn_file_actions_t actions_;
-  std::vector<Descriptor> up_;
+  std::vector<Descriptor> duplicates_;
 };
 
 class SpawnAttributes {

@@ -8,7 +8,7 @@ namespace crescent {
 /// or of its container.
 void expect_memory(size_t bytes);
 
-/// Returns memory that was freed and cached for reuse to the system.
+/// Gives memory that was freed and cached for reuse back to the system.
 void give_back_memory();
 
 }  // namespace crescent

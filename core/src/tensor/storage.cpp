@@ -49,8 +49,8 @@ size_t memory_limit() {
 
 size_t rounded_up(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
 
-/// Whether blocks of this size are mapped one by one instead of allocated by malloc, in whose heap
-/// long-lived blocks end up between blocks of other sizes and keep that memory from being returned
+/// Whether blocks of this size are mapped one by one instead of allocated by malloc. In the heap of
+/// malloc, long-lived blocks end up between other blocks and keep their memory from being returned
 /// to the system.
 #ifdef __SANITIZE_ADDRESS__
 // so that the address sanitizer detects accesses beyond a tensor
@@ -304,7 +304,8 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   }
   const bool there = copy_ && copy_->memory_ == memory;
   if (there && copied_at_ == writes && !is_exposed()) return copy_;
-  if (!there || copy_.use_count() > 1) copy_ = made();  // a copy that tensors use keeps its values
+  // a copy that tensors still use must not change
+  if (!there || copy_.use_count() > 1) copy_ = made();
   copied_at_ = writes - 1;  // marked as outdated until the copy has succeeded
   copy_->copy(0, *this, 0, bytes_);
   copied_at_ = writes;

@@ -61,7 +61,7 @@ class Table {
   }
 
   void watch(const std::shared_ptr<Storage>& storage) {
-    const std::lock_guard lock(watching_);
+    const std::lock_guard lock(watched_mutex_);
     if (watched_.size() >= 2 * watched_before_) forget_dead();
     watched_.insert_or_assign(storage.get(), storage);
   }
@@ -134,7 +134,7 @@ class Table {
   }
 
   std::vector<std::shared_ptr<Storage>> living() {
-    const std::lock_guard lock(watching_);
+    const std::lock_guard lock(watched_mutex_);
     forget_dead();
     std::vector<std::shared_ptr<Storage>> storages;
     for (const auto& [address, watched] : watched_)
@@ -150,7 +150,7 @@ class Table {
 
   static constexpr size_t kMinimum = 4096;
 
-  std::mutex mutex_;  // locked before watching_ if both are locked
+  std::mutex mutex_;  // locked before watched_mutex_ if both are locked
   Texts texts_;
   std::atomic<uint64_t> end_{0};  // all smaller ids are in use or free
   std::vector<uint64_t> free_;
@@ -158,7 +158,7 @@ class Table {
   size_t count_before_ = kMinimum;
   Tensors owned_tensors_;
 
-  std::mutex watching_;
+  std::mutex watched_mutex_;
   std::unordered_map<const Storage*, std::weak_ptr<Storage>> watched_;
   size_t watched_before_ = kMinimum;
 

@@ -81,7 +81,8 @@ class Lowering {
     } else if (i.op->effect() != Effect::ordered && std::all_of(out.begin(), out.end(), is_empty)) {
       replace_by_constants(i, out);
     } else if (has_empty(in) && !as<Fused>(*i.op) && inline_decomposition(i, in)) {
-      // the op was decomposed, so that kernels need not handle reductions over empty axes
+      // the decomposition has replaced the op; kernels thus need not handle reductions over empty
+      // axes
     } else if (device_.supports(*i.op, in, out)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
       keep(std::move(i));

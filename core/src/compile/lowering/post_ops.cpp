@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-Tensor after(PostOp post, const Tensor& y, const Tensor& other) {
+Tensor apply_post_op(PostOp post, const Tensor& y, const Tensor& other) {
   switch (post) {
     case PostOp::bias:
     case PostOp::add:
@@ -93,7 +93,7 @@ Tensors WithPostOps::decompose(std::span<const Tensor> inputs) const {
   const OpPtr simpler = rest->post.empty() ? op : OpPtr(std::move(rest));
   Tensor y = crescent::apply(simpler, inputs.first(next)).front();
   for (; first != post.end(); ++first)
-    y = after(*first, y, reads_input(*first) ? inputs[next++] : Tensor());
+    y = apply_post_op(*first, y, reads_input(*first) ? inputs[next++] : Tensor());
   if (!has_moments) return {y};
   const Tensors both = apply(BatchMoments(), {y});
   return {y, both[0], both[1]};

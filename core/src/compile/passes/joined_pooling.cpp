@@ -4,7 +4,7 @@
 //   %1 = pool(%0)                           %1, %4 = pool_argmax(%0)
 //   %3 = pool_backward(%0, %2)      ->      %3 = pool_argmax_backward(%4, %2)
 //
-// A convolution whose result only a max pooling reads stores the maxima alone:
+// A convolution stores only the maxima if only a max pooling reads its result:
 //
 //   %2 = conv(%0, %1)
 //   %3 = pool(%2)                   ->      %3 = conv_pool(%0, %1)

@@ -26,13 +26,13 @@ CRESCENT_API bool shapes(Program& program);
 /// Makes log(softmax) one op. In the gradient of softmax, drops terms that are equal for all
 /// classes, which cancel.
 CRESCENT_API bool softmax(Program& program);
-/// Moves ops after the gradient of a pooling (the mask of a relu, the sum of a bias gradient)
-/// before it, where there are fewer elements.
+/// Moves ops that follow the gradient of a pooling (the mask of a relu, the sum of a bias gradient)
+/// to before it, where there are fewer elements.
 CRESCENT_API bool pooling(Program& program);
 /// Makes max pooling output argmax indices, from which its gradient is computed without reading the
 /// images.
 CRESCENT_API bool pool_argmax(Program& program);
-/// Makes a convolution whose result only a max pooling reads store only the maxima.
+/// Makes a convolution store only the maxima if only a max pooling reads its result.
 CRESCENT_API bool pooled_convolutions(Program& program);
 /// Replaces transposes of matrices by the transpose flags of the products around them.
 CRESCENT_API bool transposes(Program& program);
@@ -56,10 +56,10 @@ CRESCENT_API bool recomputation(Program& program);
 /// Merges connected elementwise instructions of one shape into one instruction, whose results are
 /// the values that are read elsewhere.
 CRESCENT_API bool fusion(Program& program);
-/// Moves computations that are equal in all steps of a scan before it.
+/// Moves computations that are equal in all steps of a scan to before the scan.
 CRESCENT_API bool hoisting(Program& program);
-/// Moves sums over the steps of a scan after the scan, and so computations of step outputs that no
-/// step reads.
+/// Moves sums over the steps of a scan to after the scan, and with them computations of step
+/// outputs that no step reads.
 CRESCENT_API bool sinking(Program& program);
 /// Optimizes the bodies of scans, which are programs of their own.
 CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& can);

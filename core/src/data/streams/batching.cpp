@@ -32,27 +32,30 @@ struct Windows {
 /// A cursor of batches; it keeps the elements of the current window that later windows share.
 class WindowCursor final : public Cursor {
  public:
-  WindowCursor(CursorPtr from, const Windows& windows) : from_(std::move(from)), w_(windows) {}
+  WindowCursor(CursorPtr from, const Windows& windows)
+      : from_(std::move(from)), windows_(windows) {}
 
   bool next(Element& element) override {
     fill();
     if (!has_window()) return false;
     std::vector<Element> rows;
-    const auto end = std::min<int64_t>(w_.span(), static_cast<int64_t>(window_buffer_.size()));
-    for (int64_t i = 0; i < end; i += w_.stride) rows.push_back(window_buffer_[i]);
+    const auto end =
+        std::min<int64_t>(windows_.span(), static_cast<int64_t>(window_buffer_.size()));
+    for (int64_t i = 0; i < end; i += windows_.stride) rows.push_back(window_buffer_[i]);
     element = stacked(rows, first_ + 1);
     advance();
     return true;
   }
 
   int64_t pass(int64_t count) override {
-    if (w_.shift < w_.span()) return Cursor::pass(count);
+    if (windows_.shift < windows_.span()) return Cursor::pass(count);
     int64_t passed = 0;
     for (; passed < count; ++passed) {
       check_element_interruption();
-      const int64_t had = from_->pass(w_.shift);
-      first_ += w_.shift;
-      if (had < w_.shift) return passed + (had >= (w_.drop_remainder ? w_.span() : 1));
+      const int64_t had = from_->pass(windows_.shift);
+      first_ += windows_.shift;
+      if (had < windows_.shift)
+        return passed + (had >= (windows_.drop_remainder ? windows_.span() : 1));
     }
     return passed;
   }
@@ -61,7 +64,7 @@ class WindowCursor final : public Cursor {
   void fill() {
     if (to_skip_ > 0) ended_ = ended_ || from_->pass(to_skip_) < to_skip_;
     to_skip_ = 0;
-    while (!ended_ && static_cast<int64_t>(window_buffer_.size()) < w_.span()) {
+    while (!ended_ && static_cast<int64_t>(window_buffer_.size()) < windows_.span()) {
       check_element_interruption();
       Element more;
       ended_ = !from_->next(more);
@@ -70,17 +73,19 @@ class WindowCursor final : public Cursor {
   }
   bool has_window() const {
     return !window_buffer_.empty() &&
-           (!w_.drop_remainder || static_cast<int64_t>(window_buffer_.size()) >= w_.span());
+           (!windows_.drop_remainder ||
+            static_cast<int64_t>(window_buffer_.size()) >= windows_.span());
   }
   void advance() {
-    const auto gone = std::min<int64_t>(w_.shift, static_cast<int64_t>(window_buffer_.size()));
+    const auto gone =
+        std::min<int64_t>(windows_.shift, static_cast<int64_t>(window_buffer_.size()));
     window_buffer_.erase(window_buffer_.begin(), window_buffer_.begin() + gone);
-    to_skip_ = w_.shift - gone;
-    first_ += w_.shift;
+    to_skip_ = windows_.shift - gone;
+    first_ += windows_.shift;
   }
 
   CursorPtr from_;
-  Windows w_;
+  Windows windows_;
   std::deque<Element> window_buffer_;
   int64_t first_ = 0, to_skip_ = 0;
   bool ended_ = false;

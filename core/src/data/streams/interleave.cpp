@@ -8,15 +8,15 @@ namespace {
 
 class InterleaveCursor final : public Cursor {
  public:
-  InterleaveCursor(CursorPtr from, const Interleaving& how, uint64_t epoch)
-      : from_(std::move(from)), how_(how), epoch_(epoch) {}
+  InterleaveCursor(CursorPtr from, const Interleaving& options, uint64_t epoch)
+      : from_(std::move(from)), options_(options), epoch_(epoch) {}
 
   bool next(Element& element) override {
     for (;;) {
       check_element_interruption();
-      while (!ended_ && static_cast<int64_t>(open_.size()) < how_.cycle) open_one();
+      while (!ended_ && static_cast<int64_t>(open_.size()) < options_.cycle) open_one();
       if (open_.empty()) return false;
-      if (taken_of_block_ == how_.block) turn();
+      if (taken_of_block_ == options_.block) turn();
       if (open_[at_]->next(element)) return ++taken_of_block_, true;
       replace();
     }
@@ -27,7 +27,7 @@ class InterleaveCursor final : public Cursor {
     Element one;
     ended_ = ended_ || !from_->next(one);
     if (ended_) return nullptr;
-    const StreamPtr stream = how_.make(std::move(one));
+    const StreamPtr stream = options_.make(std::move(one));
     if (!stream) fail("interleave: the function gave no dataset");
     return stream->open(epoch_);
   }
@@ -51,7 +51,7 @@ class InterleaveCursor final : public Cursor {
   }
 
   CursorPtr from_;
-  Interleaving how_;
+  Interleaving options_;
   uint64_t epoch_;
   std::vector<CursorPtr> open_;
   size_t at_ = 0;
@@ -62,21 +62,21 @@ class InterleaveCursor final : public Cursor {
 
 class InterleaveStream final : public DerivedStream {
  public:
-  InterleaveStream(StreamPtr source, Interleaving how)
-      : DerivedStream(std::move(source)), how_(std::move(how)) {
-    if (how_.cycle < 1 || how_.block < 1)
-      fail("interleave: expected a cycle and a block of at least 1, got ", how_.cycle, " and ",
-           how_.block);
+  InterleaveStream(StreamPtr source, Interleaving options)
+      : DerivedStream(std::move(source)), options_(std::move(options)) {
+    if (options_.cycle < 1 || options_.block < 1)
+      fail("interleave: expected a cycle and a block of at least 1, got ", options_.cycle, " and ",
+           options_.block);
   }
   int64_t elements() const override { return kUnknown; }
-  bool on_own_thread() const override { return how_.on_own_thread || Stream::on_own_thread(); }
+  bool on_own_thread() const override { return options_.on_own_thread || Stream::on_own_thread(); }
   Element element_spec() const override { return {}; }
   CursorPtr open(uint64_t epoch) override {
-    return std::make_shared<InterleaveCursor>(source_->open(epoch), how_, epoch);
+    return std::make_shared<InterleaveCursor>(source_->open(epoch), options_, epoch);
   }
 
  private:
-  Interleaving how_;
+  Interleaving options_;
 };
 
 }  // namespace

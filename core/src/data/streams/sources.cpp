@@ -115,7 +115,7 @@ class Batches final : public Stream, public SpecifiedDataset {
   explicit Batches(DatasetPtr data) : data_(std::move(data)) {}
   int64_t elements() const override { return data_->batches(); }
   /// A dataset that does not know its number of samples may make its batches by a function of the
-  /// Lua script.
+  /// Lua script, which runs on the thread of the script only.
   bool on_own_thread() const override { return data_->samples() < 0; }
   void check() const override { data_->check(); }
   Element element_spec() const override { return crescent::element_spec(*data_); }

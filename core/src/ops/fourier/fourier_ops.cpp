@@ -20,7 +20,7 @@ namespace {
 
 /// How often each element of the half transform occurs in the full transform of n real numbers:
 /// once or twice.
-Tensor times_in_all(double n, DType dtype) {
+Tensor occurrence_counts(double n, DType dtype) {
   std::vector<float> times(static_cast<size_t>(n) / 2 + 1, 2.0f);
   times.front() = times.back() = 1;
   return ops::cast(Tensor::from(times, {static_cast<int64_t>(times.size())}), dtype);
@@ -37,7 +37,7 @@ Tensors RealFourier::vjp(const Vjp& v) const {
   const auto share = [&](size_t i) {
     const Tensor given = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
     const auto n = static_cast<double>(v.inputs[0].dim(-1));
-    return ops::divide(given * n, times_in_all(n, given.dtype()));
+    return ops::divide(given * n, occurrence_counts(n, given.dtype()));
   };
   return {real_of_fourier(share(0), share(1))};
 }
@@ -50,7 +50,7 @@ TensorSpecs RealOfFourier::infer(std::span<const TensorSpec> in) const {
 Tensors RealOfFourier::vjp(const Vjp& v) const {
   const auto n = static_cast<double>(v.outputs[0].dim(-1));
   Tensors parts = fourier_of_real(v.gradients[0]);
-  for (Tensor& part : parts) part = part * (times_in_all(n, part.dtype()) / n);
+  for (Tensor& part : parts) part = part * (occurrence_counts(n, part.dtype()) / n);
   return parts;
 }
 

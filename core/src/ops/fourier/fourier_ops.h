@@ -4,7 +4,8 @@
 
 namespace crescent {
 
-/// The real and imaginary parts of the sums over k of x_k exp(sign 2 pi i j k / n) for each j.
+/// The Fourier transform of x = re + i im, as its real and imaginary parts: its element j is the
+/// sum over k of x_k exp(sign 2 pi i j k / n).
 Tensors fourier_of(const Tensor& re, const Tensor& im, int sign);
 /// The first n / 2 + 1 elements of the forward transform of a real x; the others are their
 /// conjugates.

@@ -4,7 +4,7 @@
 
 namespace crescent::ops {
 
-/// x with its last axis truncated or padded with zeros to `length`.
+/// Returns x with its last axis truncated or padded with zeros to `length`.
 Tensor of_length(const Tensor& x, int64_t length);
 
 }  // namespace crescent::ops

@@ -48,7 +48,7 @@ void check_lengths(const char* name, int64_t length, int64_t stride, int64_t fft
          length, ", ", fft_length, " and ", stride);
 }
 
-/// x with its last axis extended by reflection at both ends.
+/// Returns x with its last axis extended by reflection, by `width` elements at both ends.
 Tensor reflected(const Tensor& x, int64_t width) {
   const int64_t n = x.dim(-1);
   if (n <= width) fail("stft: ", n, " values are too few to center windows of ", 2 * width);
@@ -58,7 +58,7 @@ Tensor reflected(const Tensor& x, int64_t width) {
   return gather(x, Tensor::from(indices, {n + 2 * width}), -1);
 }
 
-/// Overlap-add of frames (..., count, length): (..., length + stride * (count - 1)).
+/// Adds up overlapping frames (..., count, length) to a signal of length + stride * (count - 1).
 Tensor overlapped(const Tensor& frames, int64_t stride) {
   const int64_t count = frames.dim(-2), length = frames.dim(-1);
   const int64_t total = length + stride * (count - 1);

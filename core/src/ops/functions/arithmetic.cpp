@@ -17,7 +17,7 @@ Tensor sign_of_zero_too(const Tensor& x) {
   return ops::logical_or(ops::less(x, 0), ops::logical_and(zero, ops::less(ops::reciprocal(x), 0)));
 }
 
-/// The maximum or minimum of two values; if one of them is NaN, the other one.
+/// The maximum or minimum of two values; if one of them is NaN, the result is the other one.
 template <Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor ignoring_nan(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
@@ -32,7 +32,8 @@ std::pair<Tensor, Tensor> ordered(const Tensor& x, const Tensor& y) {
   return {ops::where(first, x, y), ops::where(first, y, x)};
 }
 
-/// log(base^a + base^b) / log(base)
+/// Returns log(base^a + base^b) / log(base), without overflow of the powers; `log_base` is
+/// log(base).
 Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
   auto [x, y] = promoted(a, b);
   x = floating(x), y = floating(y);
@@ -125,14 +126,15 @@ Tensor divide_no_nan(const Operand& a, const Operand& b) {
   return ops::where(zero, 0, ops::divide(x, ops::where(zero, 1, y)));
 }
 
-/// The remainder with the sign of the dividend; mod has that of the divisor.
+/// Returns the remainder with the sign of the dividend; mod() returns it with the sign of the
+/// divisor.
 Tensor fmod(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   const Tensor sign = 1 - ops::cast(ops::less(x, 0), x.dtype()) * 2;
   return ops::mod(x * sign, ops::abs(y)) * sign;
 }
 
-/// sqrt(a^2 + b^2); infinite if either value is, even if the other is NaN.
+/// Returns sqrt(a^2 + b^2); infinite if a or b is infinite, even if the other is NaN.
 Tensor hypot(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   x = ops::abs(wide_floating(x)), y = ops::abs(wide_floating(y));
@@ -150,7 +152,7 @@ Tensor heaviside(const Operand& a, const Operand& b) {
   return ops::where(ops::isnan(x), x, step);
 }
 
-/// a * 2^b in the common dtype, with the factor computed at least in float32.
+/// Returns a * 2^b in the common dtype, with the factor computed at least in float32.
 Tensor ldexp(const Operand& a, const Operand& b) {
   const auto [x, y] = promoted(a, b);
   const Tensor result = floating(x);

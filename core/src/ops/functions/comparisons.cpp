@@ -5,12 +5,12 @@
 namespace crescent::ops {
 namespace {
 
-Tensor never(const Tensor& x) { return ops::cast(ops::zeros_like(x), DType::boolean); }
+Tensor all_false(const Tensor& x) { return ops::cast(ops::zeros_like(x), DType::boolean); }
 
 }  // namespace
 
 Tensor isinf(const Tensor& x) {
-  if (!is_floating(x.dtype())) return never(x);
+  if (!is_floating(x.dtype())) return all_false(x);
   return ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
 }
 Tensor isposinf(const Tensor& x) { return ops::logical_and(isinf(x), ops::greater(x, 0)); }

@@ -13,8 +13,8 @@ Tensor from_values(const std::vector<double>& values, DType dtype) {
   return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
-/// A tensor of f(0), f(1), ..., computed in float64; all values must lie between `least` and
-/// `most`.
+/// Returns a tensor of f(0), f(1), ..., computed in float64; all values must lie between `least`
+/// and `most`.
 template <class F>
 Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
   const auto write = [&]<class T>(T) {

@@ -55,8 +55,8 @@ bool is_ellipsis(const Value& item) {
   return name && (*name == Value("__ellipsis__") || *name == Value("Ellipsis"));
 }
 
-/// Returns the list of positions or the mask that an item of a key is; a null tensor for other
-/// items, such as slices.
+/// Returns an item that is a list of positions or a mask as a tensor; a null tensor for other items
+/// of a key, such as slices.
 Tensor list_in(const Value& item) {
   const bool other = item.is_null() || item.is_int() || item.is_dict() || is_ellipsis(item);
   return other ? Tensor() : Codec<Tensor>::decode(item);
@@ -166,7 +166,7 @@ Tensor gather_lists(const Tensor& x, const IndexLists& picks) {
 
 /// Whether the key has several lists, which are then combined elementwise as in NumPy; single
 /// positions beside a list count as lists.
-bool picks_together(const List& items) {
+bool combines_lists(const List& items) {
   const auto is_list = [](const Value& item) { return bool(list_in(item)); };
   const auto lists = std::count_if(items.begin(), items.end(), is_list);
   const auto positions =
@@ -179,7 +179,7 @@ bool picks_together(const List& items) {
 Tensor get_item(const Tensor& given, const Value& key) {
   Tensor x = given;
   const List items = key_items(key, x.rank());
-  const bool together = picks_together(items);
+  const bool combined = combines_lists(items);
   IndexLists picks;
   int axis = 0;
   for (const Value& item : items) {
@@ -187,7 +187,7 @@ Tensor get_item(const Tensor& given, const Value& key) {
       x = expand_dims(x, axis++);
     } else if (auto range = range_in(item)) {
       x = range_of(x, axis++, *range);
-    } else if (together) {
+    } else if (combined) {
       add_picks(picks, item, x, axis);
       axis += axes_taken(item);
     } else if (item.is_int()) {
@@ -200,7 +200,7 @@ Tensor get_item(const Tensor& given, const Value& key) {
       axis += list.rank();
     }
   }
-  return together ? gather_lists(x, picks) : x;
+  return combined ? gather_lists(x, picks) : x;
 }
 
 }  // namespace crescent::ops

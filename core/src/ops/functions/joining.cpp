@@ -5,7 +5,8 @@
 namespace crescent::ops {
 namespace {
 
-/// The sizes of equal parts; with `uneven` they may differ by one.
+/// Divides n elements into `count` equal parts and returns their sizes; with `uneven`, the sizes
+/// may differ by one.
 std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool uneven) {
   if (n < 0) fail(what, ": the size of the axis must be known");
   if (count < 1 || (!uneven && n % count != 0))

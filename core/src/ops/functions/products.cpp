@@ -9,7 +9,7 @@ namespace {
 
 /// The Euclidean distances of all pairs of rows by broadcasting; the gradient of a distance of zero
 /// is zero.
-Tensor by_broadcasting(const Tensor& x, const Tensor& y) {
+Tensor distances_by_broadcasting(const Tensor& x, const Tensor& y) {
   const Tensor difference = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
   const Tensor square = ops::sum(ops::square(difference), {-1});
   const Tensor zero = ops::equal(square, 0);
@@ -22,7 +22,7 @@ TensorSpecs Distances::infer(std::span<const TensorSpec> in) const {
   return {{in[0].dtype, {in[0].shape[0], in[1].shape[0]}}};
 }
 Tensors Distances::decompose(std::span<const Tensor> in) const {
-  return {by_broadcasting(in[0], in[1])};
+  return {distances_by_broadcasting(in[0], in[1])};
 }
 
 namespace ops {
@@ -178,7 +178,7 @@ Tensor cdist(const Tensor& a, const Tensor& b) {
   auto [x, y] = promoted(a, b);
   x = floating(x), y = floating(y);
   const bool plain = x.rank() == 2 && y.rank() == 2 && x.dim(1) == y.dim(1) && x.dim(1) >= 0;
-  return plain ? apply1(Distances{}, {x, y}) : by_broadcasting(x, y);
+  return plain ? apply1(Distances{}, {x, y}) : distances_by_broadcasting(x, y);
 }
 
 }  // namespace ops

@@ -8,7 +8,7 @@
 namespace crescent::ops {
 namespace {
 
-/// The axes joined into one last axis: (other axes..., n).
+/// Returns x with the axes joined into one last axis: (other axes..., n).
 Tensor with_axes_last(const Tensor& x, const Axes& axes) {
   std::vector<int> order, chosen = axes_of(x, axes);
   for (int i = 0; i < x.rank(); ++i)
@@ -23,7 +23,7 @@ Tensor with_axes_last(const Tensor& x, const Axes& axes) {
 }
 
 /// The position of a quantile in sorted elements: the indices of the elements below and above it,
-/// and the fraction of the way between these.
+/// and the weight of the element above, from 0 to 1.
 struct QuantilePosition {
   Tensor low, high, weight;
 };

@@ -139,7 +139,8 @@ Tensor nanargmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
   return nan_place<ops::argmin, false>(x, axis, keepdims);
 }
 
-/// n-fold differences; empty if n is at least the number of elements.
+/// Takes the differences of neighbours n times; the result is empty if n is at least the number of
+/// elements.
 Tensor diff(const Tensor& x, int64_t n, int axis) {
   Tensor a = x;
   axis = axis_of(a, axis);

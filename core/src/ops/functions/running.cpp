@@ -19,7 +19,8 @@ Tensor products_of(const Tensor& x, int axis) {
   return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
 }
 
-/// Computes in the dtype of x, or in int32 for booleans and where integers are requested.
+/// Applies f in at least int32 and returns the result in `dtype` or, without `dtype`, in the dtype
+/// of the argument; booleans give int32.
 template <class F>
 Tensor running(const Tensor& given, std::optional<DType> dtype, F f) {
   if (dtype == DType::boolean) dtype = DType::int32;

@@ -7,7 +7,8 @@
 namespace crescent {
 namespace {
 
-/// (x, ids) -> `count` rows: row i is the reduction of the rows of x whose id is i.
+/// Reduces the rows of x to `count` rows: row i is the reduction of the rows whose id is i. The
+/// inputs are x and the ids.
 struct SegmentReduce final : OpOf<SegmentReduce> {
   static constexpr const char* kName = "segment_reduce";
   SegmentKind kind{};
@@ -78,7 +79,7 @@ int64_t count_of(const char* name, const Tensor& ids, std::optional<int64_t> cou
 
 /// Replaces ids out of range by `count`, the number of an additional last row, which callers cut
 /// off.
-Tensor rows_for(const Tensor& x, const Tensor& ids, int64_t count) {
+Tensor valid_ids(const Tensor& x, const Tensor& ids, int64_t count) {
   if (ids.rank() != 1 || x.rank() < 1 || !ids.shape().compatible(x.shape().slice(0, 1)))
     fail("segments: expected a number for each row, got shapes ", ids.shape(), " and ", x.shape());
   const Tensor whole = ops::cast(ids, DType::int32);
@@ -93,14 +94,14 @@ Tensor sum_of_segments(const Tensor& x, const Tensor& ids, int64_t count) {
     return ops::cast(sum_of_segments(ops::cast(x, DType::int32), ids, count), x.dtype());
   ScatterAdd op;
   op.size = count + 1;
-  return ops::slice_axis(apply1(op, {rows_for(x, ids, count), x}), 0, 0, count);
+  return ops::slice_axis(apply1(op, {valid_ids(x, ids, count), x}), 0, 0, count);
 }
 
 Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count) {
   SegmentReduce op;
   op.kind = kind;
   op.count = count + 1;
-  const Tensor reduced = apply1(op, {without_halves(x), rows_for(x, ids, count)});
+  const Tensor reduced = apply1(op, {without_halves(x), valid_ids(x, ids, count)});
   return ops::cast(ops::slice_axis(reduced, 0, 0, count), x.dtype());
 }
 

@@ -18,7 +18,7 @@ struct Band {
   Band trimmed() const;
 };
 
-/// x with one axis multiplied by the band matrix.
+/// Returns x with one axis multiplied by the band matrix.
 Tensor times_band(const Tensor& x, const Band& band, int axis);
 
 }  // namespace crescent

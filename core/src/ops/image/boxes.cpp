@@ -7,8 +7,8 @@
 namespace crescent::ops::bounding_boxes {
 namespace {
 
-/// What the last two numbers of a box are: the corner opposite to the first one, or the size of the
-/// box, which begins at the corner or surrounds the centre that the first two numbers give.
+/// The meaning of the last two numbers of a box, which follow a corner or the centre: the opposite
+/// corner, the size of the box from the corner on, or its size around the centre.
 enum class Second { corner, size, size_around_middle };
 
 struct BoxFormat {
@@ -163,7 +163,7 @@ Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n, const Opera
     fail("bounding_boxes.affine_transform: expected boxes (N, 4) or (batch, N, 4), got shape ",
          boxes.shape());
   const Tensor batch = floating(boxes.rank() == 2 ? expand_dims(boxes, 0) : boxes);
-  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1) for a single number
+  const auto each = [&](const Operand& x) {  // gives (batch, 1), or (1, 1) for a single number
     return reshape(cast(tensor_of(x), batch.dtype()), {-1, 1});
   };
   const auto radians = [&](const Operand& degrees) {

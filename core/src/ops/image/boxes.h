@@ -13,7 +13,7 @@ using Edges = std::array<Tensor, 4>;
 
 constexpr const char* kEdges = "xyxy";  ///< the name of the format with the same numbers as Edges
 
-/// `count` of the four numbers of each box, beginning with number `first`.
+/// Returns `count` of the four numbers of each box, beginning with number `first`.
 inline Tensor part(const Tensor& boxes, int64_t first, int64_t count = 1) {
   return slice_axis(boxes, -1, first, first + count);
 }
@@ -23,8 +23,8 @@ inline Edges edges_of(const Tensor& boxes) {
 /// Fails unless the last axis has size 4.
 void check(const char* function, const Tensor& boxes);
 bool is_relative(const std::string& format);
-/// The boxes in another format, float32; relative formats refer to an image of this shape (height,
-/// width, channels).
+/// Converts boxes to another format, in float32; relative formats refer to an image of this shape
+/// (height, width, channels).
 Tensor converted(const Tensor& boxes, const std::string& source, const std::string& target,
                  const std::vector<int64_t>& image_shape);
 

@@ -14,7 +14,7 @@ Tensor on_images(const char* name, const Tensor& x, DataFormat format, F f) {
   return x.rank() == 3 ? squeeze(result, 0) : result;
 }
 
-/// x in the dtype of the images; integers are rounded and clipped.
+/// Casts x to the dtype of the images; integers are rounded and clipped.
 Tensor as_pixels(const Tensor& x, DType dtype);
 
 }  // namespace crescent::ops

@@ -25,8 +25,8 @@ struct Kernel {
   double radius;  ///< distance beyond which weights are zero
 };
 
-/// max(1 - x, 0) for x >= 0, written with abs so that the gradient at x = 1 is one half of the
-/// slope.
+/// Returns max(1 - x, 0) for x >= 0. It is written with abs so that the gradient at x = 1 is one
+/// half of the slope.
 Tensor linear(const Tensor& x) { return (1.0 - x + abs(1.0 - x)) * 0.5; }
 Tensor cubic(const Tensor& x) {
   const Tensor near = ((x * 1.5 - 2.5) * x) * x + 1, far = ((x * -0.5 + 2.5) * x - 4) * x + 2;
@@ -50,8 +50,8 @@ Kernel kernel_named(const std::string& name) {
   fail("unknown interpolation '", name, "'", did_you_mean(name, known));
 }
 
-/// The weights (count, to) of the elements at coordinates `element_positions` in the results at
-/// coordinates `at`. `inverse` is the reciprocal of the scale factor.
+/// The weights (count, to) that the elements at the coordinates `element_positions` have in the
+/// results at the coordinates `at`. `inverse` is the reciprocal of the scale factor.
 Tensor weights(const Tensor& element_positions, const Tensor& at, int64_t from,
                const Tensor& inverse, const Kernel& kernel, bool antialias) {
   const Tensor width = antialias ? maximum(inverse, 1) : ones_like(inverse);

@@ -59,8 +59,9 @@ ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
   return {x[0], x[1]};
 }
 
-/// (x, angles) -> x. The op marks eigenvectors, which are defined only up to a complex phase
-/// (angle): its gradient fails for a target that depends on the phase.
+/// Returns its first input, eigenvectors, which are defined only up to a complex phase (angle). The
+/// second input is the gradient with respect to these phases: the op fails if it is not 0, because
+/// a target that depends on the phase has no gradient.
 struct PhaseInvariantCheck final : OpOf<PhaseInvariantCheck> {
   static constexpr const char* kName = "eig_of_no_angle";
   auto fields() const { return std::tie(); }
@@ -77,8 +78,8 @@ struct PhaseInvariantCheck final : OpOf<PhaseInvariantCheck> {
   }
 };
 
-/// For vectors v with gradients g: v^H g without its diagonal, divided by the conjugate differences
-/// of the eigenvalues; 0 for equal ones.
+/// For eigenvectors v of length 1 with gradients g: v^H g without the part that changes the lengths
+/// of v, divided by the conjugate differences of the eigenvalues; 0 for equal eigenvalues.
 ComplexParts divided_by_eigenvalue_gaps(const ComplexParts& values, const ComplexParts& v,
                                         const ComplexParts& g) {
   const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
@@ -94,8 +95,9 @@ ComplexParts divided_by_eigenvalue_gaps(const ComplexParts& values, const Comple
   return {(re * x - im * y) * scale, (re * y + im * x) * scale};
 }
 
-/// v^-H (diag(gw) + turned) v^H, by Boeddeker et al., On the computation of complex-valued
-/// gradients (2017), for vectors of length 1.
+/// The gradient of a matrix from the gradients gw of its eigenvalues and g of its eigenvectors v:
+/// v^-H (diag(gw) + divided_by_eigenvalue_gaps(v, g)) v^H (Boeddeker et al., On the computation of
+/// complex-valued gradients, 2017).
 Tensor gradient_of_pairs(const Vjp& pairs) {
   const ComplexParts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
   const Tensor eye = ops::eye(v.re.dim(-1), v.re.dim(-1), DType::float64);

@@ -36,8 +36,8 @@ Tensor gradient_of_square(const Tensor& q, const Tensor& r, const Tensor& gq, co
 
 }  // namespace
 
-/// If a = (x, y) has more columns than rows, where x is square, q is the factor of x alone, and r =
-/// (u, q' y) with the factor u of x.
+/// If a has more columns than rows, it consists of a square x and the other columns y. Then x = q u
+/// is the decomposition of x, and r = (u, q' y).
 Tensors BatchedQr::vjp(const Vjp& v) const {
   const Tensor &a = v.inputs[0], &q = v.outputs[0], &r = v.outputs[1];
   const int64_t m = a.dim(-2), n = a.dim(-1);

@@ -52,7 +52,8 @@ double default_rcond(const Tensor& x) {
          static_cast<double>(std::max(x.dim(-1), x.dim(-2)));
 }
 
-/// (a (m, n)) -> the matrix (n, m) with a p a = a and p a p = p, both products symmetric.
+/// The pseudo-inverse of a (m, n): the matrix p (n, m) with a p a = a and p a p = p for which both
+/// products, a p and p a, are symmetric.
 struct PseudoInverse final : OpOf<PseudoInverse> {
   static constexpr const char* kName = "pseudo_inverse";
   double rcond = 0;
@@ -85,7 +86,7 @@ Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
   return apply1(op, {doubled(x)});
 }
 
-/// Orthonormal columns u completed to a basis. The added columns are arbitrary and have no
+/// Completes orthonormal columns u to a basis. The added columns are arbitrary and have no
 /// gradient.
 Tensor completed(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);

@@ -80,7 +80,7 @@ std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengt
 
 }  // namespace
 
-/// The CTC loss; float16 is computed in float32, because it cannot represent kNever.
+/// The CTC loss; float16 is computed in float32, because it cannot represent kLogZero.
 Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
                 const Tensor& output_length, int64_t mask_index) {
   return in_wide(output, [&](const Tensor& x) {

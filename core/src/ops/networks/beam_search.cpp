@@ -127,7 +127,8 @@ class Search {
   std::unordered_map<int32_t, size_t> index_of_prefix_;  ///< maps a prefix to its index in next_
 };
 
-/// (log probabilities, lengths) -> (labels, scores), as beam_searched() returns them.
+/// The op of beam_searched(): its inputs are log probabilities and lengths, its results labels and
+/// their log probabilities.
 struct BeamSearchOp final : OpOf<BeamSearchOp> {
   static constexpr const char* kName = "operations.beam_search";
   int64_t width = 0, paths = 0, blank = 0;

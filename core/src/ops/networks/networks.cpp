@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kEpsilon = 1e-7;  ///< the value of keras.config.epsilon()
 
-/// A vector for one axis of x in a shape that broadcasts with x.
+/// Reshapes a vector for one axis of x so that it broadcasts with x; other tensors are returned
+/// unchanged.
 Tensor along(const Tensor& vector, const Tensor& x, int axis) {
   if (vector.rank() != 1) return vector;
   Shape shape(std::vector<int64_t>(x.rank(), 1));
@@ -18,22 +19,22 @@ Tensor along(const Tensor& vector, const Tensor& x, int axis) {
   return ops::reshape(vector, shape);
 }
 
-/// gamma or beta in a shape that broadcasts with x; they have the shape of the axes, or are
-/// scalars.
-Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
+/// Reshapes gamma or beta, which have the shape of the axes, so that it broadcasts with x; a scalar
+/// is returned unchanged.
+Tensor along_axes(const Tensor& parameter, const Tensor& x, const Axes& axes) {
   if (parameter.rank() == 0) return parameter;
   Shape shape(std::vector<int64_t>(x.rank(), 1));
   for (int axis : axes_of(x, axes)) shape.set(axis, x.dim(axis));
   return ops::reshape(parameter, shape);
 }
 
-Tensor inside(const Tensor& p) { return ops::clip(p, kEpsilon, 1 - kEpsilon); }
+Tensor clipped_probabilities(const Tensor& p) { return ops::clip(p, kEpsilon, 1 - kEpsilon); }
 
 /// The log probabilities of logits, or of probabilities normalized to a sum of one.
 Tensor log_probabilities(const Tensor& output, bool from_logits, int axis) {
   const Tensor x = floating(output);
   if (from_logits) return ops::log_softmax(x, axis);
-  return ops::log(inside(x / ops::sum(x, {axis}, true)));
+  return ops::log(clipped_probabilities(x / ops::sum(x, {axis}, true)));
 }
 
 /// The norm of vectors along one axis, or of matrices in two axes, for orders other than 2.
@@ -77,8 +78,8 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
     const Tensor centered = wide - ops::mean(wide, axes, true);
     const Tensor variance = ops::mean(ops::square(centered), axes, true);
     Tensor result = (rms_scaling ? wide : centered) * ops::rsqrt(variance + least);
-    if (gamma) result = result * spread(gamma, x, axes);
-    return beta && !rms_scaling ? result + spread(beta, x, axes) : result;
+    if (gamma) result = result * along_axes(gamma, x, axes);
+    return beta && !rms_scaling ? result + along_axes(beta, x, axes) : result;
   };
   return ops::cast(in_wide(x, normalized), given.dtype());
 }
@@ -88,7 +89,7 @@ Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& a
   return in_wide(given, [&](const Tensor& x) {
     const Tensor square = ops::mean(ops::square(x), axes, true);
     const Tensor result = x * ops::rsqrt(square + epsilon.value_or(kEpsilon));
-    return scale ? result * spread(scale, x, axes) : result;
+    return scale ? result * along_axes(scale, x, axes) : result;
   });
 }
 
@@ -139,7 +140,7 @@ Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from
   // derivative of the whole sum is right: softplus contributes 0.5.
   if (from_logits)
     return ops::relu(x) - x * t + ops::softplus(ops::where(ops::greater(x, 0), -x, x));
-  const Tensor p = inside(x);
+  const Tensor p = clipped_probabilities(x);
   return -(t * ops::log(p) + (1.0 - t) * ops::log(1.0 - p));
 }
 

@@ -1,10 +1,10 @@
-// Plugins that are written in Lua: NAME.lua or NAME/init.lua in a folder of the search path. What
-// such a file is stands in its first lines, so that its classes are found before it is run:
+// Plugins that are written in Lua: NAME.lua or NAME/init.lua in a folder of the search path. The
+// first lines of such a file describe the plugin, so that its classes are found before it is run:
 //
 //   -- acme.swish 0.1.0: A smooth rectifier with a learned slope.
 //   -- provides: layer Swish, loss Quartic
 //
-// Core reads these lines; who has a state of Lua runs the file.
+// Core reads these lines; a program that has a Lua state runs the file.
 #pragma once
 #include <optional>
 #include <string>
@@ -23,8 +23,8 @@ struct LuaPlugin {
 
 /// Whether the path is that of a Lua file.
 inline bool is_lua(const std::string& path) { return path.ends_with(".lua"); }
-/// Returns what the first lines of a Lua file say; nullopt for a file without the title line of a
-/// plugin, which is an ordinary script.
+/// Returns the description in the first lines of a Lua file; nullopt for a file without the title
+/// line of a plugin, which is an ordinary script.
 std::optional<LuaPlugin> read_lua_plugin(const std::string& path);
 /// The sorted paths of the plugins written in Lua in a folder.
 std::vector<std::string> lua_plugins_in(const std::string& directory);

@@ -44,9 +44,9 @@ void read_lua_file(const std::string& path, TriedLibrary& library) {
     library.plugin = read->plugin, library.refused = read->refused;
 }
 
-/// Returns what the file of a plugin alone says. If `refused` of the result is empty, the library
-/// may be loaded in a trial.
-TriedLibrary by_file(const std::string& path, const FileState& state) {
+/// Describes a plugin by its file alone, without running code of it. If `refused` of the result is
+/// empty, the library may be loaded in a trial.
+TriedLibrary library_of_file(const std::string& path, const FileState& state) {
   TriedLibrary library{state, {path, fs::path(path).stem().string(), "", {}}, ""};
   try {
     is_lua(path) ? read_lua_file(path, library) : read_library_file(path, library);
@@ -158,7 +158,7 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
   for (const Candidate& candidate : candidates) {
     const auto known = tried_.find(candidate.path);
     if (known != tried_.end() && known->second.state == candidate.state) continue;
-    TriedLibrary library = by_file(candidate.path, candidate.state);
+    TriedLibrary library = library_of_file(candidate.path, candidate.state);
     if (!candidate.distrusted.empty()) continue;
     const bool may_run = library.refused.empty() && !is_lua(candidate.path);
     if (may_run && !trials) return false;
@@ -182,7 +182,7 @@ void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
     const auto known = tried_.find(candidate.path);
     const bool is_known = known != tried_.end() && known->second.state == candidate.state;
     const TriedLibrary library =
-        is_known ? known->second : by_file(candidate.path, candidate.state);
+        is_known ? known->second : library_of_file(candidate.path, candidate.state);
     std::string refused = candidate.distrusted.empty() ? library.refused : candidate.distrusted;
     auto plugin = std::make_shared<const IndexedPlugin>(library.plugin);
     if (refused.empty()) refused = name_refusal(plugin->name, built_in);

@@ -76,7 +76,7 @@ bool has_class(const IndexedPlugin& plugin, std::string_view kind, std::string_v
   });
 }
 
-/// While an object of this class lives, it counts as a plugin that is being loaded.
+/// Counts a plugin as being loaded while an object of this class lives.
 class LoadingScope {
  public:
   explicit LoadingScope(int& count) : count_(count) { ++count_; }

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kTrialsAtOnce = 8;
 constexpr size_t kLibrariesPerServer = 256;  // a command line has a limited length
 
-/// Writes a text of any bytes behind its length.
+/// Writes the length of a text, then the text, which may have any bytes.
 void write_text(std::ostream& out, const std::string& text) { out << text.size() << ' ' << text; }
 
 std::string read_text(std::istream& in) {
@@ -23,7 +23,7 @@ std::string read_text(std::istream& in) {
   return text;
 }
 
-/// Appends the outcomes of trials that one server makes.
+/// Appends the outcomes of the trials of these libraries, which one process of crescent-try makes.
 void try_in_server(const std::vector<std::string>& libraries, std::vector<TrialOutcome>& outcomes) {
   const Descriptor report = trial_file();
   std::vector<std::string> words{trial_program(), kTryEach};

@@ -1,5 +1,5 @@
 // Trials of many libraries: one process of crescent-try forks itself for each library, which takes
-// a fraction of the time that starting a program for each one takes.
+// a fraction of the time that starting a program for each library would take.
 #pragma once
 #include <string>
 #include <vector>

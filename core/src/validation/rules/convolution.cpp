@@ -61,8 +61,8 @@ std::vector<double> sizes_of(const Bounded& x) {
 }
 
 /// For each element, the maximum of the elements at most `reach` away along an axis.
-std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, int axis,
-                             int64_t reach) {
+std::vector<double> neighbourhood_maxima(const std::vector<double>& x, const Shape& shape, int axis,
+                                         int64_t reach) {
   const AxisExtents a(shape, axis);
   std::vector<double> y(x.size(), 0);
   for (int64_t before = 0; before < a.before; ++before)
@@ -76,9 +76,9 @@ std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, i
 }
 
 /// For each element, the maximum of the elements that can be in the same Winograd tile.
-std::vector<double> of_tiles(std::vector<double> sizes, const Shape& shape, int first_axis) {
+std::vector<double> tile_maxima(std::vector<double> sizes, const Shape& shape, int first_axis) {
   for (int axis = first_axis; axis < first_axis + 2; ++axis)
-    sizes = greatest(sizes, shape, axis, kTile);
+    sizes = neighbourhood_maxima(sizes, shape, axis, kTile);
   return sizes;
 }
 
@@ -94,8 +94,8 @@ std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_
              has_errors = !a.bound.empty() || !b.bound.empty();
   std::vector<double> size_a = sizes_of(a), size_b = sizes_of(b), size(y.size(), 0);
   if (transformed) {
-    size_a = of_tiles(std::move(size_a), a.spec.shape, spatial_a);
-    size_b = of_tiles(std::move(size_b), b.spec.shape, spatial_b);
+    size_a = tile_maxima(std::move(size_a), a.spec.shape, spatial_a);
+    size_b = tile_maxima(std::move(size_b), b.spec.shape, spatial_b);
   }
   if (has_errors) y.bound.assign(y.size(), 0);
   g.each([&](size_t x, size_t w, size_t to) {

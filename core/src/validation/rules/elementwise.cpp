@@ -273,7 +273,8 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
   }
 }
 
-/// A quotient near an integer may be floored to either side of it.
+/// Widens the bound of a floor division or a remainder, because a quotient near an integer may be
+/// floored to either side of it.
 void cut_quotient(const Request& r, BinaryKind kind, double a, double b, double e, Bounded& y,
                   size_t i) {
   const double q = a / b, off = 4 * r.roundoff() * std::abs(q) + e;
@@ -344,16 +345,16 @@ bool one_decides(BinaryKind kind, int64_t a, double ea, int64_t b, double eb) {
   return false;
 }
 
-/// Whether there is no rule for integer operands with errors; exact operands do not need a rule,
-/// because the op is run itself.
-bool has_no_whole_rule(BinaryKind kind) {
+/// Whether the results of the op for integers with errors are undecided. For exact integers, the
+/// evaluator runs the op instead of a rule.
+bool is_undecided_for_integers(BinaryKind kind) {
   return kind == BinaryKind::power || kind == BinaryKind::floor_divide || kind == BinaryKind::mod;
 }
 
 std::vector<Bounded> binary_rule(const Request& r) {
   const BinaryKind kind = r.as<Binary>().kind;
   const Bounded &a = r.in(0), &b = r.in(1);
-  if (a.is_whole() && has_no_whole_rule(kind)) return {Bounded::undecided(r.outputs[0])};
+  if (a.is_whole() && is_undecided_for_integers(kind)) return {Bounded::undecided(r.outputs[0])};
   const Shape& shape = r.outputs[0].shape;
   const std::vector<size_t> from_a = broadcast_places(a.spec.shape, shape),
                             from_b = broadcast_places(b.spec.shape, shape);

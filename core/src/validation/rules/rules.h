@@ -19,9 +19,10 @@ struct Request {
   double roundoff(size_t output = 0) const {
     return unit_roundoff(outputs[output].dtype, rounding);
   }
+  /// The largest absolute error of a result below the normal range of its dtype.
   double tiny() const { return smallest(outputs[0].dtype, rounding); }
-  /// As tiny() for a sum of this many terms, whose partial results below the normal range may be
-  /// flushed to 0.
+  /// The largest absolute error of a sum of `terms` terms whose partial results, in float32 or
+  /// float64, may be flushed to 0 below the normal range.
   double tiny_sum(double terms) const {
     const DType dtype = outputs[0].dtype;
     return tiny() + terms * smallest(dtype == DType::float64 ? dtype : DType::float32, rounding);

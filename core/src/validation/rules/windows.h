@@ -6,13 +6,14 @@
 
 namespace crescent::validation {
 
-/// An element of the window (tap) at one position of the window (place) over an element of the
-/// image (pixel); each is a flat index over the spatial axes.
+/// An element of the window (tap) at one position of the window, over an element of the image
+/// (pixel); each is a flat index over the spatial axes.
 struct WindowTap {
   int64_t position, tap, pixel;
 };
 
-/// Lists the taps that lie within the image, place by place, in order.
+/// Lists the taps that lie within the image, in the order of positions and, for one position, of
+/// taps.
 inline std::vector<WindowTap> window_taps(const Shape& image, const Shape& window,
                                           const Shape& positions, const ConvSpec& spec) {
   std::vector<WindowTap> all{{0, 0, 0}};

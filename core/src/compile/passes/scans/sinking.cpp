@@ -193,7 +193,8 @@ class Sinking {
     }
   }
 
-  /// Moves the computation of a state after the scan if every step only adds a term to the state.
+  /// Moves the computation of a state to after the scan if every step only adds a term to the
+  /// state.
   bool sink_state(size_t s) {
     const int before = body_.inputs[s], after = body_.outputs[s];
     const Instruction* i = at(after).producer;
@@ -210,8 +211,8 @@ class Sinking {
     return true;
   }
 
-  /// Moves the computation of an output after the scan if it is a product with the same matrix in
-  /// every step.
+  /// Moves the computation of an output to after the scan if it is a product with the same matrix
+  /// in every step.
   bool sink_output(size_t o) {
     const int value = body_.outputs[o];
     const Instruction* i = at(value).producer;
