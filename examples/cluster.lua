@@ -1,9 +1,10 @@
--- Training on several machines: the same script on one, on two hosts, under Slurm.
+-- Trains a model with one process, or with several processes on one or more machines:
 --   crescent cluster.lua                               one process
 --   mpirun -n 2 crescent cluster.lua                   two on this machine
 --   mpirun --hostfile hosts -n 8 crescent cluster.lua  "node1 slots=4" and "node2 slots=4" in hosts
 --   srun --mpi=pmix -N 2 -n 8 crescent cluster.lua     under Slurm
--- Every process runs all of it; `fit` shares each batch of 64, so that all print the same numbers.
+-- Every process runs the whole script; `fit` divides each batch of 64 among the processes, and all
+-- have the same results.
 local cr = require "crescent"
 
 local all = cr.config.communicator()

@@ -1,7 +1,7 @@
 -- A small convolutional network learns to read handwritten digits.
 --   crescent examples/digits.lua [FILE]
---       FILE: where the model goes; digits.h5 unless told, or /tmp/digits.h5 where the current
---       folder cannot be written.
+--       FILE: the file in which the model is saved; by default digits.h5, or /tmp/digits.h5 if the
+--       current folder cannot be written.
 local cr = require "crescent"
 local layers = cr.layers
 local folder = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"

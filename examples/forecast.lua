@@ -15,8 +15,8 @@ for line in io.lines(folder .. "AirPassengers.csv") do
 end
 local known = #passengers - ahead
 
--- The network learns the growth: the difference of the logarithm to the same month of the year
--- before (times 5).
+-- The network learns the growth: the logarithm of the passengers minus that of the same month one
+-- year before, times 5.
 local growth = {}
 for month = season + 1, known do
   growth[month - season] = math.log(passengers[month] / passengers[month - season]) * 5

@@ -1,8 +1,8 @@
 -- Trains on PNG files in folders: the images are read when they are needed, and augmented by random
 -- changes.
 --   crescent examples/image_folders.lua [EPOCHS] [FOLDER]
---       FOLDER has a folder of images for each class; unless told, handwritten digits are written
---       into a temporary one first.
+--       FOLDER has a folder of images for each class; without it, the example first writes
+--       handwritten digits into a temporary folder.
 local cr = require "crescent"
 local layers = cr.layers
 local epochs, root = tonumber(arg[1]) or 12, arg[2]

@@ -3,7 +3,8 @@
 -- Pairs such as "not dull" help where single words mislead.
 --   crescent examples/text_classification.lua [EPOCHS] [FOLDER]
 --       FOLDER has rt-polarity.neg and rt-polarity.pos, 10,662 sentences by Pang and Lee (2005):
---       https://www.cs.cornell.edu/people/pabo/movie-review-data. Unless told, reviews are made up.
+--       https://www.cs.cornell.edu/people/pabo/movie-review-data. Without FOLDER, the
+--       example generates reviews.
 local cr = require "crescent"
 local layers = cr.layers
 local epochs, folder = tonumber(arg[1]) or 3, arg[2]

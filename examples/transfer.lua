@@ -1,6 +1,7 @@
--- Transfer learning: the first stages of a ResNet learn the digits 0 to 4 from many pictures; what
--- they see then helps to tell 5 to 9 apart from a few.
---   crescent examples/transfer.lua [PICTURES]      of each old digit, 800 unless told
+-- Transfer learning: the first stages of a ResNet learn the digits 0 to 4 from many pictures; with
+-- what they have learned, a few pictures suffice to learn the digits 5 to 9.
+--   crescent examples/transfer.lua [PICTURES]
+--       PICTURES: how many pictures of each digit from 0 to 4 are used; by default 800.
 -- With Keras' weights of ImageNet in the cache folder, weights = "imagenet" is a better start for
 -- photographs.
 local cr = require "crescent"

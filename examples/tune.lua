@@ -1,8 +1,8 @@
--- A search over models: how many layers, units and which rate read small images of digits best. It
--- ends in a table of the best trials, and a picture of what mattered.
+-- A hyperparameter search: which numbers of layers and units and which learning rate classify small
+-- images of digits best. At its end it prints a table of the best trials and the importances.
 --   crescent examples/tune.lua [TRIALS]
--- Start it twice at the same time, and both share the trials; kill one, and the other goes on with
--- its trial.
+-- Two processes that run this script at the same time share the trials; if one is killed, the other
+-- continues its trial.
 local cr = require "crescent"
 local here = (arg and arg[0] or "examples/tune.lua"):match "^(.*)/" or "."
 local trials = tonumber(arg and arg[1]) or 24

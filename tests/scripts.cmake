@@ -1,9 +1,9 @@
-# Lua scripts, each run by the program and by a stock interpreter: our own (tests/shell) and the
-# acceptance scripts, which live outside the repository and may be absent.
+# Lua scripts, each run by the program and by a stock interpreter: those of tests/shell, and the
+# acceptance scripts, which are outside the repository and may be missing.
 find_program(LUA_INTERPRETER lua5.4 REQUIRED)
 set(CRESCENT_LUA_COMMAND "${LUA_INTERPRETER}")
 
-# The run time of a sanitizer must come first in a process that was not built with it.
+# The runtime library of a sanitizer must be loaded first in a process that was not built with it.
 if(CRESCENT_SANITIZE MATCHES "address|thread")
   string(REPLACE "address" "asan" library "lib${CMAKE_MATCH_0}.so")
   string(REPLACE "thread" "tsan" library "${library}")
@@ -14,7 +14,8 @@ if(CRESCENT_SANITIZE MATCHES "address|thread")
   set(CRESCENT_LUA_COMMAND env "LD_PRELOAD=${run_time} ${standard_library}" "${LUA_INTERPRETER}")
 endif()
 
-# Entries `name` with .crescent and .lua5.4 appended; a BEFORE command gets the rest as arguments.
+# Adds the tests NAME.crescent and NAME.lua5.4; a BEFORE command gets the interpreter and the script
+# as arguments.
 function(crescent_add_script name)
   cmake_parse_arguments(PARSE_ARGV 1 script "" "FILE" "BEFORE")
   if(TARGET crescent_program)

@@ -21,7 +21,7 @@ model:compile { optimizer = cr.optimizers.SignDescent { learning_rate = 0.25 },
 local data, targets = cr.tensor { { 1, 0, -1 }, { 2, 0, 0 } }, cr.tensor { { 4 }, { 15 } }
 local loss, largest = table.unpack(model:evaluate(data, targets, { verbose = 0 }))
 check.near({ loss, largest }, { (2 ^ 4 + 1) / 2, 2 })
--- validation compares compiled steps with float64, which knows the added op
+-- validation, which compares compiled steps with float64, works with the added op
 local function quiet() end
 assert(model:validate(data, targets, { print_fn = quiet }).ok)
 assert(model:validate(data, { print_fn = quiet }).undecided == 0)

@@ -1,4 +1,4 @@
-"""What the PyTorch sides share: their options, and how fast a call is."""
+"""Code that the PyTorch peers share: their options, and measuring the rate of calls."""
 import argparse, statistics, time
 
 import torch
@@ -21,7 +21,7 @@ def emit(name, value, unit):
 
 
 def rate(step, items, warm=2):
-    """Items a second: the median of five windows after a warm-up."""
+    """Items per second: the median of five windows after a warm-up."""
     for _ in range(warm):
         step()
     rates = []

@@ -99,7 +99,7 @@ WORDS, WIDTH, STEPS = 80, 128, 512
 
 
 class Text(nn.Module):
-    """Embedding, a recurrent layer, Dense; with lengths padded texts end where their words do."""
+    """Embedding, a recurrent layer, Dense; with lengths, steps of padding are skipped."""
 
     def __init__(self, layer, masked=False):
         super().__init__()
@@ -118,8 +118,8 @@ class Text(nn.Module):
 
 
 class LoopedText(nn.Module):
-    """The same with a step written out, as PyTorch's layers cannot do it: an LSTM whose states are
-    dropped by one mask for all steps, and a GRU that resets its state before the product."""
+    """The same with steps in Python, because PyTorch has no such layers: an LSTM with one dropout
+    mask of the states for all steps, and a GRU that resets its state before the product."""
 
     def __init__(self, gates):
         super().__init__()

@@ -62,7 +62,7 @@ def grid():
     return F.affine_grid(turn, (16, 3, 256, 256), align_corners=False)
 
 
-# name, MiB that must be read and written, function, what makes its arguments
+# name, MiB that must be read and written, function, functions that make its arguments
 ROWS = (
     ("copy", 32, lambda x: x + 0.5, plane),
     ("sqrt", 32, torch.sqrt, positive),

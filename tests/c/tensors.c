@@ -95,7 +95,7 @@ static void wrapped_memory_is_not_copied(void) {
   CHECK(released == 1);
 }
 
-/// A model reads wrapped memory at each call, and copies weights.
+/// A model reads a wrapped input anew at each call, and copies the values of wrapped weights.
 static void wrapped_memory_may_change_between_calls(void) {
   float kernel[] = {2, -1}, input[] = {1, 0};
   const int64_t of_kernel[] = {2, 1}, of_input[] = {1, 2};

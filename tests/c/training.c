@@ -116,7 +116,8 @@ static void sample_weights_count(void) {
   crescent_model_free(model);
 }
 
-/// JSON has no NaN: other programs read the history of a run that came to nothing.
+/// JSON has no NaN: losses that are NaN are null in the history, so that other programs can read
+/// it.
 static void history_is_strict_json(void) {
   static const float unknown[] = {NAN, 0, 0, 0, 0, 0, 0, 0};
   crescent_model* model = compiled_model();

@@ -207,7 +207,7 @@ TEST_CASE("programs: the host goes on while a device takes its time") {
   constexpr double kDelay = 0.5;
   set_device(device_under_test(), {{"delay", kDelay}});
   const Function f([](const Tensors& in) { return Tensors{ops::exp(in[0]) + 41.0}; });
-  f({Tensor(1.0)})[0].item();  // the second kind of run: compiled
+  f({Tensor(1.0)})[0].item();  // compiles f, so that the next call only runs it
   const auto begin = std::chrono::steady_clock::now();
   const Tensor y = f({Tensor(0.0)})[0];
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;

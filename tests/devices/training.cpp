@@ -61,7 +61,7 @@ void compile(Model& model, const char* optimizer = "adam") {
 }
 
 /// Counts the transfers between host and device in the steps after the first epoch.
-class Border final : public Callback {
+class TransferCounter final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_begin(int64_t, const Logs&) override {
@@ -116,17 +116,17 @@ TEST_CASE("training: a step brings its batch and takes nothing back") {
         const auto [x, y] = data_for(example, 24);
         auto model = sequential(example.layers);
         compile(*model);
-        auto border = std::make_shared<Border>();
+        auto counter = std::make_shared<TransferCounter>();
         model->fit({x}, {y},
                    {{"epochs", 3},
                     {"batch_size", 8},
                     {"verbose", 0},
                     {"shuffle", shuffle},
-                    {"callbacks", border}});
-        CHECK(border->steps == 6);
-        CHECK(border->downloads == 0);
-        CHECK(border->uploads == 6 * 2);
-        CHECK(border->bytes == static_cast<int64_t>(2 * (x.bytes() + y.bytes())));
+                    {"callbacks", counter}});
+        CHECK(counter->steps == 6);
+        CHECK(counter->downloads == 0);
+        CHECK(counter->uploads == 6 * 2);
+        CHECK(counter->bytes == static_cast<int64_t>(2 * (x.bytes() + y.bytes())));
       }
     }
   }
@@ -138,16 +138,16 @@ TEST_CASE("training: data that is there already stays there") {
   const auto [x, y] = data_for(example, 24);
   auto model = sequential(example.layers);
   compile(*model);
-  auto border = std::make_shared<Border>();
+  auto counter = std::make_shared<TransferCounter>();
   model->fit({there(x)}, {there(y)},
              {{"epochs", 3},
               {"batch_size", 8},
               {"verbose", 0},
               {"shuffle", false},
-              {"callbacks", border}});
-  CHECK(border->steps == 6);
-  CHECK(border->downloads == 0);
-  CHECK(border->uploads == 0);
+              {"callbacks", counter}});
+  CHECK(counter->steps == 6);
+  CHECK(counter->downloads == 0);
+  CHECK(counter->uploads == 0);
 }
 
 TEST_CASE("training: shuffled data on the device is what it is on the host") {

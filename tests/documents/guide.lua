@@ -2,8 +2,8 @@
 -- block after it, and a C++ block that is a whole plugin must equal the source of an example.
 --   crescent tests/documents/guide.lua [--write] [CHAPTER.md ...]
 --
--- --write puts what is printed now into the chapters. Numbers are compared within roundings. Files
--- that the chapters write go to the current folder.
+-- --write writes the current output into the chapters. Numbers may differ by rounding. The code of
+-- the chapters writes files to the current folder.
 local cr = require "crescent"
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = here .. "/../.."

@@ -2,10 +2,10 @@
 -- path of the tree in code examples, leads to something that exists; anchors are checked too.
 --   lua5.4 tests/documents/paths.lua [FOLDER]        FOLDER: another tree
 --
--- A path is what has a slash or the ending of a source. It is looked for from the folder of the
--- document, from those above it, and from where sources include; a name without a folder anywhere.
--- `engine/plan` is plan.h or plan.cpp, `cases_*.cpp` any of them. Words in capitals stand for names
--- (`formats/NAME`), `build/...` for what the build makes.
+-- A word with a slash or the ending of a source file is a path, relative to the folder of the
+-- document, a folder above it, or an include folder; a file without a folder may be in any folder.
+-- `engine/plan` means plan.h or plan.cpp, `cases_*.cpp` any matching file. Words in capitals are
+-- placeholders (`formats/NAME`), and `build/...` are files of the build; neither is checked.
 local here = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = arg[1] or here .. "/../.."
 
@@ -99,7 +99,7 @@ local function places(folder)
   return list
 end
 
---- The path that the words are; nil if they are no path of this tree.
+--- Returns `words` if they have the form of a path of this tree, else nil.
 local function path_in(words)
   if words:find "[^%w_%-%./%*]" or words:find "%.%.%." or words:find "^[/%*%.]" then return end
   if words:find "%f[%w]%u%u+%f[%W]" and not words:find "%.md$" then return end
@@ -136,7 +136,7 @@ end
 local wrong, links, paths = {}, 0, 0
 local used = {}
 
-local function tell(document, number, text)
+local function report(document, number, text)
   table.insert(wrong, ("%s:%d: %s"):format(document, number, text))
 end
 
@@ -147,9 +147,9 @@ local function check_link(document, number, target)
   local folder = document:match "^(.*)/" or ""
   local full = path == "" and document or joined(folder, path)
   if not full or not there(full) then
-    tell(document, number, ("the link (%s) leads nowhere"):format(target))
+    report(document, number, ("the link (%s) leads nowhere"):format(target))
   elseif anchor ~= "" and not (files[full] and anchors_in(full)[anchor]) then
-    tell(document, number, ("(%s): there is no such heading"):format(target))
+    report(document, number, ("(%s): there is no such heading"):format(target))
   end
 end
 
@@ -169,7 +169,7 @@ local function check_words(document, number, words)
   if not path then return end
   paths = paths + 1
   if not is_found(path, folder) and not is_elsewhere(document, path) then
-    tell(document, number, ("there is no `%s`"):format(path))
+    report(document, number, ("there is no `%s`"):format(path))
   end
 end
 
@@ -179,7 +179,7 @@ local function check_code(document, number, line)
     if kTop[words:match "^(%w+)/" or ""] and path_in(words) then
       paths = paths + 1
       if not leads_somewhere(normal(words)) then
-        tell(document, number, ("there is no %s"):format(words))
+        report(document, number, ("there is no %s"):format(words))
       end
     end
   end
@@ -198,14 +198,14 @@ local function check(document)
       for words in line:gmatch "`([^`]+)`" do check_words(document, number, words) end
     end
   end
-  if in_code then tell(document, number, "code that never ends") end
+  if in_code then report(document, number, "code that never ends") end
 end
 
 local function check_exceptions()
   for document, list in pairs(kElsewhere) do
     for _, path in ipairs(list) do
       if not used[document .. "\n" .. path] then
-        tell(document, 0, ("%s is no exception any more: take it out of paths.lua"):format(path))
+        report(document, 0, ("%s is no exception any more: take it out of paths.lua"):format(path))
       end
     end
   end

@@ -76,7 +76,7 @@ long count_of_keys() {
 /// Checks that a complete redraw (Ctrl-L) gives the same rows around the cursor.
 void check_drawn_anew(TestTerminal& terminal) {
   using std::chrono::milliseconds;
-  terminal.send("\x1b");  // Escape: then no key is incomplete, and no search or menu is open
+  terminal.send("\x1b");  // Escape ends an incomplete key, and closes the search or the menu
   terminal.settle(milliseconds(60));
   const VTermPos before = terminal.cursor();
   std::vector<std::string> rows;

@@ -98,7 +98,7 @@ char state_of(pid_t process) {
   return end == text.npos ? 'X' : text[end + 2];
 }
 
-/// Whether the process is running; false while it waits, and after its end.
+/// Whether the process is running; false while it sleeps, and after its end.
 bool is_busy(pid_t process) {
   return std::string("SZX").find(state_of(process)) == std::string::npos;
 }

@@ -1,6 +1,6 @@
 -- run.lua EXAMPLES NAME FOLDER COMMAND...: COMMAND runs the example with that name, or all of them,
--- with few steps in FOLDER. The example must succeed without output on standard error, and the
--- numbers that it prints at its end must show that it learns. FOLDER `-` is a new one.
+-- with few steps in FOLDER (`-`: a new folder). The example must succeed without output on standard
+-- error, and the numbers that it prints at its end must show that it learns.
 local examples, chosen, folder = arg[1], arg[2], arg[3]
 local command = table.concat(arg, " ", 4)
 

@@ -28,7 +28,7 @@ void wait_for_progress(Worker& worker, const std::string& path, FileTime before,
   usleep(more);
 }
 
-// Number of numbers in thousands; with it a save takes some milliseconds.
+// How many thousand numbers a file has; with 300, a save takes some milliseconds.
 constexpr int kWidth = 300;
 
 TEST_CASE("saves for ever", "[.worker]") {
@@ -68,7 +68,7 @@ TEST_CASE("S01, S09: 200 processes that are killed while saving lose no file") {
          concat("0 files lost (", while_saving, " kills left a part, 0 after the next save)"));
 }
 
-// ---- training
+// ---- processes that are killed while they train
 
 constexpr int64_t kEpochs = 6;
 

@@ -1,4 +1,4 @@
-#define CATCH_CONFIG_EXTERNAL_INTERFACES  // for listeners of Catch2
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // declares the base class of Catch2's listeners
 #include "report.h"
 
 #include <catch2/catch.hpp>

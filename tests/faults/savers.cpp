@@ -121,7 +121,7 @@ Endings endings_of(std::string_view ability) {
     };
     const Endings abilities = texts("abilities"), endings = texts("endings");
     const bool can = std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
-    if (traits.find("written_only")) continue;  // cannot be read back
+    if (traits.find("written_only")) continue;  // files of this format cannot be read back
     if (ability == WeightsFormat::kAbility && name == "archive")
       continue;  // this format stores a whole model or nothing
     if (kOwnArrays.contains(name)) continue;

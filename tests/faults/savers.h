@@ -20,7 +20,7 @@ struct Saver {
   std::function<int(const std::string& path)> load;
 };
 
-/// All ways to save; `width` is the approximate number of thousand numbers in a file.
+/// All ways to save; a file contains about `width` thousand numbers.
 std::vector<Saver> savers(int width);
 
 /// A temporary folder that is removed at the end of the test.

@@ -14,7 +14,7 @@ namespace crescent::faults {
 namespace {
 
 /// The results of work on several threads, for comparison.
-std::vector<double> worked() {
+std::vector<double> results_of_work() {
   set_device("cpu", {{"threads", 4}});
   const Tensor x = SeedGenerator(3).normal({300, 200});
   std::vector<double> all{ops::sum(ops::matmul(x, x, true, false)).item()};
@@ -42,7 +42,7 @@ int64_t threads_in_use() { return device().information().at("threads").as_int();
 TEST_CASE("T17: whatever thread is not started, the same comes out") {
   set_warning_handler([](std::string_view) {});
   set_device("cpu", {{"threads", 1}});
-  const std::vector<double> expected = worked();
+  const std::vector<double> expected = results_of_work();
   CHECK(threads_in_use() == 4);
   int64_t times = 0;
   for (const bool lasts : {true, false})
@@ -50,12 +50,12 @@ TEST_CASE("T17: whatever thread is not started, the same comes out") {
       CAPTURE(n, lasts);
       set_device("cpu", {{"threads", 1}});
       const Failing failing("pthread_create", n, EAGAIN, lasts);
-      CHECK(worked() == expected);
+      CHECK(results_of_work() == expected);
       if (!failing.happened()) break;
       CHECK(threads_in_use() == std::min(n, 4));
     }
   set_device("cpu", {{"threads", 1}});
-  CHECK(worked() == expected);
+  CHECK(results_of_work() == expected);
   CHECK(threads_in_use() == 4);
   set_warning_handler(nullptr);
   report("T17 threads that are not started", times, "the same numbers with fewer");

@@ -1,5 +1,5 @@
-// A save happens completely or not at all. These tests fork, so they come first by name, before
-// others start threads.
+// A save happens completely or not at all. These tests fork; because of the name of this file they
+// run before tests that start threads.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -45,7 +45,7 @@ void write_folder(const std::string& path, const Value& config) {
 }
 
 /// The error message without the path of the file.
-std::string without(std::string message, const std::string& path) {
+std::string without_path(std::string message, const std::string& path) {
   for (size_t at; (at = message.find(path)) != message.npos;) message.erase(at, path.size());
   return message;
 }
@@ -65,7 +65,7 @@ TEST_CASE("F01, F03: code in a file is refused, in the same words whatever the f
   write_folder(folder, config);
   std::vector<std::string> messages{failure([&] { model_from_json(to_json(config)); })};
   for (const std::string& path : {h5, archive, folder})
-    messages.push_back(without(failure([&] { crescent::load_model(path); }), path));
+    messages.push_back(without_path(failure([&] { crescent::load_model(path); }), path));
   for (const std::string& message : messages) {
     CHECK_THAT(message, Catch::Contains("Lambda") && Catch::Contains("'odd'") &&
                             Catch::Contains("never loaded from a file"));

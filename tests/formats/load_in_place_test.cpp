@@ -20,7 +20,7 @@ TEST_CASE("weights are replaced in the memory that they have, unless somebody ho
   crescent::save_weights(*model, path);
   const Tensors x{ramp({6, 4})}, expected = model->predict(x);
   const Tensors wanted = copies_of_weights(*model), before = copies_of_weights(*other);
-  other->predict(x);  // by this prediction the device has packed the weights
+  other->predict(x);  // this prediction makes the device pack the weights
   auto places = [&] {
     std::vector<const void*> places;
     for (const Variable& weight : other->weights()) places.push_back(weight.value().raw());

@@ -32,7 +32,7 @@ TEST_CASE("loading a model draws no initial values: all come from the file") {
   double made = draws();
   crescent::save_model(*model, scratch.path("m.h5"));
   auto again = crescent::load_model(scratch.path("m.h5"));
-  // The factory draws one number more than loading: the initial value of the kernel.
+  // Making the model draws one number more than loading it: for the initial value of the kernel.
   CHECK(draws() - made == made - begin - 1);
   check_same(model->get_weights(), again->get_weights());
 }

@@ -24,7 +24,7 @@ inline ModelPtr small_sequential() {
       "small");
 }
 
-/// Small numbers that are all different.
+/// Small numbers, which repeat after 101 elements.
 inline Tensor ramp(const Shape& shape, double step = 0.01) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < values.size(); ++i)

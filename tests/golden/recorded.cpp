@@ -249,7 +249,7 @@ Dict options_of(const Recording& file, const std::string& place) {
   Dict options = file.json(place, "config").as_dict();
   const Value arguments = parse_json(file.text_if_any(place, "arguments").value_or("{}"));
   for (const auto& [name, value] : arguments.as_dict()) options.set(name, value);
-  // Arrays are in the form in which Keras writes them.
+  // Arrays are recorded as objects of the class __tensor__, which are replaced by their values.
   for (const DictEntry& option : Dict(options))
     if (option.value.is_dict() && option.value.as_dict().contains("class_name") &&
         option.value.as_dict().at("class_name") == Value("__tensor__"))

@@ -3,7 +3,7 @@
 -- must have an example, except for those listed below, and every layer, loss, metric and op of two
 -- tensors an error.
 --   crescent tests/help/examples.lua [--write FILE.examples ...]
--- --write puts the answers of now into files.
+-- --write writes the current output into the files.
 local cr = require "crescent"
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
@@ -11,7 +11,7 @@ local run_entry = require "run_entry"
 _G.cr = cr  -- a global, as at the prompt
 
 -- Names that need no example, as patterns, with the reason.
-local without = {
+local exceptions = {
   ["^cr%.applications%."] = "large models, and weights from the network",
   ["^cr%.datasets%."] = "data from the network",
   ["_from_directory$"] = "folders of files",
@@ -52,7 +52,7 @@ end
 
 local used = {}
 local function is_excepted(path)
-  for pattern in pairs(without) do
+  for pattern in pairs(exceptions) do
     if path:find(pattern) then
       used[pattern] = true
       return true
@@ -95,7 +95,7 @@ local function check_names(listing)
   for _, kind in ipairs(listing.types) do
     for _, row in ipairs(kind.methods) do check(kind.name .. "." .. row.name, row) end
   end
-  for pattern in pairs(without) do
+  for pattern in pairs(exceptions) do
     if not used[pattern] then problem("all that is called %s has examples", pattern) end
   end
   return count

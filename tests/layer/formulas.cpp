@@ -58,9 +58,9 @@ TEST_CASE("interpolation weighs the middles of cells") {
   };
   check_near(doubled("nearest"), {0, 0, 1, 1, 4, 4, 9, 9});
   check_near(doubled("bilinear"), {0, 0.25, 0.75, 1.75, 3.25, 5.25, 7.75, 9});
-  // The values of Keys' cubic kernel at distances of a quarter and three quarters of a pixel and so
-  // on: 0.8671875, 0.2265625, -0.0703125, -0.0234375. At the edges the weights inside are
-  // normalized to a sum of 1.
+  // The values of Keys' cubic kernel at distances of 1/4, 3/4, 5/4 and 7/4 pixels: 0.8671875,
+  // 0.2265625, -0.0703125, -0.0234375. At the edges the weights inside are normalized to a sum of
+  // 1.
   const double near = 0.8671875, next = 0.2265625, far = -0.0703125, farther = -0.0234375;
   const std::vector<double> cubic = doubled("bicubic").to_vector();
   CHECK(cubic[3] == Approx(1 * near + 4 * next + 0 * far + 9 * farther));

@@ -60,7 +60,8 @@ TEST_CASE("decay, accumulation and averages follow Keras 3") {
                     {"ema_momentum", 0.5},
                     {"ema_overwrite_frequency", 2}},
                    {1}, {{1}, {1}})) == std::vector<double>{-0.5});
-  // averages change with every batch, and overwriting depends on the number of updates
+  // with gradient accumulation, the moving average changes with every batch, but the weight is
+  // overwritten with it after a number of updates, not of batches
   CHECK(near(after({{"learning_rate", 1},
                     {"use_ema", true},
                     {"ema_momentum", 0.5},
@@ -90,7 +91,7 @@ TEST_CASE("an optimizer takes new variables and keeps the slots of the others") 
   const Variable a = weight({1, 2}), b = weight({3}), c = weight({4});
   adam->apply(Tensors{gradient({1, 1}), gradient({1})}, {a, b});
   const Variables slots = adam->slot("momentum");
-  // Applied to one of the two variables: the state still has the slots of both.
+  // An update of only one of the two variables keeps the slots of both.
   adam->apply(Tensors{gradient({1})}, {b});
   CHECK(adam->slot("momentum") == slots);
   adam->apply(Tensors{gradient({1})}, {c});

@@ -14,7 +14,7 @@ inline std::shared_ptr<Initializer> ones() {
   return std::make_shared<Ones>();
 }
 
-/// A layer that computes x . w + b and adds two losses, as in Keras' guide.
+/// A layer that computes y = x . w + b, and adds the sum of y as a loss.
 class Linear final : public UnaryLayer {
  public:
   explicit Linear(int64_t units = 4, std::string name = "") : units_(units) {
@@ -36,7 +36,7 @@ class Linear final : public UnaryLayer {
   Variable w_, b_;
 };
 
-/// Two Linear layers, one of them inside another layer.
+/// A layer that applies two Linear layers, one after the other.
 class Block final : public UnaryLayer {
  public:
   Block() : first_(std::make_shared<Linear>(3)), second_(std::make_shared<Linear>(2)) {
@@ -49,7 +49,7 @@ class Block final : public UnaryLayer {
   std::shared_ptr<Linear> first_, second_;
 };
 
-/// Counts the samples on which it was called, and passes `training` on.
+/// A layer that counts the samples on which it was called, and doubles its input in training.
 class Counter final : public UnaryLayer {
  public:
   void build(const Shape&) override {
@@ -65,7 +65,7 @@ class Counter final : public UnaryLayer {
   Variable count_;
 };
 
-/// Contains another layer, so that inherited attributes can be checked.
+/// A layer that applies another layer, so that inherited attributes can be checked.
 class Wrapper final : public UnaryLayer {
  public:
   explicit Wrapper(LayerPtr inner) : inner_(std::move(inner)) { track(inner_); }
@@ -75,7 +75,7 @@ class Wrapper final : public UnaryLayer {
   LayerPtr inner_;
 };
 
-/// Calls a function that throws.
+/// A layer that calls the given function, which throws.
 class Thrower final : public UnaryLayer {
  public:
   Thrower(std::function<void()> thrower, const char* name) : thrower_(std::move(thrower)) {

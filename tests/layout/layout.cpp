@@ -162,7 +162,7 @@ TEST_CASE("Public headers show the standard library alone") {
     for (const Include& include : includes_of(file)) {
       if (include.quoted) continue;
       INFO(file.filename().string() << " includes <" << include.name << ">");
-      // These are headers that the C interface includes.
+      // The C interface includes these two headers.
       if (include.name == "stddef.h" || include.name == "stdint.h") continue;
       CHECK(include.name.find_first_of("./") ==
             // Headers of libraries such as <boost/json.hpp>, <lua.hpp>, <cblas.h>.

@@ -5,7 +5,7 @@ local kind, first, last = arg[1], tonumber(arg[2]), tonumber(arg[3])
 cr.utils.set_random_seed(1)
 
 local kinds = {
-  lengths = function() -- sequences
+  lengths = function() -- a model for sequences of any length
     local model = cr.Sequential { cr.layers.LSTM(64, { input_shape = { -1, 32 } }),
       cr.layers.Dense(1) }
     return model, function(n) return cr.random.normal { 16, n, 32 }, cr.random.normal { 16, 1 } end

@@ -30,13 +30,13 @@ using namespace crescent;
 
 namespace {
 
-/// Counts what is allocated between the end of one batch and the end of the next.
+/// Counts the allocations between the ends of two consecutive batches.
 class AllocationCounter final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs&) override {
     const uint64_t storages = allocation_count(), all = news;
-    // From this epoch on all buffers of a prefetching run have been used once.
+    // From epoch 10 on, all buffers of a prefetching run have been used once.
     if (epoch_ > 9 && batch > 0) {
       most_storages = std::max(most_storages, storages - storages_);
       most_news = std::max(most_news, all - news_);

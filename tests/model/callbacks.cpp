@@ -87,7 +87,7 @@ namespace {
 
 constexpr const char* kPath = "model_test_callbacks.h5";
 
-/// A file that is removed at the end of the test.
+/// Removes the file kPath before and after a test.
 struct CheckpointFile {
   CheckpointFile() { std::remove(kPath); }
   ~CheckpointFile() { std::remove(kPath); }
@@ -184,7 +184,7 @@ TEST_CASE("early stopping goes on where the saved run was") {
     CHECK(history->epoch() == std::vector<int64_t>{3, 4, 5});
     CHECK(resumed->get_weights().front().to_vector() == whole->get_weights().front().to_vector());
     CHECK(fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)->epoch().size() ==
-          5);  // in a new run
+          5);  // a new run forgets the values of earlier runs
   }
 }
 

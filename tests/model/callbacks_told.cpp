@@ -220,7 +220,7 @@ TEST_CASE("TensorBoard's files hold values, steps and histograms") {
   CHECK_THAT(field(train.find("keras")->second.value, 8), Contains("Sequential"));
 
   const auto histograms = train.equal_range("one/kernel/histogram");
-  // One for epoch 0 and one for epoch 2.
+  // One histogram for epoch 0 and one for epoch 2.
   CHECK(std::distance(histograms.first, histograms.second) == 2);
   const Written& last = std::prev(histograms.second)->second;
   CHECK(last.step == 2);

@@ -23,7 +23,8 @@ class Warnings {
   ~Warnings() { set_warning_handler(nullptr); }
 };
 
-/// Records the hooks and interrupts in one of them: "batch 3" is the third training batch.
+/// Records the names of the hooks that are called, and interrupts the run in the hook `when`, such
+/// as "batch 3" for the end of the third training batch.
 class Interrupting final : public Callback {
  public:
   explicit Interrupting(std::string when) : when_(std::move(when)) {}

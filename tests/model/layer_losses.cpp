@@ -34,8 +34,8 @@ TEST_CASE("penalties of attention with heads are on what its projections give") 
     return found;
   };
   CHECK(losses("MultiHeadAttention", {{"num_heads", 1}, {"key_dim", 2}}) ==
-        // Sums over three steps: query, key and value have width 2 and values 1, the output width 1
-        // and value 2.
+        // Sums over three steps: 3 * 2 for each of query, key and value, whose width is 2 and whose
+        // values are 1, and 3 * 1 * 2 for the output, whose width is 1 and whose values are 2.
         std::vector<double>{6, 6, 6, 6});
   CHECK(losses("GroupQueryAttention",
                {{"head_dim", 2}, {"num_query_heads", 2}, {"num_key_value_heads", 1}}) ==

@@ -61,7 +61,7 @@ class Promises final : public Dataset {
   size_t at_ = 0;
 };
 
-/// Accepts inputs of any width.
+/// A model that returns its input, of any width.
 class Same final : public Model {
  public:
   Tensors call(const Tensors& inputs, const Call&) override { return {inputs.front() * 1.0}; }
@@ -100,7 +100,7 @@ TEST_CASE("an epoch ends after its steps or with the data; generators give batch
     return counts;
   };
   using Counts = std::vector<int>;
-  auto rows = [&] { return array_dataset({x}, {y}, {}, {.batch_size = 2}); };  // rows of 4 batches
+  auto rows = [&] { return array_dataset({x}, {y}, {}, {.batch_size = 2}); };  // 4 batches each
   CHECK(batches_of_epochs(rows(), 5, 3) == Counts{4, 4, 4});
   CHECK(batches_of_epochs(rows(), 3, 4) == Counts{3, 1, 3, 1});
   CHECK(batches_of_epochs(rows(), 2, 3) == Counts{2, 2, 2});

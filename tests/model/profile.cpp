@@ -67,7 +67,7 @@ TEST_CASE("a profile of training has a row for each instruction of a layer, forw
     scopes.push_back(row.scope);
     if (row.scope == model->name() + "/first" && row.op.starts_with("matmul")) first += row.flops;
   }
-  CHECK(first == 2 * 2.0 * 20 * 32 * 64);  // the matrix product and the gradient of its kernel
+  CHECK(first == 2 * 2.0 * 20 * 32 * 64);  // the flops of the product and of the kernel's gradient
   CHECK(std::find(scopes.begin(), scopes.end(), "optimizer") != scopes.end());
 }
 

@@ -35,8 +35,8 @@ std::vector<double> kept_in_4_bits(const std::vector<float>& kernel, int64_t blo
   return (*layer)(std::vector<Tensor>{ops::eye(rows)}).front().to_vector();
 }
 
-/// The largest allowed error in the block that begins at `first`: one of 15 steps between the ends
-/// of the block's values (and zero), in float64.
+/// The largest allowed error in the block that begins at `first`: a fifteenth of the range of the
+/// block's values and 0, in float64.
 double step_of(const std::vector<float>& kernel, size_t first, size_t block) {
   double least = 0, most = 0;
   for (size_t i = first; i < std::min(first + block, kernel.size()); ++i)

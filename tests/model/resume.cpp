@@ -25,7 +25,8 @@ struct Folder {
   std::string path;
 };
 
-/// Aborts the run in a hook: by an error, as in a crash, or as Ctrl-C does.
+/// Aborts the run at the end of a batch: by an error, as in a crash, or by an interruption, as
+/// Ctrl-C does.
 class GivesUp final : public Callback {
  public:
   GivesUp(int64_t after, bool by_interrupt) : after_(after), by_interrupt_(by_interrupt) {}

@@ -106,7 +106,7 @@ TEST_CASE("class weights name what they cannot read") {
   CHECK_THROWS_WITH(fit_with(y, Dict{{"-1", 5}}), Contains("no class -1"));
   CHECK_THROWS_WITH(fit_with(ops::one_hot(y, 2), List{1, 5, 1}), Contains("no class 2"));
   CHECK(warned.empty());
-  auto number = small_model();  // with a loss that does not use classes
+  auto number = small_model();  // its loss mse does not use classes
   number->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   number->fit({x}, {y}, {{"class_weight", Dict{{"1", 1}, {"2", 5}}}, {"verbose", 0}});
   CHECK_THAT(warned, Contains("no class 2") && Contains("write [0] ="));

@@ -93,7 +93,7 @@ struct Meet final : OpOf<Meet> {
   inline static std::atomic<int> inside{0};
 };
 
-/// (x) -> x after a delay.
+/// An op (x) -> x that takes 200 ms.
 struct Linger final : OpOf<Linger> {
   static constexpr const char* kName = "linger";
   auto fields() const { return std::tie(); }
@@ -275,6 +275,6 @@ TEST_CASE("a program has no more frames than callers, and calls allocate nothing
   CHECK(on_threads(kThreads, calls) == kNoErrors);
   const uint64_t before = allocation_count();
   for (int round = 0; round < 20; ++round) CHECK(on_threads(kThreads, calls) == kNoErrors);
-  // the memory of each of the kThreads frames: three results and an arena
+  // each of at most kThreads frames (the memory of one run) has three results and an arena
   CHECK(allocation_count() - before <= 4 * kThreads);
 }

@@ -302,7 +302,7 @@ TEST_CASE("a callback can look at its model after the run, and learns when it is
   CHECK_FALSE(keeper->model());
   CHECK(keeper->model().lock() == nullptr);
   CHECK_THROWS_WITH(keeper->model()->compiled(), Contains("the model of this callback is gone"));
-  // The kept logs are a copy with numbers of their own.
+  // The kept logs are a copy, whose numbers stay available.
   CHECK(std::isfinite(keeper->lazy.at("loss")));
   CHECK(keeper->kept.at("loss") == keeper->lazy.at("loss"));
 }

@@ -174,7 +174,7 @@ std::shared_ptr<Sequential> simple_model() {
 TrainingRunPtr start(Model& model, Dict more = {}) {
   if (!more.contains("epochs")) more.set("epochs", 3);
   more.set("verbose", 0);
-  more.set("batch_size", 12);  // 4 batches
+  more.set("batch_size", 12);  // 4 batches per epoch
   return model.start_training({inputs()}, {targets()}, more);
 }
 

@@ -7,7 +7,7 @@ Copy.__index = Copy
 
 --- Copies files that differ and removes files that no longer exist; `list` is a file with the names
 --- of the files copied last time.
-local function bring(root, folder, list)
+local function synchronize(root, folder, list)
   local gone, now = {}, {}
   for name in (shell.read(list) or ""):gmatch "[^\n]+" do gone[name] = true end
   local names = "git -C " .. quoted(root) .. " ls-files -co --exclude-standard"
@@ -145,7 +145,7 @@ function copy.make(root, options)
   self.environment = shell.runs("test -d " .. quoted(shared))
     and "CRESCENT_SHARED=" .. quoted(shared) .. " " or ""
   assert(shell.runs("mkdir -p " .. quoted(self.folder)))
-  bring(root, self.folder, scratch .. "/files")
+  synchronize(root, self.folder, scratch .. "/files")
   if not shell.read(self.build_folder .. "/build.ninja") then
     assert(shell.runs("cd " .. quoted(self.folder) .. " && " .. self.environment
       .. "cmake --preset release"))

@@ -13,7 +13,7 @@ LayerPtr layer(const std::string& name, const Dict& options = {}) {
 
 /// Sets random weights, because the zero biases and unit variances of a new model would hide
 /// mistakes.
-void stir(Model& model) {
+void randomize_weights(Model& model) {
   Tensors weights = model.get_weights();
   for (Tensor& w : weights)
     if (is_floating(w.dtype())) w = ops::abs(w * 0.9 + values(w.shape(), false) * 0.05) + 0.01;
@@ -133,7 +133,7 @@ TEST_CASE("stacks of layers predict the same from an ONNX file, for batches of a
         given.set("input_shape", List(stack.input.begin(), stack.input.end()));
       model->add(layer(name, given));
     }
-    if (!stack.whole) stir(*model);
+    if (!stack.whole) randomize_weights(*model);
     check_predictions(*model, stack.whole);
   }
 }
@@ -150,7 +150,7 @@ TEST_CASE("graphs with shared and nested layers, operations and several ends are
   const Symbol scaled =
       (*layer("Rescaling", {{"scale", 2}, {"offset", 1}, {"name", "all"}}))(joined);
   auto model = Functional::make({a, b}, {pooled, scaled}, "two");
-  stir(*model);
+  randomize_weights(*model);
   check_predictions(*model);
   const File file = exported(*model);
   CHECK(file.graph.inputs[0].name == "left");
@@ -166,7 +166,7 @@ TEST_CASE("a model with a metric of its own is exported without it") {
                hidden = (*layer("Dense", {{"units", 4}, {"activation", "relu"}}))(a);
   auto model = Functional::make({a}, {(*layer("Dense", {{"units", 2}}))(hidden)}, "measured");
   model->add_metric((*layer("Activation", {{"activation", "sigmoid"}}))(hidden), "seen");
-  stir(*model);
+  randomize_weights(*model);
   check_predictions(*model);
   CHECK(count(exported(*model), "Sigmoid") == 0);
 }
@@ -182,7 +182,7 @@ TEST_CASE("between convolutions nothing is transposed") {
   const Symbol sum = (*layer("Add"))({first, second})[0];
   const Symbol out = (*layer("MaxPooling2D"))((*layer("Concatenate"))({sum, first})[0]);
   auto model = Functional::make({in}, {out});
-  stir(*model);
+  randomize_weights(*model);
   check_predictions(*model);
   CHECK(count(exported(*model), "Transpose") == 2);  // one for the input and one for the output
 }
@@ -192,7 +192,7 @@ TEST_CASE("a weight that is repeated for every sample follows the batch") {
   auto token = std::make_shared<Token>();
   token->set_name("token");
   auto model = Functional::make({in}, {(*token)(in)});
-  stir(*model);
+  randomize_weights(*model);
   check_predictions(*model);
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("sequences and images of any size predict the same from an ONNX file")
       if (model->layers().empty()) given.set("input_shape", Codec<Shape>::encode(stack.input));
       model->add(layer(name, given));
     }
-    if (!stack.whole) stir(*model);
+    if (!stack.whole) randomize_weights(*model);
     check_predictions(*model, stack.whole);
   }
   const Symbol words = Input({-1, 8}, "words");
@@ -246,7 +246,7 @@ TEST_CASE("sequences and images of any size predict the same from an ONNX file")
       (*layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 4}}))({words, words})[0];
   const Symbol sum = (*layer("Add"))({seen, words})[0];
   auto model = Functional::make({words}, {(*layer("LayerNormalization", {{"name", "out"}}))(sum)});
-  stir(*model);
+  randomize_weights(*model);
   check_predictions(*model);
   CHECK(exported(*model).graph.outputs[0].dims == std::vector<std::string>{"batch", "size1", "8"});
 }

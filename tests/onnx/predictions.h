@@ -29,7 +29,7 @@ class Scratch {
   std::filesystem::path folder_;
 };
 
-/// Values that are all different or, if `whole` is true, integer ids below 3.
+/// Values that differ from element to element or, if `whole` is true, integer ids below 3.
 inline Tensor values(const Shape& shape, bool whole) {
   std::vector<float> numbers(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < numbers.size(); ++i) {

@@ -75,7 +75,8 @@ std::vector<Case> operation_cases() {
   parts("pinv", "tall", {}, {2, 4, 3});
   parts("pinv", "wide", {}, {1, 3, 5});
   add("lstsq", plain("lstsq"), {{{2, 4, 3}}, {{2, 4, 2}}});
-  /// The coordinates are no integers, because bilinear interpolation is not differentiable there.
+  /// The coordinates are not integers, because bilinear interpolation is not differentiable at
+  /// integers.
   add("image.sample", plain("image.sample", {{"fill_mode", "reflect"}}),
       {{{2, 4, 5, 3}}, {{2, 3, 3}, -3, 7}, {{2, 3, 3}, -3, 7}});
   add("image.sample constant", plain("image.sample", {{"fill_value", 0.5}}),

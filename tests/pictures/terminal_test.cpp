@@ -29,7 +29,7 @@ std::string read_until(int terminal, const std::string& text) {
 
 /// The child process: prints the detected kind of terminal and the milliseconds that the detection
 /// took.
-[[noreturn]] void say_what_it_is() {
+[[noreturn]] void print_detected_terminal() {
   setenv("TERM", "xterm-256color", 1);
   unsetenv("COLORTERM");
   const auto begin = std::chrono::steady_clock::now();
@@ -42,11 +42,11 @@ std::string read_until(int terminal, const std::string& text) {
 }
 
 /// The output of a child process at a terminal that gives these answers; "" stands for no answer.
-std::string said_to(const std::string& attributes, const std::string& kitty) {
+std::string output_for(const std::string& attributes, const std::string& kitty) {
   const winsize size{24, 77, 0, 0};
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
-  if (child == 0) say_what_it_is();
+  if (child == 0) print_detected_terminal();
   std::string said;
   if (attributes.empty()) {
     said = read_until(terminal, ".");
@@ -71,13 +71,13 @@ int milliseconds_in(const std::string& said) { return std::stoi(said.substr(said
 
 TEST_CASE("terminals say what they can show") {
   using Catch::StartsWith;
-  CHECK_THAT(said_to("\033[?62;4;22c", ""), StartsWith("kitty 0 sixel 1 colors 256 columns 77"));
-  CHECK_THAT(said_to("\033[?62c", "\033_Gi=31;OK\033\\"), StartsWith("kitty 1 sixel 0"));
-  CHECK_THAT(said_to("\033[?4c", ""), StartsWith("kitty 0 sixel 0"));
+  CHECK_THAT(output_for("\033[?62;4;22c", ""), StartsWith("kitty 0 sixel 1 colors 256 columns 77"));
+  CHECK_THAT(output_for("\033[?62c", "\033_Gi=31;OK\033\\"), StartsWith("kitty 1 sixel 0"));
+  CHECK_THAT(output_for("\033[?4c", ""), StartsWith("kitty 0 sixel 0"));
 }
 
 TEST_CASE("a terminal that does not answer is not waited for") {
-  const std::string said = said_to("", "");
+  const std::string said = output_for("", "");
   CHECK_THAT(said, Catch::StartsWith("kitty 0 sixel 0"));
   CHECK(milliseconds_in(said) >= 15);
   CHECK(milliseconds_in(said) < 200);  // the timeout is 20 ms; the rest allows for a busy machine

@@ -73,13 +73,13 @@ for _, name in ipairs { "TableOlder", "TableLater" } do
   assert(largest(cr.layers[name]()(x) - x) == 0)
 end
 
--- The wrapper for C++.
+-- A plugin written with the C++ wrapper.
 load "wrapped"
 assert(largest(cr.layers.TablePower { squares = 2 }(x) - x * x * x * x) < 1e-4)
 cr.check.layer(cr.layers.TablePower, { squares = 1 }, { 3 })
 check.fails(function() cr.layers.TablePower { squares = -1 } end, "squares must not be negative")
 
--- Faulty plugins.
+-- Faulty plugins give errors.
 check.fails(function() load "wrong_version" end, "its table has version 2")
 check.fails(function() load "no_table" end, "its table is not one")
 check.fails(function() load "start_fails" end, "the licence server is asleep")

@@ -1,5 +1,5 @@
-# The number in the stamps of plugins follows what the public headers declare: another one for every
-# change of that, the same for the same declarations.
+# The hash in the stamps of plugins must change with every change of a declaration in the public
+# headers, and must be the same for the same declarations.
 #   cmake -D SOURCE=folder -D STAMP=crescent-stamp -D BUILT=headers_hash.h -P headers_hash.cmake
 set(copy "${CMAKE_CURRENT_BINARY_DIR}/headers_hash.copy")
 file(REMOVE_RECURSE "${copy}")

@@ -100,7 +100,7 @@ assert(rawequal(layer.itself, layer))
 layer.variable:assign(7)
 assert(cr.ops.sum(layer.variable):item() == 7)
 
--- cr.describe lists them
+-- cr.describe lists the methods and properties
 local what = cr.describe(layer)
 for _, name in ipairs { "adapt", "forget", "get_names", "build" } do
   assert(contains(what.methods, name), name)

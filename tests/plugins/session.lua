@@ -58,7 +58,7 @@ check.fails(function() model:fit(x, y, { verbose = 0 }) end, "/kernel' cannot be
 model:compile { optimizer = "sgd", loss = "mse" }
 model:fit(x, y, { verbose = 0 })
 
--- The error names a Lua layer that calls itself only once, however deep the recursion is.
+-- A Lua layer that calls itself: the error names it only once, however deep the recursion is.
 local Endless = cr.Layer:subclass "Endless"
 function Endless:call(inputs) return self(inputs) end
 local well, endless = pcall(function() return Endless { name = "e" }(x) end)

@@ -56,7 +56,7 @@ TEST_CASE("A plugin with a thread and objects of threads lives until the process
   const pid_t child = fork();
   if (child == 0) {
     static std::shared_ptr<Configurable>
-        kept;  // destroyed after main, like objects that a program leaks
+        kept;  // destroyed after main, like other objects that are never freed
     if (!refusal(library("lives_on")).empty()) _exit(2);
     kept = make_object("regularizer", "LivesOn", {});
     exit(0);

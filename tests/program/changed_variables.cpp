@@ -11,7 +11,7 @@ using namespace crescent;
 
 namespace {
 
-/// x + 2 w, where 2 w may be cached.
+/// x + 2 exp(w), where 2 exp(w) may be cached.
 struct Doubled {
   explicit Doubled(const Tensor& initial) : w(initial) {}
   Variable w;

@@ -279,7 +279,7 @@ TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
     return last[static_cast<size_t>(p.code[instruction].outputs[0])];
   };
   CHECK(last[static_cast<size_t>(p.inputs[0])] == 3);
-  CHECK(of(0) == 2);  // the value is read under its other shape
+  CHECK(of(0) == 2);  // the last reader is tanh, which reads the memory as shape (6)
   CHECK(of(1) == 2);
   CHECK(of(2) == 4);
   CHECK(of(4) == 5);  // the value is an output

@@ -200,7 +200,7 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
   lean = rewritten(lean, fusion);
   CHECK(lean.code.size() <= plain.code.size());
   CHECK(kept(lean) < kept(plain));
-  CHECK(kept(lean) == 3);  // kept values: y and 1 + erf, then the gradient
+  CHECK(kept(lean) == 3);  // stored values: y, 1 + erf, and the gradient
 }
 
 TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {

@@ -32,7 +32,7 @@ Tensor checked(const Tensor& x) {
   return x + ops::gather(Tensor::full({8}, 0), index, 0);
 }
 
-/// Variables of several sizes.
+/// Three variables, which must not change.
 struct State {
   Variable a{Tensor::full({3}, 1)}, b{Tensor::full({3}, 2)}, c{Tensor::full({3}, 3)};
   std::vector<double> values() const {

@@ -212,9 +212,9 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
     const double half = (loss(kStep / 2, turn) - loss(-kStep / 2, turn)) / kStep;
     const double room = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
     slope.found = (ahead - behind) / (2 * kStep);
-    // If a finite difference spans many steps, floor of large numbers seems to have the slope of
-    // its argument although its derivative is 0, and a remainder seems to fall back although its
-    // derivative is large.
+    // A finite difference that spans many steps of a function hides them: floor of large numbers
+    // seems to have the slope of its argument although its derivative is 0, and a remainder seems
+    // to be flat although its derivative is large.
     const bool hides_steps =
         jumps && std::max(std::abs(slope.found), std::abs(slope.given)) * kStep > 1;
     slope.is_smooth = !hides_steps && std::abs(slope.found - half) < room / 4 &&

@@ -38,7 +38,7 @@ Value some_of(Choices& choices, int64_t n) {
   const int64_t kind = choices.below(6);
   if (kind == 0 || n == 0) return range(0, -1, 1);
   const int64_t count = kind == 1 ? 1 : 1 + choices.below(n);
-  if (kind == 5) {  // in reverse
+  if (kind == 5) {  // the range in reverse
     const int64_t step = 1 + choices.below(3), start = n - 1 - choices.below((n + 1) / 2);
     return range(start, -1, -step);
   }
@@ -93,7 +93,7 @@ int Draft::input(const TensorSpec& spec) {
   return add(node, {Tensor::abstract(spec)});
 }
 
-int Draft::seen(int value) {
+int Draft::value_or_view(int value) {
   for (int i = 0; i < 2 && choices.one_in(4); ++i) {
     try {
       value = view(value);
@@ -115,7 +115,7 @@ int Draft::operand(const Accepts& accepts, const std::function<TensorSpec()>& ma
 }
 
 int Draft::number() {
-  return seen(operand(is_number, [this] {
+  return value_or_view(operand(is_number, [this] {
     const int rank = static_cast<int>(choices.below(5));
     const DType dtype = choices.one_in(5) ? choices.of(kWhole) : floating();
     return TensorSpec{dtype, shape_of_rank(rank)};
@@ -131,13 +131,13 @@ int Draft::fraction(int least_rank) {
     const DType dtype = floating();
     return TensorSpec{dtype, shape_of_rank(rank)};
   });
-  const int other = seen(value);
+  const int other = value_or_view(value);
   return shape(other).rank() >= least_rank ? other : value;
 }
 
 int Draft::whole() {
   const auto accepts = [](const TensorSpec& s) { return is_integer(s.dtype); };
-  return seen(operand(accepts, [this] {
+  return value_or_view(operand(accepts, [this] {
     const DType dtype = choices.of(kWhole);
     return TensorSpec{dtype, shape_of_rank(static_cast<int>(choices.below(4)))};
   }));
@@ -145,7 +145,7 @@ int Draft::whole() {
 
 int Draft::boolean() {
   const auto accepts = [](const TensorSpec& s) { return s.dtype == DType::boolean; };
-  return seen(operand(accepts, [this] {
+  return value_or_view(operand(accepts, [this] {
     return TensorSpec{DType::boolean, shape_of_rank(static_cast<int>(choices.below(4)))};
   }));
 }

@@ -65,7 +65,7 @@ class Draft {
 
  private:
   int add(Node node, const Tensors& results);
-  int seen(int value);  ///< the value, or at random a view of it
+  int value_or_view(int value);  ///< the value, or at random a view of it
 
   Tensors abstract_;
   TensorSpecs specs_;

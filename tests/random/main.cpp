@@ -130,14 +130,14 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
 /// The seed that is being checked, for the message of a crash.
 char seed_text[64];
 
-void tell_seed(int number) {
+void print_seed(int number) {
   if (::write(STDOUT_FILENO, seed_text, std::strlen(seed_text)) < 0) _exit(2);
   signal(number, SIG_DFL);
   raise(number);
 }
 
-void tell_seed_of_signals() {
-  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, tell_seed);
+void print_seed_on_crashes() {
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, print_seed);
 }
 
 /// Simplifies the program and prints it.
@@ -172,7 +172,7 @@ int run(const Options& options) {
   set_device("cpu", {{"threads", 1}});
   std::printf("seeds from %llu on\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
-  tell_seed_of_signals();
+  print_seed_on_crashes();
   const Check check_one =
       options.apart ? Check(check_apart)
                     : [](const Recipe& recipe, uint64_t seed) { return check(recipe, seed); };

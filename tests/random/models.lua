@@ -32,7 +32,7 @@ local first = options.seed or math.floor(cr.utils.clock() * 1000) % 2 ^ 31 | 0
 local function wide(x) return x:cast "float64" end
 local function largest(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
 
---- The name of the float64 result with which a result is compared that only compiled runs have.
+--- For a result that only compiled runs have: the name of the float64 result to compare with.
 local function base(name)
   local output = name:match "^prediction.* (%d+)$"
   return output and "prediction " .. output or name

@@ -27,7 +27,7 @@ struct Argument {
 
 /// A value of a recipe: an input, or a result of a function of cr.ops.
 struct Node {
-  std::string function;  ///< empty: an input
+  std::string function;  ///< name of a function of cr.ops; empty: an input
   std::vector<Argument> arguments;
   size_t result = 0;  ///< index of the result, for functions with several results
   /// The body of a "scan". Its values are numbered from 0: carry, step input, captured values,

@@ -101,7 +101,7 @@ OpPtr reduce_op(Dice& dice, const Shape& x, int kind) {
                        : dice.one_of({ReduceKind::sum, ReduceKind::mean, ReduceKind::max,
                                       ReduceKind::min, ReduceKind::prod});
   op->axes = draw_axes(dice, x.rank());
-  if (dice.happens(40) && x.rank() > 0) {  // all axes except the channels
+  if (dice.happens(40) && x.rank() > 0) {  // reduces all axes except the channels
     op->axes.resize(static_cast<size_t>(x.rank() - 1));
     std::iota(op->axes.begin(), op->axes.end(), 0);
   } else if (dice.happens(40) && x.rank() > 0) {
@@ -171,7 +171,7 @@ Shape Drawing::part_of(const Shape& shape) {
   for (int axis = dice_.happens(70) ? 0 : static_cast<int>(dice_.below(shape.rank() + 1));
        axis < shape.rank(); ++axis)
     dims.push_back(shape[axis]);
-  const bool is_level = dice_.happens(40);  // along the last axis only
+  const bool is_level = dice_.happens(40);  // whether to broadcast the last axis only
   for (size_t i = 0; i < dims.size(); ++i) {
     if (is_level ? i + 1 == dims.size() : dice_.happens(25)) dims[i] = 1;
   }
@@ -188,7 +188,7 @@ int Drawing::letter(char name, DType dtype) {
                   dtype);
   else if (is_product && is_floating(dtype))
     made = product(dtype);
-  else if (universe_.products)  // one number per channel, or a single number
+  else if (universe_.products)  // one number per channel, or per element
     made = input(dice_.happens(50) ? Shape{universe_.shape[-1]} : universe_.shape, dtype);
   else
     made = input(part_of(universe_.shape), dtype);
@@ -247,7 +247,7 @@ int Drawing::moved(const Term& term, DType dtype) {
     inner = universe_.products && dice_.happens(50) ? DType::float32 : draw_dtype(dice_);
   const int x = value(term.operands[0], inner);
   OpPtr op = movement_op(dice_, term, shape(x), dtype);
-  // Half of the time the op inverts or repeats the op before it.
+  // Of two reverses in a row, half have the same axes, so that they cancel each other.
   const Program::Instruction* last = program_.code.empty() ? nullptr : &program_.code.back();
   const bool is_twice = last && last->outputs[0] == x && last->op->name() == op->name();
   if (is_twice && op->name() == Reverse::kName && dice_.happens(50)) op = last->op;

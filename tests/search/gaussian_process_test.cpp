@@ -1,4 +1,4 @@
-// The Gaussian process beside the formulas with an inverse matrix.
+// The Gaussian process compared with formulas that use an inverse matrix.
 #include "gaussian_process.h"
 
 #include <catch2/catch.hpp>
@@ -22,7 +22,7 @@ double kernel(const Points& points, const double* a, const double* b,
   return (1 + std::sqrt(5) * r + 5 * r * r / 3) * std::exp(-std::sqrt(5) * r);
 }
 
-/// The inverse by Gauss and Jordan, and the logarithm of the determinant.
+/// The inverse by Gauss-Jordan elimination, and the logarithm of the determinant.
 Matrix inverse_of(Matrix a, double* log_determinant) {
   const size_t n = a.size();
   Matrix inverse(n, std::vector<double>(n));

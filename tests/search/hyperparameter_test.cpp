@@ -1,4 +1,4 @@
-// Properties of hyperparameters that are drawn by chance.
+// Hyperparameters: the values that are drawn at random, their grids, and invalid definitions.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-// The journal: what a cut leaves, what damage is told, who has locks.
+// The journal of a study: incomplete and damaged lines, a full disk, and locks of trials.
 #include "search/journal.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-// What oracles choose: grids that are whole, brackets of Hyperband, and whether learning helps.
+// What oracles choose: all combinations of a grid, the brackets of Hyperband, and better trials by
+// Bayesian optimization than at random.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
@@ -10,7 +11,7 @@ namespace {
 using namespace crescent;
 using namespace searches;
 
-/// The least score among the first trials of a search.
+/// The lowest score of a search's trials.
 double best_of(const Dict& options, int workers = 1) {
   double best = INFINITY;
   for (const TrialRecord& trial : search(options, workers, branin_of))
@@ -43,7 +44,8 @@ TEST_CASE("A grid without hyperparameters is one trial") {
 }
 
 TEST_CASE("Hyperband has the brackets of KerasTuner") {
-  // What keras_tuner.oracles.HyperbandOracle(max_epochs=9, factor=3) makes: brackets 2, 1 and 0.
+  // The rounds that keras_tuner.oracles.HyperbandOracle(max_epochs=9, factor=3) makes in brackets
+  // 2, 1 and 0.
   struct Expected {
     int64_t bracket, round, size, epochs, initial_epoch;
   };

@@ -1,6 +1,6 @@
-// Eight processes that search together and are killed at random moments: no trial is lost, none is
-// run twice, and all are those that one process makes. $CRESCENT_SEARCH_TRIALS and
-// $CRESCENT_SEARCH_KILLS say how many; the default is a short form.
+// Eight processes search together and are killed at random moments: no trial is lost or run twice,
+// and the trials are the same as with one process. $CRESCENT_SEARCH_TRIALS and
+// $CRESCENT_SEARCH_KILLS are the numbers of trials and of kills; the defaults are small.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -29,12 +29,12 @@ int64_t number_from(const char* variable, int64_t fallback) {
   return text ? std::atoll(text) : fallback;
 }
 
-/// What all processes see of the trials.
+/// The state of the trials, by number, in memory that all processes share.
 struct Board {
-  std::atomic<int> owner[kMaxTrials + 1];  ///< the process that runs it
-  std::atomic<int> steps[kMaxTrials + 1];  ///< how far it has come: its snapshot
-  std::atomic<int> told[kMaxTrials + 1];
-  std::atomic<double> value[kMaxTrials + 1];  ///< of its hyperparameter, not 0
+  std::atomic<int> owner[kMaxTrials + 1];     ///< the process that runs the trial
+  std::atomic<int> steps[kMaxTrials + 1];     ///< completed steps of the trial
+  std::atomic<int> told[kMaxTrials + 1];      ///< how many times the trial has got its score
+  std::atomic<double> value[kMaxTrials + 1];  ///< hyperparameter of the trial; 0: not drawn yet
   std::atomic<int> resumed, errors;
 };
 
@@ -45,8 +45,8 @@ Board& shared_board() {
   return *new (memory) Board();
 }
 
-/// Whether the process is running, and not on its way out.
-bool lives(int process) {
+/// Whether the process is still running after a second; false as soon as it has ended.
+bool is_still_running(int process) {
   for (int i = 0; i < 200; ++i) {
     std::ifstream file(concat("/proc/", process, "/stat"));
     std::string id, name, state;
@@ -63,7 +63,7 @@ double value_of(Trial& trial) {
 void run_trial(Study& study, Trial& trial, Board& board) {
   const int64_t k = trial.number();
   const int before = board.owner[k].exchange(getpid());
-  if (before != 0 && before != getpid() && lives(before)) ++board.errors;
+  if (before != 0 && before != getpid() && is_still_running(before)) ++board.errors;
   if (board.steps[k] > 0) ++board.resumed;
   const double x = value_of(trial), known = board.value[k].exchange(x);
   if (known != 0 && known != x) ++board.errors;

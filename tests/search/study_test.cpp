@@ -1,4 +1,4 @@
-// Studies: the same trials for any number of workers, and what they refuse.
+// Studies: the same trials for any number of workers, and errors for what a study refuses.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,4 +1,5 @@
-// Searches with several workers, in an order by chance, that the tests of this folder share.
+// Helpers of the tests in this folder: searches with several workers that take turns in random
+// order.
 #pragma once
 #include <unistd.h>
 
@@ -13,7 +14,7 @@ namespace searches {
 
 using namespace crescent;
 
-/// The name of a file that is removed at the end.
+/// The name of a temporary file, which is removed at the end of the scope.
 class TemporaryFile {
  public:
   TemporaryFile() {
@@ -28,17 +29,18 @@ class TemporaryFile {
   std::string path_ = "/tmp/crescent-search-XXXXXX";
 };
 
-/// Asks for hyperparameters and gives the score after a number of steps.
+/// Asks a trial for hyperparameters, and returns its score after a number of steps.
 using Objective = std::function<double(Trial& trial, int64_t step)>;
 
-/// A worker that has a study of its own over the common journal, as a process has.
+/// A worker with its own Study object for the common journal, as in a process of its own.
 struct Worker {
   StudyPtr study;
   TrialPtr trial;
   int64_t step = 0;
 };
 
-/// Lets a worker go on by one step of its trial, or ask for one; returns whether all have ended.
+/// Runs one step of the worker's trial; a worker without a trial asks for one. Returns whether the
+/// search has ended.
 inline bool advance(Worker& worker, const Objective& objective, int64_t steps) {
   bool ended = false;
   if (!worker.trial) {
@@ -60,7 +62,7 @@ inline bool advance(Worker& worker, const Objective& objective, int64_t steps) {
   return false;
 }
 
-/// Searches with this many workers, which take turns by chance; returns all trials in order.
+/// Runs a search with workers that take turns in random order; returns all trials by number.
 inline std::vector<TrialRecord> search(Dict options, int workers, const Objective& objective,
                                        int64_t steps = 1, unsigned schedule = 1) {
   const TemporaryFile file;
@@ -76,7 +78,7 @@ inline std::vector<TrialRecord> search(Dict options, int workers, const Objectiv
   return trials;
 }
 
-/// The Branin function, whose least value is 0.397887.
+/// The Branin function, whose minimum is 0.397887.
 inline double branin(double x, double y) {
   const double pi = 3.14159265358979323846;
   const double a = y - 5.1 / (4 * pi * pi) * x * x + 5 / pi * x - 6;
@@ -87,7 +89,8 @@ inline double branin_of(Trial& trial, int64_t) {
   return branin(x, trial.suggest(Hyperparameter::real("y", 0, 15)).as_float());
 }
 
-/// A mixed space with a branch, and what gets better by steps.
+/// An objective with hyperparameters of several types, one of them conditional; its value falls
+/// with the steps.
 inline double mixed(Trial& trial, int64_t step) {
   const double rate =
       trial.suggest(Hyperparameter::real("rate", 1e-4, 1, {0, Sampling::log, {}})).as_float();

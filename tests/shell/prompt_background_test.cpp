@@ -26,7 +26,7 @@ std::vector<double> answer_times(Terminal& terminal, int first, int count) {
   for (int i = 0; i < count; ++i) {
     terminal.send(std::to_string(first) + "+" + std::to_string(i));
     terminal.expect("+" + std::to_string(i));
-    usleep(30000);  // until the key is drawn; entries then begin at all times of a step
+    usleep(30000);  // waits until the key is drawn, so that entries begin at any moment of a step
     const auto begin = Clock::now();
     terminal.send("\r");
     terminal.expect(std::to_string(first + i));

@@ -55,7 +55,7 @@ TEST_CASE("a second Ctrl-C leaves the loop around fit, and the session stays") {
   terminal.expect("Epoch 3/");
   terminal.signal(SIGINT);
   terminal.expect("fit: interrupted after");
-  terminal.expect("Epoch 3/");  // of the next training, whose epochs are counted anew
+  terminal.expect("Epoch 3/");  // of the next call of fit, which counts epochs from 1 again
   terminal.signal(SIGINT);
   terminal.expect("interrupted!");
   terminal.enter("'rounds: ' .. rounds");

@@ -5,7 +5,7 @@ local check = require "check"
 local cr = require "crescent"
 local ops, tree, utils = cr.ops, cr.tree, cr.utils
 
--- tree
+-- functions of cr.tree
 local nested = { 1, { b = 3, a = 2 }, { { 4 } } }
 check.same(tree.flatten(nested), { 1, 2, 3, 4 })
 check.same(tree.flatten(5), { 5 })
@@ -63,7 +63,7 @@ for _, take in ipairs { cr.tensor, cr.layers.Dense,
   assert(not pcall(take, cycle))
 end
 
--- samples
+-- tuples of inputs, targets and weights, and splits of datasets
 local x, y = cr.tensor { { 1 }, { 2 }, { 3 }, { 4 } }, cr.tensor { 1, 2, 3, 4 }
 assert(#utils.pack_x_y_sample_weight(x, y) == 2 and utils.pack_x_y_sample_weight(x) == x)
 local a, b, c = utils.unpack_x_y_sample_weight(utils.pack_x_y_sample_weight(x, nil, y))
@@ -106,7 +106,7 @@ check.fails(function() cr.config.enable_unsafe_deserialization() end, "custom_ob
 check.fails(function() cr.config.set_backend "jax" end, "crescent", "jax")
 check.fails(function() utils.disable_interactive_logging() end, "verbose")
 
--- progress bars
+-- progress bars (Progbar)
 local ok, text = check.run [[
 local bar = cr.utils.Progbar(3, { width = 3, interval = 0 })
 bar:update(1, { { "loss", 1 }, { "rate", 5 } })
@@ -118,7 +118,7 @@ assert(ok and text:find("1/3 ━  ", 1, true) and text:find("3/3 ━━━", 1, 
   and text:find("loss: 3.0000", 1, true), text)
 assert(select(2, text:gsub("\n", "")) == 1, text)
 
--- files from other sources, in the cache folder
+-- get_file finds files in the cache folder and downloads nothing
 local folder = check.temporary ""
 os.execute("mkdir -p '" .. folder .. "/datasets'")
 check.fails(function()
@@ -146,7 +146,7 @@ assert(utils.get_file("packed.tar", { cache_dir = folder, cache_subdir = "other"
 assert(io.open(folder .. "/other/a b.txt")):close()
 os.execute("rm -r '" .. folder .. "'")
 
--- pictures of graphs
+-- pictures of graphs: model_to_dot, plot_model
 local inner = cr.Sequential { name = "inner",
   cr.layers.Dense(3, { name = "deep", input_shape = { 4 }, activation = "relu" }),
   cr.layers.Dropout(0.1, { name = "drop" }) }
@@ -189,7 +189,7 @@ check.fails(function() utils.plot_model(model, "picture") end, "ending")
 check.fails(function() utils.model_to_dot(model, { rankdir = "XY" }) end, "rankdir")
 check.fails(function() utils.model_to_dot(3) end, "expected a model")
 
--- objects as tables, and registered names
+-- objects are serialized as tables and made from them; registered names
 local dense = cr.layers.Dense(3, { activation = "relu" })
 local copy = utils.deserialize_keras_object(utils.serialize_keras_object(dense))
 assert(copy.class_name == "Dense" and copy:get_config().units == 3)

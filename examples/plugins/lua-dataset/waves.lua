@@ -9,8 +9,8 @@ local Waves = cr.data.Dataset:subclass("Waves", {
 
 function Waves:len() return self.batches end
 
--- Batch `number`, from 1: curves of 32 points (batch_size, 32), and how often each goes up and down
--- (batch_size, 1). Files and other sources are read here as well.
+-- Returns batch `number`, counted from 1: curves of 32 points (batch_size, 32), and how often each
+-- goes up and down (batch_size, 1). A dataset that reads a file or another source does so here.
 function Waves:get(number)
   local size = self.batch_size
   local count = cr.ops.reshape(cr.ops.arange(size), { size, 1 }) % 4 + 1

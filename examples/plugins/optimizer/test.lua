@@ -1,4 +1,5 @@
--- One step changes a weight by the learning rate; training makes the loss smaller.
+-- A step of the optimizer Signs changes a weight by the learning rate, whatever the gradient, and
+-- training with it makes the loss smaller.
 --   CRESCENT_PLUGIN_PATH=build crescent test.lua
 local cr = require "crescent"
 

@@ -1,6 +1,6 @@
--- Saves and loads 400 MB of weights, beside the limit of the disk: writing and syncing a file of
--- that size, and reading it again from the page cache.
---   crescent tests/bench/behaviour/save_load.lua [--seconds S]     less than a second: 4 MB
+-- Saves and loads 400 MB of weights (4 MB if S is below 1). For comparison it writes and syncs a
+-- file of that size, and reads it again from the page cache.
+--   crescent tests/bench/behaviour/save_load.lua [--seconds S]
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"

@@ -12,7 +12,7 @@ namespace crescent::bench {
 
 struct Input {
   TensorSpec spec;
-  double low = 0, high = 1;  ///< bounds of the uniform values
+  double low = 0, high = 1;  ///< bounds of the uniformly distributed values
 };
 inline Input floats(const Shape& shape) { return {{DType::float32, shape}}; }
 inline Input bfloats(const Shape& shape) { return {{DType::bfloat16, shape}}; }

@@ -19,8 +19,8 @@ Tensor random_array(const Input& input) {
   return ops::cast(uniform, input.spec.dtype);
 }
 
-/// The limit in GFLOP/s or GB/s; measured at the first call. A float32 product on tiles takes six
-/// bfloat16 products.
+/// The limit in GFLOP/s or GB/s, measured at the first call. A float32 product on AMX tiles
+/// (bf16x3) takes six bfloat16 products.
 double limit_of(Limit limit, DType dtype, const std::string& kernel) {
   static const double memory = memory_bandwidth(threads()), fma = fma_peak(threads()),
                       bf16 = bf16_peak(threads());
@@ -31,7 +31,7 @@ double limit_of(Limit limit, DType dtype, const std::string& kernel) {
 
 /// Profiles one run: how much it computes and moves, how its work is divided, and which kernel
 /// takes most of the time.
-ProfileRow look_into(const Function& f, const Tensors& inputs) {
+ProfileRow profile_of(const Function& f, const Tensors& inputs) {
   constexpr double kRuns = 5;
   const auto executable = f.executable(inputs);
   executable->profile(true);
@@ -51,7 +51,7 @@ ProfileRow look_into(const Function& f, const Tensors& inputs) {
 }
 
 /// Reports the largest speedup on several cores that the division of the work allows.
-void tell_cut(benchmark::State& state, const ProfileRow& row) {
+void report_speedups(benchmark::State& state, const ProfileRow& row) {
   state.counters["parts"] = static_cast<double>(row.parts);
   state.counters["largest_%"] = 100 * row.largest_part;
   for (size_t c = 1; c < kProfiledCores.size(); ++c)
@@ -63,7 +63,7 @@ void measure(benchmark::State& state, const std::vector<Input>& specs, const Fun
   Tensors inputs, outputs;
   for (const Input& input : specs) inputs.push_back(random_array(input));
   f(inputs);
-  const ProfileRow row = look_into(f, inputs);
+  const ProfileRow row = profile_of(f, inputs);
   const auto begin = std::chrono::steady_clock::now();
   for (auto _ : state) f.call(inputs, outputs);
   const double seconds =
@@ -72,7 +72,7 @@ void measure(benchmark::State& state, const std::vector<Input>& specs, const Fun
                       static_cast<double>(state.iterations()) / seconds / 1e9;
   state.counters[limit == Limit::memory ? "GB/s" : "GFLOP/s"] = rate;
   state.counters["of_limit_%"] = 100 * rate / limit_of(limit, inputs.front().dtype(), row.kernel);
-  tell_cut(state, row);
+  report_speedups(state, row);
   state.SetLabel(row.kernel);
 }
 

@@ -18,7 +18,7 @@ local function normal(...)
 end
 local function bytes() return ops.cast(cr.random.uniform({ 4096, 1024 }, 0, 255), "uint8") end
 local function below_one() return cr.random.uniform({ 4096, 1024 }, -1, 1) end
---- Positive definite matrices.
+--- A batch of 2048 positive definite matrices.
 local function positive()
   local x = cr.random.normal { 2048, 16, 16 }
   return ops.matmul(x, x:transpose { 0, 2, 1 }) + ops.eye(16)

@@ -173,7 +173,8 @@ TEST_CASE("slices that repeat, that are small, or that others read are cut out",
   check(less, add({sines({300}, 2)}), {sines({400}, 1)}, 2);
 }
 
-// An array and the wider elements that are made of its first half have as many bytes.
+// The first half of an array, cast to an element type twice as wide, has as many bytes as the
+// array.
 TEST_CASE("a slice is not overwritten where it lies by wider elements made of it",
           "[cpu][joined_steps]") {
   const std::pair<DType, DType> casts[] = {{DType::float32, DType::float64},

@@ -174,7 +174,7 @@ TEST_CASE("a weight is prepared once for all programs that want it in one form")
     CHECK((i % 2 ? first : second).is_right());
     CHECK((i % 2 ? second : first).is_right());
   }
-  // Of the four times that the weight was assigned, the first program prepared it twice.
+  // the weight was prepared after each of the four assignments, twice by each of the two programs
   CHECK(second.rows()[0].calls == 2);
 }
 

@@ -268,16 +268,16 @@ TEST_CASE("columns and rows are read by steps of every kind") {
   const auto step = [&](BinaryKind kind, int a, int b) {
     op.steps.push_back({Kind::binary, {}, kind, DType::float32, {a, b, 0}});
   };
-  step(BinaryKind::add, 0, 2);  // register 4: the columns
-  // Register 5.
+  step(BinaryKind::add, 0, 2);  // the result is register 4: the columns
+  // The result is register 5.
   op.steps.push_back({Kind::unary, UnaryKind::square, {}, DType::float32, {2, 0, 0}});
-  // Register 6.
+  // The result is register 6.
   step(BinaryKind::subtract, 0, 3);
-  // Register 7.
+  // The result is register 7.
   step(BinaryKind::multiply, 6, 1);
-  // Register 8.
+  // The result is register 8.
   step(BinaryKind::add, 4, 5);
-  // Register 9.
+  // The result is register 9.
   step(BinaryKind::add, 7, 8);
   op.outputs = {9, 2};
   std::vector<Array> x;
@@ -328,7 +328,7 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const std::vector<double> numbers = {0,     1,      2,    100.75,  3.5,    65504, 65519, 65520,
                                        70000, 6.1e-5, 1e-6, 5.96e-8, 2.9e-8, 1e-8,  0.333, 250};
-  // Other dtypes are tested by the script shell/dtypes.lua.
+  // Other dtypes are tested by the script tests/shell/tensors/dtypes.lua.
   constexpr int kDTypes = static_cast<int>(DType::boolean) + 1;
   for (int f = 0; f < kDTypes; ++f) {
     for (int t = 0; t < kDTypes; ++t) {

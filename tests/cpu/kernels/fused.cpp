@@ -13,15 +13,15 @@ TEST_CASE(
   using Kind = FusedStep::Kind;
   Fused op;
   op.shape = {37, 50};
-  // registers: 0 x (37,50), 1 row (50), 2 column (37,1), 3 number, 4 number
-  op.steps = {{Kind::binary, {}, BinaryKind::multiply, DType::float32, {3, 4, 0}},  // 5: a number
-              {Kind::unary, UnaryKind::sqrt, {}, DType::float32, {5, 0, 0}},        // 6: a number
-              {Kind::binary, {}, BinaryKind::multiply, DType::float32, {0, 6, 0}},  // 7
-              {Kind::binary, {}, BinaryKind::add, DType::float32, {7, 1, 0}},       // 8
-              {Kind::unary, UnaryKind::tanh, {}, DType::float32, {8, 0, 0}},        // 9
-              {Kind::binary, {}, BinaryKind::greater, DType::boolean, {9, 2, 0}},   // 10
-              {Kind::select, {}, {}, DType::float32, {10, 9, 3}},                   // 11
-              {Kind::cast, {}, {}, DType::bfloat16, {11, 0, 0}}};                   // 12
+  // registers: 0 x (37,50), 1 row (50), 2 column (37,1), 3 to 6 numbers
+  op.steps = {{Kind::binary, {}, BinaryKind::multiply, DType::float32, {3, 4, 0}},  // register 5
+              {Kind::unary, UnaryKind::sqrt, {}, DType::float32, {5, 0, 0}},        // register 6
+              {Kind::binary, {}, BinaryKind::multiply, DType::float32, {0, 6, 0}},  // register 7
+              {Kind::binary, {}, BinaryKind::add, DType::float32, {7, 1, 0}},       // register 8
+              {Kind::unary, UnaryKind::tanh, {}, DType::float32, {8, 0, 0}},        // register 9
+              {Kind::binary, {}, BinaryKind::greater, DType::boolean, {9, 2, 0}},   // register 10
+              {Kind::select, {}, {}, DType::float32, {10, 9, 3}},                   // register 11
+              {Kind::cast, {}, {}, DType::bfloat16, {11, 0, 0}}};                   // register 12
   op.outputs = {9, 10, 12, 6, 9};
   Array x = random({37, 50}, DType::float32, 1), row = random({50}, DType::float32, 2),
         column = random({37, 1}, DType::float32, 3);
@@ -45,11 +45,11 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
   constexpr DType kHalf = DType::bfloat16;
   Fused op;  // registers: 0 x, 1 y, 2 a number, 3 float32 values
   op.shape = {37, 51};
-  op.steps = {{Kind::binary, {}, BinaryKind::add, kHalf, {0, 1, 0}},            // 4
-              {Kind::unary, UnaryKind::relu, {}, kHalf, {4, 0, 0}},             // 5
-              {Kind::binary, {}, BinaryKind::less, DType::boolean, {2, 5, 0}},  // 6
-              {Kind::cast, {}, {}, kHalf, {3, 0, 0}},                           // 7
-              {Kind::select, {}, {}, kHalf, {6, 7, 2}}};                        // 8
+  op.steps = {{Kind::binary, {}, BinaryKind::add, kHalf, {0, 1, 0}},            // register 4
+              {Kind::unary, UnaryKind::relu, {}, kHalf, {4, 0, 0}},             // register 5
+              {Kind::binary, {}, BinaryKind::less, DType::boolean, {2, 5, 0}},  // register 6
+              {Kind::cast, {}, {}, kHalf, {3, 0, 0}},                           // register 7
+              {Kind::select, {}, {}, kHalf, {6, 7, 2}}};                        // register 8
   op.outputs = {5, 6, 8};
   const Array x = random(op.shape, kHalf, 1), y = random(op.shape, kHalf, 2),
               wide = random(op.shape, DType::float32, 3);
@@ -63,7 +63,7 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
   const std::vector<Array> in = {x, y, zeros({}, kHalf), wide};
   CHECK(check(elementwise_kernels, op, in, want) == 2);
   op.steps.push_back(
-      // Register 9; there is no loop for exp on bfloat16.
+      // The result is register 9; there is no loop for exp on bfloat16.
       {Kind::unary, UnaryKind::exp, {}, kHalf, {4, 0, 0}});
   op.outputs.push_back(9);
   want.push_back(zeros(op.shape, kHalf));
@@ -78,11 +78,11 @@ TEST_CASE("what a fused kernel compares is what others read in its memory") {
   // Registers: 0 x, 1 the number 1; the steps compute whether 1 + x^2 equals 1, and this sum.
   Fused op;
   op.shape = {1, 1031};
-  op.steps = {{Kind::binary, {}, BinaryKind::multiply, half, {0, 0, 0}},         // 2
-              {Kind::binary, {}, BinaryKind::add, half, {2, 1, 0}},              // 3
-              {Kind::binary, {}, BinaryKind::equal, DType::boolean, {3, 1, 0}},  // 4
-              {Kind::select, {}, {}, half, {4, 0, 3}},                           // 5
-              {Kind::unary, UnaryKind::exp, {}, half, {5, 0, 0}}};               // 6
+  op.steps = {{Kind::binary, {}, BinaryKind::multiply, half, {0, 0, 0}},         // register 2
+              {Kind::binary, {}, BinaryKind::add, half, {2, 1, 0}},              // register 3
+              {Kind::binary, {}, BinaryKind::equal, DType::boolean, {3, 1, 0}},  // register 4
+              {Kind::select, {}, {}, half, {4, 0, 3}},                           // register 5
+              {Kind::unary, UnaryKind::exp, {}, half, {5, 0, 0}}};               // register 6
   op.outputs = {4, 3, 6};
   const double largest = half == DType::float16 ? 0.05 : 0.1;
   const Array x = random(op.shape, half, 1, -largest, largest), one{{half, {}}, {1}};

@@ -27,8 +27,8 @@ void put_row(Array& a, int64_t row, const std::vector<double>& values) {
 
 /// The states h after dropout: multiplied by the factors (batch, units) in input number `place`, if
 /// there is one.
-std::vector<double> seen(std::vector<double> h, const std::vector<Array>& in, size_t place,
-                         int64_t sample) {
+std::vector<double> after_dropout(std::vector<double> h, const std::vector<Array>& in, size_t place,
+                                  int64_t sample) {
   for (size_t j = 0; in.size() > place && j < h.size(); ++j)
     h[j] *= in[place][sample * static_cast<int64_t>(h.size()) + static_cast<int64_t>(j)];
   return h;
@@ -46,7 +46,7 @@ std::vector<Array> lstm(const std::vector<Array>& in) {
     auto h = row_of(in[1], b, u), c = row_of(in[2], b, u);
     for (int64_t t = 0; t < steps; ++t) {
       const auto x = row_of(in[0], b * steps + t, features);
-      const auto before = seen(h, in, 6, b);
+      const auto before = after_dropout(h, in, 6, b);
       std::vector<double> g(4 * u);
       for (int64_t j = 0; j < 4 * u; ++j) {
         const double z = dot(x, in[3], 4 * u, j) + dot(before, in[4], 4 * u, j) + in[5][j];
@@ -74,7 +74,7 @@ std::vector<Array> gru(const std::vector<Array>& in) {
     auto h = row_of(in[1], b, u);
     for (int64_t t = 0; t < steps; ++t) {
       const auto x = row_of(in[0], b * steps + t, features);
-      const auto before = seen(h, in, 5, b);
+      const auto before = after_dropout(h, in, 5, b);
       std::vector<double> g(4 * u);
       auto part = [&](int64_t j) { return dot(x, in[2], 3 * u, j) + in[4][j]; };
       auto inner = [&](int64_t j) { return dot(before, in[3], 3 * u, j) + in[4][3 * u + j]; };

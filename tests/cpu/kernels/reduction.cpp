@@ -199,7 +199,7 @@ TEST_CASE("top_k is descending and stable; cumulative sums run both ways") {
   top.k = 3;
   CHECK(check(reduction_kernels, top, {x}, {values, indices}) == 2);
 
-  // lines of several lengths, with equal numbers and NaN, compared with sorting
+  // rows of several lengths, with equal numbers and NaN, compared with sorted copies
   for (int64_t n : {1, 7, 17, 40, 100, 1031})
     for (int64_t k : {int64_t{1}, n / 9, n / 5, n})
       for (bool with_nan : {false, true})

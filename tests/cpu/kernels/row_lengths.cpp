@@ -14,7 +14,7 @@ namespace {
 /// Lengths around the sizes of vectors, groups of vectors, and pieces for a thread or a cache.
 const std::vector<int64_t> kLengths = {1,    17,   63,   64,   65,   255,  257,  259,  1023,
                                        1025, 1027, 2047, 2048, 2049, 2050, 2051, 4097, 6147};
-/// Reductions of adjacent columns have loops of their own, whose pieces have fewer rows.
+/// The largest length for reductions along columns, whose loops process fewer rows at a time.
 constexpr int64_t kLongestColumn = 300;
 
 /// The indices at which one element differs from the others: first, middle and the last three.

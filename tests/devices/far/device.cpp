@@ -1,6 +1,6 @@
-// far: a test device whose memory the host cannot read. It runs asynchronously on its own thread,
-// has kernels for few ops, and counts transfers between host and device. It stands for a GPU or a
-// device on another machine.
+// far: a test device whose memory the host cannot read, as that of a GPU or of another machine. It
+// runs asynchronously on its own thread, has kernels for few ops, and counts transfers between host
+// and device.
 #include <chrono>
 
 #include "code.h"

@@ -108,7 +108,7 @@ TEST_CASE("a model inside a layer has Keras 3's form") {
 }
 
 TEST_CASE("a slice of a symbol is written as Keras writes it") {
-  // "Unsupported key type for array slice"
+  // Keras' error otherwise: "Unsupported key type for array slice"
   const Symbol x = Input({5, 4});
   const Value key = List{Dict{{"start", 0}, {"stop", Value()}}, Dict{{"start", 1}, {"stop", 3}}};
   const LayerPtr part = layer(
@@ -122,8 +122,8 @@ TEST_CASE("a slice of a symbol is written as Keras writes it") {
 
 TEST_CASE("weights are counted as Keras 3 counts them") {
   using Names = std::vector<std::string>;
-  // "expected 2 variables, but received 1 variables": SpectralNormalization also stores the kernel
-  // of the layer inside as its own variable
+  // Keras' error otherwise: "expected 2 variables, but received 1 variables". SpectralNormalization
+  // also stores the kernel of the layer inside as its own variable.
   const Value dense = configured("Dense", {{"units", 2}});
   auto spectral = on_input({-1, 4}, layer("SpectralNormalization", {{"layer", dense}}));
   CHECK(paths_of_weights(*spectral) == Names{"layers/spectral_normalization/vars/0",
@@ -221,14 +221,15 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
 }
 
 TEST_CASE("what Keras 2.3.1 does not find in a file") {
-  // "You are trying to load a weight file containing 2 layers into a model with 1 layers"
+  // Keras' error otherwise: "You are trying to load a weight file containing 2 layers into a model
+  // with 1 layers"
   auto inside = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
   auto outside = Sequential::make({inside, layer("Dense", {{"units", 1}})});
   const std::string written = to_json(keras_model_config(model_config(*outside), "keras2"));
   const size_t first = written.find(R"("name": "first")");
   // The shape must be in the configuration of the inner layer itself.
   CHECK(written.find("batch_input_shape", first) != written.npos);
-  // "Unknown metric function: {'class_name': 'AUC', 'config': {}}"
+  // Keras' error otherwise: "Unknown metric function: {'class_name': 'AUC', 'config': {}}"
   const auto limit = [](const Value& metric) {
     auto model = hdf5::small_sequential();
     model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{metric}}});

@@ -11,8 +11,8 @@ namespace {
 
 using hdf5::contains;
 
-/// A kernel and a bias of the same shape, so that arrays in the wrong order would not be noticed by
-/// their shapes.
+/// Two kernels of the same shape, so that arrays in the wrong order would not be noticed by their
+/// shapes.
 Variables two_alike() {
   Variables variables;
   for (const char* path : {"dense/kernel", "dense_1/kernel"}) {
@@ -180,7 +180,7 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
         "00"
         "112"
         "112"
-        "001");  // ranks for a kernel: rows, columns, all elements; for a vector: scalars, all
+        "001");  // ranks of slots for rows, columns, elements: 112 for a matrix, 001 for a vector
 }
 
 TEST_CASE("without names the order is Keras 3's") {

@@ -15,7 +15,7 @@ using namespace crescent::golden;
 namespace {
 
 /// The tolerance, relative to the largest output. The float32 results of Keras differ from float64
-/// by as much, because the roundings of hundreds of layers add up.
+/// results by up to this share, because the roundings of hundreds of layers add up.
 constexpr double kShare = 1e-5;
 
 void check_numbers(Model& model, const Recording& io) {

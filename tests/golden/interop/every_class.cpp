@@ -177,7 +177,7 @@ std::vector<Tried> configs_of(const std::string& kind, const ClassInfo& info) {
 
 // ---- writing and reading
 
-Value again(const Value& value) { return parse_json(to_json(value)); }
+Value reparsed(const Value& value) { return parse_json(to_json(value)); }
 
 Value sequential(const Dict& layer) {
   return object("Sequential", {{"name", "s"}, {"layers", List{layer}}});
@@ -280,12 +280,12 @@ void check_constructors(const Value& written) {
 }
 
 std::string read_again(const char* version, const Value& written) {
-  return text(only_layer(ConfigIn({version, "tensorflow"}).model(again(written))));
+  return text(only_layer(ConfigIn({version, "tensorflow"}).model(reparsed(written))));
 }
 
 void check_layer_config(const std::string& name, const Dict& config) {
   const Value model = sequential(object(name, config));
-  const Value keras3 = again(keras3_model_config(model));
+  const Value keras3 = reparsed(keras3_model_config(model));
   check_constructors(keras3);
   if (incompatibilities_of(model, {}, "keras3").empty()) {
     CHECK(read_again("3.15.1", keras3) == text(config));
@@ -311,7 +311,7 @@ void check_compiled(const std::string& option, const std::string& name, const Di
   model->compile(compile);
   const Value full = model->compile_config();
   const auto read = [&](const std::string& version, const Value& written) {
-    const Dict back = ConfigIn({version, "tensorflow"}).compile_options(again(written));
+    const Dict back = ConfigIn({version, "tensorflow"}).compile_options(reparsed(written));
     const Value& value = option == "metrics" ? back.at(option).as_list().front() : back.at(option);
     const auto made = get_object(kind, value);
     INFO(version << ": " << to_json(written));
@@ -319,7 +319,7 @@ void check_compiled(const std::string& option, const std::string& name, const Di
     CHECK(text(made->get_config()) == text(config));
   };
   const Dict keras3 = keras3_compile_config(full);
-  check_constructors(again(keras3));
+  check_constructors(reparsed(keras3));
   if (incompatibilities_of(model_config(*model), full, "keras3").empty()) {
     read("3.15.1", keras3);
     read("3.15.1", keras_training_config(full, "keras3"));

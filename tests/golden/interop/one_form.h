@@ -1,4 +1,4 @@
-// Brings options that Keras 2.3.1 expresses as settings of another class into one form, so that
+// Converts options that Keras 2.3.1 expresses as settings of another class to one form, so that
 // configurations can be compared.
 #pragma once
 #include "crescent/base/value.h"

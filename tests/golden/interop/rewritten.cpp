@@ -58,11 +58,11 @@ const std::map<std::string, std::string> kSameName = {
     {"Functional", "Model"},
     // Keras 3 reads both names, earlier versions only the second.
     {"batch_shape", "batch_input_shape"},
-    // Of LeakyReLU; some versions use the one name, some the other.
+    // Two names of an option of LeakyReLU in different versions.
     {"alpha", "negative_slope"},
-    {"auto", "sum_over_batch_size"},  // the first is used by tf.keras
-    {"Custom>Adam", "Adam"},          // the first is used by tf.keras
-    {"lr", "learning_rate"},          // the first is used up to Keras 2.2
+    {"auto", "sum_over_batch_size"},  // tf.keras writes the first name
+    {"Custom>Adam", "Adam"},          // tf.keras writes the first name
+    {"lr", "learning_rate"},          // Keras up to 2.2 writes the first name
     {"mse", "mean_squared_error"},    // Keras 3 writes short names and cannot read them
     {"mae", "mean_absolute_error"}};
 
@@ -188,7 +188,7 @@ Value without_modules(const Value& value) {
   return result;
 }
 
-/// Brings one side of the comparison into a normal form without keys that have no meaning.
+/// Returns the normal form of one side of the comparison, without keys that have no meaning.
 Value normal(const Value& value) {
   if (value.is_string()) return same_name(value.as_string());
   if (value.is_list()) {
@@ -199,10 +199,10 @@ Value normal(const Value& value) {
   if (!value.is_dict()) return value;
   if (is_object(value) && class_of(value) == "DTypePolicy")
     return config_of(value.as_dict()).at("name");
-  // Tf.keras writes a wrapper around the function,.
+  // Tf.keras writes a wrapper around the function, which is compared instead.
   if (is_object(value) && class_of(value).ends_with("Wrapper"))
     return config_of(value.as_dict()).at("fn");
-  // While Crescent writes the name of the class.
+  // Crescent writes the name of the class, which is compared in snake case.
   if (is_object(value) && class_of(value).ends_with("Accuracy"))
     return to_snake_case(class_of(value));
   Dict result;
@@ -243,7 +243,7 @@ void compare(const Value& ours, const Value& keras, const std::string& place,
         differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is written"));
     }
   } else if (!(ours == keras) && !(ours == Value(true) && keras == Value(1))) {
-    // The text False of Python.
+    // 1 for true is no difference, since Python writes either
     differences.insert(concat(place, ": ", ours, " instead of ", keras));
   }
 }

@@ -43,7 +43,7 @@ struct Results {
     all.insert(all.end(), grad_weights.begin(), grad_weights.end());
     return all;
   }
-  /// The same results with their tensors replaced by these, in the order of all().
+  /// A copy of the results with the tensors of `all`, which are in the order of all().
   Results with(const Tensors& all) const {
     Results other = *this;
     auto next = all.begin();

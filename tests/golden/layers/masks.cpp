@@ -18,7 +18,8 @@ Dict object(const char* name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
 }
 
-/// For layers that need them: options with which the layer gives the recorded shapes.
+/// Options with which a layer gives the recorded shapes, for layers that do not with their
+/// defaults.
 struct Options {
   const char* name;
   Dict options;
@@ -89,7 +90,8 @@ Tensor mask_tensor(const Value& rows) {
                    DType::boolean);
 }
 
-/// Whether the value is a mask, null, or a list of masks and nulls for several outputs.
+/// Whether the value is one mask, as lists of numbers: not null, and not a list of masks and nulls
+/// for several outputs.
 bool is_mask(const Value& value) {
   return value.is_list() && value.as_list().front().is_list() &&
          value.as_list().front().as_list().front().is_number();

@@ -63,7 +63,7 @@ class Surgery {
     }
   }
   /// Records the current `trainable` flags of layers that are new.
-  void notice() {
+  void record_new_flags() {
     for (const Layer* layer : model_->flatten_layers()) flags_.emplace(layer, layer->trainable());
   }
 
@@ -73,7 +73,7 @@ class Surgery {
     made_.push_back(roll(3) == 0 ? make<Layer>("BatchNormalization") : dense());
     return made_.back();
   }
-  /// Replaces the model by one whose last layer is another one, or that has one more layer.
+  /// Replaces the model by one with another last layer, or with one layer more.
   void exchange_top() {
     const LayerPtr top = model_->layers().back(), made = any_layer();
     const Symbol output = model_->outputs().front();
@@ -85,7 +85,7 @@ class Surgery {
   void compile() {
     changing::compile(*model_);
     flags_.clear();
-    notice();
+    record_new_flags();
   }
 
   std::mt19937 dice_;
@@ -149,7 +149,7 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
       Model& model = surgery.model();
       CAPTURE(seed, functional, history);
       (void)model.predict({x});  // builds the layers that were added
-      surgery.notice();
+      surgery.record_new_flags();
       auto fresh = std::dynamic_pointer_cast<Model>(rebuilt(model, surgery.flags()));
       (void)fresh->predict({x});
       set_flags(*fresh, model, surgery.flags());

@@ -17,8 +17,8 @@ LayerPtr identity(const std::string& kind, const std::string& name) {
   return make<Layer>("Activation", {{"activation", "linear"}, {"name", name}});
 }
 
-/// A Sequential, or the same layers as a graph; `kind` says whether an identity layer "same" is
-/// included.
+/// A Sequential, or the same layers as a graph; with an identity layer "same" of this kind, unless
+/// `kind` is empty.
 std::shared_ptr<Functional> stack(bool functional, const std::string& kind) {
   set_random_seed(3);
   std::vector<LayerPtr> layers{dense(6, {{"name", "first"}})};

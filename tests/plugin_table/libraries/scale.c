@@ -89,7 +89,7 @@ static const crescent_layer_class scale = {.struct_size = sizeof scale,
                                            .build = build,
                                            .call = call};
 
-// ---- layers of two inputs, and of one whose mask goes on
+// ---- a layer with two inputs, and a layer that passes on the mask of its input
 
 static crescent_error* add(void* self, crescent_layer* layer, const crescent_tensor* const* inputs,
                            size_t count, int training, crescent_tensor** results,

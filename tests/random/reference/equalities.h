@@ -5,10 +5,10 @@
 
 namespace crescent::random_programs {
 
-/// Compares what is equal in repetitions with what is equal in the exact interpretation. Where one
-/// comparison of tensors has many elements that only rounding makes equal, as when one of many
-/// nearly equal numbers is the least and receives the gradient, repetitions do not choose each of
-/// them, so the spread of results is too small.
+/// Compares which numbers are equal in the repetitions with which are equal in the exact
+/// interpretation. If many elements of one comparison are equal only by rounding, the spread of the
+/// results is too small: where, for example, one of many nearly equal numbers is the least and
+/// receives the gradient, the repetitions do not choose each of them.
 class Equalities {
  public:
   /// Begins an interpretation; the first one is the exact one.

@@ -74,8 +74,8 @@ class Rounding {
 inline double roundings_of_sum(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 16;
 }
-/// The error in the same units for a sum whose terms are added one by one, such as an element of a
-/// scatter that many indices name.
+/// The error, in roundings of the sum of magnitudes, of a sum whose terms are added one by one,
+/// such as an element of a scatter to which many indices refer.
 inline double roundings_one_by_one(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 4;
 }

@@ -1,8 +1,9 @@
 // Functions of cr.ops whose arguments follow from a line of text:
 //   "sum(x=n, axis=axes, keepdims=flag)!"
-// Operands: n a number, f a fraction, p one of at least 0.5, q of at least 1.5, u one in (-1, 1),
-// w whole numbers, b booleans, y what broadcasts with the first. Options: axis, axes, flag, dtype,
-// or JSON. An exclamation mark: the result grows, and is made small again.
+// Operands: n numbers, f floating-point numbers, p those of at least 0.5, q of at least 1.5, u
+// between -1 and 1, w integers, b booleans, y a value that broadcasts with the first operand.
+// Options: axis, axes, flag, dtype, or JSON. After an exclamation mark the result, which may be
+// large, is scaled down.
 #include "crescent/ops/ops.h"
 #include "random/draft.h"
 

@@ -63,7 +63,7 @@ int map_coordinates(Draft& d) {
 }
 
 /// Affine transforms near the identity: small rotations, shears and shifts, at random one per
-/// channel.
+/// image.
 int affine_transform(Draft& d) {
   const int x = photographs(d, d.floating());
   const int64_t count = d.choices.one_in(2) ? 1 : d.shape(x)[0];

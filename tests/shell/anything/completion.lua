@@ -31,8 +31,7 @@ do -- completion of the values of options
   assert(helps[1]:find "%a")
 end
 
--- completion of arguments, by position too, of items of lists, and of names of layers, logs and
--- keys
+-- completion of arguments (also by position), items of lists, and names of layers, logs and keys
 do
   _G.net = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 }, name = "first" }),
     cr.layers.Dense(1, { name = "second" }) }
@@ -63,7 +62,7 @@ do
   end
 end
 
-do -- hints show how the call is made
+do -- hints show the signature of the function that is called
   assert(cr.hint("x = cr.layers.Dense(10, {"):find
     '^Dense%(units, {activation="linear", use_bias=true,')
   check.same(cr.hint "model:fit(x, ", "fit(x, y=nil)")

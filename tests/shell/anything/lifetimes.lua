@@ -29,7 +29,7 @@ local ok, why = coroutine.resume(failing)
 assert(not ok and tostring(why):find "reshape")
 check.near(steps(cr.ones { 1 }), { 2 })
 
--- finalizers and closers use objects at the end of the process, in any order
+-- finalizers (__gc) and closers (__close) use objects at the end of the process, in any order
 local ended, text = check.run [[
   local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
   kept = setmetatable({ model = model }, { __gc = function(self)

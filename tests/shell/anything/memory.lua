@@ -20,7 +20,7 @@ assert(sanitized or most < before + 32,
 -- the result of a call is freed before the second call after it, however much memory is in use
 local results, most_alive = setmetatable({}, { __mode = "v" }), 0
 for i = 1, 100 do
-  results[i] = live[1] + i -- 4 MiB
+  results[i] = live[1] + i -- a result of 4 MiB
   local alive = 0
   for _ in pairs(results) do alive = alive + 1 end
   most_alive = math.max(most_alive, alive)

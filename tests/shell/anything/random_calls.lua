@@ -1,8 +1,8 @@
--- Calls of everything that Lua sees, with values of every kind: no call may end the process. What
--- there is to call is found by reflection. A child makes the calls in a folder of its own; when it
--- ends, the seed and the call are printed, and
+-- Calls every function and method that Lua sees, found by reflection, with values of every kind: no
+-- call may end the process. Child processes make the calls in a temporary folder; if one crashes,
+-- its seed and the call are printed, and
 --   random_calls.lua child SEED COUNT verbose
--- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED runs longer, or elsewhere [L03].
+-- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED sets the time and the seed [L03].
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = (folder .. "/../support/?.lua;") .. package.path
 

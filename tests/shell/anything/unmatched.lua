@@ -96,7 +96,7 @@ do -- patterns in layout rules, and in optimizers chosen by path
   model:fit(x, y, { verbose = 0 })
 end
 
-do -- filters of quantize
+do -- filters of quantize that match no layer
   local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "first" }),
     layers.Dropout(0.1, { name = "drop" }), layers.Dense(2, { name = "second" }) }
   check.fails(function() model:quantize("int8", { filters = "frist" }) end, "'frist'",
@@ -151,7 +151,7 @@ do -- returning nil from a mapped function does not end a dataset
   check.same(count, 2)
 end
 
-do -- options that are empty, and a rate that a trace has read
+do -- empty options, and the learning rate of a model, which may be a schedule
   local model = fresh { optimizer = "sgd" }
   local loss = model:test_on_batch(x, y)
   check.near(model:test_on_batch(x, y, {}), loss, 1e-6)

@@ -25,7 +25,7 @@ check.same(cr.random.normal({ 3, 4 }, 5).shape, { 3, 4 })
 check.same(cr.compiled(function(x) return cr.zeros(x.shape) end)(cr.ones { 2, 3 }).shape, { 2, 3 })
 check.fails(function() cr.random.SeedGenerator(1):normal(3) end, "shapes are tables")
 
--- sizes that do not fit in memory
+-- errors for sizes that do not fit in memory
 check.fails(function() cr.linspace(0, 1, 1 << 50) end, "not enough memory", tostring(1 << 52))
 check.fails(function() cr.arange(1 << 50) end, "not enough memory", tostring(1 << 53))
 check.fails(function() cr.arange(1e300) end, "too many")
@@ -57,7 +57,7 @@ model:compile("sgd", "mse", {})
 model:fit(cr.ones { 4, 2 }, cr.ones { 4, 1 }, { verbose = 0 })
 check.same(model:predict(cr.ones { 4, 2 }, {}).shape, { 4, 1 })
 
--- operators on operands that do not fit
+-- errors for operators whose operands do not fit
 local t = cr.tensor { { 1, 2 }, { 3, 4 } }
 check.fails(function() return t[{ 1, 2, 1 }] end, "3 axes", "(2, 2)")
 check.fails(function() return t < 2 end, "cr.ops.less(")
@@ -149,14 +149,14 @@ for _, eager in ipairs { false, true } do
   end, "label nan")
 end
 
--- arrays without elements
+-- operations on arrays without elements
 check.same(layers.LayerNormalization()(cr.ones { 3, 0 }).shape, { 3, 0 })
 check.same(layers.BatchNormalization()(cr.ones { 3, 1, 0 }).shape, { 3, 1, 0 })
 check.same(layers.PReLU()(cr.ones { 3, 0 }).shape, { 3, 0 })
 check.same(layers.Conv2D(1, 1)(cr.ones { 1, 1, 2, 0 }):totable(), { { { { 0 }, { 0 } } } })
 check.same(cr.ops.take(cr.ones { 3, 2 }, cr.zeros({ 0 }, "int32"), 0).shape, { 0, 2 })
 
--- class numbers
+-- class numbers out of range
 check.fails(function()
   cr.utils.to_categorical(cr.tensor { 0, 3 }, 3)
 end, "class 3 at [1]", "3 classes")

@@ -18,7 +18,7 @@ local function read(name)
 end
 local function go_through(data) for _ in data:elements() do end end
 
-do -- images
+do -- damaged and missing images
   local image = cr.random.uniform({ 8, 8, 3 }, 0, 255)
   cr.utils.save_img(path "photos/a/1.png", image)
   cr.utils.save_img(path "photos/b/2.jpg", image)
@@ -41,7 +41,7 @@ do -- images
     "No such file")
 end
 
-do -- tables
+do -- errors in tables
   local ways = { cr.data.read_table, cr.data.read_csv,
     function(file) go_through(cr.data.csv_dataset(file)) end }
   for _, way in ipairs(ways) do
@@ -64,7 +64,7 @@ do -- tables
     "missing", "give a default")
 end
 
-do -- sounds
+do -- errors in sound files
   cr.data.write_wav(path "sounds/a/1.wav", cr.zeros { 100, 1 }, 16000)
   cr.data.write_wav(path "sounds/b/2.wav", cr.zeros { 100, 1 }, 8000)
   check.fails(function()
@@ -76,7 +76,7 @@ do -- sounds
     "no samples")
 end
 
-do -- vocabularies
+do -- invalid vocabularies
   check.fails(function() layers.StringLookup { vocabulary = { "a", "b", "c" }, max_tokens = 2 } end,
     "larger than the maximum", "is 4", "`max_tokens` is 2")
   check.fails(function() layers.TextVectorization { vocabulary = { "a", "b" }, max_tokens = 3 } end,
@@ -122,7 +122,7 @@ do -- errors about labels and ids name the row of the data, even if shuffling ha
     "(row 13 of the data)", "id 9", "out of range for input_dim 5")
 end
 
-do -- rules
+do -- invalid options of preprocessing layers
   check.fails(function() layers.TextVectorization { standardize = "lowercase" } end, "standardize",
     "lower_and_strip_punctuation")
   check.fails(function() layers.TextVectorization { split = "words" } end, "whitespace")

@@ -3,7 +3,7 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 
--- tables, arrays
+-- tables and arrays are written to files and read again
 local path = check.temporary ".csv"
 local file = assert(io.open(path, "w"))
 file:write "length,kind\n1.5,red\n2.5,blue\n3.5,red\n"
@@ -77,7 +77,7 @@ end, "dataste", "did you mean 'dataset'?")
 os.remove(path)
 check.fails(function() cr.data.open "/nonexistent.csv" end, "/nonexistent.csv")
 
--- gradients
+-- gradients by a tape, and their use by an optimizer
 local v, w = cr.Variable(cr.tensor { 2.0 }), cr.Variable(cr.tensor { 5.0 })
 local y
 local tape = cr.GradientTape(function() y = (v * v * 3):sum() end)
@@ -90,7 +90,7 @@ tape = cr.GradientTape(function() y = (x * x):sum() end, x)
 check.near(tape:gradient(y, { x })[1], { 2, 4 })
 tape = cr.GradientTape(function(t)
   t:watch(x)
-  -- the gradient of a slice; a position of a vector is a number
+  -- a slice has a gradient, while an element by position is a plain number
   y = x[1] * 0 + x:slice(2, 2):sum() * 5
 end)
 check.near(tape:gradient(y, { x })[1], { 0, 5 })
@@ -136,7 +136,7 @@ end, { cr.tensor(0) }, { cr.tensor { 1, 2, 3 } })
 check.near(states[1], 6)
 check.near(outputs[1], { 0, 1, 3 })
 
--- settings and plugins
+-- settings of cr.config, and the list of plugins
 assert(cr.config.floatx() == "float32" and cr.config.dtype_policy() == "float32")
 cr.config.set_dtype_policy "mixed_bfloat16"
 assert(cr.layers.Dense(1).compute_dtype == "bfloat16")
@@ -165,7 +165,7 @@ os.remove(path)
 check.near(Twice()(cr.ones { 1 }), { 2 })
 check.near(cr.layers.TwiceFromFile()(cr.ones { 1 }), { 2 })
 
--- names and help
+-- listing classes by pairs, and the texts of help
 local found = {}
 for name, class in pairs(cr.activations) do found[name] = class end
 assert(found.relu)

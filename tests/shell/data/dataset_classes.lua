@@ -34,7 +34,7 @@ local function sorted(list, first)
   return text(part)
 end
 
-do -- an object of such a class has the methods of every dataset
+do -- an object of a dataset class in Lua has the methods of every dataset
   local data = Rows(3)
   check.same(tostring(data), "<Rows: 3 elements>")
   check.same(data.class_name, "Rows")

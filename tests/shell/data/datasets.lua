@@ -37,7 +37,7 @@ do -- errors while the cache folder is empty
     "'/nonexistent/m.npz' is not there")
 end
 
-do -- arrays
+do -- datasets stored as arrays in npz files
   local x, y = cr.ops.reshape(cr.ops.arange(0, 24), { 3, 2, 4 }):cast "uint8",
     cr.tensor({ 2, 0, 1 }, "uint8")
   cr.data.write_npz(root .. "mnist.npz",

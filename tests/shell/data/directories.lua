@@ -101,7 +101,7 @@ do
   check.same(again, left)
 end
 
-do -- error messages
+do -- messages about the files that were found, and errors for wrong options
   check.same(said "cr.utils.image_dataset_from_directory(root)",
     "Found 10 files belonging to 2 classes.\n")
   check.same(said "cr.utils.image_dataset_from_directory(root, { labels = false })",
@@ -142,7 +142,7 @@ do -- error messages
   os.remove(root .. "/empty/broken.png")
 end
 
-do -- texts
+do -- datasets of text files
   local texts = check.temporary ""
   run("mkdir -p '" .. texts .. "/neg' '" .. texts .. "/pos'")
   for _, name in ipairs { "neg/a", "neg/b", "pos/c" } do
@@ -160,7 +160,7 @@ do -- texts
   run("rm -r '" .. texts .. "'")
 end
 
-do -- training from the folder
+do -- a model is trained on images from the folder
   local data = quiet(images,
     { image_size = { 4, 6 }, batch_size = 5, seed = 1,
     class_names = { "bright", "dark" ,"empty" } })

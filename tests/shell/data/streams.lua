@@ -18,7 +18,7 @@ local function counted(first, last)
   return cr.data.from_list(list)
 end
 
-do -- sources
+do -- the functions that make datasets: from lists, tensors and others
   check.same(collect(counted(1, 3)), { 1, 2, 3 })
   check.same(collect(cr.data.from_list { { "a.png", 0 }, { "b.png", 1 } }),
     { { "a.png", 0 }, { "b.png", 1 } })
@@ -47,13 +47,13 @@ do -- sources
   assert(passes == 3)
   check.fails(function() collect(cr.data.from_generator(function() return 5 end)) end,
     "return a function", "got 5")
-  -- batches of arrays go through the same chains
+  -- datasets of arrays, whose elements are batches, have the same methods
   local batches = cr.data.dataset(cr.ones { 5, 2 }, nil, { batch_size = 2 })
   check.same(#collect(batches:unbatch()), 5)
   check.fails(function() collect(batches:zip(batches)) end, "once at a time", "from_tensor_slices")
 end
 
-do -- number, selection and order of elements
+do -- take, skip, repeated and others: number, selection and order of elements
   local ten = counted(1, 10)
   assert(ten.batches == 10)
   check.same(collect(ten:take(3)), { 1, 2, 3 })
@@ -244,7 +244,7 @@ do
   for x in counted(1, 1000):prefetch(2):elements() do if x == 3 then break end end
 end
 
-do -- cache
+do -- cache keeps the elements of the first complete pass
   local calls = 0
   local data = counted(1, 4):map(function(x)
     calls = calls + 1
@@ -278,7 +278,7 @@ do -- cache
     "/nonexistent/cache")
 end
 
-do -- layers
+do -- layers and models as functions of map
   local model = cr.Sequential { cr.layers.Dense(2,
     { input_shape = { 3 }, kernel_initializer = "ones" }) }
   local data = cr.data.from_tensor_slices({ cr.ones { 6, 3 }, cr.ones { 6 } }):batch(2):map(model)
@@ -301,7 +301,7 @@ do -- layers
   assert(#same == 2)
 end
 
-do -- fit, evaluate, predict
+do -- fit, evaluate and predict on datasets made by chains
   local x = cr.random.normal { 24, 2 }
   local y = x:sum(-1, true)
   local function new_model()
@@ -360,7 +360,7 @@ do -- a run saved within an epoch continues with the elements that it would have
   os.remove(path)
 end
 
-do -- errors for wrong elements
+do -- errors for a function that returns nothing, and for a loop without elements()
   local numbers = cr.data.from_tensor_slices { 1, 2, 3 }
   for _, workers in ipairs { 0, 2 } do
     check.fails(function()

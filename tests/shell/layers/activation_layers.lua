@@ -29,7 +29,7 @@ same_as(layers.ReLU { max_value = 0.25 }, cr.activations.relu { max_value = 0.25
 same_as(layers.Activation "sigmoid", "sigmoid")
 same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { alpha = 0.5 })
 
--- training gives the same result as with the activation layer after the other layer
+-- a model with a layer as the activation of Dense trains like one with this layer after Dense
 local function model(inner, behind)
   local list = {
     layers.Dense(4, { activation = inner, input_shape = { 3 }, kernel_initializer = "ones" }),

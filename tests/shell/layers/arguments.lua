@@ -30,7 +30,7 @@ end, "mask", "expected tensors")
 local steps = cr.tensor { { true, true, false }, { true, false, false } }
 check.fails(function() layers.LSTM(5)(x, { mask = { steps, steps } }) end, "2 masks for 1 inputs")
 
--- initial states by name are inputs
+-- initial states that are given by name equal those among the inputs
 local lstm = layers.LSTM(5)
 check.near(lstm(x, { initial_state = { h, c } }), lstm({ x, h, c }):totable())
 assert((lstm(x) - lstm(x, { initial_state = { h, c } })):abs():max():item() > 1e-4)
@@ -59,7 +59,7 @@ check.near(cr.models.clone_model(model):count_params(), model:count_params())
 check.fails(function() lstm(sx, { initial_state = { h, c } }) end, "expected symbols")
 check.fails(function() lstm(x, { initial_state = { sh, sc } }) end, "expected tensors")
 
--- masks of symbols are symbols
+-- a mask that is passed to a symbolic call is a symbol too
 local smask = cr.Input { shape = { 3 }, dtype = "bool" }
 local masked = cr.Model({ sx, smask }, lstm(sx, { mask = smask }))
 check.near(masked:predict { x, steps }, lstm(x, { mask = steps }):totable())
@@ -149,7 +149,7 @@ function Outer:init() self.inner = Scaled() end
 function Outer:call(inputs, args) return self.inner(inputs, { scale = args.scale }) end
 check.near(Outer()(one, { scale = 4 }), { { 4, 4 } })
 
--- help and completion list them
+-- help and completion list the arguments
 local said = {}
 local old = print
 print = function(text) said[#said + 1] = text end

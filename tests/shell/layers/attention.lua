@@ -13,7 +13,7 @@ local function mixed(scores, hidden)
   return ops.matmul(ops.softmax(scores, -1), value), ops.softmax(scores, -1)
 end
 
--- ---- sequences without heads
+-- ---- attention of sequences, without heads
 local scores = ops.matmul(query, ops.transpose(key, { 0, 2, 1 }))
 check.near(layers.Attention() { query, value, key }, (mixed(scores)))
 check.near(layers.Attention() { query, key }, ops.matmul(ops.softmax(scores, -1), key))
@@ -73,7 +73,7 @@ check.near(dropping { query, value, key }, (mixed(scores)))
 check.near(ops.max(ops.abs(layers.Attention { dropout = 1 } ({ query, value, key },
   { training = true }))), 0)
 
--- ---- heads
+-- ---- multi-head attention
 local function attention(options)
   options.num_heads, options.key_dim = 2, 3
   local layer = layers.MultiHeadAttention(options)
@@ -155,7 +155,7 @@ local gated = attention { use_gate = true, bias_initializer = "zeros" }
 gated { x, x }
 local with_gate = gated:get_weights()
 assert(#with_gate == 10)
--- in the list of weights, the gate's come between those of key and value, as in Keras
+-- in the list of weights, those of the gate are between those of key and value, as in Keras
 with_gate[5], with_gate[6] = cr.zeros { 4, 2, 3 }, cr.zeros { 2, 3 }
 gated:set_weights(with_gate)
 local without = { table.unpack(with_gate, 1, 4) }

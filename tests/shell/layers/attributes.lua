@@ -59,7 +59,7 @@ do -- training uses the new value in the gradient; weights and optimizer state a
     w, velocity = by_hand(w, velocity, factor)
     check.near(model:get_weights()[1]:item(), w, 1e-5, "step " .. step)
   end
-  -- a change in the middle of fit
+  -- an attribute that a callback changes during fit takes effect in the next epoch
   local Change = cr.callbacks.Callback:subclass "Change"
   function Change:on_epoch_end(epoch) scale.factor = epoch + 2 end
   scale.factor = 1
@@ -68,7 +68,7 @@ do -- training uses the new value in the gradient; weights and optimizer state a
   check.near(model:get_weights()[1]:item(), w, 1e-5)
 end
 
-do -- losses, metrics, regularizers, models with a call, functions
+do -- attributes of losses, metrics, regularizers and models, also in compiled functions
   local Off = cr.losses.Loss:subclass("Off", { { "by", 1.0 } })
   function Off:call(y_true, y_pred) return (y_true + self.by - y_pred):square():mean(-1) end
   local Plus = cr.metrics.Metric:subclass("Plus", { { "more", 1.0 } })

@@ -171,7 +171,7 @@ check.fails(function()
   own:fit(x, y, { verbose = 0 })
 end, "bad loss")
 
--- functions as options
+-- Lua functions as activation, initializer and regularizer
 local dense = layers.Dense(2, {
   activation = function(t) return t * 3 end,
   kernel_initializer = function(shape, dtype) return cr.ones(shape, dtype) end,
@@ -182,7 +182,7 @@ check.near(dense.losses[1], 4)
 local lambda = layers.Lambda(function(t) return t:sum(-1) end)
 check.same(lambda(cr.Input { shape = { 4 } }).shape, { -1 })
 check.near(lambda(cr.ones { 2, 3 }), { 3, 3 })
--- a function named after a built-in one is an Activation in files, which every Keras reads
+-- files contain a Lambda of a built-in function as an Activation, which every Keras can read
 local named = cr.Sequential { layers.Lambda("relu", { input_shape = { 2 } }) }:to_json()
 check.same({ named:find '"Activation"' ~= nil, named:find "Lambda" }, { true })
 
@@ -277,7 +277,7 @@ do -- state of a metric with an initializer
   check.near(counter:result(), 0)
 end
 
-do -- what a build added that failed is not there when the next one adds it again
+do -- weights that a failed build has added are removed before the next build
   local fails = true
   local Late = cr.Layer:subclass "Late"
   function Late:build(shape)
@@ -295,7 +295,7 @@ do -- what a build added that failed is not there when the next one adds it agai
   late(x)
   check.same(#late.weights, 4)
   check.same(#late.trainable_weights, 3)
-  -- values that do not fit leave the layer as it was before it was built
+  -- if the given weights do not fit, the layer stays unbuilt
   local given = cr.layers.Dense(2, { weights = { cr.ones { 4, 2 }, cr.ones { 2 } } })
   for _ = 1, 2 do check.fails(function() given(x) end, "(4, 2)") end
   check.same(given.built, false)

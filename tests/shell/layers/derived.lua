@@ -82,7 +82,7 @@ local first = layers.LSTM { 2, kernel_initializer = "ones", recurrent_initialize
 local second = Recurrent { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
 check.near(second(Masking()(masked)), first(layers.Masking()(masked)))
 
--- ---- other kinds --------------------------------------------------------------------------------
+-- ---- classes derived from losses, regularizers and other kinds ----------------------------------
 
 local x, y = cr.random.normal { 4, 3 }, cr.random.normal { 4, 2 }
 local Doubled = cr.losses.Huber:subclass "Doubled"
@@ -150,7 +150,7 @@ check.near(attend(steps, steps), plain(steps, steps), 1e-6)
 check.near(attend(steps, steps, { use_causal_mask = true }),
   plain(steps, steps, { use_causal_mask = true }), 1e-6)
 
--- ---- metrics, callbacks, optimizers -------------------------------------------------------------
+-- ---- classes derived from metrics, callbacks and optimizers -------------------------------------
 
 local function small()
   local model = cr.Sequential { layers.Dense { 2, input_shape = { 3 } } }

@@ -47,7 +47,7 @@ for _, exponent in ipairs { 0.5, 1, 1.5, 2, 3 } do
   end
 end
 
--- In the list of weights, the gate's come before those of the value.
+-- In the list of weights, those of the gate come before those of the value.
 local attention = layers.MultiHeadAttention(1, 2,
   { value_dim = 3, use_gate = true, use_bias = false })
 attention { ops.ones { 1, 2, 4 }, ops.ones { 1, 2, 5 } }
@@ -55,7 +55,7 @@ local shapes = {}
 for i, weight in ipairs(attention.weights) do shapes[i] = table.concat(weight.shape, " ") end
 check.same(shapes, { "4 1 2", "5 1 2", "4 1 3", "5 1 3", "1 3 4" })
 
--- Losses.
+-- Losses with extreme arguments.
 local truth, guess = t { { 1, 0 }, { 0, 1 } }, t { { 0.8, 0.2 }, { 0.4, 0.6 } }
 local focal = cr.losses.CategoricalFocalCrossentropy {
   alpha = { 1, 3 }, gamma = 0, reduction = "none" }
@@ -68,7 +68,7 @@ check.near(each(ops.zeros { 2, 2 }, ops.ones { 2, 2 }, t { { 2 }, { 3 } }), { { 
 check.same(cr.losses.CosineSimilarity { axis = 0, reduction = "none" }(ops.ones { 2, 3, 4 },
   ops.ones { 2, 3, 4 }).shape, { 3, 4 })
 
--- Metrics.
+-- Metrics with extreme arguments.
 local accuracy = cr.metrics.BinaryAccuracy()
 accuracy:update_state(t { 1, 0, 1 }, t { 0.9, 0.8, 0.7 }, t { 1, 2, 1 })
 check.near(accuracy:result(), 0.5)

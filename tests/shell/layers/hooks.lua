@@ -92,7 +92,7 @@ assert(stderr_of [[
   function L:norm(inputs) return inputs end
   L()(x)]] == "")
 
--- alternative names of batch hooks
+-- on_batch_begin and on_batch_end, the alternative names of hooks, are called
 local seen = {}
 local Watch = cr.callbacks.Callback:subclass "Watch"
 function Watch:on_batch_begin(batch) seen[#seen + 1] = "begin" .. batch end
@@ -102,7 +102,7 @@ model:compile { optimizer = "sgd", loss = "mse" }
 model:fit(x, y, { verbose = 0, batch_size = 2, shuffle = false, callbacks = { Watch() } })
 check.same(seen, { "begin0", "end0number", "begin1", "end1number" })
 
--- a class's own reset_states is called, and may call that of its base
+-- reset_states of a class is called, and may call that of the base class
 local resets = 0
 local Counting = cr.Layer:subclass "Counting"
 function Counting:call(inputs) return inputs end
@@ -113,7 +113,7 @@ end
 cr.Sequential { cr.Input { shape = { 2 } }, Counting() }:reset_states()
 assert(resets == 1)
 
-do -- the base's functions, called by functions of a class as layers of Keras do
+do -- functions of a class call those of its base, as layers of Keras do
   local Ported = cr.Layer:subclass "Ported"
   function Ported:init(config)
     self.super.init(self, config)
@@ -133,8 +133,8 @@ do -- the base's functions, called by functions of a class as layers of Keras do
   check.near(Whole { name = "w" }(cr.ones { 1 }), { 2 })
 end
 
--- The variables that a class itself stores in files of Keras 3, and building it from its
--- configuration.
+-- save_own_variables, load_own_variables and build_from_config of a class, for files of Keras
+-- 3
 do
   local L = cr.layers
   local Keeping = cr.Layer:subclass("Keeping", { { "units", 3 } })

@@ -26,7 +26,7 @@ check.near(dense:call(cr.ones { 2, 3 }), dense(cr.ones { 2, 3 }))
 check.fails(function() dense:call() end, "called without inputs")
 check.fails(function() dense:call(cr.ones { 2, 5 }) end, "incompatible")
 
--- ---- masks and specs without results
+-- ---- compute_mask, and compute_output_spec, which returns a tensor without values
 local ids = cr.tensor({ { 1, 2, 0 }, { 3, 0, 0 } }, "int32")
 local embedding = layers.Embedding(5, 2, { mask_zero = true })
 check.same(embedding:compute_mask(ids):totable(), { { true, true, false }, { true, false, false } })
@@ -41,7 +41,7 @@ check.fails(function() return spec:totable() end, "has no values")
 check.same(layers.Dense(7):compute_output_spec(cr.Input { shape = { 3 } }).shape, { -1, 7 })
 assert(cr.Input({ shape = { 3, 4 } }).ndim == 3)
 
--- ---- models
+-- ---- properties and methods of models
 local model = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }) }
 assert(model.run_eagerly == false)
 model:compile { optimizer = cr.optimizers.SGD { use_ema = true, ema_momentum = 0.5 }, loss = "mse",

@@ -85,7 +85,7 @@ check.near(model.layers[1].weights[1], kernels[1], 0)
 check.near(model.layers[2].weights[1], kernels[2], 0)
 assert(ops.max(ops.abs(model.layers[1].weights[3])):item() > 0)
 
--- mixed precision
+-- an adapter in mixed precision
 local mixed = layers.Dense(4, { lora_rank = 2, dtype = "mixed_bfloat16" })
 assert(mixed(x).dtype == "bfloat16")
 

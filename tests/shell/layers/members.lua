@@ -13,7 +13,7 @@ assert(#stack.cell.cells == 2 and stack.cell.cells[2].units == 5)
 check.fails(function() rnn.cell = cell end, "'cell' cannot be set")
 check.fails(function() cr.layers.RNN(function() end) end, "a function cannot be used as layer")
 
--- states of a stateful layer
+-- the states of a stateful layer are read, reset and set
 local stateful = cr.layers.SimpleRNN(2, { stateful = true, batch_input_shape = { 1, 3, 1 } })
 assert(#stateful.states == 0)
 local x = cr.ones { 1, 3, 1 }
@@ -38,7 +38,7 @@ check.fails(function()
 end, "SimpleRNN.reset_states: no argument 'stats' (did you mean 'states'?)")
 check.fails(function() rnn:reset_states() end, "must be stateful to reset its states")
 
--- properties of callbacks
+-- properties of callbacks can be read after training
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 1 } }) }
 model:compile { optimizer = cr.optimizers.SGD { learning_rate = 0.0 }, loss = "mse" }
 local stopping = cr.callbacks.EarlyStopping { monitor = "loss", patience = 2 }
@@ -51,7 +51,7 @@ local inner = cr.optimizers.SGD()
 local scaled = cr.optimizers.LossScaleOptimizer { inner_optimizer = inner }
 assert(rawequal(scaled.inner_optimizer, inner) and scaled.dynamic_scale.name == "dynamic_scale")
 
--- help and completion list them
+-- help and completion list methods and properties
 local what = cr.describe(cr.layers.RNN)
 local texts = {}
 for _, member in ipairs(what.members) do texts[member.name] = member.text end

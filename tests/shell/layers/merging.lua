@@ -20,7 +20,7 @@ check.fails(function() layers.concatenate { a, b, axes = 0 } end, "axes", "axis"
 check.fails(function() layers.add { a } end, "at least 2 inputs")
 check.fails(function() layers.add() end, "inputs")
 
--- on symbols they become layers of the model
+-- on symbols these functions make layers of the model
 local x = cr.Input { shape = { 3 } }
 local sum = layers.add({ x, layers.Dense(3)(x) }, { name = "sum" })
 local model = cr.Model { inputs = x, outputs = layers.multiply { sum, x } }

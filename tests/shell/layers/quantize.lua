@@ -115,7 +115,7 @@ local adapted = layer(x)
 layer:merge_lora()
 assert(ops.max(ops.abs(layer(x) - adapted)):item() < 0.1 and #layer.trainable_weights == 1)
 
--- ---- policies, and what is refused
+-- ---- dtype policies, and errors for what cannot be quantized
 local policy = cr.dtype_policies.QuantizedDTypePolicy("int8", "mixed_bfloat16")
 local half = layers.Dense(3, { dtype = policy })
 assert(half(x).dtype == "bfloat16" and half.weights[2].dtype == "int8")
@@ -146,7 +146,7 @@ local refused = {
 }
 for words_of, call in pairs(refused) do check.fails(call, words_of) end
 
-do -- quantize of a layer takes configurations as that of a model does
+do -- quantize of a layer accepts the same configurations as quantize of a model
   local layer = layers.Dense(3)
   layer(cr.ones { 2, 8 })
   layer:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })

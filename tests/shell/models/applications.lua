@@ -5,7 +5,7 @@ local check = require "check"
 local cr = require "crescent"
 local apps = cr.applications
 
--- ---- names
+-- ---- the names of models and of the modules of Keras that contain them
 
 local models, modules = 0, 0
 for name, member in pairs(apps) do
@@ -38,7 +38,7 @@ for name, count in pairs {
   check.same(apps[name]():count_params(), count)
 end
 
--- ---- graphs
+-- ---- the graphs of the models: names, numbers and shapes of layers
 
 local function small(name, options)
   local all = { input_shape = { 32, 32, 3 }, classes = 3 }
@@ -81,7 +81,7 @@ local residual = apps.InceptionResNetV2 { input_shape = { 75, 75, 3 }, include_t
   pooling = "avg" }
 check.same(residual.outputs[1].shape, { -1, 1536 })
 
--- without the classifier
+-- models without the classifier (include_top = false)
 check.same(small("MobileNet", { include_top = false }).outputs[1].shape, { -1, 1, 1, 1024 })
 check.same(small("MobileNet", { include_top = false, pooling = "max" }).outputs[1].shape,
   { -1, 1024 })
@@ -127,7 +127,7 @@ local both = cr.Model { inputs = shared,
   outputs = cr.ops.concatenate({ left.outputs[1], right.outputs[1] }, -1) }
 check.same(both.outputs[1].shape, { -1, 576 + 768 })
 
--- ---- weights
+-- ---- files of weights
 
 for _, ending in ipairs { ".weights.h5", ".h5" } do
   local path = check.temporary(ending)
@@ -171,7 +171,7 @@ check.fails(function()
   apps.VGG16 { weights = "imagenet", input_shape = { 64, 64, 3 } }
 end, "should be (224, 224, 3)", "(64, 64, 3)")
 
--- ---- options
+-- ---- options of applications
 
 -- errors are reported at the user's line
 check.fails(function() apps.ResNet50 { classes = {} } end, "applications.lua:", "classes")
@@ -205,7 +205,7 @@ check.fails(function()
   apps.ResNet50 { input_tensor = shared, input_shape = { 64, 64, 3 } }
 end, "(64, 64, 3)", "(None, 32, 32, 3)")
 
--- ---- pixels
+-- ---- preprocess_input converts pixels as each model expects them
 
 local image = cr.tensor { { { { 0, 127.5, 255 } } } }
 check.near(apps.mobilenet.preprocess_input(image), { { { { -1, 0, 1 } } } }, 1e-6)
@@ -232,7 +232,7 @@ check.fails(function() modes(true) end, "preprocess_input: x", "true")
 check.fails(function() modes(cr.layers.Dense) end, "preprocess_input: x", "Dense")
 check.fails(function() modes(cr.zeros { 4, 4, 1 }) end, "3 channels")
 
--- ---- classes
+-- ---- decode_predictions gives the names of classes
 
 local scores = {}
 for i = 1, 1000 do scores[i] = i == 8 and 0.5 or i == 3 and 0.25 or 0 end

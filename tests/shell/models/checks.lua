@@ -9,7 +9,7 @@ local report = cr.check.gradient(function(a, b) return cr.ops.sin(a) * b end, { 
 assert(report.ok and #report.rows == 4 and tostring(report):find "by input 2")
 assert(report.rows[3].outcome == "passed" and report.rows[3].name == "by input 1")
 
--- Computed in float64 where the function allows it, so that small gradient errors are found.
+-- Gradients are checked in float64 where the function allows it, so that small errors are found.
 local function slightly_wrong(a) return a * a + cr.ops.stop_gradient(a) * 1e-3 end
 check.fails(function() cr.check.gradient(slightly_wrong, x) end, "the gradient is")
 report = cr.check.gradient(slightly_wrong, x, { raise = false })

@@ -18,7 +18,7 @@ local function wrote(code, ...)
   return text
 end
 
--- an activation
+-- a function of the user as activation
 local with_activation = [[
   function triple(t) return t * 3 end
   local m = cr.Sequential {
@@ -44,7 +44,7 @@ wrote([[
   "'function' is code")
 check.fails(function() cr.models.load_model(path) end, "unknown activation 'function'")
 
--- a loss and a metric
+-- functions of the user as loss and metric
 wrote([[
   function gap(t, p) return (t - p):abs():mean(-1) end
   local m = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
@@ -145,7 +145,7 @@ copy = cr.models.clone_model(cr.Model(first, layers.Dense(3)(layers.Dense(2)(fir
   { clone_function = function(layer) return layers.Dense(layer.units + 1) end })
 check.same({ copy.layers[2].units, copy.output_shape[2] }, { 3, 4 })
 
--- JSON too
+-- JSON names functions of the user as well
 local plain = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
   { activation = quadruple })(gap + 1) }
 json = plain:to_json()
@@ -163,7 +163,7 @@ wrote([[
   print(select(2, pcall(cr.models.model_from_json, json)))]], "to_json: 'thrice' is code",
   "model_from_json(json, {custom_objects = {thrice = thrice}})", "unknown activation 'function'")
 
--- a model whose call is Lua code: the file contains the shapes for which it was built
+-- a model class with a call in Lua: the file contains the shapes for which the model was built
 local Net = cr.Model:subclass("NetInFile", { { "units", 3 } })
 function Net:init() self.first, self.last = layers.Dense(self.units), layers.Dense(1) end
 function Net:call(inputs) return self.last(self.first(inputs)) end

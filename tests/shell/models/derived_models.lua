@@ -89,7 +89,7 @@ do -- init makes its layers again when the model is loaded; files keep layers th
   check_files(longer, 3)
 end
 
-do -- training steps and call of the class
+do -- a derived class with its own call and training step
   local Doubled = cr.Sequential:subclass("Doubled", { { "by", 2.0 } })
   function Doubled:call(inputs) return Doubled.super.call(self, inputs) * self.by end
   function Doubled:train_step(data)
@@ -134,7 +134,7 @@ do -- a class derived from Functional
   check_files(model, 2)
 end
 
-do -- messages about mistakes
+do -- error messages for mistakes
   local Mine = cr.Sequential:subclass "Mine"
   function Mine:init() end
   check.fails(function() Mine():add(L.Dense(1)) end, "has no stack of layers yet",

@@ -78,7 +78,7 @@ do -- the format is found by the file's ending for writing, and by its first byt
   os.remove(other)
 end
 
-do -- its options are those of saving
+do -- the options of the format class are options of save_weights
   local path = check.temporary "weights.plain"
   local model = model_of(1)
   model.weights[1]:assign(cr.full({ 3, 1 }, 1 / 3))
@@ -121,7 +121,7 @@ do -- a file is replaced as a whole or not at all; errors name class and path
   os.remove(path)
 end
 
-do -- models
+do -- a format that saves whole models
   local Whole = cr.saving.Format:subclass "Whole"
   Whole.endings, Whole.signatures = { ".whole" }, { "whole" }
   function Whole:save_model(model, path)

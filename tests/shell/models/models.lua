@@ -36,7 +36,7 @@ check.fails(function() model:get_layer(2) end, "at index 2", "only has 1 layers"
 check.fails(function() model.get_layer() end, "got no value", "object:get_layer(...)")
 check.fails(function() model.fit(dense, x, y) end, "expected a", "Dense")
 
--- calls
+-- layers called on data
 check.same(dense(x).shape, { 20, 2 })
 check.same(dense(x, { training = true }).shape, { 20, 2 })
 check.same(dense { { 1, 2, 3 } }.shape, { 1, 2 })
@@ -85,7 +85,7 @@ check.near(alone.optimizer.learning_rate, 0.1)
 alone.optimizer.learning_rate = 0.2
 check.near(alone.optimizer.learning_rate, 0.2)
 
--- batches from a function
+-- batches that a function returns
 local produced = 0
 local function batches()
   produced = produced + 1
@@ -180,7 +180,7 @@ check.near(cr.activations.relu(cr.tensor { -1, 2 }), { 0, 2 })
 check.near(cr.losses.mean_squared_error(cr.zeros { 2, 2 }, cr.ones { 2, 2 }), { 1, 1 })
 check.near(cr.initializers.Ones()({ 2 }), { 1, 1 })
 
--- a session: freezing, summary, files
+-- freezing a layer, the summary, and files
 model.layers[1].trainable = false
 assert(#model.trainable_weights == 0)
 model.layers[1].trainable = true
@@ -257,7 +257,7 @@ do -- accessing layers by position, and removing the last layer
   assert(model:pop() == top and #model.layers == 1)
 end
 
-do -- loading by name reports it if no name in the file matches
+do -- loading by name says so if no name in the file matches
   local path = check.temporary ".h5"
   cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "a" }) }:save(path)
   local ok, said = check.run(string.format([[

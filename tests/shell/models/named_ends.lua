@@ -56,7 +56,7 @@ check.fails(function()
   model:save(check.temporary ".h5", { target = "keras2" })
 end, "option 'output_structure'")
 
--- inside another model
+-- a model with named inputs and outputs inside another model
 local a, b = cr.Input { shape = { 8 } }, cr.Input { shape = { 2 } }
 local inner = model { image = a, flag = b }
 local outer = cr.Model { inputs = { a, b }, outputs = { inner.price, inner.class } }

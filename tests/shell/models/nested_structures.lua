@@ -125,7 +125,7 @@ do -- several inputs by position and by name, and errors for missing ones
   check_files(model, x, cr.random.normal { 16, 2 })
 end
 
-do -- optional inputs
+do -- optional inputs may be cr.null in calls and in data
   local Opt = cr.Layer:subclass("StructuresOptional", {}, { "b" })
   function Opt:call(a, b) return b and a + b or a end
   local a, b = cr.Input { shape = { 3 }, name = "a" },

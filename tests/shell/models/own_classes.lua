@@ -1,5 +1,5 @@
 -- Files of models with custom classes: weights of nested layers are saved under Keras' paths, and
--- models without symbols are rebuilt.
+-- subclassed models are rebuilt.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -96,8 +96,8 @@ check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbo
 os.remove(old_file)
 os.remove(weights)
 
--- a model without symbols: attributes before "layers" are stored by their names, those after it by
--- class
+-- a subclassed model: layers in attributes whose names sort before "layers" (head) are stored under
+-- these names, those after it (tail, trunk) under "layers" and the name of their class
 local Net = lab(cr.Model:subclass("Net", { { "units", 3 } }))
 function Net:init()
   self.head = L.Dense(self.units)
@@ -126,7 +126,7 @@ local function losses(of)
 end
 check.same(losses(other), losses(model))
 
--- such a model inside another model stores the shapes for which it was built where Keras does
+-- a subclassed model inside another one stores the shapes for which it was built where Keras does
 local Outer = lab(cr.Model:subclass "Outer")
 function Outer:init(config)
   local given = config.net
@@ -142,7 +142,7 @@ check.same(cr.models.load_model(archive):predict(x, { verbose = 0 }):totable(),
   predicted:totable())
 for _, path in ipairs { archive, weights } do os.remove(path) end
 
--- two weights of one name are two in every file
+-- two weights with the same name stay two weights in every file
 local Twins = cr.Layer:subclass "Twins"
 function Twins:build(shape)
   for _, start in ipairs { "ones", "zeros" } do

@@ -69,7 +69,7 @@ local went_on = losses(model)
 for _, loaded in ipairs(from) do check.same(losses(loaded), went_on) end
 for _, path in ipairs { archive, h5 } do os.remove(path) end
 
--- functions of two packages may have the same short name; it then means the last registered one
+-- functions of two packages may have one short name; it means the last one that was registered
 cr.utils.register_keras_serializable("lib", "snake")(function(t) return t * 2 end)
 local two = cr.tensor { 2 }
 check.near(L.Activation "lib>snake"(two), { 4 })

@@ -57,7 +57,7 @@ do -- a layer of the inner model that is called again on the model's output; the
     assert(rawequal(again:get_layer "shared", again:get_layer "inner":get_layer "shared"), ending)
   end
   check_copies(outer, 2)
-  -- the same with Keras' word (shared_object_id) in the JSON
+  -- the same, if the JSON has Keras' key shared_object_id
   local json, places = outer:to_json():gsub("crescent_shared", "shared_object_id")
   assert(places >= 4, "the layer and the input, at two places each")
   local again = cr.models.model_from_json(json)

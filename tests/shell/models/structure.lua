@@ -40,7 +40,7 @@ assert(not moves(old, function()
 end), "the old head is no part of the model")
 assert(#net.weights == 4 and #net.optimizer.variables == 2 + 2 * 4)
 
--- the same for a model inside another model
+-- a replaced head of a model inside another model is used as well
 local outer = cr.Sequential { cr.layers.Dense(4, { input_shape = { 4 } }), net }
 outer:compile { optimizer = "adam", loss = "mse" }
 outer:train_on_batch(x, y)
@@ -80,7 +80,7 @@ both:save(path)
 check.near(cr.models.load_model(path):predict(x), both:predict(x):totable())
 os.remove(path)
 
--- sizes that were never declared
+-- a model for which no input size was declared
 local words = cr.Sequential { cr.layers.Embedding(10, 4), cr.layers.LSTM(3), cr.layers.Dense(1) }
 words:compile { optimizer = "adam", loss = "mse" }
 words:fit(cr.ones { 4, 11 }, cr.ones { 4, 1 }, { verbose = 0 })

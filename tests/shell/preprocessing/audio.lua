@@ -147,7 +147,7 @@ do -- sounds of a batch are padded to the longest one, or to a given length
   assert(#train.file_paths == 5 and #rest.file_paths == 2)
 end
 
-do -- a model learns from it
+do -- a model learns from the dataset
   local layers = cr.layers
   local model = cr.Sequential {
     layers.MelSpectrogram { fft_length = 16, sequence_stride = 8, num_mel_bins = 4,
@@ -158,7 +158,7 @@ do -- a model learns from it
   model:fit(data:map(function(x, y) return x:squeeze(-1), y end), { epochs = 2, verbose = 0 })
 end
 
-do -- invalid arguments
+do -- errors for invalid arguments
   refused(dataset, { { ragged = true } }, "ragged", "output_sequence_length")
   refused(dataset, { { sampling_rate = 0 } }, "sampling_rate")
   local function first(options) for x in dataset(options):elements() do return x end end

@@ -24,7 +24,7 @@ do -- a layer called directly changes images; a table of inputs gives a table of
   check.fails(function() invert { labels = labels } end, "expects 1 inputs")
 end
 
-do -- several layers combined into one
+do -- Pipeline combines several layers into one
   local pipeline = layers.Pipeline { layers.RandomInvert { factor = { 1, 1 } },
     layers.Rescaling(1 / 255) }
   check.near(pipeline(x), (255 - x) / 255)
@@ -83,7 +83,7 @@ do -- configurations that Keras 3 writes
   assert(again.layers[#again.layers].layers[1].name == "f")
 end
 
-do -- applied to a dataset
+do -- a layer as a function of map of a dataset
   local flip = layers.RandomInvert { factor = { 1, 1 } }
   local data = cr.data.dataset(x, labels, { batch_size = 3 })
   local batches = 0

@@ -39,7 +39,7 @@ do -- conversion between formats, in both directions
     "last dimension of 4", "(2, 3)")
 end
 
-do -- overlap of boxes with other boxes
+do -- compute_iou: the overlap of boxes with other boxes
   check.near(boxes.compute_iou(b, other, "xyxy"),
     cr.tensor { { 0.6282051, 0.1777778, 0 }, { 0, 0.03030303, 0 } })
   check.near(boxes.compute_iou(other, other, "xyxy", { use_masking = true }),
@@ -53,7 +53,7 @@ do -- overlap of boxes with other boxes
   check.fails(function() boxes.compute_iou(b[1], other, "xyxy") end, "len(boxes1.shape)=1")
 end
 
-do -- anchors
+do -- boxes relative to anchor boxes, as deltas
   local anchors, options = other:slice(1, 2), { variance = { 0.1, 0.1, 0.2, 0.2 } }
   local deltas = boxes.encode_box_to_deltas(anchors, b, "xyxy", "xyxy", options)
   check.near(deltas, cr.tensor { { -1.6666667, -0.7142857, -0.5889151, 0.66765720 },
@@ -112,9 +112,9 @@ do -- boxes transformed together with images, with deterministic options
   moved(layers.Resizing(10, 12, { bounding_box_format = xyxy }),
     { { 1.6, 2.5, 4, 4.5 }, { 4.8, 1.5, 10, 9 } })
   moved(layers.Resizing(10, 12, { crop_to_aspect_ratio = true, bounding_box_format = xyxy }),
-    { { 0.5, 2.5, 3.5, 4.5 }, { 4.5, 1.5, 11, 9 } }) -- the pixels of the box are there
+    { { 0.5, 2.5, 3.5, 4.5 }, { 4.5, 1.5, 11, 9 } }) -- the box encloses the same pixels as before
   moved(layers.Resizing(10, 12, { pad_to_aspect_ratio = true, bounding_box_format = xyxy }),
-    -- The pixels of the box are there.
+    -- The box encloses the same pixels as before.
     { { 1.6, 7 / 2.4, 4, 11 / 2.4 }, { 4.8, 5 / 2.4, 10, 20 / 2.4 } })
   moved(layers.RandomBrightness(0.5, { bounding_box_format = xyxy }),
     { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } })
@@ -215,7 +215,7 @@ do -- boxes through several layers, in a graph, and in a file
   check.near(predicted[2], given.boxes / 2)
 end
 
-do -- mistakes
+do -- error messages for mistakes
   check.fails(function() layers.RandomFlip() { images = images, bounding_boxes = given } end,
     "didn't specify a bounding box format", "RandomFlip")
   local flip = layers.RandomFlip { bounding_box_format = "xyxy" }

@@ -119,7 +119,7 @@ do -- an archive stores the FeatureSpace itself
 end
 check.same(space:get_preprocessed_features().color.dtype, "int64")
 
--- ---- mistakes
+-- ---- error messages for mistakes
 
 check.fails(function() FeatureSpace { features = {} } end, "cannot be None or empty")
 check.fails(function()

@@ -136,7 +136,7 @@ check.near(whole.mean, cr.ops.mean(data, 0, true), 1e-6)
 check.near(whole.variance, cr.ops.var(data, 0, true), 1e-5)
 assert(layers.Normalization().mean == nil)
 
--- ---- in a model, compiled and in files
+-- ---- the layers in a compiled model and in files
 
 local input = cr.Input { shape = { 1 }, dtype = "int32" }
 local model = cr.Model { inputs = input,

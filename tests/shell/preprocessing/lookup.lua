@@ -116,7 +116,7 @@ check.same(of(layers.IntegerLookup { vocabulary = numbers, invert = true },
 check.same(layers.StringLookup { vocabulary = vocabulary,
   output_mode = "count" }:compute_output_shape { 2, 3 }, { 2, 5 })
 
--- ---- mistakes
+-- ---- error messages for mistakes
 
 check.fails(function()
   layers.StringLookup { max_tokens = 1 }
@@ -196,7 +196,7 @@ check.fails(function()
 end, file, "line 3", "expected an integer, got 'x'")
 check.fails(function() layers.StringLookup { vocabulary = folder .. "/none.txt" } end, "none.txt")
 
--- ---- in models: eager, compiled, trained, in every format
+-- ---- the layers in models: eager, compiled, trained, and in files of every format
 
 local words = cr.tensor { { "red", "big" }, { "blue", "small" }, { "red", "small" },
   { "green", "big" } }

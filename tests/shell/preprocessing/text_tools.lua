@@ -96,7 +96,7 @@ check.same(text.tokenizer_from_json(from_python):texts_to_sequences { 'a"b c' },
 check.same(text.tokenizer_from_json(from_python).index_word[1], "é😀")
 check.fails(function() text.tokenizer_from_json "{}" end, "expected what to_json() gives")
 
--- ---- word2vec
+-- ---- samples for word2vec: sampling tables and skip-grams
 
 local table_of_probabilities = sequence.make_sampling_table(6)
 check.near(table_of_probabilities,
@@ -121,7 +121,7 @@ check.same(#sequence.skipgrams({ 1, 2, 3 }, 4,
   { sampling_table = { 0, 0, 0, 0 }, negative_samples = 0 }), 0, "never taken")
 check.fails(function() sequence.skipgrams({ 7 }, 9, { sampling_table = { 1, 1 } }) end, "no word 7")
 
--- ---- time series
+-- ---- batches of windows over time series
 
 local steps, targets = {}, {}
 for i = 0, 9 do steps[i + 1], targets[i + 1] = { i, 10 * i }, i end

@@ -11,7 +11,7 @@ local function text_layer(options)
   return layers.TextVectorization(options)
 end
 
--- ---- the examples of its documentation
+-- ---- the examples of the documentation of TextVectorization
 
 local layer = layers.TextVectorization { max_tokens = 5000, output_mode = "int",
   output_sequence_length = 4 }
@@ -68,7 +68,7 @@ local by_comma = text_layer {
 }
 check.same(of(by_comma, cr.tensor { "Earth,Fire", "wind,and" }), { { 2, 5 }, { 3, 4 } })
 
--- ---- counts
+-- ---- outputs with counts of words
 
 local counted = cr.tensor { "earth wind wind storm storm", "fire" }
 check.same(of(text_layer { output_mode = "count" }, counted),
@@ -95,7 +95,7 @@ many:adapt(cr.data.dataset(cr.tensor(lines), { batch_size = 1 }))
 check.same(once:get_vocabulary(), { "", "[UNK]", "the", "sat", "on", "mat", "end", "cat" })
 check.same(many:get_vocabulary(), once:get_vocabulary())
 
--- ---- mistakes
+-- ---- error messages for mistakes
 
 check.fails(function()
   text_layer { standardize = "upper" }
@@ -112,7 +112,7 @@ check.fails(function()
 end, "last shape dimension must be 1", "(1, 2)")
 check.fails(function() text_layer {}(cr.tensor { 1, 2 }) end, "expected strings")
 
--- ---- in models
+-- ---- the layer in models
 
 local input = cr.Input { shape = { 1 }, dtype = "string" }
 local vectorize = layers.TextVectorization { output_sequence_length = 4 }

@@ -15,7 +15,7 @@ local function picture(images, channel)
   return table.concat(lines, "\n")
 end
 
-do -- frames
+do -- frames of bounding boxes, drawn into images
   local images = cr.zeros { 1, 7, 9, 3 }
   local boxes = { boxes = { { { 1, 1, 8, 6 }, { 3, 3, 6, 5 } } }, labels = { { 0, -1 } } }
   local drawn = draw.draw_bounding_boxes(images, boxes, "xyxy", { line_thickness = 1 })
@@ -110,7 +110,7 @@ do -- images in a grid that is nearly square, labelled with the names of their c
   assert(count(letters, "cat") == 7)
 end
 
-do -- value ranges and data formats
+do -- the options value_range and data_format of galleries
   local function first_pixel(images, options)
     local _, path = written(draw.plot_image_gallery, images, ".png", options)
     return cr.utils.load_img(path)[1][1]:totable()
@@ -156,7 +156,7 @@ do -- masks are shown beside the image
   check.same(image[1][5]:totable(), { 0, 0, 255 })
 end
 
-do -- mistakes
+do -- error messages for mistakes
   local images = cr.zeros { 2, 4, 4, 3 }
   local gallery = draw.plot_image_gallery
   check.fails(function() gallery(images, { path = "a.png", show = true }) end,

@@ -35,14 +35,14 @@ check.same(cr.compiled(function(x)
 end)(cr.tensor({ 20, 3 }, "int8")):totable(), { -92, 12 })
 check.same(cr.zeros({ 2 }, "int16"):totable(), { 0, 0 })
 
--- complex numbers
+-- tensors of complex numbers
 local z = ops.view_as_complex(cr.tensor { { 3, 4 }, { 0, -1 } })
 assert(z.dtype == "complex64" and tostring(z) == "[3+4j 0-1j]")
 check.same(z:totable(), { { 3, 4 }, { 0, -1 } })
 check.near(ops.abs(z), { 5, 1 })
 check.near((z * z):totable(), { { -7, 24 }, { -1, 0 } })
 check.near(ops.view_as_real(ops.flip(z)), { { 0, -1 }, { 3, 4 } })
--- some statements of the README about them: which functions compute, and which refuse them
+-- statements of the README: which functions compute with complex numbers, and which refuse them
 local w = ops.view_as_complex(cr.tensor { { 1, 2 }, { 3, -1 } })
 local function parts(x) return ops.view_as_real(x) end
 check.near(parts(w / z), { { 0.44, 0.08 }, { 1, 3 } })
@@ -69,7 +69,7 @@ check.fails(function() return ops.matmul(z, z) end, "complex numbers")
 check.fails(function() return ops.sort(z) end, "complex")
 check.fails(function() return z:item() end, "one element")
 
--- strings
+-- tensors of strings
 local s = cr.tensor { { "a", "b" }, { "", "a" } }
 assert(s.dtype == "string" and tostring(s) == '[["a" "b"]\n [ "" "a"]]')
 check.same(s:totable(), { { "a", "b" }, { "", "a" } })
@@ -89,7 +89,7 @@ check.fails(function() cr.tensor({ 1 }, "string") end, "expected strings")
 check.fails(function() ops.cast(cr.tensor { 1 }, "string") end, "string")
 check.fails(function() cr.full({ 1 }, 2, "string") end, "expected strings")
 
--- files
+-- small integers and complex numbers are saved in files, strings are refused
 local path = check.temporary ".h5"
 local arrays = { a = a, wide = cr.tensor({ -300 }, "int16"), z = z }
 cr.data.write_hdf5(path, arrays)

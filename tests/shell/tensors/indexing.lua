@@ -11,7 +11,7 @@ local selected = plain_array.selected
 local random = math.random
 math.randomseed(20)
 
--- ---- random keys -------------------------------------------------------------------------------
+-- ---- random keys: ranges, lists of positions, masks --------------------------------------------
 
 -- Returns the same position, counted from the front or from the end.
 local function either(n, from_front)
@@ -212,8 +212,8 @@ for round = 1, 60 do
 end
 TARGET = nil
 
--- ---- written by hand
--- -----------------------------------------------------------------------------
+-- ---- cases that are written by hand
+-- -------------------------------------------------------------------------------------------------
 
 local t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
 assert(t[{ 1, 2 }] == 2 and t[{ -1, -1 }] == 6)
@@ -279,7 +279,7 @@ for row in cr.data.from_tensor_slices(cr.zeros { 2, 3 }):map(function(x)
 end):elements() do written[#written + 1] = row:totable() end
 check.same(written, { { 0, 5, 0 }, { 0, 5, 0 } })
 
--- ---- variables: a new value, others stay --------------------------------------------------------
+-- ---- elements of variables: the variable gets a new tensor, the old one stays -------------------
 
 local v = cr.Variable(cr.tensor { { 1, 2 }, { 3, 4 } }, { name = "v" })
 local before = v.value
@@ -360,7 +360,7 @@ cr.GradientTape(function(tape)
   assert(type(constant[1]) == "userdata")
 end)
 
--- ---- files --------------------------------------------------------------------------------------
+-- ---- tensors from mapped files cannot be changed ------------------------------------------------
 
 local path = check.temporary ".npy"
 cr.data.write_npy(path, cr.tensor { { 1, 2 }, { 3, 4 } })
@@ -371,7 +371,7 @@ loaded[1] = 0
 check.same(filed[1]:clone():totable(), { 1, 2 })
 os.remove(path)
 
--- ---- refusals -----------------------------------------------------------------------------------
+-- ---- errors for invalid keys and values ---------------------------------------------------------
 
 t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
 local int = function(list) return cr.tensor(list, "int32") end
@@ -404,7 +404,7 @@ check.fails(function() t.x = 1 end, "'x'", "cannot be set")
 check.fails(function() cr.tensor(3)[1] = 2 end, "item()")
 check.same(t:totable(), { { 1, 2, 3 }, { 4, 5, 6 } })
 
--- ---- symbols ------------------------------------------------------------------------------------
+-- ---- keys of symbols ----------------------------------------------------------------------------
 
 local i = cr.Input { shape = { 3, 4 } }
 local parts = cr.Model { inputs = i, outputs = i[{ {}, 2, { -1, 1, -2 } }] }

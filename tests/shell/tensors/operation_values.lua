@@ -90,7 +90,7 @@ row("a number that is no tensor yet", ops.convert_to_tensor(3), 3, "int32")
 row("... neither sparse nor ragged", ops.convert_to_tensor(3, nil, false, false), 3, "int32")
 check.fails(function() ops.convert_to_tensor(3, nil, true) end, "sparse tensors are not supported")
 
--- dtypes of results
+-- the dtypes of the results of functions
 local half = t { -1, 2 }:cast "float16"
 row("angle", ops.round(ops.angle(half)), { 3, 0 }, "float16")
 row("nan_to_num", ops.nan_to_num(half), { -1, 2 }, "float16")
@@ -215,7 +215,7 @@ row("resize with padding",
   { 9, 9, 9, 1, 3, 5, 9, 9, 9 })
 row("map_coordinates rounds", ops.image.map_coordinates(ints { 0, 3 }, t { { 0.5 } }, 1), 2)
 
--- copies along several axes
+-- tile and repeat make copies along several axes
 row("tile", ops.tile(t { { 1, 2 } }, { 2, 2 }), { 1, 2, 1, 2, 1, 2, 1, 2 })
 row("tile with more counts", ops.tile(t { 1, 2 }, { 2, 1, 2 }), { 1, 2, 1, 2, 1, 2, 1, 2 })
 check.same(ops.tile(t { 1, 2 }, { 2, 1, 2 }).shape, { 2, 1, 4 })
@@ -391,7 +391,7 @@ do -- erfc for large arguments, and its derivative
     3.47922485972318e-08, 1.541725790028e-08, 1.53745979442804e-12, 4.13703174651381e-37,
     5.66319240885614e-296, 5.23704643935263e-319 }
   for dtype, digits in pairs { float32 = 1e-6, float64 = 1e-13, float16 = 2e-3, bfloat16 = 2e-2 } do
-    for _, times in ipairs { 1, 700 } do -- also on arrays of several blocks
+    for _, times in ipairs { 1, 700 } do -- arrays of one block and of several blocks
       local y = ops.erfc(ops.tile(t(x):cast(dtype), { times })):cast "float64":totable()
       for i, value in ipairs(y) do
         local wanted = want[(i - 1) % #x + 1]

@@ -71,7 +71,7 @@ local path = check.temporary ".h5"
 model:save(path)
 check.near(cr.models.load_model(path):predict(x), wanted)
 
--- Such a model inside another model, called twice.
+-- A model with operations inside another model, called twice.
 local twice = cr.Input { shape = { 4 } }
 local outer = cr.Model { inputs = twice, outputs = model(twice) + model(twice * 1) }
 check.near((outer:predict(x) / 2), wanted)

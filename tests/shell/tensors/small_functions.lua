@@ -22,7 +22,7 @@ check.same(t:less_equal(2):totable(), { { false, true }, { true, true } })
 check.same(t:greater(2):totable(), { { true, false }, { false, false } })
 check.same(t:greater_equal(3):totable(), { { true, false }, { false, false } })
 
--- rows and elements
+-- loops over the rows or elements of a tensor
 local rows = {}
 for i, row in pairs(t) do rows[i] = row:totable() end
 check.same(rows, { { 3, 1 }, { 2, 2 } })
@@ -126,7 +126,7 @@ check.fails(function()
 end, "above 0")
 check.fails(function() cr.random.choice(0) end, "items to draw from", "0")
 
--- statistics
+-- statistics of a tensor, as cr.describe gives them
 local statistics = cr.describe(cr.tensor { 1, 0, 0 / 0, 5 }).statistics
 assert(statistics.count == 4 and statistics.zeros == 1 and statistics.nan == 1)
 check.near(statistics.mean, 2)
@@ -141,7 +141,7 @@ check.near(statistics.std, ops.std(many):item(), 1e-4)
 assert(cr.describe(cr.zeros { 0 }).statistics.min == nil)
 assert(cr.describe(cr.tensor { "a" }).statistics == nil)
 
--- confusion
+-- confusion matrices
 local confusion = cr.utils.confusion_matrix
 check.same(confusion({ 0, 1, 1, 2 }, { 0, 1, 0, 1 }):totable(),
   { { 1, 0, 0 }, { 1, 1, 0 }, { 0, 1, 0 } })
@@ -156,7 +156,7 @@ check.fails(function() confusion({ 0, 3 }, { 0, 1 }, 3) end, "labels", "0 to 2",
 check.fails(function() confusion({ 0 }, { -1 }) end, "predictions", "-1")
 check.fails(function() confusion({ 0 }, { 0, 1 }) end, "1 labels", "2 predictions")
 
--- text in columns
+-- tensors written as CSV files
 local path = check.temporary ".csv"
 local function text()
   local file = assert(io.open(path))

@@ -3,7 +3,7 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 
--- making
+-- making tensors
 check.same(cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }.shape, { 2, 3 })
 assert(cr.tensor { 1, 2 }.dtype == "float32", "tables become float32")
 assert(cr.tensor({ 1, 2 }, "int32").dtype == "int32"
@@ -35,7 +35,7 @@ local loop = {}
 loop[1] = loop
 check.fails(function() cr.tensor(loop) end, "nested")
 
--- reading
+-- reading values and properties of tensors
 local t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
 assert(#t == 2 and t.rank == 2 and t.size == 6 and t.nbytes == 24)
 check.same(t[1]:totable(), { 1, 2, 3 })
@@ -62,7 +62,7 @@ check.same(t:slice(-1):totable(), { { 4, 5, 6 } })
 check.fails(function() t:slice(0, 1) end, "count from 1")
 check.fails(function() t:slice(1, 3) end, "outside")
 
--- shapes
+-- changes of shape
 check.same(t:reshape { 3, 2 }:totable(), { { 1, 2 }, { 3, 4 }, { 5, 6 } })
 check.same(t:reshape(-1).shape, { 6 })
 check.same(t:reshape(3, -1).shape, { 3, 2 })
@@ -85,7 +85,7 @@ check.fails(function() return t + "x" end, '"x"')
 check.fails(function() return t + {} end, "tensor")
 assert((cr.tensor({ 1 }, "int32") + 1).dtype == "int32")
 
--- functions and methods, keywords
+-- functions and methods with keyword arguments
 check.near(t:sum(), 21)
 check.near(t:sum(0), { 5, 7, 9 })
 check.near(t:mean(-1), { 2, 5 })
@@ -142,7 +142,7 @@ local order = cr.random.permutation(5):totable()
 table.sort(order)
 check.same(order, { 0, 1, 2, 3, 4 })
 
--- utils
+-- small functions of cr.utils
 check.near(cr.utils.to_categorical({ 0, 2 }, 3), { { 1, 0, 0 }, { 0, 0, 1 } })
 check.same(cr.utils.pad_sequences({ { 1, 2, 3 }, { 4 } }, { maxlen = 2 }):totable(),
   { { 2, 3 }, { 0, 4 } })

@@ -80,7 +80,7 @@ outer:compile { optimizer = "sgd" }
 check.near(outer:evaluate({ data, given }, nil, { verbose = 0, return_dict = true }).loss,
   (by_hand(vae)), 1e-4)
 
--- mistakes
+-- error messages for mistakes
 check.fails(function()
   vae:add_loss(layers.Dense(1)(cr.Input { shape = { 3 } }))
 end, "Graph disconnected")

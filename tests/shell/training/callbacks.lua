@@ -81,7 +81,7 @@ do -- a custom training loop calls the hooks of a list of callbacks
   check.near(list.callbacks[2].history.loss, { 0.5, 0.25 })
 end
 
-do -- classes as functions
+do -- losses, metrics and activations called as functions
   local t, p = cr.tensor { { 1, 2 }, { 0, 0 } }, cr.tensor { { 1, 4 }, { 0, 1 } }
   check.near(cr.losses.mean_squared_error(t, p), { 2, 0.5 })
   check.near(cr.losses.huber(t, p, { delta = 0.5 }), { 0.4375, 0.1875 })
@@ -165,7 +165,7 @@ do -- the state of an optimizer can be set
   end, "with a weight list of length 1", "expecting 6 weights")
 end
 
-do -- several optimizers
+do -- several optimizers for the weights of one model
   local model = two_layers()
   local map = cr.optimizers.OptimizerMap { default_optimizer = cr.optimizers.SGD(0),
     optimizer_map = { ["second/.*"] = cr.optimizers.Adam(0.1) } }

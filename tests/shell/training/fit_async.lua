@@ -128,7 +128,7 @@ check.fails(function() run:wait() end, "paused", "resume")
 run:resume()
 assert(run:wait().history.loss[4])
 
--- Stopped as by stop_training: the epoch is completed, and callbacks are told of the end.
+-- run:stop() ends a run as stop_training does: after the epoch, and with on_train_end.
 model = make()
 local ended = 0
 run = model:fit_async(x, y, { epochs = 1000, batch_size = 6,

@@ -91,7 +91,7 @@ local actions = {
   function(one) return one.metrics_names, #one.layers end,
   function(one) one:summary { print_fn = function() end } end,
   function(one) return cr.models.clone_model(one):predict(captured) end,
-  function(one, job) -- fails during the run, and after it because of the targets
+  function(one, job) -- fails: in the run because of it, later because of the targets
     local ok, why = pcall(one.evaluate, one, captured, captured)
     assert(not ok and (tostring(why):find "in training" or job.state == "ended"), why)
   end,
@@ -157,7 +157,7 @@ function Own:train_step(given)
   end)
   self.optimizer:apply_gradients(tape:gradient(loss, self.trainable_weights),
     self.trainable_weights)
-  return { loss = loss + cr.ops.sum(cr.random.normal { 2 }) * 0 } -- the generator of the process
+  return { loss = loss + cr.ops.sum(cr.random.normal { 2 }) * 0 } -- draws random numbers
 end
 local function own()
   local one = Own {}

@@ -31,7 +31,7 @@ for name, of_one in pairs { Sum = { cr.tensor { 1 } },
   for _ = 1, 4 do counted(metric, table.unpack(of_one)) end
   check.same(ops.sum(metric:result()):item(), 2 ^ 25 + 4, name)
 end
--- results and printed values have not changed
+-- the dtype of results, and the one that metrics report, stays float32
 for _, metric in ipairs { cr.metrics.Mean(), cr.metrics.Precision(), cr.metrics.AUC(),
   cr.metrics.F1Score(), cr.metrics.SensitivityAtSpecificity(0.5),
   cr.metrics.AUC { curve = "PR" } } do

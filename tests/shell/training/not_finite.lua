@@ -156,7 +156,7 @@ assert(#history.history.loss == 1 and history.history.loss[1] == history.history
 same_weights(stopped, at_end)
 check.fails(function() stopped:fit(x, y, { nan = "find" }) end, "nan", "locate", "stop")
 
--- An optimizer that itself skips such steps still does so.
+-- LossScaleOptimizer, which itself skips steps that are not finite, still does so.
 local scaled = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }
 scaled:compile { loss = "mse", optimizer = cr.optimizers.LossScaleOptimizer {
   inner_optimizer = cr.optimizers.SGD(0.01), initial_scale = 1e38 } }

@@ -45,7 +45,7 @@ local function goes_on(what, options, targets, saves)
   end
 end
 
--- optimizers that wrap other optimizers
+-- skipped, because they wrap other optimizers
 local skipped = { LossScaleOptimizer = true, MultiOptimizer = true, OptimizerMap = true }
 for name in pairs(cr.optimizers) do
   local class = cr.describe(cr.optimizers[name])

@@ -186,7 +186,7 @@ do
   assert(names() == "7.0 nil")
 end
 
-do -- mistakes
+do -- error messages for mistakes
   local Bad = Usual:subclass "Bad"
   function Bad:train_step(data) return 3 end
   check.fails(function() trained(Bad) end, "train_step()", "expected a table of names and numbers")

@@ -142,7 +142,7 @@ do -- methods called with '.' in place of ':'
   check.fails(function() return cr.layers.Dense(1).kernel end, "made when it is called")
 end
 
-do -- losses and metrics of tables, batches in one table
+do -- losses and metrics accept Lua tables, and a generator may return a batch in one table
   check.near(cr.losses.mean_squared_error({ 1, 2 }, { 2, 2 }), 0.5)
   check.near(cr.losses.huber({ 1, 2 }, { 2, 2 }, { delta = 2 }), 0.25)
   check.near(cr.metrics.binary_accuracy({ { 1 }, { 0 } }, { { 0.9 }, { 0.8 } }), { { 1 }, { 0 } })

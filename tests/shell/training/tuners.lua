@@ -1,4 +1,4 @@
--- Searches over models: tuners of every class, trials that are cut and go on, studies by hand.
+-- Searches over models: tuners of every class, continued trials, and studies without a tuner.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"
@@ -28,7 +28,7 @@ local function new(class, given)
   return cr.tuners[class](given)
 end
 
---- What the trials of a search were, in order of their numbers.
+--- The values, score, state and reports of the trials of a search, in the order of their numbers.
 local function outcome(tuner)
   local rows = {}
   tuner.study:update()
@@ -39,7 +39,7 @@ local function outcome(tuner)
   return rows
 end
 
--- A search by chance: its trials, the best of them, its table.
+-- A random search: its trials, the best of them, and its table.
 local tuner = new("RandomSearch", { max_trials = 5, project_name = "random" })
 assert(tostring(tuner):find "^RandomSearch of val_loss <study: 0 trials>", tostring(tuner))
 tuner:search(x, y, options)
@@ -59,8 +59,8 @@ assert(tostring(tuner):find("5 trials, 5 complete", 1, true))
 local model = tuner:get_best_models()[1]
 check.near(model:evaluate(x, y, { verbose = 0 })[1], tuner.study.best_value, 1e-6)
 
--- The same search again finds all done; the same seed elsewhere gives the same trials, another one
--- others.
+-- Repeating a search runs no trial again; the same seed in another project gives the same trials,
+-- and another seed gives others.
 local again = new("RandomSearch", { max_trials = 5, project_name = "random", overwrite = false })
 again:search(x, y, options)
 check.same(outcome(again), outcome(tuner))
@@ -71,7 +71,7 @@ local other = new("RandomSearch", { max_trials = 5, project_name = "other", seed
 other:search(x, y, options)
 assert(other.study.trials[1].score ~= trials[1].score)
 
--- A grid, in which a branch has hyperparameters of its own.
+-- A grid search in which one choice has additional hyperparameters.
 local function branching(hp)
   local kind = hp:Choice("kind", { "flat", "deep" })
   local hidden = hp:conditional_scope("kind", { "deep" }, function()
@@ -92,7 +92,7 @@ end
 check.same(seen, { "flat", "deep1", "deep2", "deep3" })
 assert(tuner.study.space[2].conditions[1][1] == "kind")
 
--- Hyperband: later rounds go on with the weights of the earlier ones, for the epochs that are left.
+-- Hyperband: later rounds continue with the weights of earlier ones, for the remaining epochs.
 tuner = new("Hyperband", { max_epochs = 4, factor = 2, project_name = "hyperband" })
 tuner:search(x, y, options)
 local went_on
@@ -109,7 +109,7 @@ for _, trial in ipairs(tuner.study.trials) do
 end
 assert(went_on)
 
--- Bayesian optimization, several executions, a pruner, an objective with a direction.
+-- Bayesian optimization with several executions per trial, a pruner and a declared direction.
 tuner = new("BayesianOptimization", { max_trials = 8, num_initial_points = 3, lag = 1,
   objective = { name = "val_mae", direction = "min" }, executions_per_trial = 2,
   pruner = { n_startup_trials = 2, n_warmup_steps = 1 }, project_name = "bayesian" })
@@ -121,8 +121,8 @@ for _, trial in ipairs(tuner.study.trials) do
 end
 assert(states.complete >= 3 and states.pruned and states.complete + states.pruned == 8)
 
--- A trial whose process is killed in the middle of an epoch goes on there, in another process, and
--- the search ends with the bits of one that was left alone.
+-- If a process is killed in the middle of an epoch, another one continues its trial there, and the
+-- search has the same bits as without interruption.
 local script = [[
   cr.random.seed(3)
   local x = cr.random.normal { 48, 3 }
@@ -166,12 +166,12 @@ local cut
 ok, cut = run_script(folder .. "/cut", -1)
 assert(ok, cut)
 assert(cut:gsub("^%d+", "") == whole:gsub("^%d+", ""), "the search went on with other numbers")
--- Two batches at most are run again for each cut.
+-- For each kill, at most two batches are run again.
 local left = tonumber(cut:match "^%d+")
 assert(left <= 3 * 3 * 6 - (3 + 10 + 13 + 1) + 2 * cuts, left)
 assert(left > 0)
 
--- Two processes that share a search.
+-- Two processes that share a search find the trials of a single one.
 local two = [[
   local function build(hp)
     local model = cr.Sequential {
@@ -194,9 +194,8 @@ local _, together = check.run([[
 ]] .. code_for(folder .. "/together"))
 assert(together == alone, together .. "\nis not\n" .. alone)
 
--- A study by hand, in Optuna's way.
-local study = cr.tuners.Study { direction = "maximize", seed = 1, max_trials = 30,
-  pruner = "median" }
+-- A study without a tuner, used as in Optuna.
+local study = cr.tuners.Study { direction = "maximize", seed = 1, max_trials = 30, pruner = "median" }
 study:optimize(function(trial)
   local a = trial:suggest_float("a", -1, 1)
   local b = trial:suggest_int("b", 1, 100, { log = true })
@@ -221,7 +220,7 @@ for _, what in ipairs { "history", "importance", "parallel" } do
   os.remove(path)
 end
 
--- Names within scopes, and values outside of a search.
+-- Names of hyperparameters within scopes, and hyperparameters outside of a search.
 local hp = cr.tuners.HyperParameters()
 hp:name_scope("head", function() hp:Int("units", 4, 8) end)
 assert(hp:get "head/units" == 4 and hp:Boolean "flag" == false and hp:Fixed("same", "s") == "s")
@@ -230,7 +229,7 @@ check.fails(function() hp:get "head/unit" end, "did you mean 'head/units'")
 check.fails(function() hp:Int("bad", 3, 1) end, "bad: expected min_value <= max_value")
 check.fails(function() hp:Float("bad", 0, 1, { sampling = "log" }) end, "needs min_value > 0")
 
--- Definitions that are given.
+-- Hyperparameters that are defined before the search.
 local given = cr.tuners.HyperParameters()
 given:Fixed("units", 4)
 tuner = new("RandomSearch", { max_trials = 2, hyperparameters = given, tune_new_entries = false,
@@ -239,9 +238,8 @@ tuner:search(x, y, options)
 check.same(tuner.study.trials[1].values, { units = 4, rate = 1e-3 })
 check.same(tuner.study.trials[2].values, { units = 4, rate = 1e-3 })
 
--- What is wrong is told.
-check.fails(function() new("RandomSearch", { function() return 3 end }) end,
-  "a compiled model, got 3")
+-- Error messages for mistakes, and trials whose build fails.
+check.fails(function() new("RandomSearch", { function() return 3 end }) end, "a compiled model, got 3")
 check.fails(function() new("RandomSearch", { objective = "val_mea" }) end, "direction = \"max\"")
 check.fails(function() cr.tuners.RandomSearch { build, max_trial = 3 } end,
   "did you mean 'max_trials'")
