@@ -60,8 +60,9 @@ std::optional<Dict> KerasArchive::json(const std::string& name) {
   }
 }
 
-/// Crescent's own description of the model, an attribute of model.weights.h5 with more details than
-/// config.json. It is ignored, with a warning, if config.json was changed after saving.
+/// Crescent's own description of the model, which has more details than config.json. It is an
+/// attribute of model.weights.h5, and is ignored, with a warning, if config.json was changed after
+/// saving.
 std::optional<std::string> KerasArchive::own_description() {
   auto own = weights_.text("", keras::kOwn);
   if (!own || weights_.integer("", kConfigChecksum) == checksum_of(config_)) return own;

@@ -12,8 +12,8 @@ inline constexpr const char *kMetadata = "metadata.json", *kConfig = "config.jso
 
 class KerasArchive final : public keras::WeightSource {
  public:
-  /// Opens an archive or a folder. Fails if model.weights.h5 is missing or a text file is not valid
-  /// JSON.
+  /// Opens an archive or a folder. Fails if model.weights.h5 is missing or if config.json or
+  /// metadata.json is not valid JSON.
   explicit KerasArchive(const std::string& path);
 
   const std::string& path() const override { return path_; }
@@ -39,7 +39,7 @@ class KerasArchive final : public keras::WeightSource {
     return weights_.read(datasets);
   }
   bool hold() override { return weights_.hold(); }
-  void check_held() const override { weights_.check_held(); }
+  void check_unchanged() const override { weights_.check_unchanged(); }
 
  private:
   std::optional<std::string> member(const std::string& name);
@@ -53,7 +53,7 @@ class KerasArchive final : public keras::WeightSource {
   std::optional<Dict> model_, metadata_;
 };
 
-/// Replaces the file at `path` by the archive.
+/// Writes the archive with these parts to `path`; replaces an existing file.
 void write_archive(keras::ArchiveParts parts, const std::string& path);
 
 }  // namespace crescent::archive

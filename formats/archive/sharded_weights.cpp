@@ -36,7 +36,7 @@ keras::Names names_in(const std::string& path, const Value& value) {
   return names;
 }
 
-/// The names of the files of each group, read from a .weights.json.
+/// The names of the files that contain each group, read from a .weights.json.
 std::map<std::string, keras::Names> weight_map(const std::string& path) {
   const Value said = parse_json(read_file(path));
   const Value* map = said.is_dict() ? said.as_dict().find("weight_map") : nullptr;
@@ -70,8 +70,8 @@ std::optional<int64_t> ShardedWeights::integer(const std::string& group, const s
   return files == files_.end() ? std::nullopt : shard(files->second.front()).integer(group, name);
 }
 
-/// The names of the datasets in a group of variables, collected from all files that contain the
-/// group. For a group that only contains other groups: the names of these groups.
+/// The names of the datasets in a group, collected from all files that contain the group. For a
+/// group that only contains other groups, returns the names of these groups.
 std::optional<keras::Names> ShardedWeights::members(const std::string& group) {
   std::set<std::string> names;
   if (const auto files = files_.find(group); files != files_.end()) {
@@ -109,7 +109,7 @@ std::vector<TensorSpec> ShardedWeights::describe(const keras::Names& datasets) {
   return specs;
 }
 
-/// Reads one file after another; the results have the order of the names.
+/// Reads one file after another; the results are in the order of `datasets`.
 std::vector<keras::DatasetValues> ShardedWeights::read(const keras::Names& datasets) {
   std::map<std::string, std::vector<size_t>> by_file;
   for (size_t i = 0; i < datasets.size(); ++i) by_file[shard_of(datasets[i])].push_back(i);
@@ -154,8 +154,8 @@ ShardAssignment assign_shards(const keras::Entries& entries, uint64_t largest) {
   return assignment;
 }
 
-/// The names of the files that the .weights.json at this path lists; empty if there is no such file
-/// or it has another form.
+/// The names of the files that the .weights.json at this path lists; empty if the file does not
+/// exist or has another form.
 std::set<std::string> shards_at(const std::string& path) {
   std::set<std::string> names;
   try {
@@ -203,7 +203,7 @@ void write_shards(const keras::Entries& entries, const std::string& path, uint64
       path, to_json(Dict{{"metadata", Dict{{"total_size", static_cast<int64_t>(assignment.bytes)}}},
                          {"weight_map", std::move(map)}}));
   for (const std::string& name : old) {
-    // an old shard that cannot be deleted is unused, so the error is ignored
+    // The error is ignored: an old shard that cannot be deleted is merely unused.
     std::error_code ignored;
     fs::remove(folder_of(path) + name, ignored);
   }

@@ -29,18 +29,18 @@ class ShardedWeights final : public keras::WeightSource {
 
  private:
   hdf5::KerasFile& shard(const std::string& name);
-  /// The name of the shard that contains this dataset.
+  /// The name of the shard (file) that contains this dataset.
   const std::string& shard_of(const std::string& dataset);
 
   std::string path_;
-  std::map<std::string, keras::Names> files_;  // the shards that contain each group
+  std::map<std::string, keras::Names> files_;  // the names of the shards that contain each group
   std::map<std::string, std::unique_ptr<hdf5::KerasFile>> open_;
   // the shard that contains each dataset, for groups that are in several shards
   std::map<std::string, std::string> shard_of_dataset_;
 };
 
-/// Writes shards of at most this size in bytes, unless a single array is larger. Older files stay
-/// intact until the new .weights.json replaces the old one.
+/// Writes shards of at most `largest` bytes; a larger array gets a shard of its own. Files that
+/// exist stay intact until the new .weights.json replaces the old one.
 void write_shards(const keras::Entries& entries, const std::string& path, uint64_t largest);
 
 }  // namespace crescent::archive

@@ -9,23 +9,24 @@
 
 namespace crescent::arrays {
 
-/// The type of the values in a file, and the dtype of the tensor that they become.
+/// The type of the values in a file, and the dtype of the tensor that is made of them.
 struct FileType {
   size_t width;
   DType dtype;  ///< the dtype of the tensor
-  char kind;    ///< as in NumPy: 'u' unsigned, 'i' signed, 'f' floating point, 'b' boolean, 'c'
-                ///< complex
+  char kind;    ///< the letter of NumPy for the kind of type: 'u' unsigned, 'i' signed, 'f'
+                ///< floating point, 'b' boolean, 'c' complex
   bool converted() const { return width != size_of(dtype); }
 };
 struct FileArray {
   FileType type;
   std::vector<int64_t> dims;  ///< the sizes of the axes in the order of the file
   size_t start;               ///< the offset of the first value in the file, in bytes
-  /// whether the byte order is not that of this machine; whether axes are in Fortran order
+  /// swapped: whether the byte order differs from that of this machine; fortran: whether the values
+  /// are in Fortran order
   bool swapped, fortran = false;
 };
 
-/// The type of functions that read the header at the beginning of `data`, the content of a file.
+/// The type of functions that read the header at the beginning of `data`, the content of the file.
 using Header = FileArray(const std::string& path, std::string_view data);
 
 /// Fails unless `bytes`, the number of bytes behind the header, is the size of the values according
@@ -33,12 +34,12 @@ using Header = FileArray(const std::string& path, std::string_view data);
 void check_size(const std::string& path, const FileArray& array, size_t bytes);
 /// Copies the array from `data`, the content of the file, to memory.
 Tensor load(const std::string& path, const std::string& data, Header* header_of);
-/// Returns a tensor whose values stay in the file. Fails if the values must be converted to be
-/// used; the message then names the Lua function `load_with`, which loads them to memory.
+/// Returns a tensor whose values stay in the file. Fails if the values need a conversion; the
+/// message then names the Lua function `load_with`, which reads them to memory.
 Tensor open(const std::string& path, Header* header_of, const char* load_with);
 
-/// Fails unless `name`, the name of the wanted array, is empty: a file with a single array stores
-/// no name.
+/// Fails if `name`, the name of the wanted array, is not empty, since a file with a single array
+/// stores no name.
 void refuse_name(const std::string& path, const std::string& name);
 
 }  // namespace crescent::arrays

@@ -72,7 +72,7 @@ class Idx final : public Format, public ReadsArrays {
     refuse_name(path, name);
     return load(path, read_file_unpacked(path), idx_header);
   }
-  /// A compressed file cannot be mapped, so it is read whole.
+  /// A compressed file is read whole, because it cannot be mapped.
   Tensor open_array(const std::string& path, const std::string& name) override {
     if (is_packed(path)) return read_array(path, name);
     refuse_name(path, name);

@@ -10,7 +10,7 @@
 namespace crescent::arrays {
 namespace {
 
-/// The text after "'key':" in the header of an npy file.
+/// The text that follows "'key':" in the header of an npy file.
 std::string_view header_field(std::string_view header, std::string_view key,
                               const std::string& path) {
   const size_t at = header.find("'" + std::string(key) + "'");

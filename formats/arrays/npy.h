@@ -6,8 +6,8 @@ namespace crescent::arrays {
 
 /// Reads the header at the beginning of `data`; `path` is for messages.
 FileArray npy_header(const std::string& path, std::string_view data);
-/// The offset of the pickle with the values, if the elements of the array are Python objects; 0 for
-/// other arrays.
+/// If the elements of the array are Python objects, the offset of the pickle that contains them; 0
+/// for other arrays.
 size_t npy_objects(const std::string& path, std::string_view data);
 /// The bytes of a .npy file that precede the values. Fails for a dtype that NumPy lacks.
 std::string npy_start(const Tensor& tensor);

@@ -32,8 +32,8 @@ struct OpenArchive {
 };
 using OpenArchivePtr = std::shared_ptr<OpenArchive>;
 
-/// The names of the archive and of a member for error messages, which add the outer quotes:
-/// "w.npz', 'kernel.npy".
+/// The name of the archive and that of the member, joined for an error message that adds the outer
+/// quotes: "w.npz', 'kernel.npy".
 std::string quoted_member(const OpenArchive& from, const zip::Member& member) {
   return from.path + "', '" + member.name;
 }
@@ -50,7 +50,8 @@ Tensor in_memory(const OpenArchivePtr& from, const zip::Member& member) {
   return load(quoted_member(*from, member), from->archive.text(member), npy_header);
 }
 
-/// Calls `work`; if it throws an ArchiveError, throws an Error that names the file instead.
+/// Returns the result of `work`. If it throws an ArchiveError, throws an Error that names the file
+/// instead.
 template <class F>
 auto with_path_in_errors(const std::string& path, const F& work) {
   try {
@@ -102,8 +103,8 @@ class Npz final : public keras::NamedFormat {
               std::make_shared<BoxedTensor>(lists.lengths)};
     });
   }
-  /// Opens the array `array_path`. If its bytes in the file need no conversion, they are compared
-  /// with the checksum in the archive and stay in the file; otherwise they are read to memory.
+  /// Opens the array `array_path`. If its bytes in the file need no conversion, they stay in the
+  /// file and are compared with the archive's checksum now; otherwise the array is read to memory.
   Tensor open_array(const std::string& path, const std::string& array_path) override {
     return with_path_in_errors(path, [&]() -> Tensor {
       const auto from = std::make_shared<OpenArchive>(path);

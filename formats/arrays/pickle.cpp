@@ -8,8 +8,8 @@
 namespace crescent::arrays {
 namespace {
 
-/// Converts objects to values. An object with several references is copied for each, so a small
-/// pickle could become a large value: the number of copies is limited.
+/// Converts the objects of a pickle to values. An object with several references is copied for each
+/// of them; the number of copies is limited, because a small pickle could become a huge value.
 class Conversion {
  public:
   explicit Conversion(const std::string& path) : path_(path) {}
@@ -69,7 +69,7 @@ class Conversion {
     return dict;
   }
 
-  /// Makes a tensor of an array by reading the npy file that NumPy would write.
+  /// Makes a tensor of an array, whose bytes are read as the npy file that NumPy would write.
   Tensor tensor_of(const PickleObject& array) {
     std::string dims;
     for (const int64_t dim : array.dims) dims += std::to_string(dim) + ", ";

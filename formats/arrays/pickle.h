@@ -14,7 +14,8 @@ namespace crescent::arrays {
 /// arrays of objects become lists. `path` is for messages.
 Value read_pickle(const std::string& path, std::string_view bytes);
 
-/// A list of lists of integers: all numbers one after another, and the length of each inner list.
+/// A list of lists of integers: the numbers of all inner lists one after another, and the length of
+/// each inner list.
 struct Ragged {
   Tensor values, lengths;
 };

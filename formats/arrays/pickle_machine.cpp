@@ -70,7 +70,7 @@ PickleObject& PickleMachine::push_object(PickleObject::Kind kind, std::string_vi
   return object;
 }
 
-/// Pushes an integer of any length in two's complement, lowest byte first.
+/// Pushes an integer in two's complement with any number of bytes, the lowest byte first.
 void PickleMachine::push_long(std::string_view bytes) {
   if (bytes.size() > 8) refuse("a number has more than 64 bits");
   uint64_t value = 0;
@@ -346,7 +346,7 @@ void PickleMachine::build() {
   }
 }
 
-/// Sets the state of an array: (version, shape, dtype, whether in Fortran order, values).
+/// Sets the state of an array, which is (version, shape, dtype, whether in Fortran order, values).
 void PickleMachine::build_array(PickleObject& array, const std::vector<Cell>& state) {
   if (state.size() != 5 || !state[1].object || !state[2].object || !state[4].object ||
       state[2].object->kind != PickleObject::Kind::dtype)

@@ -1,4 +1,5 @@
-// The virtual machine of pickles: a stack, a memory, and opcodes that make objects.
+// The virtual machine that executes a Python pickle: a stack, a memory, and opcodes that make
+// objects.
 #pragma once
 #include <deque>
 #include <string>
@@ -12,12 +13,12 @@ namespace crescent::arrays {
 
 struct PickleObject;
 
-/// A number, or a reference to an object, which may have several references.
+/// A value on the stack: a number, or a reference to an object, which may have several references.
 struct Cell {
   enum class Kind : uint8_t { none, boolean, integer, real, object } kind = Kind::none;
   int64_t integer = 0;
   double real = 0;
-  PickleObject* object = nullptr;  ///< owned by the machine
+  PickleObject* object = nullptr;  ///< the object, which the machine owns
 };
 
 struct PickleObject {
@@ -34,8 +35,8 @@ struct PickleObject {
 class PickleMachine {
  public:
   PickleMachine(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
-  /// Executes the opcodes of the pickle and returns the top of the stack, which is valid as long as
-  /// this object. Fails, naming the offset, unless the pickle contains only plain objects.
+  /// Executes the opcodes of the pickle. Returns the top of the stack, which is valid while this
+  /// object exists. Fails, naming the offset, unless the pickle contains only plain objects.
   Cell run();
 
  private:
@@ -44,7 +45,7 @@ class PickleMachine {
     fail("'", path_, "' offset ", at_, ": ", pieces...);
   }
   std::string_view take(uint64_t count);
-  uint64_t word(size_t bytes);  ///< reads a little-endian integer of this many bytes
+  uint64_t word(size_t bytes);  ///< reads a little-endian integer of `bytes` bytes
   std::string_view line();
   Cell pop();
   PickleObject& top_object(PickleObject::Kind kind);

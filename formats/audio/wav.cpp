@@ -116,8 +116,8 @@ Chunks read_chunks(const std::string& path, std::string_view file) {
       continue;
     }
     if (!layout) fail("'", path, "': the samples come before their format");
-    // programs that stream a recording to a file write this number because the size is not yet
-    // known
+    // Programs that stream a recording to a file write this number in place of the size, which is
+    // not yet known.
     constexpr uint32_t kToTheEnd = 0xffffffff;
     const size_t count = size == kToTheEnd ? bytes.left() : size;
     const size_t frame = layout->channels * layout->width();

@@ -23,7 +23,7 @@ constexpr std::array<uint32_t, 256> kTable = [] {
   return table;
 }();
 
-/// Multiplies two polynomials modulo the polynomial of CRC-32C; the highest bit of a number is the
+/// Multiplies two polynomials modulo the polynomial of CRC-32C. In a number, the highest bit is the
 /// coefficient of x^0.
 constexpr uint32_t multiply(uint32_t a, uint32_t b) {
   uint32_t product = 0;

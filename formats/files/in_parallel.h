@@ -18,9 +18,9 @@ struct Chunk {
   uint64_t offset, size;
 };
 
-/// Splits arrays into chunks so that no two chunks share a huge page: if two threads first wrote to
-/// the same page at once, the kernel would zero the page twice. `offsets` are the offsets of the
-/// arrays from the start of a huge page.
+/// Splits arrays into chunks so that no two chunks share a huge page: if two threads were the first
+/// to write to a page at the same time, the kernel would zero the page twice. `offsets` are the
+/// offsets of the arrays from the start of a huge page.
 inline std::vector<Chunk> chunks_of(const std::vector<uint64_t>& offsets,
                                     const std::vector<uint64_t>& sizes) {
   constexpr uint64_t kPage = uint64_t{2} << 20;
@@ -48,7 +48,7 @@ void in_parallel(size_t count, const F& work) {
       if (!error) error = std::current_exception();
     }
   };
-  // a thread is only started for at least kMinWork items, since starting one takes time
+  // Each thread gets at least kMinWork items, since starting a thread takes time.
   constexpr size_t kMaxThreads = 8, kMinWork = 2;
   size_t threads = std::min(
       {count / kMinWork, kMaxThreads, static_cast<size_t>(std::thread::hardware_concurrency())});

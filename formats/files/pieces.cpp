@@ -33,8 +33,8 @@ class CheckedStorage final : public Storage {
   std::string location() const override { return file_->location(); }
 
  private:
-  /// Compares piece `k` with its checksum; `read` holds the bytes [offset, offset + count), and the
-  /// piece is read from the file again if it extends beyond them.
+  /// Compares piece `k` with its checksum. `read` holds the bytes [offset, offset + count); a piece
+  /// that extends beyond them is read from the file.
   void check(size_t k, size_t offset, size_t count, const std::byte* read) const {
     const size_t begin = k * kPiece, size = std::min<size_t>(kPiece, bytes_ - begin);
     const bool all = begin >= offset && begin + size <= offset + count;

@@ -1,5 +1,5 @@
-// Checksums of the pieces of an array: an array that stays in its file is compared with them when
-// it is read.
+// Checksums of the pieces of an array. If the array stays in its file, each piece is compared with
+// its checksum when it is read.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace crescent::files {
 
-inline constexpr uint64_t kPiece = uint64_t{2} << 20;  ///< in bytes; the last piece may be shorter
+inline constexpr uint64_t kPiece = uint64_t{2} << 20;  ///< The size of a piece in bytes; the last
+                                                       ///< piece of an array may be shorter.
 
 /// Computes the CRC-32C of an array of `bytes` bytes from the checksums of its pieces.
 CRESCENT_FILES_API uint32_t joined_pieces(const std::vector<uint32_t>& pieces, uint64_t bytes);

@@ -12,7 +12,8 @@ namespace crescent::files {
 /// Pages of files up to this size in bytes are not released.
 inline constexpr uint64_t kMaxMapped = uint64_t{32} << 20;
 
-/// Releases the complete pages among these bytes of a mapped file that was not written to.
+/// Releases those pages of a mapped file that lie completely within these bytes. The mapping must
+/// not have been written to.
 inline void release_pages(const void* bytes, size_t size) {
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(bytes);

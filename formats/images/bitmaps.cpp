@@ -9,7 +9,7 @@
 namespace crescent::images {
 namespace {
 
-/// A reader of the bytes of a file that checks bounds.
+/// Reads the bytes of a file at given offsets, with checks of the bounds.
 class Bytes {
  public:
   Bytes(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
@@ -31,8 +31,8 @@ class Bytes {
 
 }  // namespace
 
-/// Decodes 1, 4 and 8 bits with a palette, 24 and 32 bits. Rows start at the bottom unless the
-/// height is negative.
+/// Decodes a BMP with 1, 4 or 8 bits per pixel and a palette, or with 24 or 32 bits. The rows start
+/// at the bottom unless the height is negative.
 Tensor decode_bmp(const std::string& path, std::string_view text) {
   const Bytes bytes(path, text);
   const uint32_t start = bytes.word(10, 4), header = bytes.word(14, 4);
@@ -95,7 +95,7 @@ std::string encode_bmp(const Tensor& image) {
   return file;
 }
 
-/// The numbers of a PNM header, in which comments end with the line.
+/// Reads the numbers of a PNM header; a comment in it ends with the line.
 class PnmHeader {
  public:
   PnmHeader(const std::string& path, std::string_view text) : path_(path), text_(text) {}

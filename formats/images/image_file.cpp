@@ -7,7 +7,8 @@
 namespace crescent::images {
 
 void check_size(const std::string& path, uint64_t height, uint64_t width) {
-  constexpr uint64_t kMaxPixels = 178'956'970;  // the limit of Pillow
+  // the largest number of pixels, the same as in Pillow
+  constexpr uint64_t kMaxPixels = 178'956'970;
   if (height == 0 || width == 0)
     fail("'", path, "': an image of ", width, " x ", height, " pixels has nothing to show");
   if (width > kMaxPixels || height > kMaxPixels / width)

@@ -13,7 +13,7 @@
 
 namespace crescent::images {
 
-/// Fails for sizes that are too large for an image: a small file may claim any size.
+/// Fails for sizes that are too large for an image, because a small file may claim any size.
 void check_size(const std::string& path, uint64_t height, uint64_t width);
 /// An uninitialized tensor (height, width, channels) for an image; fails if the size is too large.
 Tensor blank(const std::string& path, uint64_t height, uint64_t width, int channels,
@@ -33,8 +33,8 @@ Tensor decode_pnm(const std::string& path, std::string_view bytes);
 class ImageFormat : public Format, public ReadsArrays, public WritesArrays {
  public:
   Tensor read_array(const std::string& path, const std::string& name) final;
-  /// Reads the whole image to memory: its rows cannot be mapped, since the file has them compressed
-  /// or padded.
+  /// Reads the whole image to memory, because the rows in the file are compressed or padded, so
+  /// they cannot be mapped.
   Tensor open_array(const std::string& path, const std::string& name) final {
     return read_array(path, name);
   }

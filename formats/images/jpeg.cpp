@@ -1,5 +1,5 @@
-// The format "jpeg", by libjpeg. Its errors longjmp, so no object with a destructor lives between
-// setjmp and the end of a function.
+// The format "jpeg", by libjpeg, which reports errors by longjmp. So no object with a destructor
+// lives between setjmp and the end of a function.
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@
 namespace crescent::images {
 namespace {
 
-/// Stores an error message of libjpeg until a C++ exception can be thrown, after longjmp.
+/// Stores an error message of libjpeg until, after longjmp, a C++ exception can be thrown.
 struct JpegError {
   jpeg_error_mgr base;
   std::jmp_buf back;
@@ -80,7 +80,7 @@ bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
   return true;
 }
 
-/// Converts an image with the channels CMYK to RGB. With `inverted` its values are inverted, as
+/// Converts an image with the channels CMYK to RGB; `inverted`: the values are inverted, as
 /// Photoshop writes them.
 Tensor rgb_of_inks(const Tensor& inks, bool inverted) {
   Tensor image({DType::uint8, {inks.dim(0), inks.dim(1), 3}});

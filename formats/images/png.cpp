@@ -1,5 +1,5 @@
-// The format "png", by libpng. Its errors longjmp, so no object with a destructor lives between
-// setjmp and the end of a function.
+// The format "png", by libpng, which reports errors by longjmp. So no object with a destructor
+// lives between setjmp and the end of a function.
 #include <png.h>
 
 #include <csetjmp>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kTextBytes = 256;
 
-/// Stores an error message of libpng until a C++ exception can be thrown, after longjmp.
+/// Stores an error message of libpng until, after longjmp, a C++ exception can be thrown.
 struct PngError {
   char text[kTextBytes] = "";
 };
@@ -54,7 +54,7 @@ struct Reading {
   Reading(const Reading&) = delete;
 };
 
-/// Makes libpng convert the image to grey or colour of 8 bits per sample, with or without alpha.
+/// Makes libpng convert the image to grey or colour with 8 bits per sample, with or without alpha.
 /// Only grey images of 16 bits keep their 16 bits.
 bool read_header(Reading& r) {
   if (setjmp(png_jmpbuf(r.png))) return false;

@@ -21,7 +21,7 @@ std::vector<int64_t> to_channels_last(size_t rank) {
   return axes;
 }
 
-/// Reshapes a constant to `rank` axes by adding axes of size 1 in front, and transposes it to
+/// Adds axes of size 1 in front of a constant until it has `rank` axes, and transposes it to
 /// channels first.
 Tensor with_channels_first(const Tensor& constant, size_t rank) {
   Shape shape = constant.shape();
@@ -49,7 +49,7 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
       bind(c.value, c.tensor);
 }
 
-/// A name that is not yet used in the file, made of the layer's name and `wanted`.
+/// A name made from the layer's name and `wanted` that is not yet used in the file.
 std::string Emitter::unique(const std::string& wanted) {
   const auto& scopes = traced_.program.scopes;
   const std::string scope = instruction_ ? scopes[instruction_->scope] : "";
@@ -65,7 +65,7 @@ void Emitter::run() {
 }
 
 /// Computes the result of an instruction now if all of its inputs are constants and no size of its
-/// result is symbolic; returns whether it did.
+/// result is symbolic. Returns whether the result was computed.
 bool Emitter::fold() {
   if (instruction_->op->effect() != Effect::none) return false;
   for (int value : instruction_->outputs)
@@ -96,8 +96,8 @@ std::string Emitter::name_of(int value) {
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
-/// Adds nodes that compute an arithmetic progression of rows, first + (0, 1, ...) * step; returns
-/// the name of the result.
+/// Adds nodes that compute rows in arithmetic progression, first + (0, 1, ...) * step; returns the
+/// name of the result.
 std::string Emitter::rows_of(const RowProgression& counted) {
   const TensorSpec& spec = counted.step.spec();
   const std::string count = node("Squeeze", {size(counted.rows), integers({0})});

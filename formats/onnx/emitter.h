@@ -1,8 +1,10 @@
-// Converts the instructions of a program to nodes. Op emitters (op_emitters.h) write the nodes of
-// an op; they get the inputs of the instruction from this class and pass its results to it.
+// Converts the instructions of a program to ONNX nodes. The nodes of an op are written by its op
+// emitter (op_emitters.h), which gets the inputs of the instruction from this class and passes the
+// results to it.
 //
-// Images of ONNX are channels first. A value may exist in both forms; the other form is made by a
-// transpose when it is needed, and elementwise ops keep the form of their inputs.
+// Images of ONNX are channels first. A value may exist in two forms, channels last and channels
+// first. The second form is made by a transpose when it is needed; elementwise ops keep the form of
+// their inputs.
 #pragma once
 #include <set>
 
@@ -14,8 +16,8 @@ namespace crescent::onnx {
 struct File {
   Graph main;
   std::set<std::string> names;
-  /// The names of the tensors, int64 (1,), that hold the sizes of dynamic axes; "" before the first
-  /// use.
+  /// The names of the tensors, int64 (1,), that hold the sizes of dynamic axes; a name is "" before
+  /// its first use.
   std::string dynamic_axes[kMaxDynamicAxes];
 };
 
@@ -46,9 +48,10 @@ class Emitter {
   bool is_read(size_t o) { return at(instruction_->outputs[o]).is_read; }
   void give(const std::string& name, size_t o = 0) { at(instruction_->outputs[o]).last = name; }
   void give_channels_first(const std::string& name) { at(instruction_->outputs[0]).first = name; }
-  /// Whether the slice counts its start from the end of this axis.
+  /// Whether the start of the slice along this axis is counted from the end.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
-  /// The names of all inputs, converted to the same form, and whether that form is channels first.
+  /// The names of all inputs of the instruction, converted to the same form, and whether that form
+  /// is channels first.
   std::pair<Names, bool> inputs_in_one_layout();
   /// Sets the name of the result, which has channels first if `first` is true, as returned by
   /// inputs_in_one_layout().
@@ -64,13 +67,14 @@ class Emitter {
   std::string integers(const std::vector<int64_t>& values);
   /// Adds a scalar constant of this dtype; returns its name.
   std::string number(double value, DType dtype);
-  /// Adds a shape as a tensor, whose symbolic sizes are computed from the inputs; returns its name.
+  /// Adds a shape as a tensor, in which symbolic sizes are computed from the inputs of the graph;
+  /// returns its name.
   std::string shape(const Sizes& sizes);
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
   struct Form {
-    /// names of the value: channels last (as in Crescent) and channels first
+    /// the names of the value in the two forms: channels last (as in Crescent) and channels first
     std::string last, first;
     Tensor constant;
     bool is_read = false;

@@ -1,4 +1,4 @@
-// Elementwise ops, reductions and softmax.
+// Emitters of elementwise ops, reductions and softmax.
 #include <array>
 
 #include "op_emitters.h"
@@ -106,7 +106,8 @@ void write_cast(Emitter& e, const Cast& op) {
   e.set_result(cast(e, x[0], op.dtype), first);
 }
 
-/// The runtime of ONNX checks indices, so no node is needed.
+/// The result is the input: no node is needed for the check, because the runtime of ONNX checks
+/// indices.
 void write_check(Emitter& e, const CheckIndices&) {
   const DType to = e.result_spec().dtype;
   e.give(to == e.spec().dtype ? e.input(0) : cast(e, e.input(0), to));

@@ -1,4 +1,5 @@
-// Recurrent ops. In ONNX, time is the first axis, and an additional axis holds the directions.
+// Emitters of recurrent ops. In ONNX, time is the first axis, and an additional axis holds the
+// directions.
 #include "crescent/ops/ops.h"
 #include "op_emitters.h"
 
@@ -19,7 +20,8 @@ Tensor known(Emitter& e, size_t i) {
   return numbers;
 }
 
-/// Reorders the gates, which are blocks of the last axis, as in ONNX.
+/// Reorders the gates, which are blocks of the last axis of x: block i of the result is block
+/// gates[i].
 Tensor reordered(const Tensor& x, const std::vector<int>& gates) {
   const auto count = static_cast<int64_t>(gates.size()), units = x.dim(-1) / count;
   Tensors parts;
@@ -27,7 +29,8 @@ Tensor reordered(const Tensor& x, const std::vector<int>& gates) {
   return ops::concatenate(parts, -1);
 }
 
-/// A kernel (in, gates * units) as (1, gates * units, in).
+/// The name of a constant: the kernel (in, gates * units) of input `i` as (1, gates * units, in),
+/// with the gates reordered.
 std::string matrix(Emitter& e, size_t i, const std::vector<int>& gates) {
   return e.constant(ops::expand_dims(ops::transpose(reordered(known(e, i), gates)), 0));
 }
@@ -42,7 +45,8 @@ void give_results(Emitter& e, const Names& results) {
 }
 
 void write_lstm(Emitter& e, const Lstm&) {
-  const std::vector<int> gates{0, 3, 1, 2};  // the order of ONNX: input, output, forget, cell
+  // the gates in the order of ONNX: input, output, forget, cell
+  const std::vector<int> gates{0, 3, 1, 2};
   const Tensor bias = reordered(known(e, 5), gates);
   const Tensor both[] = {bias, ops::zeros_like(bias)};
   const int64_t units = e.sizes(4)[0];

@@ -1,4 +1,4 @@
-// Ops that move values: reshaping, slicing, gathering.
+// Emitters of ops that move values: reshaping, slicing, gathering.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -8,7 +8,7 @@
 namespace crescent::onnx {
 namespace {
 
-/// A single symbolic size is written as -1, which ONNX infers from the other sizes.
+/// If a single size is symbolic, it is written as -1, which ONNX infers from the other sizes.
 void write_reshape(Emitter& e, const Reshape&) {
   Sizes sizes = e.result_sizes();
   const bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;

@@ -1,11 +1,13 @@
-// Convolution and pooling: channels first in ONNX, kernels (out, in/groups, spatial...).
+// Emitters of convolution and pooling. In ONNX images are channels first and kernels are (out,
+// in/groups, spatial...).
 #include "crescent/ops/ops.h"
 #include "op_emitters.h"
 
 namespace crescent::onnx {
 namespace {
 
-/// A kernel (spatial..., in/groups, out) as (out, in/groups, spatial...).
+/// The name of the kernel of input `i`, transposed from (spatial..., in/groups, out) to (out,
+/// in/groups, spatial...).
 std::string kernel(Emitter& e, size_t i) {
   const auto rank = static_cast<int>(e.sizes(i).size());
   std::vector<int> axes{rank - 1, rank - 2};

@@ -12,8 +12,8 @@
 namespace crescent::onnx {
 namespace {
 
-/// A device that supports exactly the ops with an emitter. It computes nothing: the program is only
-/// lowered for it.
+/// A device that supports exactly the ops with an emitter. The program is lowered for this device,
+/// which decomposes all other ops; the device computes nothing.
 class Vocabulary final : public Device {
  public:
   bool supports(const Op& op, std::span<const TensorSpec>,
@@ -26,7 +26,7 @@ class Vocabulary final : public Device {
   Dict information() const override { return {}; }
 };
 
-/// The dtypes and shapes of the model's inputs, in which dynamic axes have these sizes.
+/// The dtypes and shapes of the model's inputs, whose dynamic axes get the given sizes.
 TensorSpecs input_specs(const Model& model, const int64_t (&sizes)[kMaxDynamicAxes]) {
   TensorSpecs specs;
   for (const Symbol& symbol : model.inputs()) {
@@ -49,7 +49,8 @@ void check_ops(const Program& program) {
   }
 }
 
-/// Drops the updates of metrics inside layers, which do not change the prediction.
+/// Removes the updates of metrics inside layers from the program, since they do not change the
+/// prediction.
 void drop_metrics(Program& program, Model& model) {
   std::set<const void*> counted;
   for (const Layer* layer : model.flatten_layers())
@@ -59,7 +60,7 @@ void drop_metrics(Program& program, Model& model) {
     if (counted.contains(binding.variable.id())) binding.result = -1;
 }
 
-/// Drops instructions and variables on which no result depends.
+/// Removes instructions and variables on which no result depends.
 void drop_unread(Program& program) {
   std::vector<bool> read(program.values.size());
   for (const int value : program.outputs) read[value] = true;

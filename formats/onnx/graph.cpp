@@ -1,4 +1,4 @@
-// Writes a graph as an ONNX file. The numbers of fields are those of onnx.proto.
+// Writes a graph as an ONNX file. Field numbers are those of onnx.proto.
 #include "graph.h"
 
 #include "crescent/plugin.h"

@@ -18,10 +18,10 @@ using Sizes = std::vector<int64_t>;
 /// The largest number of leading input axes that may have a dynamic size; the first is the batch.
 inline constexpr int kMaxDynamicAxes = 4;
 
-/// A symbolic size: times * (product of the sizes of these dynamic axes) + more.
+/// A symbolic size: times * (the product of the sizes of the dynamic axes in `axes`) + more.
 struct SymbolicSize {
   int64_t times = 1, more = 0;
-  int axes = 0;  ///< bit i is set if the product contains dynamic axis i
+  int axes = 0;  ///< a bit mask: bit i is set if dynamic axis i is a factor of the product
 };
 int64_t code_of(const SymbolicSize& size);
 SymbolicSize symbolic_size(int64_t code);

@@ -1,5 +1,6 @@
-// The table of ops that can be written as ONNX nodes, each with an emitter, the function that
-// writes them. An op without an emitter is decomposed into other ops, or exporting fails.
+// The table of ops that can be written as ONNX nodes, each with an emitter: the function that
+// writes these nodes. An op without an emitter is decomposed into other ops; if that is impossible,
+// exporting fails.
 #pragma once
 #include <span>
 
@@ -13,7 +14,7 @@ struct OpEmitter {
   void (*emit)(Emitter&, const Op&);
 };
 
-/// The entry of the table for an op, made from the function that writes its nodes.
+/// The row of the table for the op T, whose nodes the function `write` writes.
 template <class T, void (*write)(Emitter&, const T&)>
 constexpr OpEmitter emitter_of() {
   return {T::kName, [](Emitter& e, const Op& op) { write(e, static_cast<const T&>(op)); }};
@@ -25,7 +26,7 @@ std::span<const OpEmitter> window_emitters();
 std::span<const OpEmitter> recurrent_emitters();
 
 bool has_emitter(std::string_view op);
-/// Writes the nodes of the current instruction of the emitter.
+/// Writes the nodes of the emitter's current instruction, whose op is `op`.
 void emit(Emitter& emitter, const Op& op);
 
 }  // namespace crescent::onnx

@@ -16,7 +16,7 @@ namespace {
        "which a graph of ONNX does not know");
 }
 
-/// The product of the sizes of these axes.
+/// The product of the sizes of the dynamic axes in the bit mask `axes`.
 int64_t product(const int64_t (&sizes)[kMaxDynamicAxes], int axes) {
   int64_t product = 1;
   for (int axis = 0; axis < kMaxDynamicAxes; ++axis)
@@ -24,9 +24,9 @@ int64_t product(const int64_t (&sizes)[kMaxDynamicAxes], int axes) {
   return product;
 }
 
-/// The code of the symbolic size that is `a` in one program and `b` in the other. It must be a
-/// multiple of a product of dynamic sizes, or `times` * size + `more` for a dynamic axis other than
-/// the batch, as the number of windows along an axis.
+/// The code of the symbolic size that is `a` in one program and `b` in the other. Fails unless the
+/// size is a multiple of a product of dynamic sizes, or `times` * size + `more` for a dynamic axis
+/// other than the batch (such as the number of windows along an axis).
 int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& location) {
   if (a == b) return a;
   const auto& [one, other] = kTracedSizes;
@@ -58,7 +58,8 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
   return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-/// The element of a tensor whose elements are all equal; a null tensor if they differ.
+/// The value that all elements of a tensor have, as a tensor of one element; a null tensor if they
+/// differ.
 Tensor only_value(const Tensor& tensor) {
   const auto* bytes = static_cast<const char*>(tensor.raw());
   const size_t width = size_of(tensor.dtype());
@@ -69,8 +70,8 @@ Tensor only_value(const Tensor& tensor) {
   return value;
 }
 
-/// The code of the symbolic size that all elements of `a` and `b` equal in the two programs; 0 if
-/// the elements are not sizes.
+/// If all elements of `a` have one value and all of `b` another, and these values are a symbolic
+/// size in the two programs: the code of this size; else 0.
 int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& location) {
   const Tensor one = only_value(a), other = only_value(b);
   if (!one || !other) return 0;
@@ -93,8 +94,8 @@ Tensor in_rows(const Tensor& tensor) {
   return ops::reshape(tensor, tensor.shape().slice(first, tensor.rank()));
 }
 
-/// The arithmetic progression of rows that is `a` in one program and `b` in the other; fails if
-/// they are not one.
+/// The arithmetic progression of rows that is `a` in one program and `b` in the other; fails if the
+/// rows are no such progression.
 RowProgression row_progression(const Tensor& a, const Tensor& b, const std::string& location) {
   if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(location);
   const Tensor first = a.view_rows(0, 1), other_first = b.view_rows(0, 1),
@@ -132,8 +133,8 @@ void compare_constants(Traced& traced, const Program& b) {
   }
 }
 
-/// For each axis, whether the slices of the two programs begin at the same distance from the end of
-/// the axis. Only along such axes, and along axes that are taken whole, may the slices differ.
+/// For each axis, whether the slices in the two programs begin at the same distance from the end of
+/// the axis. The slices may differ only along such axes and along axes that are taken whole.
 std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   const Program::Instruction& code = traced.program.code[at];
   const auto &one = static_cast<const Slice&>(*code.op),
@@ -154,8 +155,8 @@ std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   return ends;
 }
 
-/// Whether sizes among the op's attributes may differ between the programs: they also appear in the
-/// shapes of its results, or they are not written to the graph.
+/// Whether sizes among the op's attributes may differ between the two programs, because they also
+/// appear in the shapes of its results or are not written to the graph.
 bool sizes_need_no_comparison(const Op& op) {
   return dynamic_cast<const Reshape*>(&op) || dynamic_cast<const BroadcastTo*>(&op) ||
          dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op) ||

@@ -1,5 +1,6 @@
-// Programs for batches, sequences and images of any size: a function is recorded for two sizes of
-// each dynamic axis of its inputs, and the dimensions that differ determine the symbolic sizes.
+// Makes programs that hold for batches, sequences and images of any size: a function is recorded
+// for two sizes of each dynamic axis of its inputs, and the dimensions that differ determine the
+// symbolic sizes.
 #pragma once
 #include <functional>
 #include <map>
@@ -11,34 +12,37 @@ namespace crescent::onnx {
 
 /// A tensor whose rows form an arithmetic progression; it may have leading axes of size 1.
 struct RowProgression {
-  Tensor first, step;  ///< rows, of shape (1, ...)
-  int64_t rows;        ///< the code of the number of rows
+  Tensor first, step;  ///< the first row, and the difference between rows, each of shape (1, ...)
+  int64_t rows;        ///< the code of the symbolic number of rows
   /// the code of the symbolic size that all elements of `step` equal; 0 if there is none
   int64_t step_size;
 };
 
-/// A program recorded for certain sizes of the dynamic axes, and the parts of it that depend on
-/// these sizes.
+/// A program that was recorded for certain sizes of the dynamic axes, and the parts of it that
+/// depend on these sizes.
 struct Traced {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
-  /// The only element of each value that has an axis of symbolic size and equal elements.
+  /// For each value that has an axis of symbolic size and whose elements are all equal: this
+  /// element.
   std::map<int, Tensor> fill_values;
   std::map<int, RowProgression> progressions;
   /// For values whose elements all equal a symbolic size, the code of that size.
   std::map<int, int64_t> symbolic_values;
-  /// The axes along which slices are counted from the end, by the position of the instruction.
+  /// For each axis, whether slices along it are counted from the end; by the position of the
+  /// slice's instruction.
   std::map<size_t, std::vector<bool>> from_end;
-  std::map<size_t, Traced> bodies;  ///< bodies of scans, by the position of the instruction
+  std::map<size_t, Traced> bodies;  ///< the bodies of scans, by the position of the scan's
+                                    ///< instruction
 };
 
-/// The sizes of the dynamic axes with which the two programs are recorded: primes that are unlikely
-/// to be other sizes of a model.
+/// The sizes of the dynamic axes for which the two programs are recorded: primes that hardly occur
+/// as other sizes of a model.
 inline constexpr int64_t kTracedSizes[2][kMaxDynamicAxes] = {{499, 211, 307, 401},
                                                              {503, 223, 317, 419}};
 
-/// Compares two programs that were recorded for the sizes in kTracedSizes, after dropping
-/// instructions that no output needs. Fails, naming the instruction, if a difference cannot be
+/// Compares two programs that were recorded for the sizes in kTracedSizes. Instructions that no
+/// output needs are dropped first. Fails, naming the instruction, if a difference cannot be
 /// expressed by a SymbolicSize.
 Traced compared(Program a, Program b);
 

@@ -9,7 +9,8 @@
 namespace crescent::safetensors {
 namespace {
 
-/// An array whose values stay in the file; bytes of booleans are normalized when they are read.
+/// A tensor whose values stay in the file. The bytes of booleans are normalized to 0 and 1 when
+/// they are read.
 Tensor array_at(const std::string& path, const std::shared_ptr<Storage>& file,
                 const ArrayEntry& entry) {
   Tensor array = checked_array(path, file, entry);

@@ -15,7 +15,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr size_t kLength = sizeof(uint64_t), kAlignment = 8;
-constexpr uint64_t kLongest = 100'000'000;  // the limit of the original reader
+// the largest length of a header, the same as in the original implementation
+constexpr uint64_t kLongest = 100'000'000;
 
 struct Type {
   const char* name;
@@ -45,7 +46,7 @@ std::vector<int64_t> numbers_of(const Value& list) {
   return numbers;
 }
 
-/// The bytes of an array; fails for an invalid dimension or an overflow.
+/// The size of an array in bytes; fails for an invalid dimension or an overflow.
 uint64_t bytes_of(const std::vector<int64_t>& dims, DType dtype, const std::string& path,
                   const std::string& name) {
   uint64_t bytes = size_of(dtype);
@@ -111,8 +112,8 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
   return files::pieces_of_texts(texts);
 }
 
-/// Sets the checksums of arrays from a text of an earlier version of Crescent, which lists them
-/// without names; there must be one per array.
+/// Sets the checksums of arrays from a text that earlier versions of Crescent wrote. It lists them
+/// without names, so there must be one per array.
 void take_unnamed_checksums(const std::string& path, const std::string& said,
                             std::vector<ArrayEntry>& entries) {
   const std::vector<uint32_t> checksums = checksums_in(said);
@@ -122,7 +123,8 @@ void take_unnamed_checksums(const std::string& path, const std::string& said,
   for (size_t i = 0; i < entries.size(); ++i) entries[i].checksum = checksums[i];
 }
 
-/// Sets the checksums by name; fails unless exactly the saved arrays exist.
+/// Sets the checksums of arrays by name; fails unless the file has exactly the arrays that were
+/// saved.
 void take_named_checksums(const std::string& path, const Dict& checksums,
                           std::vector<ArrayEntry>& entries) {
   std::set<std::string> there;
@@ -233,7 +235,7 @@ Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& fi
       0, array_entry.spec);
 }
 
-/// The checksum of an array and those of its pieces as text: "1a2b3c4d 5e6f7081 ...".
+/// The checksum of an array, followed by those of its pieces, as text: "1a2b3c4d 5e6f7081 ...".
 std::string checksum_text(const std::string& name, const Tensor& array) {
   const auto* bytes = static_cast<const std::byte*>(array.raw());
   std::vector<uint32_t> pieces;

@@ -18,7 +18,7 @@ namespace crescent::safetensors {
 struct ArrayEntry {
   std::string name;
   TensorSpec spec;
-  size_t start;  ///< the offset in the file
+  size_t start;  ///< the offset of the array in the file
   std::optional<uint32_t> checksum{};
   /// the CRC-32C of each piece, for arrays that are larger than a piece
   std::vector<uint32_t> pieces{};
@@ -31,8 +31,8 @@ std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file
 
 /// Fails if the array does not match its checksum.
 void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& entry);
-/// An array whose values stay in the file. If it has checksums of pieces, each piece is compared
-/// when it is first read; else the whole array is compared with its checksum now.
+/// A tensor whose values stay in the file. If the array has checksums of pieces, each piece is
+/// compared when it is first read; otherwise the whole array is compared with its checksum now.
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const ArrayEntry& entry);
 

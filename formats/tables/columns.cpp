@@ -38,7 +38,7 @@ std::optional<bool> truth_in(const std::string& text) {
   return std::nullopt;
 }
 
-/// The narrowest type for the text of a field.
+/// The narrowest type that can hold the text of a field.
 FieldType natural_type(const std::string& field) {
   if (number_in<int32_t>(field)) return FieldType::int32;
   if (number_in<int64_t>(field)) return FieldType::int64;
@@ -149,7 +149,7 @@ void Columns::widen_types(const Record& record) {
   }
 }
 
-/// Sets the types of columns. A column of integers with missing values becomes float32, since
+/// Sets the types of columns. A column of integers with missing values becomes float32, because
 /// integers cannot express missing values.
 void Columns::set_types() {
   for (size_t i = 0; i < columns_.size(); ++i) {

@@ -35,9 +35,9 @@ class Columns {
   /// there is no header, values.
   Columns(const std::string& path, const TableOptions& options, const Record& first);
   const std::vector<Column>& all() const { return columns_; }
-  /// Widens the inferred types of columns so that this record fits.
+  /// Widens the inferred types of columns so that they can hold the fields of this record.
   void widen_types(const Record& record);
-  /// Sets the inferred types; columns without any field are texts.
+  /// Sets the inferred types; columns without any field get the type string.
   void set_types();
   /// The value of a field: a number, a boolean or a text. Fails, naming file, line, column and
   /// field, for another text.
@@ -58,7 +58,7 @@ class Columns {
 const char* name_of(FieldType type);
 /// The values of a column, all of one type, as a tensor.
 Value column_values(FieldType type, const std::vector<Value>& values);
-/// A value of a column: a number for float32 and int32, a text, or a tensor for other types.
+/// A single value of a column, as a number (float32, int32), a text, or a tensor (other types).
 Value single_value(FieldType type, const Value& value);
 
 }  // namespace crescent::tables

@@ -1,5 +1,5 @@
-// The format "csv": a table as one array. Columns that are not numeric become class numbers in the
-// order of appearance.
+// The format "csv": a table as one array. In columns that are not numeric, the distinct texts are
+// replaced by numbers in the order of their appearance.
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -12,7 +12,7 @@
 namespace crescent::tables {
 namespace {
 
-/// Whether the field is a missing number: empty or NA.
+/// Whether the field stands for a missing number: it is empty, "NA" or "?".
 bool is_missing(const std::string& text) { return text.empty() || text == "NA" || text == "?"; }
 
 std::optional<float> number_in(const std::string& text) {
@@ -30,7 +30,8 @@ bool all_numbers(const Record& record) {
   return true;
 }
 
-/// Whether the first record is a header: it contains no number, but the second record contains one.
+/// Whether the first record is a header: it contains no number, while the second record contains
+/// one.
 bool looks_like_header(const std::vector<Record>& records) {
   if (records.size() < 2 || all_numbers(records[0])) return false;
   for (size_t i = 0; i < records[0].size(); ++i)

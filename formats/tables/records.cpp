@@ -9,7 +9,7 @@
 
 namespace crescent::tables {
 
-/// An open file, which is decompressed while it is read if it is gzipped.
+/// An open file, which is decompressed while it is read if it is compressed with gzip.
 struct RecordReader::File {
   explicit File(const std::string& path) {
     const int descriptor = open_regular_file(path);

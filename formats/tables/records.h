@@ -1,5 +1,5 @@
-// A reader of the records of a CSV file (RFC 4180): quoted fields may contain separators, quotes
-// ("") and line ends. The file may be gzipped, and larger than memory.
+// Reads the records of a CSV file (RFC 4180): quoted fields may contain separators, quotes ("") and
+// line ends. The file may be compressed with gzip, and may be larger than memory.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,8 +13,8 @@ class RecordReader {
  public:
   /// `quote` is empty if quotes have no special meaning. `path` must outlive the reader.
   RecordReader(const std::string& path, const std::string& separator, const std::string& quote);
-  /// Reads the next record; returns false at the end and skips empty lines. Fails for a record with
-  /// another number of fields than the first.
+  /// Reads the next record; returns false at the end of the file. Empty lines are skipped. Fails if
+  /// the record has another number of fields than the first.
   bool next(Record& record);
   /// The line where the last record begins.
   int64_t line() const { return start_line_; }

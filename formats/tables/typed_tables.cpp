@@ -7,7 +7,7 @@
 namespace crescent::tables {
 namespace {
 
-/// Reads the records of a file and skips a header.
+/// Reads the records of a file one by one, without a header.
 class TableReader {
  public:
   TableReader(const std::string& path, const TableOptions& options)

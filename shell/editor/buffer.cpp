@@ -34,7 +34,8 @@ void Buffer::apply(size_t from, size_t to, std::string_view by) {
   move(from + by.size());
 }
 
-/// Letters that are typed one after the other become one change, which one undo takes back.
+/// Adds a change for undo(). Letters that are typed one after the other become one change, which a
+/// single undo() takes back.
 void Buffer::remember(Change change) {
   Change* last = changes_.empty() ? nullptr : &changes_.back();
   const bool joined = last && change.removed.empty() && last->removed.empty() &&

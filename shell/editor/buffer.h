@@ -16,18 +16,17 @@ class Buffer {
   /// Replaces a part of the text and moves the cursor behind the new part.
   void replace(size_t from, size_t to, std::string_view by);
   void insert(std::string_view text) { replace(cursor_, cursor_, text); }
-  /// Replaces the text by another one and forgets the changes made so far, which undo could take
-  /// back.
+  /// Replaces the whole text and forgets the changes that undo() could take back.
   void reset(std::string text, size_t cursor);
-  /// Takes the last change back; returns false when there is none.
+  /// Undoes the last change; returns false if there is none.
   bool undo();
 
   size_t before() const;  ///< offset at which the letter in front of the cursor begins
   size_t after() const;   ///< offset at which the letter behind the cursor ends
   size_t line_start() const { return line_start(cursor_); }
   size_t line_end() const { return line_end(cursor_); }
-  /// The offset of the nearest start of a word before the cursor, and of the nearest end of one
-  /// behind it.
+  /// word_start() is the offset of the nearest start of a word before the cursor, word_end() that
+  /// of the nearest end of a word behind it.
   size_t word_start() const;
   size_t word_end() const;
   bool on_first_line() const { return line_start() == 0; }
@@ -51,7 +50,7 @@ class Buffer {
 
   std::string text_;
   size_t cursor_ = 0;
-  int column_ = -1;  // the column that movements up and down keep; -1: the cursor's current column
+  int column_ = -1;  // the column that movements up and down keep; -1: that of the cursor
   std::vector<Change> changes_;
 };
 

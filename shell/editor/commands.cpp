@@ -9,8 +9,8 @@ namespace crescent::editor {
 
 namespace {
 
-/// True when `key` is in `keys`, a list separated by spaces. In a key such as "C-x,C-e" a comma
-/// separates two keys that are pressed one after the other.
+/// True when `key` is in `keys`, a list separated by spaces. A list item such as "C-x,C-e" means
+/// two keys that are pressed one after the other.
 bool is_one_of(std::string_view keys, const std::string& key) {
   const size_t at = keys.find(key), end = at + key.size();
   if (at == keys.npos) return false;
@@ -68,8 +68,8 @@ void Editor::Session::enter() {
   callbacks_.is_complete(buffer_.text()) ? finish(Result::entry) : buffer_.insert("\n");
 }
 
-/// Ctrl-D: erases the letter at the cursor. At the end of a block it cancels the block; without any
-/// text it ends the session.
+/// The command of Ctrl-D: erases the letter at the cursor. With the cursor at the end of a block of
+/// several lines, cancels the block; without any text, ends the session.
 void Editor::Session::erase_or_end_session() {
   if (buffer_.text().empty()) return finish(Result::end);
   if (buffer_.cursor() < buffer_.text().size()) return erase(buffer_.cursor(), buffer_.after());
@@ -82,13 +82,13 @@ void Editor::Session::leave_terminal() {
   terminal_.leave(false);
 }
 
-void Editor::Session::come_back() {
+void Editor::Session::reenter_terminal() {
   terminal_.enter();
   size_ = terminal_.size();
 }
 
-/// Stops all processes of the job, as the terminal would on Ctrl-Z. If nothing stops this process,
-/// since no shell controls it, it continues after a moment.
+/// Stops all processes of the job, as the terminal does on Ctrl-Z. If no shell controls this
+/// process, it is not stopped, and it continues after a moment.
 void Editor::Session::suspend() {
   constexpr int kUntilStopped = 200;  // milliseconds to wait until the process is stopped
   leave_terminal();
@@ -96,7 +96,7 @@ void Editor::Session::suspend() {
   pollfd continued{Wakeups::file(), POLLIN, 0};
   poll(&continued, 1, kUntilStopped);
   Wakeups::clear();
-  come_back();
+  reenter_terminal();
 }
 
 void Editor::Session::clear_terminal() {
@@ -108,7 +108,7 @@ void Editor::Session::edit_in_program() {
   std::string text = buffer_.text();
   leave_terminal();
   const bool edited = edit_externally(text);
-  come_back();
+  reenter_terminal();
   if (edited) buffer_.replace(0, buffer_.text().size(), text);
 }
 
@@ -127,7 +127,7 @@ bool Editor::Session::take_hint(bool whole) {
   return true;
 }
 
-/// Shows the history's entry with this index; the index behind all entries means the draft.
+/// Shows the history's entry with this index. The index after the last entry means the draft.
 void Editor::Session::recall(size_t index) {
   recalled_ = index;
   const std::vector<std::string>& entries = history_.entries();

@@ -14,10 +14,10 @@
 namespace crescent::editor {
 
 struct Callbacks {
-  /// True if Enter ends the entry; false if Enter begins another line.
+  /// Whether the text is a complete entry: Enter then ends the entry, else it begins another line.
   std::function<bool(const std::string& text)> is_complete;
-  /// A style for each byte of the text, with the bracket at the cursor and its partner marked. A
-  /// cursor of npos (behind the end of the text) marks no brackets.
+  /// A style for each byte of the text, with the bracket at the cursor and its partner marked. With
+  /// a cursor of npos no brackets are marked.
   std::function<std::vector<Style>(const std::string& text, size_t cursor)> colours;
   /// A line to show below the text, such as the parameters of the function that is being called.
   std::function<std::string(const std::string& text, size_t cursor)> hint;
@@ -30,8 +30,9 @@ struct Callbacks {
 struct Settings {
   int input = 0, output = 1;
   Prompts prompts;
-  std::string history;  ///< path of the history file; empty: the history is only kept in memory
-  /// True after a signal that ends reading has arrived; called while signals are blocked.
+  std::string history;  ///< the path of the history file; if empty, the history is only kept in
+                        ///< memory
+  /// Returns true after a signal that ends reading has arrived; called while signals are blocked.
   std::function<bool()> is_stopped = [] { return false; };
 };
 

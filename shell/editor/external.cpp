@@ -18,8 +18,8 @@ std::string program() {
   return "";
 }
 
-/// Creates a temporary file that contains the text and that only this user may read; returns its
-/// path, empty on failure.
+/// Creates a temporary file that contains the text and that only this user may read. Returns its
+/// path, or "" on failure.
 std::string make_file(const std::string& text) {
   std::error_code error;
   std::string path = std::filesystem::temp_directory_path(error) / "crescent-XXXXXX.lua";

@@ -83,7 +83,7 @@ void History::refresh() {
   if (const Descriptor file = open_locked(path_); file >= 0) read_new_entries(file);
 }
 
-/// Replaces a file that has become too long by its last entries, about kShortenedBytes.
+/// Keeps only the last entries of a file that has become too long, about kShortenedBytes.
 void History::shorten(int file) {
   size_t start = read_ - kShortenedBytes;
   std::string text = read_from(file, start);
@@ -95,7 +95,7 @@ void History::shorten(int file) {
     chmod(path_.c_str(), 0600);
     read_ = text.size();
   } catch (const std::exception&) {
-    // the file stays as long as it is
+    // The file is not shortened; the next append() tries again.
   }
 }
 

@@ -12,7 +12,7 @@ class History {
   /// If `path` is empty, entries are only kept in memory.
   explicit History(std::string path) : path_(std::move(path)) {}
 
-  /// Reads the entries that other sessions have added since the last time.
+  /// Reads the entries that other sessions have added to the file since the last call.
   void refresh();
   /// Adds an entry to the list and to the file, unless it equals the last entry.
   void add(const std::string& entry);
@@ -30,7 +30,7 @@ class History {
   void shorten(int file);
 
   std::string path_;
-  size_t read_ = 0;  // offset up to which the file was read
+  size_t read_ = 0;  // the offset up to which the file has been read
   std::vector<std::string> entries_;
 };
 

@@ -20,15 +20,14 @@ struct Completions {
 class Menu {
  public:
   bool is_open() const { return !completions_.candidates.empty(); }
-  /// The candidate that is chosen; null while none is.
+  /// The selected candidate; null if none is selected.
   const Candidate* chosen() const;
   size_t begin() const { return completions_.begin; }
   void open(Completions completions, std::string typed);
   void close() { completions_ = {}; }
-  /// Moves the choice to the next candidate (by = 1) or to the previous one (by = -1); wraps around
-  /// at the ends.
+  /// Selects the next candidate (by = 1) or the previous one (by = -1); wraps around at the ends.
   void step(int by);
-  /// The text that the user typed and that a chosen candidate replaces.
+  /// The text that the user typed; the selected candidate replaces it.
   const std::string& typed() const { return typed_; }
   /// At most `most` rows: one for each candidate that fits, with its line of help.
   std::vector<CellRow> rows(size_t most, int columns) const;

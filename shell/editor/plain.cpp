@@ -7,8 +7,8 @@
 namespace crescent::editor {
 namespace {
 
-/// Appends a line without its newline; returns false at the end of the input. Not buffered, because
-/// code that runs between two entries may read the same stream.
+/// Appends a line of standard input without its newline; returns false at the end of the input.
+/// Reads without a buffer, because code that runs between two entries may read the same stream.
 bool read_line(std::string& text) {
   const size_t before = text.size();
   int c;

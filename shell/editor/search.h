@@ -12,10 +12,10 @@ class Search {
   /// Begins a search; cancelling it restores `text`.
   void begin(const std::string& text, size_t entries);
   void end() { active_ = false; }
-  /// Adds `text` to the pattern and searches again, beginning with the entry found last.
+  /// Adds `text` to the pattern and searches again from the entry that was found last.
   void extend(const std::string& text, const History& history);
   void shorten(const History& history);
-  /// Searches for the next older entry with the pattern.
+  /// Searches for the next older entry that contains the pattern.
   void older(const History& history);
 
   const std::string& pattern() const { return pattern_; }

@@ -66,9 +66,9 @@ void Editor::Session::handle(const Event& event) {
   }
 }
 
-/// Prepares drawing the entry again, with the latest news. After the process was stopped, other
-/// programs may have written below the entry; a new size of the terminal may have moved and broken
-/// its rows.
+/// Prepares for drawing the entry again, with the latest news. If the process was stopped
+/// (`continued`), other programs may have written below the entry. If the size of the terminal has
+/// changed, its rows may have been moved and broken.
 void Editor::Session::wake(bool continued) {
   const Size size = terminal_.size();
   if (continued) {
@@ -106,8 +106,8 @@ void Editor::Session::press(std::string key) {
     command(*this);
 }
 
-/// Handles a key during the search. Returns false for keys that are no commands of the search; they
-/// end the search and keep the entry that was found.
+/// Handles a key during the search. Returns false for keys that are not commands of the search:
+/// they end the search and keep the entry that was found, and the editor handles them.
 bool Editor::Session::press_in_search(const std::string& key) {
   if (key == "C-r") return search_.older(history_), show_found(), true;
   if (key == "Backspace" || key == "C-h") return search_.shorten(history_), show_found(), true;
@@ -122,8 +122,8 @@ void Editor::Session::show_found() {
   buffer_.reset(found, std::min(found.find(search_.pattern()), found.size()));
 }
 
-/// Handles a key while the menu is open. Returns false for keys that are no commands of the menu;
-/// they close the menu and keep the chosen candidate.
+/// Handles a key while the menu is open. Returns false for keys that are not commands of the menu:
+/// they close the menu and keep the selected candidate, and the editor handles them.
 bool Editor::Session::press_in_menu(const std::string& key) {
   if (key == "Tab" || key == "Down") return menu_.step(1), show_chosen(), true;
   if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_chosen(), true;
@@ -171,7 +171,7 @@ void Editor::Session::finish(Result result) {
   terminal_.leave(result == Result::entry && input_.pending());
 }
 
-/// The latest entry of the history that begins with the text, without this beginning.
+/// The rest of the latest entry in the history that begins with the text.
 std::string Editor::Session::history_hint() {
   const std::string& text = buffer_.text();
   if (text.empty() || buffer_.cursor() != text.size() || search_.is_active()) return "";

@@ -59,7 +59,7 @@ class Editor::Session {
   void kill_to_line_end();
   void recall(size_t index);
   void leave_terminal();
-  void come_back();
+  void reenter_terminal();
   void bell() const { terminal_.write("\a"); }
 
   const Callbacks& callbacks_;
@@ -74,10 +74,10 @@ class Editor::Session {
   Size size_;
   size_t top_ = 0;
   std::string news_, hint_, killed_, keys_before_;
-  // the text that was typed before older entries were shown, and the part of it in front of the
-  // cursor
+  // The text that was typed before older entries were shown, and the part of it in front of the
+  // cursor.
   std::string draft_, draft_start_;
-  // The index of the history entry that is shown; the number of entries stands for the draft.
+  // The index of the history entry that is shown; the index after the last entry means the draft.
   size_t recalled_ = 0;
   bool finished_ = false;
   Result result_ = Result::entry;

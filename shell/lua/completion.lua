@@ -6,7 +6,8 @@ local enclosing_call = shell.library "typed_call".enclosing
 local values_of = shell.library "value_completion"
 local completion = {}
 
--- Adds names with a description of each: a text, or a table with a value to describe.
+-- Adds those names that begin with `prefix` to `found`. help(name, index) returns the description
+-- of a name: a text, or a table with a value to be described.
 local function add_names(found, names, prefix, help)
   for i, name in ipairs(names or {}) do
     if type(name) == "string" and name:sub(1, #prefix) == prefix and is_name(name) then
@@ -39,7 +40,7 @@ local function help_of_value(value)
   return what.signature or what.what or kind
 end
 
--- Adds the names that may follow a dot or a colon after this value.
+-- Adds to `found` the names that may follow a dot or a colon after this value.
 local function members(value, prefix, only_methods, found)
   local what = cr.describe(value)
   if what then
@@ -76,13 +77,13 @@ local function value_of(path)
 end
 
 -- The description of the function or class at this path; nil if it is unknown.
-local function describe_call(path)
+local function description_of(path)
   local value = path and value_of(path)
   return value ~= nil and cr.describe(value) or nil
 end
 
 local function add_options(path, prefix, found)
-  local what = describe_call(path)
+  local what = description_of(path)
   if not what then return end
   add_options_of(found, what.options, prefix)
   if what.class and what.class.kind == "layer" then
@@ -133,8 +134,8 @@ function completion.complete(line)
   return names, #prefix, helps
 end
 
---- Returns the names and descriptions of the values that begin with `prefix`, for a string that
---- follows the line.
+--- Returns two lists, the values that begin with `prefix` and their descriptions, for a string that
+--- begins after the line.
 function completion.complete_value(line, prefix)
   local found = {}
   for value, help in next, values_of(line, value_of) do
@@ -145,7 +146,7 @@ end
 
 function completion.hint(line)
   local path = enclosing_call(line)
-  local what = describe_call(path)
+  local what = description_of(path)
   if not what then return nil end
   if what.what == "function" then
     return (path:find ":" and what.signature:gsub("%(self,? ?", "(", 1) or what.signature)

@@ -1,10 +1,10 @@
--- Functions of keras.config whose setting is fixed in Crescent: the getter returns the fixed value;
--- the setter accepts only this value and fails for others with the reason.
+-- cr.config.print, and functions of keras.config whose setting is fixed in Crescent: the getter
+-- returns the fixed value; the setter accepts only this value and fails for others with the reason.
 local cr, shell = ...
 local config = {}
 
--- Fails unless `value` is nil or `is_right` is true; `name` is the setting of cr.config.print to
--- report.
+-- Fails if the option `name` of cr.config.print is given and `is_right` is false; `what` describes
+-- the allowed values.
 local function check(name, value, is_right, what)
   if value ~= nil and not is_right then
     shell.fail("print: ", name, " must be ", what, ", got ", cr.show(value))

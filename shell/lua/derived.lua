@@ -12,8 +12,8 @@ function hooks.compute_mask(self, inputs, mask) return self.inner:compute_mask(i
 
 function hooks.reset_states(self) self.inner:reset_states() end
 
---- Builds the inner layer, and makes those of its weights that are properties of it attributes of
---- the outer layer too.
+--- Builds the inner layer. Those of its weights that are properties become attributes of the outer
+--- layer too.
 function hooks.build(self, input_shape)
   if not self.inner.built then self.inner:build(input_shape) end
   for _, weight in ipairs(self.inner.weights) do
@@ -42,7 +42,8 @@ function hooks.get_state(self) return self.inner:get_state() end
 
 function hooks.set_state(self, state) self.inner:set_state(state) end
 
--- Hooks of callbacks. Before the first hook of a run, the inner callback gets the model.
+-- The hooks of callbacks. Before the first hook of a run is called, the inner callback gets the
+-- model.
 local callback_hooks = { "get_state", "set_state" }
 local first_hooks = { on_train_begin = true, on_test_begin = true, on_predict_begin = true }
 for _, name in ipairs { "epoch", "train_batch", "test_batch", "predict_batch", "train", "test",
@@ -72,18 +73,18 @@ local kinds = {
     without = { learning_rate = true } },
 }
 
--- The options that the base class handles itself.
-local of_base = {}
+-- The names of the options that the base class handles itself.
+local base_options = {}
 for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape",
   "batch_input_shape", "input_dim", "batch_size", "weights", "reduction",
   "activity_regularizer", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
   "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps" } do
-  of_base[name] = true
+  base_options[name] = true
 end
 
--- Options that have the name of a member of all objects of the base class; their values are read
--- from the given options, not from the object.
-local of_objects = { output_shape = true }
+-- Options with the same name as a member of all objects of the base class. Their values are read
+-- from the given options, because reading the object's attribute would return the member.
+local member_options = { output_shape = true }
 
 -- Converts options or arguments of the built-in class to rows {name, default, doc, type}; options
 -- of the base class are left out, unless the built-in class requires them, since they then have
@@ -91,7 +92,7 @@ local of_objects = { output_shape = true }
 local function rows_of(declared)
   local rows = {}
   for _, row in ipairs(declared) do
-    if (not of_base[row.name] or row.required) and row.input ~= 1 then
+    if (not base_options[row.name] or row.required) and row.input ~= 1 then
       rows[#rows + 1] = { row.name, row.default == nil and cr.null or row.default, row.doc,
         row.type }
     end
@@ -99,8 +100,8 @@ local function rows_of(declared)
   return rows
 end
 
--- Whether the class wraps other optimizers; such classes cannot be derived from here.
-local function is_around_others(declared)
+-- Whether the class wraps other optimizers; this file makes no classes derived from such a class.
+local function wraps_optimizers(declared)
   for _, row in ipairs(declared) do
     if row.name == "inner_optimizer" or row.name == "optimizers" then return true end
   end
@@ -115,8 +116,9 @@ local function with_more(rows, more)
   return rows
 end
 
--- Makes the inner object; errors name the derived class instead of the built-in one.
-local function made(class, name, options)
+-- Makes the object of the built-in class. Error messages name the derived class instead of the
+-- built-in one.
+local function make_inner(class, name, options)
   local inner
   local ok, message = pcall(function() inner = class(options) end)
   if ok then return inner end
@@ -125,8 +127,8 @@ local function made(class, name, options)
   error(first and message:sub(1, first - 1) .. name .. ": " .. message:sub(last + 1) or message, 0)
 end
 
--- The init of the derived class: makes the inner object, with those options that the built-in class
--- has.
+-- The init of the derived class: makes the inner object from those options of the derived object
+-- that the built-in class has.
 local function init_of(class, rows, kind)
   local without = kind.without or {}
   return function(self, options)
@@ -135,12 +137,12 @@ local function init_of(class, rows, kind)
     for _, row in ipairs(rows) do
       local name = row[1]
       local value
-      if of_objects[name] then value = options and options[name] else value = self[name] end
+      if member_options[name] then value = options and options[name] else value = self[name] end
       local is_method = type(value) == "function" and not (options and options[name])
       if not is_method and not without[name] then given[name] = value end
     end
     if class.kind == "layer" then given.name, given.dtype = self.name, self.dtype_policy end
-    self.inner = made(class, self.class_name, given)
+    self.inner = make_inner(class, self.class_name, given)
   end
 end
 
@@ -151,8 +153,8 @@ local function has_method(members, name)
   end
 end
 
--- Adds what an object has learned from data, such as a vocabulary or means, to the configuration of
--- the object.
+-- Makes the configuration contain what the inner object has learned from data, such as a vocabulary
+-- or means.
 local function keep_learned(super, rows)
   function super.learned_options(self)
     local config, learned = self.inner and self.inner:get_config() or {}, {}
@@ -161,7 +163,7 @@ local function keep_learned(super, rows)
   end
 end
 
--- The names of those arguments of call that are further input tensors, in order.
+-- The names of those arguments of call that are input tensors beside the first, in order.
 local function further_inputs(arguments)
   local names = {}
   for _, argument in ipairs(arguments) do
@@ -194,12 +196,13 @@ local function gather_inputs(super, names)
   end
 end
 
--- Methods of the built-in class that derived classes do not get: reset_states already calls
--- reset_state, and what the other two keep in files is in the configuration (keep_learned).
+-- Methods of the built-in class that derived classes do not get. reset_states already calls
+-- reset_state. The state that save_assets and load_assets keep in files is in the configuration
+-- (keep_learned).
 local not_passed_on = { reset_state = true, save_assets = true, load_assets = true }
 
--- Adds the methods of the built-in class that its base class does not have; each calls the method
--- of `inner`.
+-- Adds to `super` those methods of the built-in class (`members`) that neither `base` nor `super`
+-- has. Each calls the method of the same name of self.inner, the object of the built-in class.
 local function add_methods(super, members, base)
   for _, member in ipairs(members) do
     local name = member.name
@@ -212,7 +215,7 @@ end
 
 return function(class, name, options, arguments)
   local kind, known = kinds[class.kind], cr.describe(class)
-  if not kind or is_around_others(known.options) then return end
+  if not kind or wraps_optimizers(known.options) then return end
   local rows = rows_of(known.options)
   local super = setmetatable({ init = init_of(class, rows, kind) }, { __index = kind.base })
   local Mine = kind.base:subclass(name, with_more(rows, options),

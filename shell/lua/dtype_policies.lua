@@ -1,6 +1,6 @@
--- cr.dtype_policies: a policy has the dtype in which a layer computes and that of its weights. It
--- is a table, as in a configuration, and is accepted as the dtype of layers: cr.layers.Dense(3,
--- {dtype = cr.dtype_policies.DTypePolicy "mixed_bfloat16"}).
+-- cr.dtype_policies: a policy consists of the dtype in which a layer computes and the dtype of its
+-- weights. It is a table, as in a configuration, and is accepted as the dtype of layers:
+-- cr.layers.Dense(3, {dtype = cr.dtype_policies.DTypePolicy "mixed_bfloat16"}).
 local cr, shell = ...
 local policies = {}
 local narrow = { int8 = true, int4 = true }

@@ -8,7 +8,7 @@ local function option(name, type, doc, default)
   return { name = name, type = type, doc = doc, default = default }
 end
 
---- Noise of mean 0, smoothed over about `sigma` pixels, of shape (batch, height, width).
+--- Random noise of mean 0 and shape (batch, height, width), smoothed over about `sigma` pixels.
 local function smooth_noise(shape, sigma, seed)
   local size = math.floor(6 * sigma) | 1
   local noise = cr.random.normal({ shape[1], shape[2], shape[3], 1 }, 0, sigma, { seed = seed })

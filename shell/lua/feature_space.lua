@@ -125,8 +125,8 @@ FeatureSpace.cross = shell.define("cross -> a crossed feature",
     doc = "Number of bins." }, option.output_mode,
 }, new_cross)
 
---- The Feature for a column: `given` itself, or a new one if `given` is the name of a kind of
---- feature.
+--- Returns the Feature of a column: `given` itself if it is one, else a new one of the kind that is
+--- named `given`.
 local function feature_from(given, name, defaults)
   if getmetatable(given) == Feature then return given end
   local first = { float_discretized = defaults.num_discretization_bins,
@@ -209,7 +209,8 @@ local function missing(self, data)
   end
 end
 
---- Converts a column to a tensor of shape (rows, 1).
+--- Converts a column (a tensor, a list or a single value) to a tensor with at least two axes:
+--- (rows, 1).
 local function as_column(given)
   local column = type(given) == "userdata" and given
     or cr.tensor(type(given) == "table" and given or { given })

@@ -3,8 +3,8 @@ local cr, shell = ...
 local show = shell.library "show"
 local show_value, sorted_keys = show.show_value, show.sorted_keys
 
--- Breaks the text into lines of `width` columns, or correspondingly fewer if the terminal has less
--- than 100.
+-- Breaks the text into lines of `width` columns. On a terminal with less than 100 columns, lines
+-- are shorter by the missing columns.
 local function wrapped(text, indent, width)
   return show.wrapped(text, indent, width - 100 + shell.fitting_columns(100, 40))
 end
@@ -52,13 +52,14 @@ local function member_lines(members)
   return table.concat(lines, "\n")
 end
 
--- Entries of the prompt and their output below a heading; empty if there are no entries.
+-- The text of a heading, and of the prompt's entries and their output (`lines`) below it; empty if
+-- there are no entries.
 local function session_text(heading, lines)
   return lines == "" and "" or "\n\n" .. heading .. ":\n  "
     .. lines:gsub("\n$", ""):gsub("\n", "\n  ")
 end
 
--- The text of the example and the errors of this name.
+-- The text of the example for this name, and of the entries that show its errors.
 local function example_text(name)
   return session_text("Example", shell.example(name)) .. session_text("Errors", shell.errors(name))
 end
@@ -232,7 +233,7 @@ local function methods_help(name)
   return #lines > 0 and table.concat(lines, "\n\n")
 end
 
-local most_found = 12 -- the most entries shown for each group of results
+local most_found = 12 -- The largest number of results that are shown for each group.
 
 -- Lines for those rows whose name or description contains the word: the name and the first
 -- sentence.

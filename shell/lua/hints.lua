@@ -1,5 +1,5 @@
--- Hints that follow error messages of Lua when the code is written as in Python: how to write it in
--- Lua.
+-- Hints that follow error messages of Lua if code is written as in Python. They say how to write it
+-- in Lua.
 local cr, shell = ...
 local names = shell.library "names"
 
@@ -45,7 +45,8 @@ local function as_method(path)
   return is_method and object .. ":" .. name or path
 end
 
--- "fit(x, epochs=3)" -> "fit(x, { epochs = 3 })"; nil where no call is open before a "=".
+-- Converts "fit(x, epochs=3)" to "fit(x, { epochs = 3 })"; returns nil if no call is open before a
+-- "=".
 local function call_with_options(text)
   for equals in text:gmatch "()=%f[^=]" do
     local open = open_brackets(text:sub(1, equals - 1))
@@ -62,7 +63,7 @@ local function call_with_options(text)
   end
 end
 
--- Does the same as call_with_options for a line of a call that may begin in an earlier line.
+-- Does the same as call_with_options for one line; the call may have begun in an earlier line.
 local function with_options(line, earlier)
   local call
   for i = #earlier + 1, math.max(1, #earlier - 20), -1 do
@@ -72,8 +73,8 @@ local function with_options(line, earlier)
   return call or "Dense { units = 10 }"
 end
 
--- Translates the first tuple or list in the line: "Conv2D(32, (3, 3))" -> "{ 3, 3 }". Brackets
--- after a name contain arguments or indices, and round brackets without a comma are no tuple.
+-- Converts the first tuple or list in the line: "Conv2D(32, (3, 3))" gives "{ 3, 3 }". Brackets
+-- after a name contain arguments or indices, and round brackets without a comma are not a tuple.
 local function as_table(line, brackets, name)
   for place in line:gmatch "()[%(%[]" do
     local text = line:match("^" .. brackets, place)
@@ -155,7 +156,7 @@ local mistakes = {
   { near = "^#$", line = "^%s*#", says = "comments begin with --" },
 }
 
--- The line with this number, and a list of those before it.
+-- The line with this number, and a list of the lines before it.
 local function lines_until(source, number)
   local lines = {}
   for line in (source .. "\n"):gmatch "(.-)\n" do
@@ -237,8 +238,8 @@ local methods = {
 
 local function hint_of_method(name) return methods[name] and "; " .. methods[name] or "" end
 
---- For errors at run time: patterns of Lua's messages, and functions that make the hint from the
---- captures.
+--- Pairs for errors at run time: a pattern of Lua's message, and a function that makes the hint
+--- from the pattern's captures.
 local runtime = {
   { "nil value %(global '([^']+)'%)", hint_of_global },
   { "call a nil value %(%a+ '([%a_]+)'%)", hint_of_method },

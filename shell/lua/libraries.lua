@@ -51,8 +51,8 @@ function shell.library(name)
   return loaded[name]
 end
 
---- Raises an error that reports the line of the user's code from which these libraries were called.
---- If that code is not Lua, the function made with shell.define reports the line.
+--- Raises an error at the line of the user's code that called these libraries. If that code is not
+--- Lua, the function made with shell.define reports the line.
 function shell.fail(...)
   local level, outside = 2, nil
   repeat
@@ -84,8 +84,8 @@ function shell.filled(table)
   return table
 end
 
---- Returns the table. The members that the library `name` defines are added to it when a missing
---- member is first read.
+--- Returns the table. When a missing member of it is first read, the library `name` runs and its
+--- members are added.
 local function filled_later(name, path, table)
   table = table or {}
   local is_filled = false

@@ -31,8 +31,8 @@ local function visit_all(path, t, visit, around)
   around[t] = nil
 end
 
---- Every path in the module that ends in this name or dotted path ("layers.Dense"), the shortest
---- first.
+--- The path of everything in the module whose path ends in this name or dotted path
+--- ("layers.Dense"), the shortest path first.
 function names.paths(word)
   local found, seen, ending = {}, {}, "." .. word
   visit_all("cr", cr, function(path)
@@ -63,7 +63,7 @@ local function nearest_elsewhere(word)
   return nearest(word, all)
 end
 
--- The first few paths as a text: "'cr.losses.mse' or 'cr.metrics.mse'".
+-- The first few paths, each in quotes, as a text: "'cr.losses.mse' or 'cr.metrics.mse'".
 local function quoted(paths)
   local few = {}
   for i = 1, math.min(#paths, 3) do few[i] = "'" .. paths[i] .. "'" end

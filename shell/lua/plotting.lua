@@ -1,16 +1,16 @@
 -- cr.plot and other functions that draw figures, at the terminal or to files.
 local cr, shell = ...
 
---- Calls `draw` and returns its results; errors begin with the name of the function that the user
---- called.
+--- Calls `draw` and returns its result; error messages begin with `name`, the function that the
+--- user called.
 local function named(name, draw, ...)
   local ok, result = pcall(draw, ...)
   if ok then return result end
   shell.fail(name, ": ", (tostring(result):gsub("^draw: ", "")))
 end
 
---- Draws the figure on the terminal, or to the file whose path is given; `name` is the name of the
---- function that draws it.
+--- Draws the figure on the terminal or, if o.path is given, to that file. Error messages begin with
+--- `name`, the function that the user called.
 local function show(name, figure, o)
   local size = { width = o.width, height = o.height, scale = o.scale }
   if o.file then
@@ -48,7 +48,7 @@ local function sorted_names(t)
   return names
 end
 
---- Fails unless there are no labels, or one for each of `count` series.
+--- Fails unless `labels` is empty or has one label for each of `count` series.
 local function check_labels(labels, count)
   if #labels > 0 and #labels ~= count then
     shell.fail("plot: label: expected ", count, " texts, got ", #labels)
@@ -212,7 +212,8 @@ cr.sparkline = shell.define("sparkline -> a string",
       { width = wide, unicode = true }):gsub("\n$", ""))
   end)
 
---- The names of a history's logs, each followed by the log of the validation with the same name.
+--- Returns the logs of a history and the list of the log names to draw. Each name is followed by
+--- that of the validation log ("val_loss" after "loss") if there is one.
 local function logs_of(history, names)
   local logs, chosen = history.history, {}
   if names and type(names) ~= "table" then names = { names } end

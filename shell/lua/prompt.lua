@@ -19,8 +19,8 @@ local function result_named(name)
   if digits then return results[tonumber(digits)] end
 end
 
--- Makes the global names _ (the last result) and _1, _2, ... refer to results, unless such
--- variables are set.
+-- Makes the global names _ (the last result) and _1, _2, ... refer to results, unless the user has
+-- set variables with these names.
 local function name_results()
   local meta = getmetatable(_G) or {}
   local before = meta.__index

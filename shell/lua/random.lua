@@ -52,7 +52,7 @@ local function log_gamma(shape, alpha, seed)
     done = ops.logical_or(done, accepted)
   end
   local power = ops.where(small, 1 / ops.where(small, alpha, 1.0), 0.0)
-  local least = 1e-9 -- below the smallest draw that is not 0; avoids log(0)
+  local least = 1e-9 -- smaller than every draw except 0; avoids log(0)
   return ops.log(result) + power * ops.log(ops.maximum(uniform(shape, seed), least))
 end
 

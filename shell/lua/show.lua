@@ -42,8 +42,8 @@ local function wrapped(text, indent, width)
   return table.concat(lines, "\n" .. indent)
 end
 
--- A line with a name and, beginning at the given column, paragraphs of text; on a narrow terminal
--- the text begins below the name.
+-- A line with a name and, beginning at the given column, paragraphs of text. On a narrow terminal
+-- the text begins on the line below the name.
 local function row(name, column, ...)
   local columns = shell.fitting_columns(100, 40)
   local is_narrow = columns < column + 30

@@ -28,7 +28,7 @@ function Stack:init(options)
   end
 end
 
---- Adds the layers among the options of the model that its init has not added.
+--- Adds the layers that are still in the model's options because its init has not added them.
 function Stack:add_kept_layers()
   for _, layer in ipairs(take_layers(shell.given_options(self))) do self:add(layer) end
 end

@@ -4,7 +4,7 @@ local _, shell = ...
 
 local tree = {}
 
---- The value that the function given to traverse returns to replace a part by nil.
+--- If the function that is passed to traverse returns this value, the part is replaced by nil.
 tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 
 --- Whether the value is a structure.

@@ -1,11 +1,12 @@
--- cr.tuners: searches over the hyperparameters of models, with the names of KerasTuner.
--- Suggestions, journal and trials are those of studies (crescent/search/study.h); a tuner builds
--- and trains the models.
+-- cr.tuners: searches over the hyperparameters of models, with the names of KerasTuner. Studies
+-- (crescent/search/study.h) suggest the hyperparameters and store the journal and the trials; a
+-- tuner builds and trains the models.
 local cr, shell = ...
 local tuner = shell.library "tuners/tuner"
 local tuners = {}
 
---- Options of a class by name: rows of shell.define, and those of all tuners behind them.
+--- The options of a class of tuners, as rows of shell.define: hypermodel, objective, the given
+--- rows, and the other options that all tuners have.
 local function with_common(rows)
   local all = { { name = "hypermodel", type = "a function", required = true, takes_lists = true,
     doc = "Builds and compiles the model of a trial: it is given hp and returns the model. Or an "
@@ -48,8 +49,9 @@ local function with_common(rows)
   return all
 end
 
---- The function in a call RandomSearch { build, max_trials = 3 }, which comes as a list.
-local function first_of(hypermodel)
+--- Returns `hypermodel`. In a call such as RandomSearch { build, max_trials = 3 } it is the list {
+--- build }; then its only item is returned.
+local function hypermodel_of(hypermodel)
   if type(hypermodel) ~= "table" or rawget(hypermodel, 1) == nil then return hypermodel end
   if #hypermodel > 1 then
     shell.fail("expected a function and options by name, got ", #hypermodel,
@@ -58,14 +60,15 @@ local function first_of(hypermodel)
   return hypermodel[1]
 end
 
---- A class of tuners: `oracle` is the name of what chooses, `rows` are options of the class, of
---- which those in `passed` are the oracle's.
+--- Defines a class of tuners. `oracle` is the class of the oracle, which chooses the
+--- hyperparameters. `rows` are options of the class; the options named in `passed` are also options
+--- of the oracle.
 local function class(name, doc, oracle, rows, passed)
   local options = with_common(rows)
   tuners[name] = shell.define(name .. " -> a tuner", doc, options, function(...)
     local given, config = {}, {}
     for i, row in ipairs(options) do given[row.name] = (select(i, ...)) end
-    given.hypermodel = first_of(given.hypermodel)
+    given.hypermodel = hypermodel_of(given.hypermodel)
     for _, key in ipairs(passed) do config[key] = given[key] end
     given.oracle = { class_name = oracle, config = config }
     return tuner.new(name, given)

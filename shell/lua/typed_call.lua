@@ -6,7 +6,7 @@ local words = shell.library "show".words
 local opening = { ["("] = true, ["["] = true, ["{"] = true }
 local closing = { [")"] = true, ["]"] = true, ["}"] = true }
 
--- The text with the contents of closed strings replaced, because brackets in strings do not count.
+-- Replaces the contents of closed strings in the text, because brackets in strings do not count.
 local function without_strings(text)
   return (text:gsub("([\"'])(.-)%1", function(quote, inside)
     return quote .. ("_"):rep(#inside) .. quote

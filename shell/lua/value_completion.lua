@@ -19,7 +19,7 @@ local function add_names_of_kind(found, kind)
   end
 end
 
--- Calls visit(model) for each model in a variable.
+-- Calls visit(model) for each variable that holds a model.
 local function each_model(visit)
   local function visit_value(value)
     local what = type(value) == "userdata" and cr.describe(value)
@@ -29,7 +29,7 @@ local function each_model(visit)
   for _, value in next, _G do visit_value(value) end
 end
 
--- Adds the names of the logs of the models in variables, which callbacks can monitor.
+-- Adds the names of the logs of all models in variables; callbacks can monitor these logs.
 local function add_logs(found)
   each_model(function(model)
     for _, name in ipairs(model.metrics_names) do

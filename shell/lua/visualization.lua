@@ -86,7 +86,7 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
     return result
   end)
 
---- The colors of classes, as in Keras.
+--- The colors of `count` classes, the same as in Keras.
 local function palette(count)
   local colors = {}
   for i = 0, count - 1 do

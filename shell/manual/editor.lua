@@ -8,7 +8,7 @@ local function path_of(class)
   return ("cr.%s.%s"):format(plurals[class.kind] or class.kind .. "s", class.name)
 end
 
---- The LuaLS name of a type of objects.
+--- The LuaLS name of a type of objects: "crescent.gradient_tape" for "gradient tape".
 local function type_name(name) return "crescent." .. name:gsub(" ", "_") end
 
 local known = {
@@ -44,7 +44,8 @@ local function identifier(name) return reserved[name] and name .. "_" or name en
 
 local function comment(text) return "--- " .. text:gsub("\n", "\n--- ") end
 
---- The definition of a function at a path. Its name may be a keyword of Lua: cr.ops["repeat"].
+--- The code that defines a function at a path, with an empty body. A name that is a keyword of Lua
+--- is quoted: cr.ops["repeat"].
 local function definition(path, names)
   local parent, mark, last = path:match "^(.*)([%.:])([^%.:]*)$"
   if not reserved[last] then
@@ -54,8 +55,8 @@ local function definition(path, names)
   return ("%s[%q] = function(%s) end"):format(parent, last, table.concat(names, ", "))
 end
 
---- The declaration of a function in the syntax of LuaLS; for a method `self` is implied by the
---- colon.
+--- The declaration of a function in the syntax of LuaLS. In a method's declaration the colon
+--- implies `self`.
 local function declaration(path, row, parameters, result)
   local lines, names = { comment(row.doc) }, {}
   for _, parameter in ipairs(parameters) do
@@ -81,8 +82,8 @@ local function options_type(class)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- The constructors of a class: one takes the required options and a table of the others, one takes
---- a table of all options.
+--- The declarations of a class's constructors: one takes the required options and a table of the
+--- others, one takes a table of all options.
 local function constructor(class)
   local options = type_name("options." .. path_of(class))
   local result = known["the " .. class.kind] or "any"
@@ -117,7 +118,8 @@ local function add_objects(lines)
   end
 end
 
---- Adds the tables that contain the given names; each table is added before its members.
+--- Adds declarations of the tables that contain the given names to `lines`; each table comes before
+--- its members.
 local function add_tables(lines)
   local made = {}
   local function make(path)

@@ -4,7 +4,7 @@ local _, host = ...
 local html, reference = host.part "html", host.part "reference"
 local guide = {}
 
---- The first heading of a chapter, and its first paragraph without Markdown marks.
+--- The first heading of a chapter, and its first paragraph without the marks of Markdown.
 local function heading_of(text)
   return assert(text:match "^# ([^\n]+)", "a chapter has no title")
 end

@@ -127,7 +127,7 @@ local frame = [[
 </html>
 ]]
 
---- A whole page: the frame in which each @NAME@ is replaced by the value of that name.
+--- A whole HTML page: the frame, in which each @NAME@ is replaced by the value of that name.
 function html.page(values)
   return (frame:gsub("@(%u+)@", function(name) return values[name:lower()] end))
 end

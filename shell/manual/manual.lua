@@ -24,7 +24,7 @@ local function write(name, text)
   assert(file:close())
 end
 
---- The pages in their order; each has a section, title, file and content.
+--- All pages of the manual in their order; each page has a section, title, file and content.
 local function all_pages()
   local pages = guide.pages()
   for _, page in ipairs(reference.pages()) do pages[#pages + 1] = page end

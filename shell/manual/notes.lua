@@ -6,7 +6,7 @@ local html = host.part "html"
 local notes = {}
 
 local headings = { paper = "Paper", keras = "Where it differs from Keras" }
-local rows = {} -- lists of notes by the full name of the class or function
+local rows = {} -- the notes, as a list for each full name of a class or function
 
 local function with_links(text)
   return (html.escaped(text):gsub("arXiv:(%d+%.%d+)", '<a href="https://arxiv.org/abs/%1">%0</a>'))

@@ -6,7 +6,8 @@ local pictures = {}
 
 local x = cr.ops.linspace(-6, 6, 121)
 
---- Whether each element of the result depends only on the element at the same position.
+--- Whether f is elementwise: each element of its result depends only on the element at the same
+--- position.
 local function is_elementwise(f)
   local good, same = pcall(function()
     local some = x:slice(31, 91)

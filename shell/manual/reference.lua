@@ -8,7 +8,8 @@ local reference = {}
 
 -- ---- the pages of names
 
--- Names of the tables of kinds whose plural is not made with an s.
+-- The plurals of kinds that are not made with an s; they are the names of the tables of these
+-- kinds.
 local plurals = { loss = "losses", dataset = "data" }
 local function plural_of(kind) return plurals[kind] or kind .. "s" end
 local function path_of(class) return ("cr.%s.%s"):format(plural_of(class.kind), class.name) end
@@ -19,7 +20,8 @@ local function type_file(name) return file_of("type." .. name) end
 local function parent_of(path) return path:match "^(.*)%.[^%.]*$" end
 local function last_of(path) return path:match "[^%.]*$" end
 
---- Members of bases of classes, such as cr.Layer.build, are documented as methods of their objects.
+--- The names of the methods of objects. Members of base classes, such as cr.Layer.build, are
+--- documented as methods of objects.
 local members = {}
 for _, type in ipairs(listing.types) do
   for _, method in ipairs(type.methods) do members[method.name] = true end
@@ -113,8 +115,7 @@ local function named(row)
   return ("%s = %s"):format(name, literal(row.default))
 end
 
---- Joins the words by commas between `first` and `last`; begins a new line where one would be too
---- long.
+--- Joins `first`, the words separated by commas, and `last`; breaks lines that would be too long.
 local function wrapped(first, words, last)
   local lines, line = {}, first
   for i, word in ipairs(words) do
@@ -166,23 +167,23 @@ end
 
 local function signature_of(class, own) return call_text(path_of(class), own) end
 
---- The message of the error that constructing the class with this config raises, if the message is
---- about the option `name`; else nil.
+--- Constructs the class with this config. Returns the error message if it is about the option
+--- `name`; else nil.
 local function message_of(class, config, name)
   local good, message = pcall(cr[plural_of(class.kind)][class.name], config)
   message = not good and tostring(message):match "[^\n]+"
   return message and message:find("'" .. name .. "'", 1, true) and message
 end
 
---- A value that the option does not accept, for showing the error.
+--- A value that the option does not accept, for an example of the error.
 local function refused(option)
   if option.min then return option.min - 1 end
   if option.max then return option.max + 1 end
   return option.choices and "something"
 end
 
---- The section with the example of a mistake, and the messages about options that are missing or
---- outside of their limits.
+--- The section of a class's page with the example of a mistake, and with the messages about options
+--- that are missing or outside of their limits.
 local function error_section(class, own)
   local lines, session = {}, errors_of(class)
   local function add(message)
@@ -348,10 +349,12 @@ local function class_lists(kind)
   return text, count
 end
 
---- Whether a table gets an entry in the menu: cr.ops does, cr.ops.image and cr.Layer do not.
+--- Whether the table at `path` gets an entry in the menu: cr.ops does, cr.ops.image and cr.Layer do
+--- not.
 local function is_main(path) return not path:find "%..+%." and not path:find "%.%u" end
 
---- The paths of the tables in this table.
+--- The HTML for the list of the tables in the table at `path` that have no entry in the menu;
+--- `order` has the paths of all tables.
 local function tables_of(path, order)
   local rows = {}
   for _, other in ipairs(order) do
@@ -393,7 +396,7 @@ local function table_pages(pages)
     namespaces[row.path] = row
     if not tables[row.path] then order[#order + 1], tables[row.path] = row.path, {} end
   end
-  for _, path in ipairs(order) do -- adds tables that contain nothing but other tables
+  for _, path in ipairs(order) do -- add the tables that contain nothing but other tables
     local parent = parent_of(path)
     if parent and not tables[parent] then order[#order + 1], tables[parent] = parent, {} end
   end

@@ -1,10 +1,11 @@
-// The search: names.js has rows of a name, its page and what it is; nothing is asked of a server.
+// The search of the manual, which needs no server: names.js has rows of a name, its page and a
+// description.
 (() => {
   const box = document.getElementById("search"), found = document.getElementById("found");
   const most = 30;
   let chosen = -1;
 
-  // How well a row answers a lower-case word; 0 where it does not.
+  // The score by which a row matches a lower-case word; 0 if it does not match.
   function fit([name, , text], word) {
     const full = name.toLowerCase(), last = full.slice(full.lastIndexOf(".") + 1);
     if (last === word || full === word) return 100 - full.length / 100;
@@ -14,7 +15,7 @@
     return 0;
   }
 
-  // The rows that have all the words, the best first.
+  // The rows that match all the words, the best first.
   function matches(words) {
     const rows = [];
     for (const row of names) {
@@ -79,7 +80,7 @@
     if (!event.target.closest(".search")) found.hidden = true;
   });
 
-  // Where there is room, the pages stay in view.
+  // In a wide window the list of pages stays open.
   const menu = document.querySelector("nav details");
   const wide = matchMedia("(min-width: 56.01rem)");
   const open = () => { menu.open = wide.matches; };

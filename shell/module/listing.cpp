@@ -17,7 +17,7 @@
 namespace crescent::lua {
 namespace {
 
-const char module_key = 0;  // key in the registry: the table of the module
+const char module_key = 0;  // the key in the Lua registry of the module's table
 
 /// The rows of the listing, sorted by name.
 using Rows = std::map<std::string, Dict>;
@@ -39,7 +39,7 @@ class ListingBuilder {
  public:
   explicit ListingBuilder(lua_State* L) : L_(L) {}
 
-  /// Visits the table on top of the stack and pops it.
+  /// Collects the members of the table on top of the stack, which has this path; pops the table.
   void table(const std::string& path) {
     reserve(L_, 8);
     const int index = lua_gettop(L_);
@@ -76,7 +76,7 @@ class ListingBuilder {
     if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
   }
 
-  /// Visits the value on top of the stack and pops it.
+  /// Collects the value on top of the stack, which has this path; pops the value.
   void member(const std::string& path) {
     const int index = lua_gettop(L_);
     if (const Value described = describe_function(L_, index); !described.is_null())

@@ -66,8 +66,8 @@ void fill_object_types() {
   add_dataset_type(types, object);
 }
 
-/// Initializes the data that all Lua states share. It must be complete before worker states are
-/// opened, since their threads read it.
+/// Initializes the data that all Lua states share. It must be complete before Lua states of worker
+/// threads are opened, since these threads read it.
 void begin_process() {
   fill_object_types();
   run_lua_plugins();
@@ -84,7 +84,7 @@ void create_types(lua_State* L) {
   class_type().create(L, handle_key<ClassPtr>(), close_handle<ClassPtr>);
 }
 
-/// Adds cr.Sequential and other callable classes of models.
+/// Adds cr.Sequential and the other callable classes of models.
 void set_models(lua_State* L) {
   static const CallablePtr sequential = raw(
       "Sequential -> a model",
@@ -141,7 +141,7 @@ void set_format_class(lua_State* L) {
   lua_pop(L, 1);
 }
 
-/// Adds the utilities for data; as in Keras, those for images are in two tables.
+/// Adds the utilities for data. As in Keras, those for images are in two tables.
 void set_data_utilities(lua_State* L) {
   static const std::vector<CallablePtr> functions = image_functions(),
                                         datasets = dataset_utilities();
@@ -159,7 +159,8 @@ int open(lua_State* L) {
   static const CallablePtr clear = bound(
       "clear_session",
       [] {
-        StateLock::instance().await_batch_end();  // a step in the background uses the memory
+        // a step that computes in the background uses the memory
+        StateLock::instance().await_batch_end();
         clear_session();
       },
       {}, "Restarts the numbering of layer names and frees compiled programs and unused memory.");

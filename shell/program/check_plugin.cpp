@@ -37,8 +37,8 @@ Dict options_in(const std::string& text) {
   return options.as_dict();
 }
 
-/// Runs the checks in a child process, so that a crash ends only the child; it then prints a line
-/// about the crash.
+/// Runs the checks in a child process: a crash ends only the child, and this process then prints a
+/// line about the crash.
 int check_classes(const std::string& plugin, const Dict& options) {
   Process process = Process::copy([&] {
     report_crashes();
@@ -87,7 +87,8 @@ int judge_device(const std::string& device, const PluginRecord& plugin) {
   return status;
 }
 
-/// The record of a plugin: from the index of plugins or, if it is not there, from loading it.
+/// The record of a plugin from the index of plugins. A plugin that is not in the index is loaded
+/// for it.
 PluginRecord record_of(const std::string& plugin) {
   for (const PluginRecord& record : list_plugins())
     if (record.name == plugin || record.path == plugin) return record;

@@ -12,7 +12,8 @@ namespace crescent::program {
 /// A command: crescent NAME ARGUMENTS.
 struct Command {
   const char *name, *arguments, *doc;
-  int (*run)(const std::vector<std::string>& arguments);  ///< returns the exit status
+  int (*run)(const std::vector<std::string>& arguments);  ///< runs the command; returns the exit
+                                                          ///< status
 };
 
 std::span<const Command> commands();
@@ -21,7 +22,7 @@ const Command* find_command(std::string_view name);
 /// The usage of a command: "crescent verify A B".
 std::string usage_of(const Command& command);
 
-/// An error in the arguments of the program, after which it ends with status 2.
+/// An error in the arguments of the program. The program prints its message and ends with status 2.
 struct UsageError : Error {
   using Error::Error;
 };

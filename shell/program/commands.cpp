@@ -34,8 +34,8 @@ void print_dict(const Dict& dict, const std::string& indent) {
   }
 }
 
-/// Runs `work` in a child process and returns its text; a library that crashes then ends only the
-/// child.
+/// Runs `work` in a child process and returns its text or the message of its error. After an error
+/// or a crash, which ends only the child, `survived` is false.
 std::string in_child(const std::function<std::string()>& work, bool& survived) {
   const Descriptor answer = memory_file("crescent-plugins");
   std::fflush(stdout);

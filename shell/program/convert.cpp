@@ -21,7 +21,8 @@ class TemporaryTarget {
       : target_(target.string()),
         folder_(target.parent_path() / concat(".convert-", getpid())),
         path_((folder_ / target.filename()).string()) {
-    std::error_code ignored;  // ignored: the writer reports that the parent folder does not exist
+    // ignored, because the writer reports that the parent folder does not exist
+    std::error_code ignored;
     fs::create_directory(folder_, ignored);
   }
   ~TemporaryTarget() {
@@ -60,8 +61,8 @@ class Warnings {
   }
 };
 
-/// Parts of those warnings that say that content of the file was not converted; other warnings say
-/// what the file does not contain.
+/// If a warning contains one of these texts, some content of the file was not converted. Other
+/// warnings say what the file does not contain.
 constexpr const char* kLost[] = {
     "Error in loading the saved optimizer state",
     "the model was not compiled: ", "is code, which files do not hold"};
@@ -88,8 +89,8 @@ bool holds_models(const std::string& path) {
          !path.ends_with(".weights.h5");
 }
 
-/// Whether Crescent can write files of this format but cannot read them, because they are meant for
-/// other programs.
+/// Whether Crescent can write files of this format but cannot read them, because the files are
+/// meant for other programs.
 bool is_written_only(const std::string& path) {
   return format_to_write(path, "")->info()->schema.traits.find("written_only") != nullptr;
 }
@@ -165,8 +166,8 @@ Save convert_arrays(const std::string& from, const Dict& told, const std::string
   return save;
 }
 
-/// The reason why a file that contains `kind` (arrays or weights) instead of a model cannot be
-/// converted to the file `to`.
+/// The message that a file that contains `kind` (arrays or weights) instead of a model cannot be
+/// converted to the file `to`, with the reason.
 std::string conversion_error(const std::string& kind, const std::string& to,
                              const FileArguments& given) {
   constexpr const char* kInScript = ": load them into the model in a script and save that";

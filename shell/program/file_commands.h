@@ -41,7 +41,7 @@ void print(const std::string& text, FILE* to = stdout);
 /// Prints a line of JSON for other programs.
 void print_json(const Value& value);
 
-/// The arguments of these commands: paths, flags, and options with a value.
+/// The arguments of the commands for files: paths, flags, and options with a value.
 struct FileArguments {
   std::vector<std::string> paths;
   Dict options;

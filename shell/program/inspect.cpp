@@ -84,7 +84,7 @@ Value columns_of(Format& format, const std::string& path) {
   return Dict{{"kind", "table"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
 }
 
-/// The summary of a file, made as the abilities of its format allow; null for formats that are only
+/// The summary of a file, made by the abilities that its format has; null for formats that are only
 /// written.
 Value summary_of(Format& format, const std::string& path) {
   const auto& schema = format.info()->schema;
@@ -106,7 +106,7 @@ std::string array_text(const Dict& array) {
   return array.at("dtype").as_string() + " " + shape_text(array.at("shape"));
 }
 
-/// The name, class, number of parameters and weights of a layer.
+/// The cells of a line about a layer: name, class, number of parameters, and weights.
 using TableRow = std::vector<std::string>;
 
 void add_layers(std::vector<TableRow>& rows, const Value& layers, const std::string& indent) {

@@ -50,7 +50,7 @@ int count_options(int argc, char** argv) {
 struct Invocation {
   int argc;
   char** argv;
-  int script;                       ///< index of the script, or argc
+  int script;                       ///< the index of the script's name; argc if there is no script
   std::vector<po::option> options;  ///< the options in the order in which they were given
   bool has(const char* name) const {
     for (const po::option& option : options)
@@ -137,8 +137,8 @@ int run_lua(const Invocation& call) {
   });
 }
 
-/// Makes the device and the communicator that environment variables name or a launcher requires,
-/// and checks CRESCENT_TRACEBACK, so that a wrong value is reported when the program starts.
+/// Makes the device and the communicator that environment variables or a launcher select, and
+/// checks CRESCENT_TRACEBACK, so that wrong values are reported when the program starts.
 void check_environment() {
   const char* traceback = std::getenv("CRESCENT_TRACEBACK");
   if (traceback && *traceback && std::strcmp(traceback, "full") != 0)
@@ -185,7 +185,7 @@ bool load_for_command(const std::vector<std::string>& plugins) {
                      [&](const std::string& name) { return load_plugin_in(L, name); });
 }
 
-/// The plugins that options before the command's name give.
+/// The plugins that are named by options before the command.
 std::vector<std::string> plugins_of(const Invocation& call) {
   std::vector<std::string> plugins;
   for (const po::option& option : call.options)
@@ -244,8 +244,8 @@ int report_exception(int status) {
   return status;
 }
 
-/// Ends the process with an error if standard output could not be written. It is called at exit,
-/// since scripts may end the process anywhere.
+/// Ends the process with an error if standard output could not be written. It is registered to run
+/// at exit, since scripts may end the process anywhere.
 void check_output() {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
   std::fprintf(stderr, "crescent: cannot write to standard output: %s\n", std::strerror(errno));

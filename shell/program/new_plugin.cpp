@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An example project: the kind that the user names, the name in its files, and the kind of its
-/// class.
+/// An example project: the kind of plugin that the user names, the names of its file and its class,
+/// and the kind of the class in the registry.
 struct Example {
   const char *kind, *file, *class_name, *class_kind;
 };
@@ -74,7 +74,8 @@ Arguments read_arguments(const std::vector<std::string>& arguments) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Replaces a word where it begins a word of the text and, unless `more` is true, also ends it.
+/// Replaces a word in the text where it begins a word. If `more` is false, it must be the whole
+/// word.
 void replace_word(std::string& text, const std::string& word, const std::string& by, bool more) {
   for (size_t at = 0; (at = text.find(word, at)) != text.npos;) {
     const size_t end = at + word.size();

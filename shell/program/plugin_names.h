@@ -4,8 +4,8 @@
 
 namespace crescent::program {
 
-/// For "acme.two_steps": file two_steps, class TwoSteps, target acme_two_steps, prefix acme. A name
-/// without a '.' is also the prefix.
+/// The names in a new plugin. For the plugin "acme.two_steps": file two_steps, class TwoSteps,
+/// target acme_two_steps, prefix acme. If the name has no '.', the prefix is the name.
 struct PluginNames {
   std::string name, file, class_name, target, prefix;
 };

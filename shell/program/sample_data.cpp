@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kRows = 8;
 
-/// The number of rows of the Embedding layer that reads this input; 0 if none does.
+/// The number of rows of the Embedding layer that reads this input; 0 if no such layer does.
 int64_t vocabulary_of(const Model& model, const Symbol& input) {
   for (const LayerPtr& layer : model.layers()) {
     const Dict config = layer->get_config();
@@ -23,7 +23,8 @@ int64_t vocabulary_of(const Model& model, const Symbol& input) {
   return 0;
 }
 
-/// Pseudo-random numbers of the input's dtype; unknown dimensions become 7.
+/// Pseudo-random numbers of this dtype: integers from 0 to below - 1, or numbers from -1 to 1 if
+/// `below` is 0. An unknown batch size becomes kRows, other unknown dimensions become 7.
 Tensor numbers_for(const Shape& shape, DType dtype, int64_t below) {
   std::vector<int64_t> dims(shape.begin(), shape.end());
   for (size_t i = 0; i < dims.size(); ++i)
@@ -62,7 +63,7 @@ Tensors targets_for(Model& model, const Tensors& x) {
   const Tensors outputs = model.predict(x);
   const size_t choices = size_t{1} << std::min<size_t>(outputs.size(), 6);
   Tensors targets(outputs.size());
-  // One bit per output chooses its kind of target.
+  // The bits of `choice` choose the kind of target for each output.
   for (size_t choice = 0; choice < choices; ++choice) {
     for (size_t i = 0; i < outputs.size(); ++i)
       targets[i] = target_for(outputs[i], choice >> std::min<size_t>(i, 5) & 1);
@@ -70,7 +71,8 @@ Tensors targets_for(Model& model, const Tensors& x) {
       model.test_on_batch(x, targets);
       break;
     } catch (const Error&) {
-      // This choice does not work; if none works, the first training step reports the error.
+      // The losses do not accept these targets. If they accept none, the first training step
+      // reports the error.
     }
   }
   return targets;

@@ -6,7 +6,7 @@ namespace crescent::program {
 
 /// A few samples for the inputs of a graph; an input that an Embedding reads gets indices.
 Tensors inputs_for(const Model& graph);
-/// Targets that the losses accept: numbers in the shape of an output, or class numbers.
+/// Targets that the model's losses accept: for each output numbers of its shape, or class numbers.
 Tensors targets_for(Model& model, const Tensors& x);
 
 }  // namespace crescent::program

@@ -6,8 +6,8 @@
 namespace crescent::program {
 namespace {
 
-/// Reads arrays from a file: those with the names of the model's inputs or outputs or, if the model
-/// has only one, the array named `single`.
+/// Reads arrays from a file: the array named `single` if there is only one name, else the arrays
+/// with these names (of the model's inputs or outputs).
 Tensors arrays_in(const std::string& file, const std::vector<std::string>& names,
                   const char* single) {
   if (names.size() == 1) return {open_array(file, single).clone()};

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kRelative = 1e-5, kAbsolute = 1e-6, kTrained = 1e-4;
 
-/// The largest difference, and whether all differences are within the tolerance.
+/// The comparison of two tensors: the largest difference, and whether all differences are within
+/// the tolerance.
 struct Difference {
   double largest = 0;
   bool small = true;
@@ -43,7 +44,7 @@ class Comparison {
       first_ = concat(what, " ", a ? to_text(a.shape()) : "(none)", " and ",
                       b ? to_text(b.shape()) : "(none)", ", off by ", found.largest);
   }
-  /// Prints a line with the result of the comparison; returns false if a pair differs.
+  /// Prints a line with the result of the comparison; returns whether all pairs are the same.
   bool report(const std::string& title) const {
     print(concat(title, ": ",
                  first_.empty() ? concat("same (", count_, " arrays, off by ", largest_, ")")
@@ -62,7 +63,7 @@ class Comparison {
   std::string first_;
 };
 
-/// The layers of two models as pairs; fails if their numbers or classes differ.
+/// The corresponding layers of two models as pairs; fails if their numbers or classes differ.
 std::vector<std::pair<LayerPtr, LayerPtr>> pairs_of(Model& a, Model& b) {
   const std::vector<LayerPtr> x = a.layers(), y = b.layers();
   for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)

@@ -11,7 +11,7 @@ namespace crescent::zip {
 namespace {
 
 constexpr uint64_t kMaxMembers = 65536, kLongestDirectory = uint64_t{64} << 20;
-// The limit of the compression ratio for members of more than kSmall bytes: trained weights hardly
+// The largest compression ratio of members of more than kSmall bytes. Trained weights hardly
 // compress, so a larger ratio indicates an attack ("zip bomb").
 constexpr uint64_t kMaxExpansion = 100, kSmall = uint64_t{64} << 20;
 constexpr size_t kPiece = size_t{1} << 18;
@@ -24,8 +24,8 @@ constexpr size_t kPiece = size_t{1} << 18;
 
 std::string quoted(const Member& member) { return "'" + member.name + "'"; }
 
-/// The 64-bit numbers in the zip64 extra field of an entry; take() must be called in the order in
-/// which they are stored.
+/// The 64-bit numbers in the zip64 extra field of an entry. take() must be called for them in the
+/// order in which they are stored.
 class Zip64 {
  public:
   explicit Zip64(std::string_view extra) {
@@ -107,8 +107,8 @@ Archive::Directory Archive::find_directory() const {
   refuse_damaged("it has no directory at its end");
 }
 
-/// Reads an entry of the directory. The field `start` of the result is the offset of the local
-/// header, until find_start() replaces it by the offset of the data.
+/// Reads an entry of the directory. In the result, `start` is the offset of the local header;
+/// find_start() later replaces it by the offset of the data.
 Member Archive::member_at(std::string_view& left) const {
   Fields fields{left};
   Member member;
@@ -117,7 +117,7 @@ Member Archive::member_at(std::string_view& left) const {
   fields.number<uint16_t>();
   member.flags = fields.number<uint16_t>();
   member.method = fields.number<uint16_t>();
-  fields.number<uint32_t>();  // time and date
+  fields.number<uint32_t>();  // skips the time and the date
   member.checksum = fields.number<uint32_t>();
   const auto stored = fields.number<uint32_t>(), size = fields.number<uint32_t>();
   const auto name = fields.number<uint16_t>(), extra = fields.number<uint16_t>(),
@@ -172,7 +172,7 @@ const Member* Archive::find(std::string_view name) const {
     found = &member;
   }
   if (!found) return nullptr;
-  // the flags of encrypted members and of patches, which cannot be read
+  // The flags of encrypted members and of patches, neither of which can be read.
   constexpr uint16_t kCannot = 1 | 1 << 5 | 1 << 6 | 1 << 13;
   if (found->flags & kCannot) refuse(quoted(*found) + " is encrypted");
   if (found->is_link) refuse(quoted(*found) + " is a link, which is never followed");

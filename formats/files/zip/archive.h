@@ -27,7 +27,8 @@ struct CRESCENT_FILES_API ArchiveError : std::runtime_error {
 struct Member {
   std::string name;
   uint64_t start = 0;   ///< the offset of the member's bytes in the archive
-  uint64_t stored = 0;  ///< the number of bytes in the archive, perhaps compressed
+  uint64_t stored = 0;  ///< the number of bytes that the member takes in the archive, perhaps
+                        ///< compressed
   uint64_t size = 0;    ///< the number of bytes after decompression
   uint32_t checksum = 0;
   uint16_t method = 0, flags = 0;
@@ -38,20 +39,20 @@ struct Member {
 
 class CRESCENT_FILES_API Archive {
  public:
-  /// Fills `target` with the bytes of the archive from `offset` on; it is called only for bytes
-  /// that exist.
+  /// A function that fills `target` with the bytes of the archive from `offset` on; it is called
+  /// only for bytes that exist.
   using Read = std::function<void(uint64_t offset, std::span<std::byte> target)>;
 
   /// Reads the directory of an archive with this size in bytes.
   Archive(uint64_t size, Read read);
 
   const std::vector<Member>& members() const { return members_; }
-  /// The member of this name; null without one. Throws ArchiveError for a member that cannot be
-  /// read: encrypted, a link, compressed by an unknown method, or larger than its compressed bytes
-  /// can yield.
+  /// The member of this name; null if there is none. Throws ArchiveError for a member that cannot
+  /// be read: encrypted, a link, compressed by an unknown method, or with a size that its
+  /// compressed bytes cannot expand to.
   const Member* find(std::string_view name) const;
-  /// Decompresses a member to `target`, which has its size. Throws ArchiveError if the checksum
-  /// differs.
+  /// Decompresses a member to `target`, which must have the size of the member. Throws ArchiveError
+  /// if the checksum differs.
   void unpack(const Member& member, std::span<std::byte> target) const;
   std::string text(const Member& member) const;
   /// Throws ArchiveError if the bytes of a stored member do not match its checksum.

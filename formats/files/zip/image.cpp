@@ -14,14 +14,15 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint16_t kVersion = 20, kVersion64 = 45, kUnix = 3, kUtf8 = 1 << 11;
-// always 1980-01-01, so that equal contents give equal files
+// the time of all members, always 1980-01-01, so that equal contents give equal files
 constexpr uint32_t kTime = 0x21u << 16;
 constexpr uint32_t kMode = 0600u << 16;
 
-// Members of at least kLarge bytes begin at a page of the archive, so that arrays in them that are
-// aligned to a page of the member are also aligned in the archive.
+// Members of at least kLarge bytes begin at a page of the archive. Arrays in them that are aligned
+// to a page of the member are then also aligned in the archive.
 constexpr uint64_t kPage = 4096, kLarge = 64 << 10;
-constexpr uint16_t kPadding = 0xd935;  // the id of the extra field that zipalign uses
+// the id of the extra field for padding, the same as that of zipalign
+constexpr uint16_t kPadding = 0xd935;
 
 uint64_t size_of(const File& file) {
   uint64_t size = 0;
@@ -70,7 +71,7 @@ std::string zip64_extra(const std::vector<uint64_t>& numbers) {
   return extra.bytes;
 }
 
-/// An extra field whose length moves `end`, the offset where the member would begin, to the start
+/// An extra field whose length moves the beginning of the member from the offset `end` to the start
 /// of the next page.
 std::string padding(uint64_t end) {
   constexpr uint64_t kHead = 4;
@@ -113,7 +114,7 @@ void Image::add(const File& file) {
   Record entry;
   entry.add(kEntrySignature).add(static_cast<uint16_t>(kUnix << 8 | kVersion));
   add_common(entry, file.name, checksum, size);
-  // the last number is the length of the comment
+  // The last 0 is the length of the comment.
   entry.add(length_of(file.name)).add(length_of(extra)).add(uint16_t{0});
   entry.add(uint32_t{0}).add(kMode).add(in_32_bits(start));
   directory_ += entry.bytes + file.name + extra;

@@ -13,15 +13,15 @@ inline constexpr uint32_t kLocalSignature = 0x04034b50, kEntrySignature = 0x0201
                           kLocatorSignature = 0x07064b50;
 inline constexpr uint64_t kLocalLength = 30, kEntryLength = 46, kEndLength = 22, kEnd64Length = 56,
                           kLocatorLength = 20;
-/// The value of a 32-bit or 16-bit field that means that the number is in the zip64 extra field
-/// instead.
+/// The value of a 32-bit or 16-bit field which says that the actual number is in the zip64 extra
+/// field.
 inline constexpr uint32_t kElsewhere = 0xffffffff;
 inline constexpr uint16_t kElsewhere16 = 0xffff;
 inline constexpr uint16_t kZip64Extra = 1;
 inline constexpr uint16_t kStored = 0, kDeflated = 8;
 
-/// Reads numbers from the front of a record. Reading past the end of the record gives zero and sets
-/// `ok` to false.
+/// Reads numbers from the front of a record. Reading past its end returns zero and sets `ok` to
+/// false.
 struct Fields {
   std::string_view left;
   bool ok = true;

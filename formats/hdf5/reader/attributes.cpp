@@ -51,7 +51,7 @@ AttributeValue value_of(const OpenAttribute& attribute) {
     return texts.empty() ? "" : texts.front();
   }
   if (list && (attribute.is(H5T_STRING) || attribute.count == 0))
-    // h5py writes an empty list of texts as an array of float64, so this type is accepted
+    // An array of float64 is accepted for a list of texts, because h5py writes an empty list so.
     return attribute.texts();
   if (!list && attribute.is(H5T_INTEGER)) return attribute.integer();
   if (!list && attribute.is(H5T_FLOAT)) return attribute.real();

@@ -12,7 +12,7 @@
 
 namespace crescent::hdf5 {
 
-/// The limit of attributes of an object, which callers check.
+/// The largest number of attributes of an object; callers check this limit.
 inline constexpr hsize_t kMaxAttributes = 4096;
 
 bool has_attribute(hid_t object, const std::string& name);
@@ -31,7 +31,8 @@ struct OpenAttribute {
   uint64_t count;
 };
 
-/// The value of an attribute, also of a list that Keras split into pieces; nullopt without one.
+/// The value of an attribute, or the list that Keras split into the attributes name0, name1, ...;
+/// nullopt if there is none.
 std::optional<AttributeValue> value_if_any(hid_t object, const std::string& name);
 
 }  // namespace crescent::hdf5

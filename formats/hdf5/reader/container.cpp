@@ -12,7 +12,7 @@ bool is_archive(std::span<const std::byte> file) {
   return file.size() >= sizeof kStart && std::memcmp(file.data(), kStart, sizeof kStart) == 0;
 }
 
-/// Calls `f`; an ArchiveError becomes a RefusedError.
+/// Returns the result of `work`; rethrows an ArchiveError as a RefusedError.
 template <class F>
 auto rethrow_refused(const F& work) {
   try {

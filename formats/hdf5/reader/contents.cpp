@@ -18,7 +18,7 @@ constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 
 // ---- opening
 
-/// HDF5's driver for files in memory would copy the file; these callbacks make it use the mapped
+/// HDF5's driver for files in memory would copy the file. These callbacks make it use the mapped
 /// file itself.
 void* keep_image(size_t, H5FD_file_image_op_t, void* image) { return image; }
 void* no_copy(void* destination, const void*, size_t, H5FD_file_image_op_t, void*) {
@@ -33,7 +33,8 @@ Handle open_image(std::span<const std::byte> image) {
   H5dont_atexit();
   H5open();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  H5PLset_loading_state(0);  // a file must not make libhdf5 load plugin libraries for its filters
+  // Forbids libhdf5 to load plugin libraries, which a file could otherwise request by its filters.
+  H5PLset_loading_state(0);
   H5Lunregister(H5L_TYPE_EXTERNAL);
   Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   check(H5Pset_fapl_core(access, 1 << 20, false));
@@ -71,8 +72,8 @@ std::vector<std::string> names_in(hid_t group) {
 std::vector<std::string> seals_of(hid_t object) { return OpenAttribute(object, kSeals).texts(); }
 
 /// Compares an attribute of the object at `path` with its seal (seal.h). Fails if the attribute was
-/// added, changed or removed after saving; only Crescent's own attribute may be removed, which
-/// makes the file count as one of Keras.
+/// added, changed or removed after saving. Only Crescent's own attribute may have been removed; the
+/// file then counts as one of Keras.
 void check_seal(const std::vector<std::string>& seals, const std::string& path,
                 const std::string& name, const std::optional<AttributeValue>& value) {
   if (seals.empty() || seals.front() != object_seal(path)) refuse_damage();
@@ -88,7 +89,7 @@ void check_seal(const std::vector<std::string>& seals, const std::string& path,
 
 }  // namespace
 
-/// The type of the elements of a dataset, in the file and in memory.
+/// The type of the elements of a dataset: as an Element, and as the type of libhdf5 in memory.
 struct NumberType {
   Element element;
   Handle memory;
@@ -230,7 +231,8 @@ struct OpenDataset {
 
   std::vector<uint64_t> shape() const { return {dims.begin(), dims.end()}; }
 
-  /// The offset of the values if the file represents them as memory does, else kNoOffset.
+  /// The offset of the values if the file represents them in the same way as memory; else
+  /// kNoOffset.
   uint64_t file_offset(hid_t file) const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose),
            of_file = checked(H5Fget_create_plist(file), H5Pclose);
@@ -267,7 +269,7 @@ Contents::Contents(std::span<const std::byte> image, std::optional<uint64_t> sta
 }
 
 /// Fails unless the file contains exactly the objects that were saved. If only the root has seals,
-/// another program rewrote the file and kept the attributes of the root; the file then counts as
+/// another program rewrote the file and kept the attributes of the root. The file then counts as
 /// one of that program, and nothing is compared.
 void Contents::take_inventory(hid_t root) {
   const auto list = value_if_any(root, kContents);
@@ -366,7 +368,7 @@ void Contents::attribute(const std::string& path, const std::string& name, Packe
   pack(*value, answer);
 }
 
-/// The CRC-32C of the bytes; -1 for a file of another program without one.
+/// The CRC-32C of the dataset's bytes; -1 if the file is of another program and has no checksum.
 int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& path) const {
   if (!has_attribute(dataset.id, kChecksum)) {
     if (written_by_crescent_) refuse_unsealed();

@@ -19,22 +19,23 @@ struct OpenDataset;
 class Contents {
  public:
   /// Opens the HDF5 file with the bytes `image`, which are not copied and must outlive the object.
-  /// `start` is their offset in the file of the parent process; nullopt if they were unpacked.
+  /// `start` is their offset in the file that the parent process opened; nullopt if they were
+  /// decompressed to memory.
   Contents(std::span<const std::byte> image, std::optional<uint64_t> start);
   ~Contents();
 
-  /// Whether Crescent wrote the file and every object has a seal, so no other program has rewritten
-  /// the file.
+  /// Whether Crescent wrote the file and every object has a seal, so that no other program has
+  /// rewritten the file.
   bool sealed() const { return sealed_; }
 
   // The operations of the protocol (wire.h); each appends its result to `answer`.
   void attribute(const std::string& object, const std::string& name, Packer& answer) const;
   void describe(const std::string& dataset, Packer& answer) const;
   void list(const std::string& group, Packer& answer) const;
-  /// Reads a dataset to `target`, which must have exactly its size.
+  /// Reads a dataset to `target`, which must have the size of the dataset.
   void read(const std::string& dataset, std::span<std::byte> target) const;
-  /// Reads the rows [first, first + count) of the first axis. The dataset stays open with a cache
-  /// for chunks that calls share.
+  /// Reads the rows [first, first + count) of the first axis to `target`. The dataset stays open
+  /// between calls, so that they share its cache of chunks.
   void rows(const std::string& dataset, uint64_t first, uint64_t count,
             std::span<std::byte> target);
 

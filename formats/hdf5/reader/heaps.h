@@ -1,4 +1,4 @@
-// A check of the global heaps in which HDF5 stores texts of variable length: libhdf5 1.10 loops
+// Checks the global heaps in which HDF5 stores texts of variable length, because libhdf5 1.10 loops
 // forever in a damaged heap.
 #pragma once
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace crescent::hdf5 {
 
-/// Refuses an image with a heap whose objects do not fill it up to its end. It checks images up to
-/// 16 MiB, which takes little time.
+/// Refuses an image with a heap that its objects do not fill up to the end. Only images of at most
+/// 16 MiB are checked, which takes little time.
 void check_heaps(std::span<const std::byte> image);
 
 }  // namespace crescent::hdf5

@@ -78,8 +78,8 @@ void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& ans
   }
 }
 
-/// Calls `work`, which appends a result to the answer. The answer begins with `head` and a status:
-/// ok, missing or refused.
+/// Calls `work`, which appends its result to the answer. The answer begins with `head` and a
+/// status: ok, missing or refused.
 template <class F>
 Packer outcome(Packer head, const F& work) {
   Packer failed = head;

@@ -20,12 +20,13 @@ struct RefusedError : std::runtime_error {
 };
 
 [[noreturn]] void refuse(const std::string& why);
-/// Throws RefusedError with the message of libhdf5 if the status is an error.
+/// Throws RefusedError with the message of libhdf5 if the status, a result of libhdf5, is an error.
 void check(herr_t status);
 Handle checked(hid_t id, Handle::Close close);
 
 std::vector<hsize_t> dims_of(hid_t space);
-/// The number of elements, checked for overflow, which H5Sget_simple_extent_npoints is not.
+/// The number of elements of an array with these dimensions. Unlike H5Sget_simple_extent_npoints,
+/// fails if the number overflows.
 uint64_t element_count(const std::vector<hsize_t>& dims);
 
 }  // namespace crescent::hdf5

@@ -38,7 +38,7 @@ constexpr uint32_t kAllowed[] = {
     SYS_alarm,
 #endif
 };
-/// System calls that are allowed unless the pages would be executable.
+/// System calls that are allowed unless they would make pages executable.
 constexpr uint32_t kMapping[] = {SYS_mmap, SYS_mprotect};
 
 constexpr uint32_t field(size_t offset) { return static_cast<uint32_t>(offset); }

@@ -1,11 +1,11 @@
-// Takes all rights from this process that it does not need for reading a mapped file, irrevocably.
+// Irrevocably takes all rights from this process that it does not need for reading a mapped file.
 #pragma once
 #include <cstdint>
 
 namespace crescent::hdf5 {
 
-/// Must be called first: the process ends with its parent, has limits of time and memory, writes no
-/// core file, and closes inherited descriptors.
+/// Must be called first. From then on the process ends with its parent, has limits of time and
+/// memory, writes no core file, and has closed the inherited descriptors that it does not need.
 void set_limits(uint64_t file_size, unsigned seconds);
 
 /// Must be called before the first byte of the file is read: from then on system calls that open

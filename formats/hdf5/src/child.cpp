@@ -15,8 +15,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The possible paths of the program crescent-h5read, relative to the folder of this library or of
-/// a test program.
+/// The paths at which the program crescent-h5read may be, relative to the folder of this library or
+/// of a test program.
 constexpr const char* kReaderPaths[] = {"/../crescent-h5read", "/crescent-h5read",
                                         "/../lib/crescent/crescent-h5read"};
 
@@ -46,7 +46,8 @@ constexpr std::chrono::milliseconds kNone{0}, kPollInterval{50};
 /// The time that the reader has to exit after its socket was closed.
 constexpr std::chrono::milliseconds kExitTimeout{200};
 
-/// Starts the reader in its own process group, so Ctrl-C at the terminal reaches this process only.
+/// Starts the reader in a process group of its own, so that Ctrl-C at the terminal reaches only
+/// this process.
 Process spawn(int file, int socket, int memory, uint64_t file_size, unsigned seconds) {
   constexpr int kNowhere = ProcessOptions::kNowhere;
   return Process::program({find_helper(), std::to_string(file_size), std::to_string(seconds)},
@@ -84,7 +85,7 @@ std::optional<Unpacker> Child::receive() {
 }
 
 Child::Deadline Child::deadline() const {
-  // The reader's own time limit of seconds_ expires earlier.
+  // The time limit in the reader itself, seconds_, expires one second earlier.
   return std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);
 }
 
@@ -129,7 +130,7 @@ std::string Child::failure() {
   return late_ ? concat("did not answer within ", seconds_, " seconds") : process_->ending();
 }
 
-/// Closes the socket, upon which the reader exits, and kills it if it does not.
+/// Closes the socket, which makes the reader exit, and kills the reader if it does not.
 void Child::end() {
   socket_.close();
   if (!process_->wait(kExitTimeout)) late_ = true;

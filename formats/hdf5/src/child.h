@@ -14,13 +14,13 @@ namespace crescent::hdf5 {
 class Child {
  public:
   /// Starts crescent-h5read, which reads the descriptor `file` and writes values to the shared
-  /// memory `memory`. Each request may take `seconds`.
+  /// memory `memory`. Each request may take this number of seconds.
   Child(int file, int memory, uint64_t file_size, unsigned seconds);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Sends a request; returns false if the process ended or the user interrupted.
+  /// Sends a request; returns false if the process has ended or the user interrupted it.
   bool send(const Packer& request);
   /// Receives an answer; nullopt if the process crashed, timed out or sent an invalid answer, or if
   /// the user interrupted.
@@ -29,7 +29,7 @@ class Child {
   bool interrupted_by_user() const { return interrupted_; }
   /// Raises the memory limit of the process by this number of bytes.
   void allow_memory(uint64_t bytes);
-  /// Restarts the limit of the process's CPU time for the next request.
+  /// Restarts the limit of the CPU time of the process for the next request.
   void allow_time();
   /// Ends the process if it still runs, and returns the reason why it failed, such as "ended with
   /// SIGSEGV (Segmentation fault)" or "did not answer within 30 seconds".

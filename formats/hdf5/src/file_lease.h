@@ -11,7 +11,7 @@ class FileLease {
  public:
   /// Takes a lease on a descriptor that is open for reading.
   explicit FileLease(int file) : file_(file) {
-    // the signal that tells that another process waits; the default, SIGIO, would end this process
+    // The signal that announces a waiting process. The default, SIGIO, would end this process.
     fcntl(file_, F_SETSIG, SIGURG);
     is_held_ = fcntl(file_, F_SETLEASE, F_RDLCK) == 0;
   }

@@ -20,7 +20,7 @@
 
 namespace crescent::hdf5 {
 
-/// A request to apply an operation to several items; `places` are the names of the items for
+/// A request to apply an operation to several items; `titles` are the names of the items for
 /// messages.
 struct FileReader::Request {
   Operation operation;
@@ -58,13 +58,14 @@ Descriptor open_regular(const std::string& path, uint64_t& size) {
   return file;
 }
 
-/// The time limit of a request in seconds: 30 and one more per 10 MB, for slow disks.
+/// The time limit of a request in seconds: 30, and one more for each 10 MB of the file, for slow
+/// disks.
 unsigned time_limit(uint64_t file_size) {
   return 30 + static_cast<unsigned>(file_size / 10'000'000);
 }
 
-/// Maps memory, which is unmapped when the last pointer to it is destroyed; returns null if mmap
-/// fails.
+/// Maps memory; returns null if mmap fails. The memory is unmapped when the last pointer to it is
+/// destroyed.
 std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int memory = -1) {
   void* start = mmap(nullptr, size, protection, flags, memory, 0);
   if (start == MAP_FAILED) return nullptr;
@@ -81,8 +82,9 @@ bool make_memory(int memory, uint64_t size) {
 
 using Words = uint64_t __attribute__((vector_size(16)));
 
-/// Whether all numbers are finite: NaN and infinity have all bits of the exponent set, so adding
-/// one at its lowest bit carries into the sign bit.
+/// Whether all numbers are finite. In NaN and infinity all bits of the exponent are set, so adding
+/// 1 at the lowest of these bits carries into the sign bit. `exponents` are the bits of the
+/// exponents in a word, `last_bits` the lowest bit of each exponent.
 bool finite(const std::byte* bytes, uint64_t size, uint64_t exponents, uint64_t last_bits) {
   Words carried{}, words{};
   for (; size >= sizeof words; size -= sizeof words, bytes += sizeof words) {
@@ -103,8 +105,8 @@ bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
          finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
 }
 
-/// The time of the last change of the contents in nanoseconds. (The time of the last status change
-/// also changes when the file is renamed.)
+/// The time of the last change of the contents in nanoseconds (mtime). The time of the last status
+/// change (ctime) would not do: it also changes when the file is renamed.
 int64_t time_of_change(int file) {
   struct stat status {};
   fstat(file, &status);
@@ -175,9 +177,9 @@ void FileReader::fail_dead(const std::string& title) {
        title, "); nothing was loaded");
 }
 
-/// Sends a request to the reader process. Returns the answers in the order of the items; nullopt
-/// for an item that does not exist. If `progress` is given, the bytes of each answered item are
-/// added to it.
+/// Sends a request to the reader process. Returns one answer per item, in the order of the items;
+/// nullopt for an item that does not exist. The bytes of each answered item are added to `progress`
+/// unless it is null.
 std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request,
                                                      FileProgress* progress) {
   Packer frame;
@@ -289,8 +291,7 @@ struct FileReader::ChunkCheck {
   bool finite = true;
 };
 
-/// Reads the datasets of a request, which are compressed or need conversion by libhdf5; `total` is
-/// their size in bytes.
+/// Reads datasets that are compressed or that libhdf5 must convert; `total` is their size in bytes.
 std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total,
                                                    FileProgress& progress) {
   if (total == 0) return nullptr;
@@ -314,19 +315,20 @@ bool FileReader::hold() {
   return static_cast<bool>(mapped_);
 }
 
-void FileReader::check_held() const {
+void FileReader::check_unchanged() const {
   check_intact(mapped_);
   if (time_of_change(file_) != changed_) fail("'", path_, "' was changed while it was read");
 }
 
-/// Whether the values can be used in the mapped file. Booleans cannot, as each of their bytes must
-/// first be set to 0 or 1.
+/// Whether the values can be used in the mapped file. Booleans cannot, because each of their bytes
+/// must first be set to 0 or 1.
 bool FileReader::stays_in_file(const DatasetInfo& info) const {
   return mapped_ && info.file_offset && info.element != Element::boolean;
 }
 
-/// Reads a chunk of a dataset unless `bytes` already has its values, and computes its checksum
-/// piece by piece, while each piece is in the processor cache.
+/// Checks a chunk of a dataset piece by piece, while each piece is in the processor cache: computes
+/// its checksum, and whether its values are finite. First reads the chunk to `bytes` unless they
+/// already have its values.
 FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t offset,
                                                uint64_t size, std::byte* bytes) const {
   constexpr uint64_t kPiece = uint64_t{256} << 10;
@@ -372,7 +374,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   FileProgress progress("reading", path_, total_bytes);
   auto packed_block = read_packed(packed, packed_total, progress);
   auto plain_block = plain_total > 0 ? Storage::allocate(plain_total, false) : nullptr;
-  child_.reset();  // ends the reader process, which can then no longer change the shared memory
+  child_.reset();  // ends the reader process, so that it can no longer change the shared memory
 
   std::vector<Array> arrays;
   auto bytes_of = [&](size_t i) -> std::byte* {
@@ -403,7 +405,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
     if (infos[i].checksum && *infos[i].checksum != checksums[i])
       fail("'", path_, "': ", title_of(datasets[i]),
            " is damaged: its checksum differs; nothing was loaded");
-  if (mapped_) check_held();
+  if (mapped_) check_unchanged();
   return arrays;
 }
 

@@ -19,10 +19,11 @@ namespace crescent::hdf5 {
 struct DatasetInfo {
   Element element = Element::float32;
   std::vector<uint64_t> shape;
-  std::optional<uint32_t> checksum;  ///< the CRC-32C of the bytes; nullopt if the file has none
+  std::optional<uint32_t> checksum;  ///< the CRC-32C of the dataset's bytes; nullopt if the file
+                                     ///< has no checksum
   /// the offset in the file, if the values are contiguous and represented as in memory
   std::optional<uint64_t> file_offset;
-  uint64_t rows_a_chunk = 1;  ///< rows of the first axis in a chunk
+  uint64_t rows_a_chunk = 1;  ///< the number of rows (indices of the first axis) in a chunk
 };
 
 class FileReader {
@@ -34,10 +35,10 @@ class FileReader {
   /// The value of an attribute; nullopt if the object or the attribute does not exist.
   std::optional<AttributeValue> attribute(const std::string& object, const std::string& name);
   std::optional<std::string> text(const std::string& object, const std::string& name);
-  /// An attribute that is a list of texts, which may be empty. Keras splits long lists into
-  /// numbered attributes, which are joined here. nullopt if there is no such attribute.
+  /// The value of an attribute that is a list of texts, which may be empty; nullopt if there is no
+  /// such attribute. The numbered attributes into which Keras splits a long list are joined.
   std::optional<std::vector<std::string>> texts(const std::string& object, const std::string& name);
-  /// Reads the same list of texts of several objects with one request.
+  /// Reads the list of texts `name` of each of these objects with a single request.
   std::vector<std::optional<std::vector<std::string>>> texts(
       const std::vector<std::string>& objects, const std::string& name);
 
@@ -50,8 +51,8 @@ class FileReader {
 
   /// The types and shapes of datasets, without reading values; fails for a missing dataset.
   std::vector<DatasetInfo> describe(const std::vector<std::string>& datasets);
-  /// Reads the values of datasets, compares their checksums and returns arrays that share memory.
-  /// `infos` are the results of describe(). It may be called once.
+  /// Reads the values of datasets, compares them with their checksums, and returns arrays that
+  /// share memory. `infos` are the results of describe(). May be called only once.
   std::vector<Array> read(const std::vector<std::string>& datasets,
                           const std::vector<DatasetInfo>& infos);
 
@@ -60,19 +61,19 @@ class FileReader {
   /// this.
   bool hold();
   /// Fails if the file was changed in spite of hold(), or could not be read.
-  void check_held() const;
-  /// Whether read() returns these values in the mapped file.
+  void check_unchanged() const;
+  /// Whether the values that read() returns for this dataset are in the mapped file.
   bool stays_in_file(const DatasetInfo& info) const;
 
   /// Reads the rows [first, first + count) of the first axis; the result is valid until the next
   /// call.
   const std::byte* read_rows(const std::string& dataset, const DatasetInfo& info, uint64_t first,
                              uint64_t count);
-  /// The limit in bytes of read_rows(), unless a row is larger.
+  /// The largest number of bytes that read_rows() may be asked for, unless a single row is larger.
   static constexpr uint64_t kWindow = uint64_t{4} << 20;
 
   const std::string& path() const { return path_; }
-  /// The whole file as a storage, to which tensors refer whose values stay in the file.
+  /// The storage of the whole file. Tensors whose values stay in the file refer to it.
   const std::shared_ptr<Storage>& contents() const { return contents_; }
 
  private:
@@ -95,8 +96,8 @@ class FileReader {
   int file_ = -1;  // the descriptor of the file, which contents_ closes
   std::shared_ptr<Storage> contents_;
   std::optional<FileLease> lease_;
-  int64_t changed_ = 0;  // the time of the last change of the file before hold()
-  Tensor mapped_;        // the bytes of the file after hold()
+  int64_t changed_ = 0;  // the time of the file's last change when hold() was called
+  Tensor mapped_;        // the mapped bytes of the file; null unless hold() has returned true
   std::shared_ptr<std::byte> window_;
 };
 

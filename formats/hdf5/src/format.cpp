@@ -28,8 +28,8 @@ auto unless_refused(const Ask& ask) -> std::optional<decltype(ask())> {
   }
 }
 
-/// Collects the arrays in a group and its subgroups, without texts, links and other types. It
-/// visits at most `left` objects, since a group may contain itself.
+/// Collects the arrays in a group and its subgroups; texts, links and other types are left out.
+/// Visits at most `left` objects, since in a damaged file a group may contain itself.
 void collect_arrays(FileReader& file, const std::string& group, const keras::Names& members,
                     List& arrays, int& left) {
   for (const std::string& member : members) {

@@ -1,4 +1,4 @@
-// The owner of an HDF5 identifier; all identifiers of this library have one.
+// The class that owns an HDF5 identifier; this library holds all its identifiers by this class.
 #pragma once
 #include <hdf5.h>
 
@@ -38,15 +38,15 @@ inline Handle half_type(H5T_order_t order = H5T_ORDER_LE) {
   return type;
 }
 
-/// Two opaque bytes, as h5py writes a NumPy type that HDF5 lacks; an attribute of Keras says that
-/// they are bfloat16.
+/// The type of two opaque bytes, as which h5py writes a NumPy type that HDF5 lacks. An attribute of
+/// Keras then says that the values are bfloat16.
 inline Handle bfloat16_type() {
   Handle type(H5Tcreate(H5T_OPAQUE, 2), H5Tclose);
   H5Tset_tag(type, "");
   return type;
 }
 
-/// Pairs of float32, with the names that h5py gives to the parts of complex numbers.
+/// The type of complex numbers: pairs of float32, with the names that h5py gives to the parts.
 inline Handle complex_type() {
   Handle type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
   H5Tinsert(type, "r", 0, H5T_IEEE_F32LE);
@@ -54,7 +54,7 @@ inline Handle complex_type() {
   return type;
 }
 
-/// The bool of NumPy as h5py writes it.
+/// The type of NumPy's bool as h5py writes it.
 inline Handle bool_type() {
   Handle type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
   for (const auto& [name, value] : {std::pair{"FALSE", int8_t{0}}, {"TRUE", int8_t{1}}})

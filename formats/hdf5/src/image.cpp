@@ -32,7 +32,7 @@ Handle new_file() {
                  "a file image");
 }
 
-/// Properties for creating links together with missing intermediate groups.
+/// The properties with which a link is created together with missing intermediate groups.
 Handle link_creation() {
   Handle creation = checked(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "a link");
   check(H5Pset_create_intermediate_group(creation, true), "a link");
@@ -61,9 +61,9 @@ class AttributeWriter {
   AttributeWriter(hid_t object, const std::string& path, const std::string& name)
       : object_(object), name_(name), what_("attribute '" + name + "' of '/" + path + "'") {}
 
-  /// Writes a text with fixed length, which all HDF5 readers support. A text that is too long has
-  /// variable length, and so has the name of a dtype: Keras compares it with a string, but h5py
-  /// returns texts of fixed length as bytes.
+  /// Writes a text. Texts have fixed length, which all HDF5 readers support, with two exceptions of
+  /// variable length: texts above the size limit, and the name of a dtype, which Keras compares
+  /// with a string (h5py returns texts of fixed length as bytes).
   void operator()(const std::string& text) const {
     const bool is_compared = name_ == "dtype";
     bool fixed = text.size() <= kHeaderLimit && !is_compared;
@@ -73,7 +73,7 @@ class AttributeWriter {
     write(name_, type, scalar(), fixed ? static_cast<const void*>(pointer) : &pointer);
   }
 
-  /// Writes a list of texts. As in Keras, a list above the size limit is split evenly into the
+  /// Writes a list of texts. As in Keras, a list above the size limit is split evenly into
   /// attributes name0, name1, ..., as few as possible.
   void operator()(const std::vector<std::string>& texts) const {
     size_t width = widest(texts);
@@ -107,7 +107,7 @@ class AttributeWriter {
   void write_list(const std::string& name, const std::vector<std::string>& texts) const {
     hsize_t count = texts.size();
     Handle space = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, what_);
-    // like h5py, an empty list is written with the type float64
+    // An empty list is written with the type float64, as by h5py.
     if (texts.empty()) return write(name, H5T_IEEE_F64LE, space, nullptr);
     size_t width = widest(texts);
     std::string packed(width * texts.size(), '\0');
@@ -131,7 +131,8 @@ class AttributeWriter {
 
 Handle borrowed(hid_t type) { return Handle(H5Tcopy(type), H5Tclose); }
 
-/// The file has the values in the representation of this machine's memory, which is little-endian.
+/// The values in the file are represented as in the memory of this machine, which must therefore be
+/// little-endian.
 static_assert(std::endian::native == std::endian::little);
 Handle number_type(Element element) {
   switch (element) {
@@ -204,7 +205,8 @@ uint64_t bytes_of(const Node& node) {
   return node.data ? *byte_count(node.data->element, node.data->shape) : 0;
 }
 
-/// The attributes of an array with its checksum, its seal and the checksums of its pieces (seal.h).
+/// The additional attributes of an array: its checksum with its seal, and the checksums of its
+/// pieces (seal.h).
 std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& pieces) {
   const uint32_t all = files::joined_pieces(pieces, bytes_of(node));
   std::vector<Attribute> seals{
@@ -213,13 +215,13 @@ std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32
   return seals;
 }
 
-/// The attributes with the checksums and seals (seal.h) of an array or a group.
+/// The additional attributes of an array or a group, with its checksums and seals (seal.h).
 std::vector<Attribute> seals_of_node(const Node& node, const std::vector<uint32_t>& pieces) {
   if (node.data) return seals_of_array(node, pieces);
   return {{kSeals, seals_of(node)}};
 }
 
-/// The checksums of the pieces of each array.
+/// The checksums of the pieces of each array in the tree; no checksums for a group.
 std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   std::vector<std::vector<uint32_t>> sums;
   std::vector<files::Chunk> parts;
@@ -237,8 +239,8 @@ std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   return sums;
 }
 
-/// The root group with its attributes, to which the list of all other objects and their seals is
-/// added.
+/// The root group with its attributes and with one more, the list of all other objects and their
+/// seals.
 Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals) {
   Node root;
   std::vector<std::string> contents;
@@ -258,8 +260,8 @@ Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals)
 
 }  // namespace
 
-/// Writes the header of a dataset without its values, and records the offset of the values in the
-/// file.
+/// Writes the header of a dataset without its values. Stores the offset in the file where the
+/// values belong in numbers_.
 Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view what) {
   const Array& data = *node.data;
   std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());

@@ -35,14 +35,14 @@ class KerasFile final : public keras::WeightSource {
   std::vector<TensorSpec> describe(const keras::Names& datasets) override;
   std::vector<keras::DatasetValues> read(const keras::Names& datasets) override;
   bool hold() override { return file_.hold(); }
-  void check_held() const override { file_.check_held(); }
+  void check_unchanged() const override { file_.check_unchanged(); }
 
  private:
-  /// The types and shapes of datasets; those in infos_ are not requested from the reader again.
+  /// The types and shapes of datasets. The reader is only asked for those that are not in infos_.
   std::vector<DatasetInfo> infos_of(const keras::Names& datasets);
 
   FileReader file_;
-  // results of infos_of() by path of the dataset
+  // the results of infos_of() by the path of the dataset
   std::unordered_map<std::string, DatasetInfo> infos_;
 };
 

@@ -22,8 +22,8 @@ uint32_t checksum(const Packer& packer) {
   return files::crc32c(packer.bytes().data(), packer.bytes().size());
 }
 
-/// The text of a seal, the checksum and the name of the sealed attribute or object: "1a2b3c4d
-/// kernel".
+/// The text of a seal: the checksum, and the name of the sealed attribute or object, as in
+/// "1a2b3c4d kernel".
 std::string seal_text(uint32_t checksum, const std::string& what) {
   char digits[9];
   std::snprintf(digits, sizeof digits, "%08x", checksum);

@@ -30,12 +30,14 @@ using AttributeValue = decltype(Attribute::value);
 /// Packs a value in the form in which the reader process sends it.
 void pack(const AttributeValue& value, Packer& packer);
 
-/// The value of the attribute crescent_crc32c of an array; never negative.
+/// The value of the attribute crescent_crc32c of an array: its checksum and its seal. Never
+/// negative.
 int64_t sealed_checksum(const std::string& path, Element element,
                         const std::vector<uint64_t>& shape, uint32_t of_bytes);
-/// The text in the list crescent_seals that seals an attribute of the object at `path`.
+/// The seal of an attribute of the object at `path`: its text in the list crescent_seals.
 std::string attribute_seal(const std::string& path, const Attribute& attribute);
-/// The first text in the list crescent_seals, which seals the object itself and names no attribute.
+/// The seal of the object itself: the first text in the list crescent_seals, which names no
+/// attribute.
 std::string object_seal(const std::string& path);
 
 /// The name of the attribute in a text of crescent_seals, or the path in a text of
@@ -45,10 +47,11 @@ inline std::string_view sealed_name(std::string_view text) {
   return text.substr(std::min(text.size(), kDigits + 1));
 }
 
-/// The text in the list crescent_contents for an array, whose attribute crescent_crc32c has this
-/// value.
+/// The text in the list crescent_contents for an array; `sealed_checksum` is the value of the
+/// array's attribute crescent_crc32c.
 std::string array_entry(const std::string& path, int64_t sealed_checksum);
-/// The text in the list crescent_contents for a group, whose attribute crescent_seals is `seals`.
+/// The text in the list crescent_contents for a group; `seals` is the group's attribute
+/// crescent_seals.
 std::string group_entry(const std::string& path, const std::vector<std::string>& seals);
 
 }  // namespace crescent::hdf5

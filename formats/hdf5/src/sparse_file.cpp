@@ -8,7 +8,7 @@
 
 namespace crescent::hdf5 {
 
-/// The file driver for libhdf5, which holds pointers to `base`.
+/// The data of the file driver for libhdf5, which only holds pointers to the member `base`.
 struct SparseDriver {
   H5FD_t base{};
   SparseFile file;

@@ -1,5 +1,5 @@
-// A file in memory to which libhdf5 writes. Only pages that were written to take memory, so the
-// space that is reserved for the values of datasets takes none.
+// A file in memory to which libhdf5 writes. Memory is only used for pages that were written to, so
+// the space that is reserved for the values of datasets uses none.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace crescent::hdf5 {
 
 class SparseFile {
  public:
-  /// The file access properties that make H5Fcreate and H5Fopen use a sparse file.
+  /// The file access properties with which H5Fcreate and H5Fopen use a sparse file.
   static Handle access();
-  /// The sparse file of an HDF5 file that was created with access().
+  /// The sparse file behind an HDF5 file that was created with access().
   static const SparseFile& of(hid_t file);
 
   /// The allocated size of the file in bytes.

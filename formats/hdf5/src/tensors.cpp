@@ -23,8 +23,8 @@ class MappedStorage final : public Storage {
   std::shared_ptr<const void> owner_;
 };
 
-/// The storage of a compressed dataset: the file reader decompresses some rows at a time, when they
-/// are read.
+/// The storage of a compressed dataset. When values are read, the file reader decompresses some
+/// rows at a time.
 class PackedStorage final : public Storage {
  public:
   PackedStorage(std::unique_ptr<FileReader> file, std::string dataset, DatasetInfo info)

@@ -45,7 +45,8 @@ inline std::optional<uint64_t> byte_count(Element element, const std::vector<uin
   return bytes;
 }
 
-/// Replaces every byte but 0 by 1: reading another byte as a bool is undefined behaviour.
+/// Replaces every byte that is not 0 by 1, because reading another byte as a bool is undefined
+/// behaviour.
 inline void normalize_booleans(std::byte* bytes, uint64_t size) {
   for (uint64_t i = 0; i < size; ++i) bytes[i] = std::byte{bytes[i] != std::byte{0}};
 }
@@ -56,13 +57,15 @@ struct Array {
   std::vector<uint64_t> shape;
   const void* bytes = nullptr;
   std::shared_ptr<const void> owner;
-  bool finite = true;  ///< for float32 and float64 of a file: whether no value is NaN or infinite
+  bool finite = true;  ///< whether no value is NaN or infinite; computed only for float32 and
+                       ///< float64 that were read from a file
 };
 
 using keras::kOwn;
-/// The attributes that Crescent adds and Keras ignores: of every dataset, the CRC-32C of its bytes
-/// and its seal; of large ones, the CRC-32C of each piece; of every group, the seals of its other
-/// attributes; of the root, the seals of all other objects (seal.h).
+/// The attributes that Crescent adds and Keras ignores. A dataset has the CRC-32C of its bytes with
+/// its seal (kChecksum) and, if it is large, the CRC-32C of each piece (kPieces). A group has the
+/// seals of its other attributes (kSeals), the root also those of all other objects (kContents);
+/// see seal.h.
 inline constexpr const char *kChecksum = "crescent_crc32c", *kPieces = "crescent_pieces",
                             *kSeals = "crescent_seals", *kContents = "crescent_contents";
 

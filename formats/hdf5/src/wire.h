@@ -20,7 +20,8 @@
 
 namespace crescent::hdf5 {
 
-/// The version of the protocol; it detects an installation of two versions of Crescent.
+/// The version of the protocol. It differs if the programs of two versions of Crescent are
+/// installed together.
 inline constexpr uint32_t kWireVersion = 3;
 inline constexpr uint64_t kLongestFrame = uint64_t{256} << 20;
 
@@ -30,15 +31,16 @@ inline constexpr const char* kWeightsMember = "model.weights.h5";
 /// The descriptors that are open in the reader process.
 inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescriptor = 5;
 
-/// The limit of processor time for a request that may take `seconds`. It is shorter than these:
-/// waiting for a disk takes long, but libhdf5 that computes for long is in an endless loop.
+/// The limit of processor time in seconds for a request that may take `seconds`. It is shorter than
+/// that time, which includes waiting for a disk: if libhdf5 computes for long, it is in an endless
+/// loop.
 inline unsigned processor_seconds(unsigned seconds) {
   constexpr unsigned kMinimum = 3, kWaiting = 27;
   return seconds > kMinimum + kWaiting ? seconds - kWaiting : std::min(seconds, kMinimum);
 }
 
-/// Whether `stored` bytes can unpack to `bytes`: the compression ratio of deflate is at most about
-/// 1030, so a larger one is an attack, except for small sizes.
+/// Whether `stored` compressed bytes can decompress to `bytes` bytes. The compression ratio of
+/// deflate is at most about 1030, so a larger ratio is an attack, except for small sizes.
 inline bool can_unpack_to(uint64_t bytes, uint64_t stored) {
   constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
   return bytes <= kSmall || bytes / kBestCompression <= stored;
@@ -48,14 +50,14 @@ enum class Operation : uint8_t {
   attribute,  ///< (object, name) -> (AttributeKind, value): reads an attribute
   describe,   ///< dataset -> (element, shape, checksum or -1, offset or kNoOffset, rows per chunk)
   read,       ///< (dataset, offset, bytes) -> (); the values are in the shared memory
-  rows,       ///< as read, but (dataset, offset, bytes, first row, number of rows)
+  rows,       ///< the same as read, for (dataset, offset, bytes, first row, number of rows)
   list,       ///< group -> names of members
   member,     ///< name -> bytes of this member of the archive
 };
-/// The offset that is sent for a dataset without a usable one: it is not contiguous in the file, or
-/// the file represents its values otherwise than memory.
+/// The offset that is sent if the values of a dataset cannot be used in the file: they are not
+/// contiguous, or are represented otherwise than in memory.
 inline constexpr uint64_t kNoOffset = ~uint64_t{0};
-enum class Status : uint8_t { ok, missing, refused };  ///< after `refused` a message follows
+enum class Status : uint8_t { ok, missing, refused };  ///< after `refused` follows a message
 enum class AttributeKind : uint8_t { text, texts, integer, real };
 
 /// Appends numbers and texts to the bytes of a frame.
@@ -77,8 +79,8 @@ class Packer {
   std::string bytes_;
 };
 
-/// Reads numbers and texts from the bytes of a frame. Reading past the end gives zeros and empty
-/// texts, and ok() becomes false.
+/// Reads numbers and texts from the bytes of a frame. Reading past the end returns zeros and empty
+/// texts, and then ok() is false.
 class Unpacker {
  public:
   explicit Unpacker(std::string bytes) : bytes_(std::move(bytes)) {}

@@ -50,7 +50,7 @@ Tensor memory_for(const Variable& variable) {
 }
 
 struct Copy {
-  const void* from;  // the address of the values in the mapped file
+  const void* from;  // the address of the new values in the mapped file
   Tensor to;
 };
 
@@ -100,7 +100,7 @@ void replace_all(WeightSource& file, Matches matches) {
   for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
   pass_to_layers(matches);
   try {
-    file.check_held();
+    file.check_unchanged();
   } catch (const Error& error) {
     fail(error.what(),
          " again, after it had been checked: the weights are partly those that were there before");

@@ -16,8 +16,8 @@
 namespace crescent::keras {
 namespace {
 
-/// A class that was replaced by the class `by`, perhaps with a value of an option: the layers of
-/// cuDNN, and some layers of a FeatureSpace.
+/// A class in files that is replaced by the class `by`, with the value of an option if `option` is
+/// not null: the layers of cuDNN, and some layers of a FeatureSpace.
 struct Replaced {
   const char *class_name, *by, *option;
   bool value;
@@ -64,8 +64,8 @@ Value ConfigIn::layer(const Dict& object) const {
   return converted;
 }
 
-/// {"class_name", "config"} of a layer, without the other keys of Keras 3 (module, registered_name,
-/// build_config).
+/// Returns {"class_name", "config"} of a layer in Crescent's form, without the other keys of Keras
+/// 3 (module, registered_name, build_config).
 Dict ConfigIn::single_layer(const Dict& object) const {
   std::string name = names_.of(object);
   if (is_sequential(name))
@@ -106,7 +106,7 @@ void keep(const Dict& config, const char* option, Dict& result) {
 }  // namespace
 
 Dict ConfigIn::sequential(const Value& config) const {
-  bool bare = config.is_list();  // the configuration of a Sequential was a list before Keras 2.2.3
+  bool bare = config.is_list();  // before Keras 2.2.3 the configuration of a Sequential was a list
   List layers;
   for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list())
     layers.push_back(layer(entry.as_dict()));
@@ -132,8 +132,8 @@ Value without_mask(Value node) {
   return node;
 }
 
-/// Sets the option mask_with_states of a recurrent layer that is called with initial states: in
-/// Keras 2 such calls apply the mask, too.
+/// Sets the option mask_with_states of a recurrent layer that is called with initial states,
+/// because in Keras 2 such calls apply the mask, too.
 void keep_masks_of_keras2(const ClassInfo& info, const List& nodes, Dict& layer) {
   const bool has_states = std::any_of(nodes.begin(), nodes.end(),
                                       [](const Value& node) { return node.as_list().size() > 1; });
@@ -141,7 +141,8 @@ void keep_masks_of_keras2(const ClassInfo& info, const List& nodes, Dict& layer)
     layer["config"].as_dict().set(kMaskWithStates, true);
 }
 
-/// Fails for an operation that is not registered; the message names the plugin that had it.
+/// Fails if the layer calls an operation that is not registered. The message names the operation's
+/// plugin if the file records it.
 void check_operation(const Dict& object, const ClassNames& names) {
   const Dict config = config_of(object);
   const std::string* function = text_at(config, "operation");
@@ -162,7 +163,7 @@ Dict ConfigIn::functional(const Dict& config) const {
   const GivenMasks masks(entries, [&](const Dict& entry) { return passes_masks_on(entry); });
   for (const Value& entry : entries) {
     const Dict& object = entry.as_dict();
-    if (take_addition(object, result)) continue;
+    if (take_added_loss_or_metric(object, result)) continue;
     if (is_tensorflow_call(object)) {
       if (const auto call = calls.find(name_of_layer(object)); call != calls.end())
         layers.emplace_back(call->second);
@@ -199,7 +200,8 @@ Dict ConfigIn::functional(const Dict& config) const {
   return result;
 }
 
-/// Converts a value that may be an object, a function, a policy or a tuple as Keras writes it.
+/// Converts the value of an option, which may be or contain an object, a function, a policy or a
+/// tuple as Keras writes it.
 Value ConfigIn::nested(const Value& value, const Expected& expected) const {
   if (value.is_list()) {
     List items;
@@ -214,8 +216,8 @@ Value ConfigIn::nested(const Value& value, const Expected& expected) const {
   return result;
 }
 
-/// Converts a MeanMetricWrapper or LossFunctionWrapper of tf.keras to its function, with the name
-/// under which it is shown.
+/// Converts a MeanMetricWrapper or LossFunctionWrapper of tf.keras to the function in it, with the
+/// name under which the function is shown.
 Value ConfigIn::wrapped_function(const Dict& config, const Expected& expected) const {
   const std::string function = config.at("fn").as_string();
   const auto info = registry().find(expected.kind.empty() ? "metric" : expected.kind, function);
@@ -249,8 +251,8 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
                       expected.place);
 }
 
-/// Fails if an option names a function or class that is not registered: files do not contain the
-/// code of functions.
+/// Returns the value. Fails if it names a function or class that is not registered, because files
+/// do not contain the code of functions.
 Value ConfigIn::known(const std::string& class_name, const Field& field, const Value& value) const {
   const std::string& kind = field.kind;
   if (kind.empty() || !value.is_string() || is_own_word(class_name, field.name, value.as_string()))
@@ -272,7 +274,7 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
     if (schema.find(option) && !entry.value.is_null())
       result.set(option, nested(entry.value, {kind, "compiled with"}));
   }
-  // tf.keras writes a list in a list, even if there is only one output
+  // tf.keras writes a list within a list, even if there is only one output
   Value* metrics = result.find("metrics");
   if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&
       metrics->as_list().front().is_list())

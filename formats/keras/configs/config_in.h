@@ -1,7 +1,7 @@
 // Converts configurations of all generations of Keras to the form from which Crescent builds
 // models: objects are {"class_name", "config"}, graphs have inbound_nodes as in Keras 2 with nodes
 // counted from 0, and options are those of the registered classes. The differences between
-// generations are listed in tables in config_in.cpp.
+// generations are listed in tables in config_in.cpp and options_in.cpp.
 #pragma once
 #include <string>
 
@@ -12,17 +12,17 @@
 
 namespace crescent::keras {
 
-/// The shape, or shapes, in the build_config of Keras 3; null if it has none.
+/// The input shape, or the list of shapes, in the build_config of Keras 3; null if there is none.
 Value build_shape_in(const Value& build_config);
 
 class CRESCENT_KERAS_API ConfigIn {
  public:
-  /// `custom` maps class names in the file to registered names, `plugins` (in files of Crescent)
-  /// class names to [plugin, version].
+  /// `custom` maps class names in the file to registered names. `plugins`, which only files of
+  /// Crescent have, maps class names to [plugin, version].
   explicit ConfigIn(Origin origin, Value custom = {}, Value plugins = {});
 
-  /// Converts the object of a model or layer. Fails, naming class and layer, if a class is not
-  /// registered.
+  /// Converts the object of a model or layer to Crescent's form. Fails, naming class and layer, if
+  /// a class is not registered.
   Value model(const Value& object) const;
   /// Converts training_config to options of Model::compile.
   Dict compile_options(const Value& training_config) const;
@@ -35,8 +35,8 @@ class CRESCENT_KERAS_API ConfigIn {
   Dict functional(const Dict& config) const;
   /// Whether the layer described by an entry of the configuration passes masks on.
   bool passes_masks_on(const Dict& entry) const;
-  /// The kind of object that a value should be, since several kinds share some names, and where the
-  /// value stands, for messages.
+  /// The kind of object that a value should be, which is needed since several kinds share some
+  /// names; and where the value is, for messages.
   struct Expected {
     std::string kind, place;
   };

@@ -15,7 +15,7 @@
 namespace crescent::keras {
 namespace {
 
-/// An initializer that Keras 2.3.1 cannot load as a class; it is written as VarianceScaling with
+/// An initializer that Keras 2.3.1 cannot load as a class. It is written as a VarianceScaling with
 /// these options.
 struct VarianceScalingOptions {
   const char* name;
@@ -46,9 +46,9 @@ constexpr ScalarOption kScalarOptions[] = {
 /// Options that must be written even if they are null.
 constexpr ScalarOption kWrittenIfNull[] = {{"TextVectorization", "ngrams"}};
 
-/// Whether the name of the layer's Python module must be written. Without it Keras 3 looks up the
-/// layers of an .h5 file among its public names; it then also replaces texts that are names of
-/// functions ("dot") by these functions, and drops an axis that is not a number.
+/// Whether the Python module of the layer's class must be written. Without the module Keras 3 looks
+/// up the layers of an .h5 file among its public names. It then also replaces texts that are names
+/// of functions ("dot") by these functions, and drops an axis that is not a number.
 bool needs_module(const Dict& layer) {
   const std::string name = class_of(layer);
   const Dict config = config_of(layer);
@@ -65,8 +65,8 @@ bool has_structure(const Value& call) {
   });
 }
 
-/// Whether the call passes tensors as named or nested arguments, rather than as one list.
-bool by_name(const std::string& class_name, const Value& call) {
+/// Whether the call passes tensors as named or nested arguments, instead of one list of tensors.
+bool passes_by_name(const std::string& class_name, const Value& call) {
   return has_edge(call) || has_structure(call) ||
          (call.as_list().size() > 1 && names_inputs(class_name));
 }
@@ -78,7 +78,7 @@ bool has_call_by_name(const Value& value) {
   const Value* nodes = value.as_dict().find("inbound_nodes");
   if (nodes && nodes->is_list())
     for (const Value& call : nodes->as_list())
-      if (by_name(class_of(value), call)) return true;
+      if (passes_by_name(class_of(value), call)) return true;
   return std::any_of(value.as_dict().begin(), value.as_dict().end(),
                      [](const DictEntry& entry) { return has_call_by_name(entry.value); });
 }
@@ -87,7 +87,8 @@ bool is_model(const std::string& name) { return is_sequential(name) || is_functi
 
 class Writer {
  public:
-  /// `keras3` is the same configuration in the form of Keras 3, or null if no part of it is needed.
+  /// `keras3` is the configuration of the same model in the form of Keras 3, or null if no part of
+  /// it is needed.
   Writer(const std::string& target, const Value& keras3)
       : keras3_(target == "keras3"), root_(keras3) {}
 
@@ -111,14 +112,15 @@ class Writer {
   }
 
  private:
-  /// Translates a name to one that has the same meaning in all generations of Keras: for example
-  /// all of them read "normal" as the truncated normal distribution.
+  /// Translates a name in Crescent to the name with the same meaning in all generations of Keras:
+  /// for example, all of them read "normal" as the truncated normal distribution.
   static Value name_in_keras(const std::string& where, const Value& name) {
     const bool truncated = where == "distribution" && name == Value("truncated_normal");
     return truncated ? Value("normal") : keras_name(where, name);
   }
 
-  /// A function of the user: an object in Keras 3, only the name before Keras 3.
+  /// Writes a function of the user: as an object for Keras 3, by its name alone for earlier
+  /// generations.
   Value function(const std::string& name) const {
     return keras3_ ? Value(function_object(name)) : Value(name);
   }
@@ -136,7 +138,8 @@ class Writer {
     return written;
   }
 
-  /// Writes a layer of a model with its Python module, which Keras 2.3.1 and tf.keras ignore.
+  /// Writes a layer of a model. The Python module of its class is included; Keras 2.3.1 and
+  /// tf.keras ignore it.
   Dict layer_of_model(const std::string& name, const Dict& config, const Value& keras3) const {
     const Dict layer = plain(name, config, keras3);
     return keras3_ && !is_model(name) && needs_module(layer) ? with_module("layer", layer) : layer;
@@ -152,7 +155,7 @@ class Writer {
         "batch_input_shape", Value(config_of(layers[0].as_dict()).at("batch_input_shape")));
   }
 
-  /// {"class_name", "config"}, the form of layers in the .h5 of all generations.
+  /// Returns {"class_name", "config"}, the form of layers in .h5 files of all generations.
   Dict plain(const std::string& name, const Dict& config, const Value& keras3,
              const std::string& kind = "layer") const {
     auto object = [](std::string name, Dict config) {
@@ -197,10 +200,10 @@ class Writer {
     return options;
   }
 
-  /// Whether an option is omitted: its value has no effect, or the generation of Keras that lacks
-  /// the option always behaves as this value says.
-  bool left_out(const Field* field, std::string_view kind, const std::string& name,
-                const Value& value) const {
+  /// Whether an option is not written: its value has no effect, or the target lacks the option and
+  /// always behaves as this value says.
+  bool is_omitted(const Field* field, std::string_view kind, const std::string& name,
+                  const Value& value) const {
     if (!field) return false;
     if (field->name == kCarryMask || chooses_formula(name, field->name, keras3_)) return true;
     if (value.is_null() && field->default_value.is_null())
@@ -216,7 +219,7 @@ class Writer {
     Dict result;
     for (const DictEntry& entry : config) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
-      if (is_build_shape(info.get(), entry.key) || left_out(field, kind, name, entry.value))
+      if (is_build_shape(info.get(), entry.key) || is_omitted(field, kind, name, entry.value))
         continue;
       std::string option = entry.key;
       for (const RenamedOut& row : kRenamedOut)
@@ -232,13 +235,14 @@ class Writer {
     }
     if (name == "Bidirectional") drop_implied_direction(result);
     if (!keras3_ && kind == "optimizer" && name == "Nadam" && !result.contains("schedule_decay"))
-      result.set("schedule_decay", 1.0);  // the value of Keras 3; the default of Keras 2 is 0.004
+      // the value with which Keras 3 computes; the default of Keras 2 is 0.004
+      result.set("schedule_decay", 1.0);
     return result;
   }
 
-  /// Drops the option backward_layer, which Keras 2.3.1 lacks, and the prefix "forward_" of the
-  /// layer's name, which Keras 2.3.1 adds itself. For other generations backward_layer is only kept
-  /// if the user gave two layers.
+  /// Drops the option backward_layer, which Keras 2.3.1 lacks, if it is the layer that Keras
+  /// derives from the forward layer. Then the prefix "forward_" of the layer's name is dropped as
+  /// well, because Keras adds it itself.
   void drop_implied_direction(Dict& config) const {
     const std::string prefix = "forward_";
     Dict& ahead = config["layer"].as_dict()["config"].as_dict();
@@ -270,7 +274,7 @@ class Writer {
     return list.is_list() && list.as_list().size() == 1 ? Value(list.as_list().front()) : list;
   }
 
-  /// Writes a Sequential with an InputLayer: in the form without one, Keras 3 misreads the
+  /// Writes a Sequential with an InputLayer, because without one Keras 3 misreads the
   /// batch_input_shape of the first layer.
   Dict sequential(const Dict& config, const Value& keras3) const {
     const List own = layers_of(keras3);
@@ -295,7 +299,8 @@ class Writer {
     return result;
   }
 
-  /// The layers of the model from its configuration in the form of Keras 3.
+  /// The layers in `keras3`, the configuration of the model in the form of Keras 3; empty if it is
+  /// null.
   static List layers_of(const Value& keras3) {
     if (!is_object(keras3)) return {};
     const Value* layers = keras3.as_dict().at("config").as_dict().find("layers");
@@ -319,8 +324,8 @@ class Writer {
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       const Value own = at(layers_there, layers.size());
-      // an operation is written in the form of Keras 3, with its module: without the module Keras 3
-      // would look for a layer of that name
+      // An operation is written in the form of Keras 3, with its module. Without the module Keras 3
+      // would look for a layer of that name.
       if (is_operation(entry.as_dict())) {
         layers.push_back(own);
         continue;
@@ -347,7 +352,7 @@ class Writer {
   Value nodes(const Value& entry, const Value& keras3, const std::set<std::string>& models) const {
     List result;
     for (const Value& call : entry.as_dict().at("inbound_nodes").as_list())
-      result.push_back(is_object(keras3) && by_name(class_of(entry), call)
+      result.push_back(is_object(keras3) && passes_by_name(class_of(entry), call)
                            ? Value(keras3.as_dict().at("inbound_nodes").as_list()[result.size()])
                            : references(call, models));
     return result;
@@ -364,7 +369,7 @@ class Writer {
     return result;
   }
 
-  /// An argument of a call, in which each tensor is written as [layer, node, tensor], as in
+  /// Writes an argument of a call, in which each tensor becomes [layer, node, tensor], as in
   /// tf.keras.
   Value argument(const Value& value, const std::set<std::string>& models) const {
     if (value.is_list()) {

@@ -16,7 +16,7 @@ CRESCENT_KERAS_API Value keras_model_config(const Value& model, const std::strin
                                             const Layer* made = nullptr);
 /// Whether the arguments of a call contain an edge of the graph or a constant tensor.
 bool has_edge(const Value& arguments);
-/// The value of an option that is an object of this kind, or several objects.
+/// Converts the value of an option that holds an object of this kind, or several such objects.
 Value keras_value(const Value& value, const std::string& kind, const std::string& target);
 
 }  // namespace crescent::keras

@@ -16,7 +16,7 @@ namespace {
 // ---- the tables
 
 struct PythonModule {
-  const char *of, *name;  ///< a kind or class, and its Python module
+  const char *of, *name;  ///< the name of a kind or class, and its Python module
 };
 constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
                                      {"initializer", "keras.initializers"},
@@ -28,8 +28,8 @@ constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
                                      {"metric", "keras.metrics"},
                                      {"quantizer", "keras.quantizers"}};
 
-/// The modules of classes that Keras does not export; Keras looks such classes up by their
-/// registered names.
+/// The modules of classes that Keras does not export. Keras looks up such a class by its registered
+/// name.
 constexpr const char* kFunctionalModule = "keras.src.models.functional";
 constexpr PythonModule kHidden[] = {
     {"Functional", kFunctionalModule},
@@ -44,8 +44,8 @@ constexpr PythonModule kPublicNames[] = {{"GroupedQueryAttention", "GroupQueryAt
 /// Layers whose call takes a list of tensors in Keras; in Crescent each tensor also has a name.
 constexpr const char* kTakeLists[] = {"Attention", "AdditiveAttention"};
 
-/// An option of Crescent that the class lacks in Keras 3; an empty option means that Keras 3 lacks
-/// the class.
+/// An option that a class has in Crescent and lacks in Keras 3. An empty option means that Keras 3
+/// lacks the class.
 struct Lacking {
   const char *class_name, *option;
 };
@@ -60,7 +60,7 @@ constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
                                 {"SpatialDropout2D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};
 
-/// A value that a class of Keras 3 refuses.
+/// A class of Keras 3 and the values of its option that it refuses.
 struct RefusedValue {
   const char *class_name, *option;
   bool (*refuses)(const Value& value);
@@ -103,7 +103,8 @@ Value module_of(const std::string& kind, const std::string& class_name) {
   return {};
 }
 
-/// An object of a class; the registered name of a class in a package is "acme>Scale".
+/// Makes a serialized object with the registered name of its class if Keras needs it; for a class
+/// in a package this is a name such as "acme>Scale".
 Dict object(Value module, const std::string& class_name, Value config) {
   const bool registered = module.is_null() || row_of(kHidden, class_name);
   const PythonModule* shown = row_of(kPublicNames, class_name);
@@ -120,7 +121,7 @@ std::string kind_of(const ClassInfo* info, const std::string& option) {
   return field ? field->kind : "";
 }
 
-/// A dtype policy given by name, or by the configuration of a policy for quantized weights.
+/// Writes a dtype policy, given by its name or, for quantized weights, by its configuration.
 Value policy(const Value& given) {
   if (!is_object(given)) return object("keras", "DTypePolicy", Dict{{"name", given}});
   return object(module_of("", class_of(given)), class_of(given), config_of(given.as_dict()));
@@ -135,13 +136,15 @@ class Outputs {
       const std::string name = name_of_layer(entry.as_dict());
       auto nodes = model.get_layer(name)->inbound_nodes();
       const size_t calls = entry.as_dict().at("inbound_nodes").as_list().size();
-      // leaves out earlier calls, such as the call with which a nested model was made
+      // leaves out earlier calls outside of the model, such as the call with which a nested model
+      // was made
       if (calls > 0) nodes.erase(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(calls));
       nodes_[name] = std::move(nodes);
     }
   }
 
-  /// Converts [layer, node, tensor, ...] to {"class_name": "__keras_tensor__", ...}.
+  /// Converts [layer, node, tensor, ...] to the form of Keras 3, {"class_name": "__keras_tensor__",
+  /// ...}.
   Value tensor(const List& reference) const {
     const auto node = static_cast<size_t>(reference[1].as_int()),
                output = static_cast<size_t>(reference[2].as_int());
@@ -154,7 +157,7 @@ class Outputs {
                         {"keras_history", List{reference[0], reference[1], reference[2]}}}}};
   }
 
-  /// Converts all edges in an argument of a call.
+  /// Converts all tensor references in an argument of a call.
   Value argument(const Value& value) const {
     if (is_object(value) && class_of(value) == "__keras_tensor__")
       return tensor(config_of(value.as_dict()).at("keras_history").as_list());
@@ -185,8 +188,8 @@ std::vector<size_t> places_of(const std::string& class_name) {
   return input_indices;
 }
 
-/// The positional arguments of call(): one tensor, one list of tensors, or, for a layer with named
-/// inputs, the inputs in order, the last of which may be a list.
+/// The positional arguments of call(): one tensor, or one list of tensors. For a layer with named
+/// inputs these are the inputs in order, of which the last one may be a list.
 List positional(const std::string& class_name, List tensors) {
   const std::vector<size_t> input_indices = places_of(class_name);
   if (input_indices.empty()) return tensors.size() == 1 ? tensors : List{std::move(tensors)};
@@ -202,8 +205,9 @@ List positional(const std::string& class_name, List tensors) {
   return args;
 }
 
-/// The positional arguments of a call: the inputs in their nested structure, or in that of the
-/// nested model that is called, followed by positional arguments that a class of the user declares.
+/// The positional arguments of a call: the inputs, then the positional arguments that a class of
+/// the user declares, which are removed from `arguments`. The inputs are nested as `structure`
+/// says; if it is null and a nested model is called, as the model's inputs are.
 List arguments_of(const Layer& layer, List tensors, const Value& structure, Dict& arguments) {
   const auto* model = dynamic_cast<const Model*>(&layer);
   const Value nested = structure.is_null() && model ? model->structures().inputs : structure;
@@ -240,7 +244,8 @@ Value value_in(const Value& value, const Layer* owner, const std::string& kind =
 /// Converts a value without writing the shared_object_id of objects.
 Value single_value(const Value& value, const Layer* owner, const std::string& kind);
 
-/// A text in an option of this kind, which may be the name of a function.
+/// Writes a text in an option of this kind. If the text is the name of a function of the user, it
+/// is written as an object.
 Value name_in(const std::string& class_name, const std::string& option, const std::string& kind,
               const Value& text) {
   const std::string& name = text.as_string();
@@ -281,7 +286,7 @@ Dict input_layer(const Dict& config) {
                      {"optional", config.contains("optional")}});
 }
 
-/// Converts a Sequential to one whose first layer is an InputLayer.
+/// Writes a Sequential so that its first layer is an InputLayer.
 Dict sequential(const Dict& config, const Model& model) {
   List layers;
   for (const Value& entry : config.at("layers").as_list()) {

@@ -16,7 +16,7 @@
 namespace crescent::keras {
 namespace {
 
-/// A class or function that computes a formula of Keras 2 that Keras 3 no longer has.
+/// A class or function with a formula of Keras 2 that Keras 3 has not kept.
 struct OnlyKeras2 {
   const char *name, *reason;
 };
@@ -31,7 +31,8 @@ std::string lacks(std::string_view kind, const std::string& name) {
   return concat("Keras 2.3.1 has no ", kind, " '", name, "'");
 }
 
-/// The message for a metric object that Keras 2.3.1 writes to files but cannot read; tf.keras can.
+/// The message for a metric that is saved as an object: Keras 2.3.1 writes such objects but cannot
+/// read them (tf.keras can).
 std::string metric_object(const std::string& name) {
   return concat("Keras 2.3.1 reads no objects such as ", name,
                 ": it opens the file with compile=False");
@@ -49,8 +50,8 @@ class IncompatibilitySearch {
  public:
   explicit IncompatibilitySearch(bool keras2) : keras2_(keras2) {}
 
-  /// Checks a layer or a model. Messages about a layer in another layer name the outer one,
-  /// `inside`.
+  /// Checks a layer or a model. `inside` is the name of the outer layer of a layer that is inside
+  /// another one; messages name it.
   void layer(const Dict& object, const std::string& inside = "") {
     const std::string name = class_of(object);
     const Dict config = config_of(object);
@@ -65,7 +66,8 @@ class IncompatibilitySearch {
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string location = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
-    // "layers" may be an option of the layer's class instead of the list of layers of a model
+    // If the class has an option `layers`, config["layers"] is the value of this option, not the
+    // list of layers of a model.
     const bool option = info && info->schema.find("layers");
     if (const Value* layers = config.find("layers"); layers && layers->is_list() && !option) {
       for (const char* nested : {"input_structure", "output_structure"})
@@ -131,8 +133,8 @@ class IncompatibilitySearch {
     return found ? *found : "";
   }
 
-  /// Checks a value that is an object of this kind, the name of one, or a list or dictionary of
-  /// such values.
+  /// Checks a value that is an object of this kind or its name, or a list or dictionary of such
+  /// values.
   void check_objects(const Value& value, const std::string& kind, const std::string& location,
                      const std::string& option) {
     if (keras2_ && metric_chosen_by_keras2(value)) return;
@@ -225,7 +227,7 @@ class IncompatibilitySearch {
   void check_formula(const std::string& name, const Field& field, const Value& value,
                      const std::string& location) {
     const bool keras3s = value == field.default_value;
-    // the two formulas of Concatenate differ only if there is a mask
+    // without a mask, the two formulas of Concatenate give the same result
     if (keras2_ && name == "Concatenate" && !masked_) return;
     // this option only affects calls with initial states
     if (keras2_ && field.name == kMaskWithStates) return;
@@ -267,8 +269,8 @@ class IncompatibilitySearch {
     if (!decay) add(location, "learning_rate", lacks("schedule", name));
   }
 
-  /// The configuration of a Bidirectional without the backward_layer if that follows from the
-  /// forward layer, so that it is not written.
+  /// The configuration of a layer as it is written: that of a Bidirectional lacks the
+  /// backward_layer if Keras 2.3.1 derives it from the forward layer.
   Dict as_written(const std::string& name, const Dict& config) const {
     if (!keras2_ || name != "Bidirectional") return config;
     const Value layer = Dict{{"class_name", name}, {"config", config}};
@@ -317,8 +319,8 @@ class IncompatibilitySearch {
   }
 
   bool keras2_;
-  bool masked_ = false;  ///< whether a layer before the present one makes masks
-  /// whether the model has a convolution, whose kernel would be flipped on Theano
+  bool masked_ = false;  ///< whether a layer before the current one makes masks
+  /// whether the model has a convolution, whose kernel Theano would flip
   bool has_flipped_kernels_ = false;
   std::set<std::string> told_formulas_, shared_;
 };

@@ -14,6 +14,7 @@ struct Incompatibility {
   std::string option;    ///< "": the object as a whole
   std::string reason;
   /// whether saving must fail; false if the target can read the file and computes nearly the same
+  /// with it
   bool serious = true;
 };
 

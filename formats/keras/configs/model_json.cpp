@@ -13,8 +13,9 @@
 namespace crescent::keras {
 namespace {
 
-/// The writer of a configuration: Keras 2 and tf.keras write their version, Keras 3 the modules of
-/// classes; Crescent's own configurations and the first versions of Keras 1 have neither.
+/// The writer of a configuration. It is recognized by the version that Keras 2 and tf.keras write,
+/// or by the modules of classes that Keras 3 writes. Crescent's own configurations and those of the
+/// first versions of Keras 1 have neither.
 Origin origin_of(const Dict& model) {
   Origin origin;
   const std::string* version = text_at(model, "keras_version");

@@ -16,13 +16,13 @@ struct RenamedIn {
   const char *from, *to;
 };
 constexpr RenamedIn kRenamedIn[] = {
-    {"batch_shape", "batch_input_shape"},  // of InputLayer in Keras 3
-    {"alpha", "negative_slope"},           // of LeakyReLU in Keras 2
-    {"lr", "learning_rate"},               // of optimizers in Keras before 2.3
+    {"batch_shape", "batch_input_shape"},  // in InputLayer of Keras 3
+    {"alpha", "negative_slope"},           // in LeakyReLU of Keras 2
+    {"lr", "learning_rate"},               // in optimizers of Keras before 2.3
 };
 
-/// An option that Crescent's classes lack. It is dropped if its value is `neutral`, which has no
-/// effect; "" means that no value has an effect.
+/// An option that a class may lack in Crescent. It is ignored if its value is `neutral`, which has
+/// no effect; if `neutral` is "", no value has an effect.
 struct Dropped {
   const char *option, *neutral;
 };
@@ -45,8 +45,8 @@ constexpr Dropped kDropped[] = {
 /// versions up to 2.3.1, before Keras became a part of TensorFlow.
 enum class FileVersions { all, before_tensorflow };
 
-/// A value `keras2` of an option that means something else in Keras 2 than in Keras 3; Crescent's
-/// name of the value with the meaning of Keras 2 is `crescent`.
+/// A value of an option that has another meaning in Keras 2 than in Keras 3: `keras2` in files of
+/// Keras 2 is called `crescent` in Crescent.
 struct RenamedValue {
   const char *option, *keras2, *crescent;
   FileVersions versions = FileVersions::all;
@@ -58,11 +58,11 @@ constexpr RenamedValue kRenamedValues[] = {
     {"interpolation", "bilinear", "bilinear_keras2", FileVersions::before_tensorflow},
 };
 
-/// An option that files of Keras 2 do not contain and that must have this value, because the
-/// formula of Keras 2 differs from Crescent's default.
+/// The value that an option has in Keras 2, where the formula differs from Crescent's default.
+/// Files of Keras 2 do not contain the option.
 struct OldDefault {
   const char *class_name, *option;
-  double value;  ///< for a boolean option 0 or 1
+  double value;  ///< 0 or 1 for a boolean option
   FileVersions versions = FileVersions::all;
 };
 constexpr OldDefault kOldDefaults[] = {
@@ -87,8 +87,8 @@ bool is_of(FileVersions versions, const Origin& origin) {
   return versions == FileVersions::all ? origin.generation() <= 2 : origin.before_tensorflow();
 }
 
-/// The value of an option under Crescent's name; files of some versions of Keras 2 use the name
-/// with another meaning (kRenamedValues).
+/// The value that Crescent has for the value of an option in a file. Some versions of Keras 2 use
+/// the same name with another meaning (kRenamedValues).
 Value current_value(const std::string& option, const Value& value, const Origin& origin) {
   for (const RenamedValue& row : kRenamedValues)
     if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))
@@ -96,8 +96,8 @@ Value current_value(const std::string& option, const Value& value, const Origin&
   return value;
 }
 
-/// Sets the divisor of the moving variance: n - 1 - epsilon in Keras 2.3.1, n - 1 in tf.keras for
-/// images, for which it calls an operation of TensorFlow.
+/// Sets the divisor of the moving variance. It is n - 1 - epsilon in Keras 2.3.1, and n - 1 in
+/// tf.keras for images, because tf.keras calls an operation of TensorFlow for them.
 void add_moving_variance(const Origin& origin, Dict& config) {
   const Value *epsilon = config.find("epsilon"), *axis = config.find("axis");
   constexpr int kLastOfImage = 3;
@@ -108,15 +108,16 @@ void add_moving_variance(const Origin& origin, Dict& config) {
     config.set("moving_variance_ddof", 1.0);
 }
 
-/// Converts 1 and 0, which Python accepts and writes for true and false.
+/// Converts 1 and 0 to true and false, because Python accepts and writes these numbers for
+/// booleans.
 Value as_boolean(const Value& value) {
   return value == Value(1) ? Value(true) : value == Value(0) ? Value(false) : value;
 }
 
 constexpr const char* kDecay = "decay";
 
-/// Whether the option is the `decay` of all optimizers in Keras 2, and not an option that a class
-/// of the user declares.
+/// Whether the option is the `decay` that all optimizers of Keras 2 have, rather than an option
+/// that a class of the user declares.
 bool is_decay_of_keras2(const ClassInfo& info, const std::string& option, const Origin& origin) {
   const bool own = is_foreign(info) && (info.schema.find(kDecay) || origin.generation() >= 3);
   return info.kind == Optimizer::kKind && option == kDecay && !own;
@@ -134,7 +135,7 @@ void decay_to_schedule(Dict& config) {
   config.erase(kDecay);
 }
 
-/// Fails for an option that is a path: an untrusted file could name any file of the user.
+/// Fails for an option that is a path, because an untrusted file could name any file of the user.
 void refuse_path(const std::string& class_name, const std::string& option, const Value& value) {
   if (option == "vocabulary" && value.is_string())
     fail(class_name, ": Requested the loading of a vocabulary file outside of the model archive. ",
@@ -142,8 +143,8 @@ void refuse_path(const std::string& class_name, const std::string& option, const
          "disallowed. Vocabulary file: '", value.as_string(), "'");
 }
 
-/// The dtype policy that a policy map has for a layer, which is looked up by its name: paths of
-/// layers are not known while a file is read.
+/// The dtype policy that a policy map has for a layer. The layer is looked up by its name, because
+/// the paths of layers are not known while a file is read.
 Value policy_for(const Value& map, const std::string& layer) {
   const Dict config = config_of(map.as_dict());
   const Value* policies = config.find("policy_map");
@@ -167,8 +168,8 @@ bool is_policy_map(const Value& value) {
 
 }  // namespace
 
-/// Converts the Keras options of an object to those of the registered class: names and values are
-/// translated where they differ.
+/// Converts the options of an object in a file of Keras to options of the registered class: names
+/// and values are translated where they differ.
 Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
                        const Dict& config) const {
   auto class_info = registry().get(kind, class_name);
@@ -178,14 +179,14 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     std::string option = entry.key;
     for (const RenamedIn& row : kRenamedIn)
       if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
-    // an alias is replaced by the option's main name
+    // replaces an alias by the option's main name
     if (const Field* field = schema.find(option)) option = field->name;
     if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&
         !is_decay_of_keras2(*class_info, option, origin_))
       continue;
     refuse_path(class_name, option, entry.value);
-    // A file's code of a Lambda is not read. The user may pass a function under the name of the
-    // layer, and a mask function under that name plus "_mask".
+    // The code of a Lambda in a file is not read. The user may pass a function under the name of
+    // the layer, and a mask function under that name plus "_mask".
     const bool is_mask = option == "mask",
                has_code = entry.value.is_dict() || entry.value.is_list();
     const bool code = class_name == "Lambda" && has_code && (option == "function" || is_mask);
@@ -202,7 +203,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
     if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")
-      option = "global_clipnorm";  // the norm of all gradients together
+      option = "global_clipnorm";  // which limits the norm of all gradients together
     if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
     if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
       value = as_boolean(value);
@@ -210,7 +211,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   }
   if (schema.find(kCarryMask) && !result.contains(kCarryMask)) result.set(kCarryMask, false);
   for (const OldDefault& row : kOldDefaults) {
-    // null if the class is an operation with the same name as a layer
+    // the field is null if the class is an operation with the same name as a layer
     const Field* field = schema.find(row.option);
     if (field && class_name == row.class_name && is_of(row.versions, origin_) &&
         !result.contains(row.option))

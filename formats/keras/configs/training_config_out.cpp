@@ -12,7 +12,7 @@
 namespace crescent::keras {
 namespace {
 
-/// A function of Keras 2.3.1 whose name is not that of the class in snake case.
+/// A function of Keras 2.3.1 whose name is not the class name in snake case.
 struct Function {
   const char *class_name, *name;
 };
@@ -21,7 +21,7 @@ constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
                                          {"LogCoshError", "logcosh"},
                                          {"KLDivergence", "kullback_leibler_divergence"}};
 
-/// Names of metrics that stand for a group: Keras chooses the actual metric by the shape of the
+/// Names that stand for several metrics: Keras chooses the actual metric by the shape of the
 /// output.
 constexpr const char* kMetricsByOutputShape[] = {"accuracy", "acc", "crossentropy", "ce"};
 
@@ -40,8 +40,8 @@ std::string function_of(const std::string& class_name, const std::string& target
   return to_snake_case(class_name);
 }
 
-/// Replaces "mse" by "mean_squared_error": Keras 3 accepts short names in compile(), but not in a
-/// file.
+/// Replaces a short name such as "mse" by "mean_squared_error": Keras 3 accepts short names in
+/// compile(), but not in a file.
 Value named(const std::string& kind, const std::string& name, const std::string& target) {
   const auto info = registry().find(kind, name);
   if (!info || is_foreign(*info) || depends_on_output_shape(name)) return name;
@@ -49,8 +49,8 @@ Value named(const std::string& kind, const std::string& name, const std::string&
   return Dict{{"class_name", info->name}, {"config", Dict()}};
 }
 
-/// An object in the training_config of Keras 3: its class name includes the package, and it has no
-/// module, but objects nested in it have one. A function is written as its name.
+/// Writes an object in the training_config of Keras 3: its class name includes the package and it
+/// has no module, but objects inside it have modules. A function is written as its name.
 Value object_out(const Value& object, const std::string& kind, const std::string& target) {
   if (is_object(object) && is_own_function(kind, class_of(object))) return class_of(object);
   Value written = keras_value(object, kind, target);
@@ -62,7 +62,7 @@ Value object_out(const Value& object, const std::string& kind, const std::string
   return written;
 }
 
-/// Converts losses or metrics: a single one, or a nested structure of them by output.
+/// Converts losses or metrics: a single one, or a nested structure with one or several per output.
 Value losses_or_metrics(const Value& value, const std::string& kind, const std::string& target) {
   if (value.is_string()) return named(kind, value.as_string(), target);
   if (value.is_list()) {
@@ -80,7 +80,8 @@ Value losses_or_metrics(const Value& value, const std::string& kind, const std::
   return result;
 }
 
-/// Converts a schedule to `decay`, the only one of Keras 2.3.1: rate / (1 + decay * steps).
+/// Converts a schedule to the option `decay`, the only schedule of Keras 2.3.1: rate / (1 + decay *
+/// steps).
 void schedule_to_decay(Dict& config) {
   const Value* rate = config.find("learning_rate");
   if (!rate || !is_object(*rate)) return;
@@ -141,7 +142,8 @@ Value keras_training_config(const Value& compile, const std::string& target) {
 
 namespace {
 
-/// Adds modules to all objects and functions of this kind in a nested structure by output.
+/// Adds the module to every object and function of this kind in `value`, which may be a nested
+/// structure by output.
 Value with_modules(const Value& value, const std::string& kind) {
   if (is_object(value)) return with_module(kind, value.as_dict());
   if (value.is_string() && !depends_on_output_shape(value.as_string()) &&

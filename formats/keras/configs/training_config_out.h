@@ -1,6 +1,6 @@
-// Converts arguments of compile to training_config of an .h5 and compile_config of an archive:
-// losses and metrics are names of functions, and options are those of the generation of Keras that
-// is to read the file.
+// Converts arguments of compile to the training_config of an .h5 file and the compile_config of an
+// archive: losses and metrics are names of functions, and options are those of the generation of
+// Keras that is to read the file.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace crescent::keras {
 
-/// The training_config for `target`; null if a function in it has no name, so that only Crescent
-/// can compile the model again.
+/// The training_config for `target`; null if it contains a function without a name. Then only
+/// Crescent can compile the loaded model.
 CRESCENT_KERAS_API Value keras_training_config(const Value& compile, const std::string& target);
-/// The compile_config of archives, in which objects have the Python module of their class. Where
-/// keras_training_config() returns null, it is empty.
+/// The compile_config of archives, in which objects have the Python module of their class. It is
+/// empty if keras_training_config() returns null.
 CRESCENT_KERAS_API Dict keras3_compile_config(const Value& compile);
 
 /// Whether Keras 2.3.1 has the metric only as a class, not as a function. Keras 2.3.1 writes
 /// objects of such classes to files but cannot read them.
 bool keras2_has_no_function(const std::string& metric);
 
-/// "accuracy" or "acc" if `metric` is the binary metric that Keras 2 chooses for that name when the
-/// loss is binary; nullopt for other metrics.
+/// Returns "accuracy" or "acc" if `metric` is the binary metric by which Keras 2 replaces this name
+/// when the loss is binary; nullopt for other metrics.
 std::optional<std::string> metric_chosen_by_keras2(const Value& metric);
 
 }  // namespace crescent::keras

@@ -47,11 +47,11 @@ GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
   return {found->second, &nodes->as_list()[index]};
 }
 
-// The functions below follow edges backwards. In a damaged file edges may form a cycle, so steps
-// are limited.
+// The functions below follow edges backwards. They limit the number of steps, because edges may
+// form a cycle in a damaged file.
 
 Value GivenMasks::mask_origin(Value mask) const {
-  // the number of times that the mask was reduced over its last axis with the operation "any"
+  // the number of calls of the operation "any" that reduced the mask over its last axis
   int64_t any = 0;
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(mask);
@@ -91,8 +91,8 @@ Value GivenMasks::tensor_mask(Value tensor) const {
 
 namespace {
 
-/// Whether named arguments of the call contain tensors besides the mask: Keras 3 passes a mask on
-/// only in calls with a single argument of tensors.
+/// Whether named arguments of the call other than the mask contain tensors: Keras 3 passes a mask
+/// on only in calls with a single argument of tensors.
 bool has_other_tensors(const Value& node) {
   const Value* kwargs = part(node, "kwargs");
   return kwargs && std::any_of(kwargs->as_dict().begin(), kwargs->as_dict().end(),

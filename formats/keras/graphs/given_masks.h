@@ -16,21 +16,21 @@ class GivenMasks {
   /// `passes_on` tells whether a layer, given its entry in the list, passes masks on to its output.
   GivenMasks(const List& layers, std::function<bool(const Dict& entry)> passes_on);
 
-  /// Whether the masks passed to this call are those that its inputs carry anyway.
+  /// Whether the mask argument of this call is the mask that its inputs carry anyway.
   bool come_with_inputs(const Value& node) const;
 
  private:
-  /// The layer, by its entry in the configuration, and the call that produce a tensor [layer, node,
-  /// tensor].
+  /// The call that produces a tensor: the entry of its layer in the configuration, and its node.
   struct Call {
     const Dict* entry = nullptr;
     const Value* node = nullptr;
   };
   Call call_of(const Value& tensor) const;
-  /// The tensor and operations from which a mask is computed, in a form that can be compared; null
-  /// if it is unknown.
+  /// Describes how a mask is computed (from which tensor, by which operations), in a form that can
+  /// be compared; null if that is unknown.
   Value mask_origin(Value mask) const;
-  /// The same for the mask that a tensor carries; null if it is unknown or there is none.
+  /// Describes the mask that a tensor carries in the same form as mask_origin(); null if it is
+  /// unknown or there is none.
   Value tensor_mask(Value tensor) const;
 
   std::map<std::string, const Dict*> entries_;

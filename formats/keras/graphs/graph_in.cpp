@@ -9,7 +9,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Whether the value is ["dense_1", 0, 0] or ["dense_1", 0, 0, {...}].
+/// Whether the value is a reference to a tensor: ["dense_1", 0, 0] or ["dense_1", 0, 0, {...}].
 bool is_reference(const Value& value) {
   if (!value.is_list()) return false;
   const List& items = value.as_list();
@@ -72,12 +72,12 @@ void each_history(V& value, F f) {
   }
 }
 
-/// The list in a value that is a list, or that is a tuple in the form of Keras 3.
+/// The list in `value`, which is a list itself or a tuple in the form of Keras 3.
 const Value& without_tuple(const Value& value) {
   return is_object(value) && class_of(value) == "__tuple__" ? value.as_dict().at("items") : value;
 }
 
-/// The nested lists and dictionaries of a value, with `true` in the place of each reference to a
+/// The nested lists and dictionaries of a value, in which `true` replaces each reference to a
 /// tensor.
 Value structure_of_references(const Value& given) {
   const Value& value = without_tuple(given);
@@ -94,10 +94,10 @@ Value structure_of_references(const Value& given) {
   return dict;
 }
 
-bool is_own(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
+bool is_lua_class(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
 
-/// Removes the tensors from the named arguments of a call that the layer declares as inputs, and
-/// adds them to `inputs` at the declared index. Returns the other arguments.
+/// Adds the tensors in those named arguments of a call that the layer declares as inputs to
+/// `inputs`, in the declared order. Returns the other arguments.
 Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
   const std::vector<Argument> declared = layer ? layer->schema.arguments : std::vector<Argument>();
   Dict rest;
@@ -106,13 +106,13 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
     if (entry.value.is_null()) continue;
     List references;
     collect_references(entry.value, references);
-    if (entry.key == "mask") {  // every layer has the argument mask
+    if (entry.key == "mask") {  // every layer has the argument `mask`, declared or not
       if (!references.empty()) rest.set(entry.key, with_tensor_references(entry.value));
       continue;
     }
     auto argument = std::find_if(declared.begin(), declared.end(),
                                  [&](const Argument& a) { return a.name == entry.key; });
-    bool known = argument != declared.end() || is_own(layer);
+    bool known = argument != declared.end() || is_lua_class(layer);
     const bool placed = argument != declared.end() && argument->input;
     if (references.empty() || (known && !placed)) {
       rest.set(entry.key, with_tensor_references(entry.value));
@@ -190,9 +190,9 @@ const Value* keras_tensor_history(const Value& value) {
 
 namespace {
 
-/// The arguments of a call of a class of the user. Positional arguments are the inputs, nested in
-/// any way, and other values. Without positional arguments the first named argument with tensors is
-/// the input.
+/// The arguments of a call of a layer whose class is the user's. The first positional argument is
+/// the inputs, nested in any way; the others are other values. Without positional arguments the
+/// first named argument with tensors is the inputs.
 Dict own_arguments_in(List args, Dict& kwargs, List& inputs) {
   for (const DictEntry& entry : Dict(kwargs)) {
     List references;
@@ -223,7 +223,7 @@ Value call_in(const Value& node, const ClassInfo* layer) {
     const Value *args = node.as_dict().find("args"), *given = node.as_dict().find("kwargs");
     Dict kwargs = given && given->is_dict() ? given->as_dict() : Dict();
     kwargs.erase("training");  // models of Keras 3 ignore a stored value of `training`
-    if (args && is_own(layer))
+    if (args && is_lua_class(layer))
       arguments = own_arguments_in(without_tuple(*args).as_list(), kwargs, inputs);
     else if (args)
       collect_references(*args, inputs);

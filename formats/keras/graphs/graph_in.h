@@ -5,11 +5,12 @@
 
 namespace crescent::keras {
 
-/// [layer, node, tensor] of a tensor as Keras 3 writes it, {"class_name": "__keras_tensor__",
-/// "config": {"keras_history": ["dense_1", 0, 0], ...}}; null for other values.
+/// The list [layer, node, tensor] in a tensor as Keras 3 writes it, {"class_name":
+/// "__keras_tensor__", "config": {"keras_history": ["dense_1", 0, 0], ...}}; null for other values.
 const Value* keras_tensor_history(const Value& value);
 
-/// Converts an entry of inbound_nodes of a layer; `layer` is null for an unknown class.
+/// Converts an entry of inbound_nodes of a layer to Crescent's form; `layer` is null for an unknown
+/// class.
 Value call_in(const Value& node, const ClassInfo* layer);
 
 /// Converts input_layers or output_layers, a reference or a nested structure of references, to a
@@ -18,8 +19,8 @@ List references_in(const Value& ends);
 /// The nested structure (structure.h) of input_layers or output_layers.
 Value structure_in(const Value& ends);
 
-/// Renumbers the calls of nested models from 0, as in Keras 3; Keras 2 counts from 1. Since all n
-/// calls are used, the highest number in a file, n or n - 1, tells which version wrote it. `layers`
+/// Numbers the calls of nested models from 0, as Keras 3 does; Keras 2 counts from 1. Since all n
+/// calls are used, the highest number in a file, n or n - 1, shows which version wrote it. `layers`
 /// are entries whose inbound_nodes were converted.
 void count_nested_from_zero(List& layers, List& outputs);
 

@@ -20,8 +20,8 @@ std::shared_ptr<Operation> operation_of(const Dict& entry) {
   return get<Operation>(Value(name));
 }
 
-/// Converts an argument: tensors are added to the inputs and replaced by {"input": i}; tuples
-/// become lists.
+/// Converts an argument of a call. Tensors are added to `inputs` and replaced by {"input": i};
+/// tuples become lists.
 Value argument_in(const Value& value, List& inputs) {
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
     if (!is_object(part)) return std::nullopt;
@@ -35,8 +35,8 @@ Value argument_in(const Value& value, List& inputs) {
   });
 }
 
-/// A slice {start, stop, step}, which may be incomplete, in the form of Keras; nullopt for other
-/// objects.
+/// A slice {start, stop, step}, of which parts may be missing, in the form of Keras; nullopt for
+/// other values.
 std::optional<Value> slice_out(const Value& value) {
   if (!value.is_dict() || value.as_dict().empty()) return std::nullopt;
   if (is_object(value)) return value;
@@ -86,8 +86,8 @@ Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
   return arguments;
 }
 
-/// Whether an entry without a module is an operation: HDF5 files of Keras 3 lack modules, and some
-/// operations have names of layers, but only layers have the option trainable.
+/// Whether an entry without a module is an operation. HDF5 files of Keras 3 lack modules, and some
+/// operations have the same names as layers, but only layers have the option trainable.
 bool is_bare_operation(const Dict& entry) {
   const Value* nodes = entry.find("inbound_nodes");
   const bool keras3 =
@@ -104,8 +104,8 @@ struct ByLength {
 };
 constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
 
-/// The class of an operation in Keras. For a class in kByLength its option becomes a list, whose
-/// length distinguishes the class in Keras.
+/// The name in Keras of an operation's class. For a class in kByLength the option becomes a list,
+/// by whose length Keras distinguishes the classes.
 std::string keras_operation(const std::string& keras_class, Dict& config) {
   for (const ByLength& row : kByLength) {
     if (keras_class != row.crescent) continue;

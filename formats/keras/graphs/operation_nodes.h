@@ -15,8 +15,8 @@ inline constexpr const char* kOperationLayer = "OperationLayer";
 bool is_operation(const Dict& entry);
 /// Converts an entry of Keras 3 to that of an OperationLayer.
 Dict operation_in(const Dict& entry);
-/// Converts the entry of an OperationLayer to the form of Keras 3. `tensor` converts [layer, node,
-/// output].
+/// Converts the entry of an OperationLayer to the form of Keras 3. `tensor` converts a reference
+/// [layer, node, output].
 Dict operation_out(const Dict& entry, const std::function<Value(const List& reference)>& tensor);
 /// Whether the configuration of a model, or of a nested one, has an OperationLayer.
 bool has_operation(const Value& config);

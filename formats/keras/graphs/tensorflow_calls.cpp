@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kClasses[] = {"TFOpLambda", "SlicingOpLambda", kTensorFlowNode};
 constexpr const char* kConstant = "_CONSTANT_VALUE";
 
-/// Whether the value is ["dense_1", 0, 0].
+/// Whether the value is a reference to a tensor without arguments: ["dense_1", 0, 0].
 bool is_bare_reference(const Value& value) {
   if (!value.is_list() || value.as_list().size() != 3) return false;
   const List& parts = value.as_list();
@@ -88,8 +88,8 @@ Dict converted(const Dict& entry) {
   }
 }
 
-/// Finds the calls of TensorFlow functions whose results are used, going backwards from the
-/// outputs.
+/// Finds the calls of TensorFlow functions that are needed for given tensors, going backwards from
+/// these.
 class RequiredCalls {
  public:
   explicit RequiredCalls(const List& layers) {
@@ -133,7 +133,7 @@ std::map<std::string, Dict> tensorflow_calls_in(const List& layers, const List& 
   return required.take();
 }
 
-bool take_addition(const Dict& entry, Dict& graph) {
+bool take_added_loss_or_metric(const Dict& entry, Dict& graph) {
   const std::string name = class_of(entry);
   const bool metric = name == "AddMetric";
   if (!metric && name != "AddLoss") return false;

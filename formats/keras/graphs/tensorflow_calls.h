@@ -12,12 +12,13 @@ namespace crescent::keras {
 
 bool is_tensorflow_call(const Dict& entry);
 
-/// The calls in a graph as entries of OperationLayers by name, if their results are used. The
-/// others compute sizes from shapes, which Crescent knows when it builds the model.
+/// Converts those calls of TensorFlow functions whose results the outputs or other layers need to
+/// entries of OperationLayers, by the name of the layer. The remaining calls compute sizes from
+/// shapes, which Crescent knows when it builds the model.
 std::map<std::string, Dict> tensorflow_calls_in(const List& layers, const List& outputs);
 
 /// Adds the loss or metric of an entry of the class AddLoss or AddMetric to those of the graph;
 /// returns false for other entries.
-bool take_addition(const Dict& entry, Dict& graph);
+bool take_added_loss_or_metric(const Dict& entry, Dict& graph);
 
 }  // namespace crescent::keras

@@ -37,13 +37,13 @@ void write_lower(Dict& arguments, const char* name) {
     arguments.set(name, lower(value->as_string()));
 }
 
-/// Whether the value is ["dense_1", 0, 0].
+/// Whether the value is a reference to a tensor: ["dense_1", 0, 0].
 bool is_tensor(const Value& value) {
   return value.is_list() && !value.as_list().empty() && value.as_list().front().is_string();
 }
 
-/// Replaces a size that TensorFlow computes only when the model is called by -1, which means that
-/// it follows from the other sizes.
+/// Replaces a size that TensorFlow computes only when the model is called by -1: the operation
+/// computes it from the other sizes.
 void fill_shape(NamedCall& call) {
   Value* shape = call.arguments.find("newshape");
   if (!shape || !shape->is_list() || is_tensor(*shape))
@@ -95,7 +95,7 @@ void root_of_epsilon(NamedCall& call) {
   call.arguments.set("epsilon", std::sqrt(epsilon ? epsilon->as_float() : 1e-12));
 }
 
-/// The sizes for (rows, columns) in a list of sizes for (batch, rows, columns, channels).
+/// The sizes for (rows, columns), from a list of sizes for (batch, rows, columns, channels).
 Value of_image(const Value& sizes) {
   if (!sizes.is_list() || sizes.as_list().size() < 3) return sizes;
   const List& all = sizes.as_list();
@@ -296,8 +296,8 @@ constexpr FunctionRow kFunctions[] = {
     {"image.rgb_to_grayscale", "image.rgb_to_grayscale", "images"},
 };
 
-/// Finds the entry for a function in the table. "compat.v1.gather" and "math.exp" are also found as
-/// "gather" and "exp".
+/// Finds the row of the table for a function. "compat.v1.gather" and "math.exp" are found as
+/// "gather" and "exp", too.
 const FunctionRow* find_row(std::string name) {
   constexpr std::string_view kOld = "compat.v1.";
   if (name.starts_with(kOld)) name.erase(0, kOld.size());

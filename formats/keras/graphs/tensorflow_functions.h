@@ -8,19 +8,19 @@
 
 namespace crescent::keras {
 
-/// A call with arguments by name; the first argument of a TensorFlow function has none. Tensors are
-/// ["layer", node, output].
+/// A call with its arguments by name. The first argument of a TensorFlow function has the name "".
+/// Tensors are references ["layer", node, output].
 struct NamedCall {
   std::string function;
   Dict arguments;
 };
 
-/// The call of an operation, named by its class in Keras 3, that computes the same as a call of
-/// TensorFlow. Fails for functions without such an operation and for arguments that the operation
-/// lacks.
+/// The call of an operation that computes the same as a call of a TensorFlow function. The
+/// operation has the name of its class in Keras 3. Fails for functions without such an operation
+/// and for arguments that the operation lacks.
 NamedCall operation_for(NamedCall tensorflow);
 
-/// The words of a text in a row of a table.
+/// Splits a text in a row of a table into words.
 std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace crescent::keras

@@ -10,9 +10,10 @@
 namespace crescent::keras {
 namespace {
 
-/// A kind of node and the function that computes the same. `inputs` are the names of the arguments
-/// after the first, in order; `attributes` has pairs "theirs=ours", the names in TensorFlow and
-/// Crescent. If `after` is not negative, all inputs except the last `after` ones form a list.
+/// A kind of node and the TensorFlow function that computes the same. `inputs` are the names of the
+/// function's arguments after the first, in order. `attributes` has pairs "theirs=ours" of names in
+/// TensorFlow and Crescent. If `after` is not negative, all inputs except the last `after` ones
+/// form a list.
 struct NodeRow {
   const char *operation, *function, *inputs, *attributes;
   int after = -1;
@@ -115,15 +116,15 @@ constexpr ElementType kTypes[] = {{"DT_FLOAT", "float32"}, {"DT_DOUBLE", "float6
                                   {"DT_INT32", "int32"},   {"DT_INT64", "int64"},
                                   {"DT_UINT8", "uint8"},   {"DT_BOOL", "bool"}};
 
-/// The integer in a value that is a text: JSON definitions of nodes have integers of 64 bits as
-/// texts.
+/// Converts a text to the integer in it, because JSON definitions of nodes have integers of 64 bits
+/// as texts.
 Value number_in(const Value& value) {
   return value.is_string() ? Value(static_cast<int64_t>(std::atoll(value.as_string().c_str())))
                            : value;
 }
 
-/// The value of an attribute: {"b": true}, {"f": 0.2}, {"i": "1"}, {"type": "DT_INT32"}, {"list":
-/// {"i": ["1", "2"]}}.
+/// Converts the value of an attribute: {"b": true}, {"f": 0.2}, {"i": "1"}, {"type": "DT_INT32"} or
+/// {"list": {"i": ["1", "2"]}}.
 Value attribute_in(const Value& given) {
   const Dict& one = given.as_dict();
   if (const std::string* type = text_at(one, "type")) {
@@ -142,7 +143,7 @@ Value attribute_in(const Value& given) {
   return {};
 }
 
-/// The inputs of a node: tensors, with constants inserted at their indices.
+/// The inputs of a node: the tensors, with the constant inputs inserted at their indices.
 List node_inputs(const Dict& config, const List& tensors) {
   std::map<size_t, Value> constants;
   if (const Value* given = config.find("constants"); given && given->is_dict())

@@ -21,13 +21,14 @@ constexpr NewName kClasses[] = {{"Convolution1D", "Conv1D"},
                                 {"AtrousConvolution2D", "Conv2D"},
                                 {"SeparableConvolution2D", "SeparableConv2D"},
                                 {"Deconvolution2D", "Conv2DTranspose"},
-                                // Dense is also applied to each time step of a sequence
+                                // in Keras 2, Dense itself is applied to each time step of a
+                                // sequence
                                 {"TimeDistributedDense", "Dense"},
                                 {"L1L2Regularizer", "L1L2"},
                                 {"WeightRegularizer", "L1L2"},
                                 {"ActivityRegularizer", "L1L2"}};
 
-/// Classes that Keras 2 removed, and their replacements.
+/// Classes that Keras 2 removed, and a description of what replaces them.
 constexpr NewName kRemovedClasses[] = {
     {"MaxoutDense", "a Dense of units * nb_feature, a Reshape and a maximum"},
     {"Highway", "two Dense layers, a Multiply and an Add"},
@@ -73,13 +74,14 @@ constexpr NewOption kOptions[] = {{"Embedding", "output_dim", "output_dim"},
                                   {"", "pool_length", "pool_size"},
                                   {"", "stride", "strides"}};
 
-/// Options that are dropped: they chose an implementation, or an InputLayer has replaced them.
+/// Options that are dropped, because they only chose an implementation or because an InputLayer has
+/// replaced them.
 constexpr NewOption kDroppedOptions[] = {{"", "consume_less", ""},
                                          {"", "input_dtype", ""},
                                          {"", "input_length", ""},
                                          {"Conv2DTranspose", "output_shape", ""}};
 
-/// The options of Keras 1 that together give the size of a window, one for each axis.
+/// The options of Keras 1 that together give the size of a window; each is the size along one axis.
 constexpr const char* kSizes[][3] = {{"nb_row", "nb_col"},
                                      {"kernel_dim1", "kernel_dim2", "kernel_dim3"}};
 
@@ -118,7 +120,8 @@ std::string option_in_keras2(const std::string& class_name, const std::string& o
   return option;
 }
 
-/// Converts {"left_pad": 1, "right_pad": 2} and (top, bottom, left, right) to a pair per axis.
+/// Converts a padding, {"left_pad": 1, "right_pad": 2} or (top, bottom, left, right), to a pair of
+/// numbers per axis.
 Value padding_of_axes(const Value& given) {
   const auto pair = [](const Value& a, const Value& b) { return List{a, b}; };
   if (given.is_list() && given.as_list().size() == 4)
@@ -223,7 +226,8 @@ Dict merge_in_keras2(const Dict& config) {
        "; the code of a function is never loaded from a file");
 }
 
-/// A layer as {"class_name", "config"}; before 1.0 its options were beside class_name.
+/// Returns a layer as {"class_name", "config"}; before Keras 1.0 the options were beside
+/// class_name.
 Dict with_class_name(const Value& layer) {
   const Dict& given = layer.as_dict();
   if (given.contains("class_name")) return given;
@@ -233,7 +237,8 @@ Dict with_class_name(const Value& layer) {
   return {{"class_name", given.at("name")}, {"config", std::move(config)}};
 }
 
-/// The branches of the Merge with which a Sequential begins; null if its first layer is another.
+/// The branches of the Merge layer with which a Sequential begins; null if its first layer is of
+/// another class.
 const List* branches_of(const Dict& sequential) {
   const Value& layers = sequential.at("config");
   if (!layers.is_list() || layers.as_list().empty()) return nullptr;
@@ -243,8 +248,8 @@ const List* branches_of(const Dict& sequential) {
   return inside ? &first.at("config").as_dict().at("layers").as_list() : nullptr;
 }
 
-/// Converts a Sequential that begins with a Merge of others to a graph; a layer that occurs in
-/// several branches is one layer with several calls.
+/// Converts a Sequential that begins with a Merge of several branches to a graph. A layer that
+/// occurs in several branches becomes one layer with several calls.
 class Unrolled {
  public:
   explicit Unrolled(const Dict& sequential) { end_ = run(sequential); }
@@ -274,7 +279,7 @@ class Unrolled {
     return List{name, static_cast<int64_t>(nodes.empty() ? 0 : nodes.size() - 1), 0};
   }
 
-  /// The symbol of the input that the first layer of a branch describes; branches may share it.
+  /// The reference of the input that the first layer of a branch describes; branches may share it.
   Value input_of(const Dict& first) {
     const Dict config = config_of(first);
     Value input = call(class_of(first) == "InputLayer" ? from_keras1(first).as_dict()

@@ -6,8 +6,8 @@
 
 namespace crescent::keras {
 
-/// Converts a model or layer, {"class_name", "config"}. Fails for features that later Keras and
-/// Crescent lack.
+/// Converts a model or layer, {"class_name", "config"}, to the form of Keras 2. Fails for features
+/// that later versions of Keras and Crescent lack.
 CRESCENT_KERAS_API Value from_keras1(const Value& object);
 
 /// Whether a model without a version has classes or options that only Keras 1 has.

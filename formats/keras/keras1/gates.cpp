@@ -8,8 +8,8 @@
 namespace crescent::keras {
 namespace {
 
-/// The gates of a class, each as the last letter of the names of its arrays, in the order of Keras
-/// 1 (`saved`) and of Keras 2 (`joined`).
+/// The order of the gates of a class in Keras 1 (`saved`) and in Keras 2 (`joined`). Each gate is
+/// the last letter in the names of its arrays.
 struct Layout {
   std::string_view saved, joined;
 };
@@ -17,8 +17,8 @@ constexpr Layout kLayouts[] = {{"icfo", "ifco"}, {"zrh", "zrh"}};
 // the letters for the arrays of a gate: kernel, recurrent kernel and bias
 constexpr std::string_view kArrays = "WUb";
 
-/// The letters of the array and of the gate in a name: 'W' and 'i' for "lstm_1_W_i", with or
-/// without ":0"; zeros for other names.
+/// The letters of the array and of the gate in the name of an array: 'W' and 'i' for "lstm_1_W_i"
+/// or "lstm_1_W_i:0"; zeros for other names.
 std::pair<char, char> array_and_gate(std::string_view name) {
   if (name.ends_with(":0")) name.remove_suffix(2);
   const size_t end = name.size();
@@ -26,7 +26,7 @@ std::pair<char, char> array_and_gate(std::string_view name) {
   return is_gate ? std::pair{name[end - 3], name[end - 1]} : std::pair{'\0', '\0'};
 }
 
-/// Whether the names from `first` on are the arrays of all gates, gate by gate.
+/// Whether the names from index `first` on are those of the arrays of all gates, gate by gate.
 bool begins(const Names& names, size_t first, const Layout& layout) {
   const size_t count = layout.saved.size() * kArrays.size();
   if (first + count > names.size()) return false;

@@ -26,17 +26,17 @@ class JoinedGates final : public WeightSource {
   std::vector<TensorSpec> describe(const Names& datasets) override;
   std::vector<DatasetValues> read(const Names& datasets) override;
   bool hold() override { return file_.hold(); }
-  void check_held() const override { file_.check_held(); }
+  void check_unchanged() const override { file_.check_unchanged(); }
 
  private:
   Names joined(const std::string& group, const Names& weights);
-  /// The datasets in the file for each of these names, one after another. `counts` receives the
-  /// number of datasets for each name, several if they are to be concatenated.
+  /// For each of these names the datasets in the file, one after another. `counts` receives the
+  /// number of datasets per name: several if they are to be concatenated.
   Names parts_of(const Names& datasets, std::vector<size_t>& counts) const;
 
   WeightSource& file_;
-  std::map<std::string, Names> parts_;  ///< the datasets of which each concatenated array consists,
-                                        ///< by its name
+  std::map<std::string, Names> parts_;  ///< for the name of each concatenated array, the datasets
+                                        ///< that are its parts
 };
 
 }  // namespace crescent::keras

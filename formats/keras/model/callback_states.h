@@ -1,6 +1,6 @@
-// The state of a run and its callbacks (Model::run_state): JSON in Crescent's description of the
-// model, in which {"crescent_tensor": i} refers to a dataset of the group crescent_callbacks. Keras
-// ignores both.
+// The state of a run and its callbacks (Model::run_state) is JSON in Crescent's description of the
+// model. In it {"crescent_tensor": i} refers to a dataset of the group crescent_callbacks. Keras
+// ignores the state and the group.
 #pragma once
 #include "crescent/model/model.h"
 #include "keras/source/entry.h"
@@ -9,16 +9,18 @@
 
 namespace crescent::keras {
 
-/// Adds the tensors of the states to the entries; returns the rest as JSON.
+/// Adds the tensors in the states to the entries; returns the states as JSON that refers to these
+/// tensors.
 Value write_callback_states(Entries& entries, const Value& states);
 
-/// States of callbacks that are being read: their tensors are matched with datasets of the file as
-/// temporary variables, whose values then become part of the states.
+/// The states of callbacks while they are read. Each dataset of the file is matched with a
+/// temporary variable; when these variables have their values, give_to() passes the states to the
+/// model.
 class CallbackStates {
  public:
   CallbackStates(WeightSource& file, Value stored);
   const Matches& matches() const { return matches_; }
-  /// Passes the states to the model; to be called after the matches were assigned.
+  /// Passes the states to the model. Must be called after the matches were assigned.
   void give_to(Model& model) const;
 
  private:

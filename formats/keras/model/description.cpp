@@ -27,8 +27,8 @@ void collect_operation(const Dict& object, Dict& plugins) {
   if (info && is_foreign(*info)) plugins.set(*name, List{info->plugin, info->plugin_version});
 }
 
-/// Collects [plugin, version] by class name for all objects, for the error if the file is loaded
-/// without the plugin.
+/// Adds [plugin, version] for the class of each object in `value` to `plugins`. If the file is
+/// loaded without a plugin, the error names it.
 void collect_plugins(const Value& value, Dict& plugins) {
   if (value.is_list())
     for (const Value& item : value.as_list()) collect_plugins(item, plugins);
@@ -43,7 +43,7 @@ void collect_plugins(const Value& value, Dict& plugins) {
 
 Dict plugins_of(Model& model, const Value& config, const Value& compile) {
   Dict plugins;
-  // includes layers that the configuration does not contain
+  // The loop includes layers that the configuration does not contain.
   for (Layer* layer : model.flatten_layers())
     if (const auto& info = layer->info(); info && !info->plugin.empty())
       plugins.set(info->name, List{info->plugin, info->plugin_version});
@@ -52,8 +52,8 @@ Dict plugins_of(Model& model, const Value& config, const Value& compile) {
   return plugins;
 }
 
-/// The input shapes of a graph. They are needed to build it again if its configuration does not
-/// contain them, as that of a class from Lua may not.
+/// The input shapes of a graph. They are needed to build the graph again if its configuration lacks
+/// them, as may be the case if its class is written in Lua.
 List input_shapes(Model& model) {
   List shapes;
   if (model.is_graph())
@@ -62,8 +62,8 @@ List input_shapes(Model& model) {
   return shapes;
 }
 
-/// The names of the groups at the top of the file; the description lists them so that loading fails
-/// if one is missing.
+/// The names of the groups at the top of the file. The description lists these, so that loading
+/// fails if one is missing.
 List groups_of(const Entries& entries) {
   List groups;
   for (const Entry& entry : entries)
@@ -236,8 +236,8 @@ bool Description::has_optimizer() const {
   return said.contains("optimizer") || said.contains("optimizer_config");
 }
 
-/// The options of compile. Some optimizers are missing in the files of Keras 3 although their state
-/// is saved; their class then follows from the name of the group with the state.
+/// The options of compile. Some optimizers are missing in files of Keras 3 although their state is
+/// saved; the class then follows from the name of the group with the state.
 Dict Description::compile_options() const {
   Dict options = reader_->compile_options(compile_);
   if (has_optimizer()) return options;
@@ -272,8 +272,8 @@ void give_metrics_to_all(Dict& options, size_t outputs) {
   }
 }
 
-/// The value of an argument of compile for one output: a value for all, an item of a list, or an
-/// entry by name.
+/// The value of an argument of compile for one output. The argument may be a single value for all
+/// outputs, a list with an item per output, or a dictionary by name.
 Value value_for_output(const Value& argument, size_t output, const Model& model) {
   if (argument.is_dict() && !is_object(argument)) {
     const Value* own = argument.as_dict().find(model.output_names()[output]);
@@ -292,7 +292,7 @@ Value loss_of(const Value& losses, size_t output, const Model& model) {
              : value_for_output(losses, output, model);
 }
 
-/// The metric with "accuracy" or "crossentropy" replaced by the binary metric under the same name.
+/// Replaces "accuracy" or "crossentropy" by the binary metric, which keeps the name.
 Value binary_metric(const Value& metric) {
   if (metric.is_list()) {
     List all;
@@ -306,8 +306,8 @@ Value binary_metric(const Value& metric) {
               {"config", Dict{{"name", metric}}}};
 }
 
-/// Chooses metrics by the loss, as Keras 2.3.1 does: binary ones for a binary loss of several
-/// columns.
+/// Chooses metrics by the loss, as Keras 2.3.1 does: for a binary loss of several columns, the
+/// binary metrics.
 void pick_metrics_by_loss(Dict& options, const Model& model) {
   const Value* losses = options.find("loss");
   std::vector<bool> binary;

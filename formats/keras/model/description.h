@@ -1,6 +1,7 @@
-// The description of a model: attributes of the root of a file. These are the attributes of Keras,
-// and one that Keras ignores: JSON with Crescent's configuration, which loses nothing, the
-// arguments of compile, the epoch, and the plugin of each class.
+// The description of a model, as attributes of the root group of a file: the attributes that Keras
+// reads, and one of Crescent's own, which Keras ignores. That one is JSON with the complete
+// configuration, the arguments of compile, the number of trained epochs, the plugin of each class,
+// and more (statement_of()).
 #pragma once
 #include <optional>
 
@@ -12,23 +13,23 @@
 
 namespace crescent::keras {
 
-/// A model's configuration and training, from which the description in each layout of Keras is
-/// written.
+/// The configuration and training of a model. The description in each layout of Keras is written
+/// from these.
 struct ModelStatement {
   Value config;   ///< in Crescent's own form
   Value compile;  ///< arguments of compile; null if a loaded model is not to be compiled
   Dict own;       ///< the value of Crescent's own attribute of the root
 };
-/// Collects the statement for a file with these `entries`. Warns of functions and classes from Lua,
-/// whose code is not saved; fails if the target cannot express the model.
+/// Collects the statement of a model for a file with these `entries`. Warns of functions and
+/// classes from Lua, whose code is not saved; fails if the target cannot express the model.
 ModelStatement statement_of(Model& model, const std::string& path, const SaveOptions& options,
                             Value callback_states, const Entries& entries);
 
 /// The entry of the root group of an HDF5 file, with the description as attributes.
 Entry description_entry(Model& model, const ModelStatement& statement, const std::string& target);
 
-/// The description in an archive: the texts metadata.json and config.json, and the root group of
-/// the HDF5 file with the attributes that these texts do not contain.
+/// The description of a model in an archive: the texts metadata.json and config.json, and the root
+/// group of the HDF5 file, whose attributes are what these texts do not contain.
 struct ArchiveDescription {
   std::string metadata, config;
   Entry root;
@@ -45,7 +46,8 @@ class Description {
   Description(WeightSource& file, Value custom_objects);
 
   const Origin& origin() const { return origin_; }
-  /// A value of Crescent's own attribute; null without it, as in all files of Keras.
+  /// A value in Crescent's own attribute; null if the file lacks the attribute, as all files of
+  /// Keras do.
   const Value& own(const char* name) const;
   /// Makes the model, whose weights have no values yet.
   ModelPtr build() const;

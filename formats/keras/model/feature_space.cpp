@@ -14,7 +14,7 @@ namespace {
 constexpr const char *kModule = "keras.src.layers.preprocessing.feature_space",
                      *kGroup = "preprocessors";
 
-/// Options of a FeatureSpace with the same name in Crescent.
+/// Options of a FeatureSpace that have the same name in Keras and Crescent.
 constexpr const char* kSame[] = {"output_mode", "crossing_dim", "hashing_dim",
                                  "num_discretization_bins"};
 

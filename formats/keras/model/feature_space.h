@@ -13,7 +13,8 @@ inline constexpr const char* kFeatureSpace = "FeatureSpace";
 /// which each "preprocessor" is a layer; null if the file contains no FeatureSpace.
 CRESCENT_KERAS_API Value load_feature_space(WeightSource& file, const Value& custom_objects);
 
-/// The parts of an archive for a FeatureSpace in the form of load_feature_space().
+/// The parts of an archive for a FeatureSpace; `space` has the form that load_feature_space()
+/// returns.
 CRESCENT_KERAS_API ArchiveParts feature_space_parts(const Dict& space);
 
 /// A summary for `crescent inspect`: columns and crosses without their adapted state.

@@ -12,8 +12,8 @@
 namespace crescent::keras {
 namespace {
 
-/// Limits of the depth of groups and of the number of visited objects: in a damaged file a group
-/// may contain itself.
+/// The largest depth of groups and number of visited objects, since in a damaged file a group may
+/// contain itself.
 constexpr size_t kDeepest = 32, kMaxObjects = 200'000;
 
 Value json_of(WeightSource& file, const char* name) {
@@ -34,10 +34,10 @@ const Value& at(const Value& dict, std::string_view key) {
 
 // ---- layers
 
-/// A layer, found in the configuration or as a group of weights.
+/// A layer that was found in the configuration or as a group of weights.
 struct LayerDescription {
   std::string name, class_name;
-  Value inner_layers;  ///< names and classes of the layers in a nested model
+  Value inner_layers;  ///< the names and classes of the layers in a nested model
 };
 
 std::vector<LayerDescription> layers_in(const Value& model);
@@ -97,7 +97,8 @@ std::vector<LayerDatasets> keras2_datasets(WeightSource& file, const std::string
   return per_layer;
 }
 
-/// Collects the datasets of a group and its subgroups that hold variables; their names are numbers.
+/// Collects the datasets with variables of a group and its subgroups; the names of these datasets
+/// are numbers.
 void collect(WeightSource& file, const std::string& group, const std::string& below, size_t depth,
              LayerDatasets& of_layer, size_t& looked_at) {
   if (depth > kDeepest) fail_endless(file, group);
@@ -116,9 +117,9 @@ void collect(WeightSource& file, const std::string& group, const std::string& be
   }
 }
 
-/// The datasets of each layer in the layout of Keras 3. The name of a group tells the class of its
-/// layer: "conv2d_1" is the second Conv2D of the model. Groups that are not in the group of layers
-/// are attributes of the model's class.
+/// The datasets of each layer in the layout of Keras 3. The name of a group determines its layer:
+/// "conv2d_1" is the second Conv2D of the model. Groups outside of the group of layers are
+/// attributes of the model's class.
 std::vector<LayerDatasets> keras3_datasets(WeightSource& file,
                                            const std::vector<LayerDescription>& descriptions) {
   const std::string root = file.members("layers") ? "layers" : "_layer_checkpoint_dependencies";
@@ -192,7 +193,7 @@ void add_weights(WeightSource& file, Dict& result,
 
 // ---- training
 
-/// The versions by plugin, from [plugin, version] by class, without built-in plugins.
+/// The version of each plugin, from a table {class = [plugin, version]}; without built-in plugins.
 Dict plugins_in(const Value& own) {
   Dict plugins;
   if (!own.is_dict()) return plugins;

@@ -1,5 +1,5 @@
-// Summaries of files for people and tools, made from texts and headers only: no model is built, no
-// class is looked up and no values are read.
+// Summaries of files for people and tools. They are made from texts and headers only: no model is
+// built, no class is looked up and no values are read.
 #pragma once
 #include "keras/export.h"
 #include "keras/source/named_arrays.h"

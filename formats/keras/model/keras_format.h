@@ -21,7 +21,7 @@ class CRESCENT_KERAS_API KerasFormat : public Format, public ModelFormat, public
 
  private:
   virtual std::unique_ptr<WeightSource> open_file(const std::string& path) const = 0;
-  /// Replaces the file at `path`.
+  /// Writes the model to a file at `path`; replaces an existing file.
   virtual void write_model(Model& model, const std::string& path,
                            const SaveOptions& options) const = 0;
 };

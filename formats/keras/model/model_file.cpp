@@ -19,7 +19,8 @@ namespace crescent::keras {
 
 namespace {
 
-/// The functions of a layout of Keras that write the weights and the state of the optimizer.
+/// The functions that write the weights and the state of the optimizer in one of the layouts of
+/// Keras.
 struct Layout {
   using Write = void (*)(Entries& entries, Model& model, const std::string& target);
   Write weights, optimizer;
@@ -36,8 +37,8 @@ constexpr Layout kKeras3Layout{[](Entries& entries, Model& model, const std::str
                                  write_keras3_optimizer(entries, model);
                                }};
 
-/// The contents of a file with a model: the entries, and the statement from which the description
-/// is written in the form of the file's layout.
+/// The contents of a file with a model: the entries, and the statement, from which the description
+/// is written in the layout of the file.
 struct ModelImage {
   ModelStatement statement;
   Entries entries;
@@ -136,7 +137,7 @@ void warn_with_report(bool wanted, WeightSource& file, Model& model, const Match
     warn("'", file.path(), "': weights:", to_text(weight_report(file, model, matches, arrays)));
 }
 
-/// The matches of those layers of which all weights fit.
+/// The matches of those layers whose weights all fit; warns of the other layers.
 Matches without_misfits(WeightSource& file, const Matches& matches) {
   const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
   const auto group = [](const Match& match) {

@@ -1,5 +1,5 @@
-// Models and weights in files of Keras, independent of the file format: the entries to write, and
-// reading.
+// Reads and writes models and weights in files of Keras, independently of the file format: the
+// result of writing is a list of entries.
 #pragma once
 #include "crescent/io/format.h"
 #include "keras/export.h"
@@ -22,11 +22,11 @@ struct ArchiveParts {
 CRESCENT_KERAS_API ArchiveParts archive_parts(Model& model, const std::string& path,
                                               const SaveOptions& options);
 
-/// The entries of weights alone in the layout of Keras 3, with the state of the optimizer if the
-/// model is compiled.
+/// The entries of a file with only weights, in the layout of Keras 3, with the state of the
+/// optimizer if the model is compiled.
 CRESCENT_KERAS_API Entries keras3_weight_entries(Model& model);
-/// The entries of weights alone: in the layout of Keras 3 if `path` ends in .weights.h5, else in
-/// that of Keras 2.
+/// The entries of a file with only weights: in the layout of Keras 3 if `path` ends in .weights.h5,
+/// else in that of Keras 2.
 CRESCENT_KERAS_API Entries weight_entries(Model& model, const std::string& path);
 CRESCENT_KERAS_API void load_weights(WeightSource& file, Model& model,
                                      const LoadWeightsOptions& options);

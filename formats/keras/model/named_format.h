@@ -1,4 +1,4 @@
-// Formats of named arrays, in which the weights of a model have the names of the weights.
+// The base of formats of named arrays; the arrays of a file have the names of the model's weights.
 #pragma once
 #include "crescent/io/format.h"
 #include "keras/export.h"
@@ -19,8 +19,8 @@ class CRESCENT_KERAS_API NamedFormat : public Format,
   Value inspect(const std::string& path);
 
  private:
-  /// Opens a file; values are compared with the checksums of the file. Arrays that are not numeric
-  /// are left out unless `wanted` names them; then reading fails.
+  /// Opens a file; values are compared with the checksums in it. Arrays that are not numeric are
+  /// left out. If `wanted` names such an array, it is included, and reading it fails.
   virtual NamedArrays open_file(const std::string& path, const std::string& wanted = "") const = 0;
 };
 

@@ -15,7 +15,8 @@ constexpr const char *kIteration = "iteration", *kRate = "learning_rate";
 
 // ---- the tables
 
-/// A slot that Keras 3 lists after all other slots, for all variables one after another.
+/// A slot that Keras 3 lists after the other slots: first all variables' slots of one name, then
+/// those of the next.
 struct TrailingSlot {
   const char *class_name, *slot;
   int rank;
@@ -25,20 +26,21 @@ constexpr TrailingSlot kTrailingSlots[] = {{"Adam", "velocity_hat", 1},
                                            {"RMSprop", "momentum", 1},
                                            {"RMSprop", "average_gradient", 2}};
 
-/// A slot that Keras 2 stores even if the optimizer does not use it, with the shape of the variable
-/// (`full_size`) or the shape (1,).
+/// A slot that Keras 2 stores even if the optimizer does not use it: with the shape of the variable
+/// if `full_size` is true, else with the shape (1,).
 struct UnusedSlot {
   const char *class_name, *slot;
   bool full_size;
 };
 constexpr UnusedSlot kUnusedSlots[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
 
-/// Classes for which all generations of Keras list all slots of a variable together.
+/// Classes for which all generations of Keras list all slots of one variable together, then those
+/// of the next variable.
 constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
 
-/// The product of the momenta of all steps, which Nadam of Keras stores and Crescent computes: the
-/// momentum of a step is proportional to 1 - 0.96^(decay * step) / 2. Keras 3 has no option for the
-/// decay, which is 1.
+/// The product of the momenta of all steps, which Nadam stores in Keras and which Crescent computes
+/// from the number of steps. The momentum of a step is proportional to 1 - 0.96^(decay * step) / 2.
+/// In Keras 3 the decay is always 1 (`has_decay` is false).
 struct KeptProduct {
   const char *target, *name;
   bool has_decay;
@@ -47,7 +49,7 @@ constexpr const char* kNadam = "Nadam";
 constexpr KeptProduct kKeptProducts[] = {{"keras3", "u_product", false},
                                          {"keras2", "m_schedule", true}};
 
-/// The name of a slot in Keras 2 and tf.keras.
+/// A name in Keras 2 or tf.keras, and the slot that it means.
 struct Spelling {
   const char *keras, *slot;
 };
@@ -59,7 +61,7 @@ constexpr Spelling kSpellings[] = {{"m", "momentum"},
                                    {"iterations", kIteration},
                                    {"current_learning_rate", kRate}};
 
-/// The names of the slots of a class in Keras 2.3.1.
+/// The name of a slot of a class in Keras 2.3.1.
 struct Keras2Name {
   const char *class_name, *slot, *name;
 };
@@ -97,7 +99,9 @@ class Layouts {
 
   StateLayout keras3(Order order, bool rate, bool idle, bool extras) const {
     StateLayout layout;
-    if (scaled_) {  // the inner optimizer of a LossScaleOptimizer stores the count and the rate
+    // the entries of the LossScaleOptimizer itself; the count and the rate in use are those of its
+    // inner optimizer
+    if (scaled_) {
       layout.push_back({{}, kIteration, {DType::int32, Shape{}}});
       layout.push_back({{}, kRate, {DType::float32, Shape{}}});
       append(layout, extras_);
@@ -136,7 +140,8 @@ class Layouts {
     return {variable, slot, variable.spec(), owner};
   }
 
-  /// Divides the state into averages and accumulators of all variables, slots, and scalars.
+  /// Divides the state into entries that all optimizers may have (averages, accumulated gradients),
+  /// slots, and scalars.
   void sort_state() {
     names_ = optimizer_.slot_names();
     for (const Variable& variable : optimizer_.state())
@@ -192,8 +197,8 @@ class Layouts {
     return {{}, row->name, {DType::float32, Shape{}}, {}, product};
   }
 
-  /// The layout as in Keras 3, where Adafactor stores scalars in the place of the averages of rows
-  /// and columns for vectors, which have none.
+  /// The slots as Keras 3 stores them. For a vector, which has no averages of rows and columns,
+  /// Adafactor stores scalars in their place.
   StateLayout with_numbers_for_vectors() const {
     StateLayout places;
     for (const StateEntry& each : slots_) {
@@ -230,17 +235,18 @@ class Layouts {
 
   const Optimizer& optimizer_;
   const Variables& trained_;
-  std::string class_name_;  // the class of the optimizer that has the slots
+  // the class of the optimizer that has the slots: the inner one of a LossScaleOptimizer
+  std::string class_name_;
   bool scaled_ = false, schedule_ = false;
   std::vector<std::string> names_;
-  Variable rate_;  // the learning rate, also of a MultiOptimizer, which has no option for it
+  Variable rate_;  // the learning rate, even if the optimizer has no option for it (MultiOptimizer)
   StateLayout shared_, slots_, extras_;
 };
 
 // ---- reading
 
-/// A possible order of an optimizer's state in a file. An order that no known release of Keras
-/// writes is only tried if the names of the entries tell the slot of each.
+/// A possible order of an optimizer's state in a file. If `by_names` is true, no known release of
+/// Keras writes this order; then it is only used if the name of each entry contains its slot.
 struct Candidate {
   StateLayout layout;
   bool by_names = false;
@@ -251,7 +257,7 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
   for (const bool idle : {false, true})
     for (const bool extras : {true, false}) {
       if ((idle && !layouts.has_idle()) || (!extras && !layouts.has_extras())) continue;
-      if (by_slot) {  // before Keras 2.3 some optimizers did not store their count of iterations
+      if (by_slot) {  // before Keras 2.3 some optimizers did not store the number of iterations
         for (const bool iterations : {true, false})
           all.push_back({layouts.keras2(iterations, idle, extras)});
         continue;
@@ -341,8 +347,8 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
   return "";
 }
 
-/// Whether entries with these names are ordered by slot: Keras 3 and tf.keras from 2.11, which
-/// order by variable, have an "iteration" or no names.
+/// Whether entries with these names are ordered by slot. Keras 3 and tf.keras from 2.11 order by
+/// variable; their entries include an "iteration" or have numbers as names.
 bool lists_by_slot(const std::vector<std::string>& names) {
   return std::none_of(names.begin(), names.end(), [](const std::string& name) {
     const std::string last = parts_of(name).back();
@@ -357,7 +363,7 @@ std::string keras2_name(const std::string& class_name, const std::string& slot) 
   return slot;
 }
 
-/// Names such as "training/Adam/m_0:0", numbered for each slot.
+/// Makes names such as "training/Adam/m_0:0", numbered for each slot.
 std::vector<std::string> keras2_names(const std::string& class_name, const StateLayout& layout) {
   std::vector<std::string> names;
   std::map<std::string, int> count;
@@ -370,7 +376,7 @@ std::vector<std::string> keras2_names(const std::string& class_name, const State
   return names;
 }
 
-/// Names such as "adam/dense_kernel_velocity".
+/// Makes names such as "adam/dense_kernel_velocity".
 std::vector<std::string> keras3_names(const std::string& prefix, const StateLayout& layout) {
   std::vector<std::string> names;
   std::set<std::string> taken;

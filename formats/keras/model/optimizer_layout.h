@@ -1,6 +1,6 @@
 // The order of the state of an optimizer in a file. Keras 3 (and tf.keras from 2.11) orders by
-// variable, Keras 1 and 2 and earlier tf.keras order by slot, each with exceptions, and slots that
-// are not in use may be stored. This code works on names and shapes, not on files.
+// variable, Keras 1 and 2 and earlier tf.keras order by slot, each with exceptions, and some of
+// them also store unused slots. This code works on names and shapes, not on files.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,22 +10,22 @@
 
 namespace crescent::keras {
 
-/// An entry of an optimizer's state in a file.
+/// An entry of an optimizer's state in a file of Keras.
 struct StateEntry {
-  Variable variable;  ///< empty if Crescent does not need the value that Keras stores here
+  Variable variable;  ///< the variable in Crescent; empty if Crescent does not need the value
   std::string slot;   ///< "iteration", "learning_rate", "momentum", ...
   TensorSpec spec;    ///< the dtype and shape of the entry
-  Variable owner{};   ///< the trained variable of a slot; empty for scalars
+  Variable owner{};   ///< the trained variable to which the slot belongs; empty for scalars
   double number = 0;  ///< the value to write if `variable` is empty
 };
 using StateLayout = std::vector<StateEntry>;
 
-/// The entries of a file for `target` ("keras3" or "keras2") for an optimizer that was built for
-/// `trained`.
+/// The entries that a file for `target` ("keras3" or "keras2") has for an optimizer that was built
+/// for the variables `trained`.
 CRESCENT_KERAS_API StateLayout optimizer_layout(const Optimizer& optimizer,
                                                 const Variables& trained,
                                                 const std::string& target);
-/// The names that Keras gives to these entries.
+/// The names that the target gives to the entries of `layout`.
 CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimizer,
                                                          const StateLayout& layout,
                                                          const std::string& target);
@@ -33,11 +33,11 @@ CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimi
 /// The assignment of a file's entries to the variables of an optimizer, or the reason why it is not
 /// possible.
 struct MatchedState {
-  StateLayout layout;   ///< an entry per name
+  StateLayout layout;   ///< one entry per name in the file
   std::string problem;  ///< "" if all entries are assigned
 };
 /// Assigns the entries of a file to the variables of an optimizer. `listed` are the trained
-/// variables in the order of the file. `names` are the names of the entries: they tell the
+/// variables in the order of the file. `names` are the names of the entries: they determine the
 /// generation of Keras and for some generations also the slots; names that are numbers ("0", "1",
 /// as in .weights.h5) mean the order of Keras 3. `specs` are the dtypes and shapes of the entries.
 CRESCENT_KERAS_API MatchedState match_optimizer_state(const Optimizer& optimizer,

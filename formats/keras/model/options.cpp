@@ -8,8 +8,8 @@ namespace {
 
 constexpr const char* kOverwrite = "Replace a file that is there.";
 
-/// The schema of these options with this title. It is made once, shared by all formats, and keeps
-/// its address.
+/// The schema of these options under this title. It is made once and kept, so that all formats
+/// share it and its address stays the same.
 template <class Options>
 const SchemaData& titled_schema(const std::string& title) {
   static std::mutex mutex;

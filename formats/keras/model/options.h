@@ -17,7 +17,8 @@ struct CRESCENT_KERAS_API SaveOptions {
 };
 
 struct CRESCENT_KERAS_API LoadOptions {
-  Value custom_objects;  ///< classes from Lua by class name, looked up before the registry
+  Value custom_objects;  ///< a table {class name = class} of classes from Lua, which are looked up
+                         ///< before the registry
   bool compile = true, safe_mode = true;
   static void describe(Schema<LoadOptions>& s);
 };
@@ -29,11 +30,11 @@ struct CRESCENT_KERAS_API SaveWeightsOptions {
 
 struct CRESCENT_KERAS_API LoadWeightsOptions {
   bool by_name = false, skip_mismatch = false, report = false, by_path = false;
-  Value rename;  ///< names in the model by names in the file
+  Value rename;  ///< the names in the model for names in the file
   static void describe(Schema<LoadWeightsOptions>& s);
 };
 
-/// The schemas of these options as a format calls them: "npz: saving weights".
+/// The schemas of the options above, titled for a format: "npz: saving weights".
 CRESCENT_KERAS_API const SchemaData& save_model_schema(const std::string& format);
 CRESCENT_KERAS_API const SchemaData& load_model_schema(const std::string& format);
 CRESCENT_KERAS_API const SchemaData& save_weights_schema(const std::string& format);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kSelfTest = "crescent_self_test";
 constexpr int64_t kSamples = 2;
-// tolerances, because other kernels may sum in another order
+// The tolerances of the comparison; other kernels may sum in another order.
 constexpr double kRelative = 1e-3, kAbsolute = 1e-4;
 
 std::string self_test_path(size_t i) { return concat(kSelfTest, "/", i); }

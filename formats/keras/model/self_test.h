@@ -9,16 +9,17 @@
 
 namespace crescent::keras {
 
-/// Adds the self-test. Fails for a model with unknown inputs, and for one with stateful layers.
+/// Adds the self-test to the entries. Fails for a model whose inputs are unknown, and for a model
+/// with stateful layers.
 void write_self_test(Entries& entries, Model& model);
 
-/// A self-test that is being read: its datasets in the file are matched with temporary variables;
-/// empty if the file has no self-test.
+/// A self-test while it is read: its datasets in the file are matched with temporary variables.
+/// There are no matches if the file has no self-test.
 class SelfTest {
  public:
   explicit SelfTest(WeightSource& file);
   const Matches& matches() const { return matches_; }
-  /// Warns if the model's prediction differs from the stored one; to be called after the matches
+  /// Warns if the model's prediction differs from the stored one. Must be called after the matches
   /// were assigned.
   void check(Model& model) const;
 

@@ -3,13 +3,15 @@
 namespace crescent::keras {
 namespace {
 
-/// A group of a file that stores these variables as datasets named "0", "1", ...
+/// A group of a file that stores the variables as datasets named "0", "1", ...; `what` and
+/// `otherwise` are parts of the warning if they do not fit.
 struct StateGroup {
   const char *path, *what, *otherwise;
   Variables variables;
 };
 
-/// All random generators of all layers, in the order of layers.
+/// The state of the order of samples, and of all random generators of all layers, in the order of
+/// layers.
 StateGroup random_states(Model& model) {
   Variables states{model.shuffle_order().state()};
   for (Layer* layer : model.flatten_layers())

@@ -1,5 +1,5 @@
 // The state that a model keeps between batches in addition to its weights: random generators, the
-// order of samples, the states of stateful layers. Keras ignores it.
+// order of samples, and the states of stateful layers. Keras ignores this state in files.
 #pragma once
 #include "crescent/model/model.h"
 #include "keras/source/entry.h"
@@ -9,8 +9,8 @@
 namespace crescent::keras {
 
 void write_state_groups(Entries& entries, Model& model);
-/// Matches the state in a file; a file of Keras has none. State that does not fit the model is
-/// skipped with a warning.
+/// Matches the state in a file with that of the model; a file of Keras has none. State that does
+/// not fit the model is skipped with a warning.
 Matches match_state_groups(WeightSource& file, Model& model);
 
 }  // namespace crescent::keras

@@ -32,7 +32,8 @@ void write_layout(Entries& entries, const StateLayout& layout, const std::string
   }
 }
 
-using Slots = std::vector<std::pair<Variable, Variable>>;  // weights and their slot variables
+// pairs of a weight and its slot variable
+using Slots = std::vector<std::pair<Variable, Variable>>;
 
 /// All slots of an optimizer by name.
 std::map<std::string, Slots> slots_of(const Optimizer& optimizer) {
@@ -43,8 +44,8 @@ std::map<std::string, Slots> slots_of(const Optimizer& optimizer) {
   return slots;
 }
 
-/// Whether the slots belong to exactly these variables: weights may have been frozen, merged or
-/// added since the optimizer was last used.
+/// Whether the slots belong to exactly these variables. They may not: weights may have been frozen,
+/// merged or added since the optimizer was last used.
 bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) {
   std::set<const void*> wanted, there;
   for (const Variable& weight : trained) wanted.insert(weight.id());
@@ -63,9 +64,9 @@ Variables numbers_of(const Optimizer& optimizer) {
   return numbers;
 }
 
-/// The optimizer of a model, if it was built for the weights that the model trains now; else a copy
-/// for these weights, which keeps the values of slots of weights that remain and has initial values
-/// for the others.
+/// The optimizer of a model, if it was built for the weights that the model trains now. Otherwise a
+/// copy that is built for these weights: it has the slots of weights that the optimizer knows, and
+/// initial values for the slots of other weights.
 std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& trained) {
   const std::shared_ptr<Optimizer> optimizer = model.optimizer();
   const auto slots = slots_of(*optimizer);
@@ -82,10 +83,10 @@ std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& tr
   return other;
 }
 
-/// The attribute with the number of arrays, by which a missing one is detected. Keras ignores it.
+/// The attribute with the number of arrays, which shows whether one is missing. Keras ignores it.
 constexpr const char* kCount = "crescent_count";
 
-/// The entries of an optimizer's state in a file: their group and their names.
+/// The entries of an optimizer's state in a file: the path of their group, and their names.
 struct SavedState {
   std::string group;
   Names names;
@@ -107,14 +108,15 @@ bool is_layout_of(const std::vector<TensorSpec>& specs, const StateLayout& layou
   return std::equal(specs.begin(), specs.end(), layout.begin(), layout.end(), has_shape);
 }
 
-/// The name in Keras of the variable of a match: "dense_1/kernel:0" for the dataset
+/// The name that Keras gives to the variable of a match: "dense_1/kernel:0" for the dataset
 /// "model_weights/dense_1/dense_1/kernel:0".
 std::string keras_name(const Match& match, const std::string& root) {
   const size_t layer = root.empty() ? 0 : root.size() + 1;
   return match.dataset.substr(match.dataset.find('/', layer) + 1);
 }
 
-/// The trained weights in the order in which the version of Keras that wrote the file lists them.
+/// The trained weights in the order of the file, which depends on the version of Keras that wrote
+/// it.
 Variables in_order_of(const Origin& origin, Variables trained, const Matches& weights,
                       WeightSource& file) {
   if (!origin.sorts_trained_by_name()) return trained;
@@ -129,8 +131,8 @@ Variables in_order_of(const Origin& origin, Variables trained, const Matches& we
   return trained;
 }
 
-/// Whether the entries are those of an optimizer of Keras 3 before its first step: scalars but no
-/// slots.
+/// Whether the entries are those of an optimizer of Keras 3 before its first step, which has
+/// scalars but no slots.
 bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layout) {
   const auto slots = std::find_if(layout.begin(), layout.end(),
                                   [](const StateEntry& place) { return bool(place.owner); });

@@ -14,14 +14,14 @@ namespace crescent::keras {
 /// Adds the state of the model's optimizer with the names and in the order of `target`, "keras3" or
 /// "keras2".
 void write_optimizer(Entries& entries, Model& model, const std::string& target);
-/// Adds the state of the model's optimizer with numbers as names, as in files with the weights
-/// layout of Keras 3.
+/// Adds the state of the model's optimizer with numbers as names, as files in the weights layout of
+/// Keras 3 have them.
 void write_keras3_optimizer(Entries& entries, Model& model);
-/// Matches the state of the model's optimizer, which is built for its trainable variables if the
-/// file has some. Returns no matches, after a warning with the reason, if the assignment is not
-/// certain. `weights` are the matches of the model's weights, whose names determine the order in
-/// some generations. `options_known` tells whether the file has the options of the optimizer;
-/// otherwise its state must be exactly the one that the current options give.
+/// Matches the state of the model's optimizer with the file; if the file has such state, first
+/// builds the optimizer for the model's trainable variables. If the assignment is not certain,
+/// warns with the reason and returns no matches. `weights` are the matches of the model's weights,
+/// whose names determine the order in some generations. `options_known`: the file has the options
+/// of the optimizer; if not, the state must be exactly the one that the current options give.
 CRESCENT_KERAS_API Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
                                            const Origin& origin, bool options_known = true);
 

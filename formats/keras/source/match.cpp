@@ -51,8 +51,8 @@ Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside)
   return own;
 }
 
-/// Fails for a layer that is not built. In a built model such layers are only called in training,
-/// like Dropout, and have no weights.
+/// Fails for a layer that is not built, unless the model is built. In a built model such layers are
+/// only called in training, like Dropout, and have no weights.
 void check_built(const Model& model, const std::string& path) {
   if (model.built()) return;
   for (const LayerPtr& layer : model.layers())

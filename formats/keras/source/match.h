@@ -1,5 +1,5 @@
-// Matches of datasets in a file with variables of a model, the common result for all layouts of
-// files; assignment.h reads the datasets and assigns the variables.
+// Matches of datasets in a file with variables of a model. All layouts of files are read by way of
+// these: assignment.h reads the datasets and assigns the variables.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,23 +8,24 @@
 
 namespace crescent::keras {
 
-/// A dataset (saved array) and the model variable that it is loaded into.
+/// A dataset (saved array) of a file, and the model variable to which it is loaded.
 struct Match {
   using Convert = Tensor (*)(const Tensor& saved);
   using ShapeOf = Shape (*)(const Shape& saved);
   std::string dataset;
   Variable variable;
-  /// converts the saved value from another convention, such as another order of axes; null if no
-  /// conversion is needed
+  /// converts the saved value to Crescent's convention, for example to another order of axes; null
+  /// if no conversion is needed
   Convert convert = nullptr;
   std::string layer{};      ///< the layer's name, for messages
-  ShapeOf shape = nullptr;  ///< the shape after `convert`; null if it is the saved shape
-  /// the layer whose class loads the value itself, under the last part of the dataset's path as its
-  /// name
+  ShapeOf shape = nullptr;  ///< returns the shape after `convert`; null if the saved shape stays
+                            ///< the same
+  /// if a layer's class loads the value itself: this layer; the last part of the dataset's path is
+  /// the name of the value
   Layer* self_loading_layer = nullptr;
 };
 using Matches = std::vector<Match>;
-/// Replaces each shape in `saved`, in the order of `matches`, by the shape after conversion.
+/// Replaces the saved shape of each match in `saved` by the shape after conversion.
 void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved);
 
 /// Whether the class of a layer saves and loads its state itself, as arrays by name.
@@ -36,7 +37,7 @@ void pass_to_layers(const Matches& matches);
 std::vector<std::string> datasets_of(const Matches& matches);
 void append(Matches& matches, Matches more);
 
-/// The variables of the layer that do not belong to a layer `inside` it.
+/// The variables of the layer that do not belong to one of the layers in `inside`.
 Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside);
 /// Fails if a layer has no weights because the model was not built.
 void check_built(const Model& model, const std::string& path);

@@ -1,5 +1,5 @@
-// A file of named arrays as a source of weights for formats/keras, for formats that are not from
-// Keras.
+// A file of named arrays as a source of weights for formats/keras. It serves formats that are not
+// from Keras.
 #pragma once
 #include <functional>
 
@@ -11,7 +11,8 @@ namespace crescent::keras {
 struct NamedArray {
   std::string name;
   TensorSpec spec;
-  std::function<Tensor()> read;  ///< reads the array to memory, or leaves its values in the file
+  std::function<Tensor()> read;  ///< reads the array to memory, or makes a tensor whose values stay
+                                 ///< in the file
 };
 
 class CRESCENT_KERAS_API NamedArrays final : public WeightSource {
@@ -26,7 +27,7 @@ class CRESCENT_KERAS_API NamedArrays final : public WeightSource {
     return std::vector<std::optional<Names>>(groups.size());
   }
   std::optional<int64_t> integer(const std::string&, const std::string&) override { return {}; }
-  /// The names of all arrays in the order of the file, for the root group; there are no other
+  /// The names of all arrays in the order of the file if `group` is the root; there are no other
   /// groups.
   std::optional<Names> members(const std::string& group) override;
   std::vector<TensorSpec> describe(const Names& arrays) override;

@@ -27,10 +27,11 @@ class CRESCENT_KERAS_API WeightSource {
   /// The path of the file, for messages.
   virtual const std::string& path() const = 0;
 
-  /// An attribute that is a text; nullopt if the group or the attribute does not exist. Fails for
-  /// an attribute of another type.
+  /// An attribute that is a text; nullopt if the group or the attribute does not exist. Fails if
+  /// the attribute has another type.
   virtual std::optional<std::string> text(const std::string& group, const std::string& name) = 0;
-  /// An attribute of several groups that is a list of texts; one result per group.
+  /// The attribute `name` of each of several groups, which is a list of texts; one result per
+  /// group.
   virtual std::vector<std::optional<Names>> texts(const Names& groups, const std::string& name) = 0;
   std::optional<Names> texts(const std::string& group, const std::string& name) {
     return texts(Names{group}, name).front();
@@ -40,19 +41,19 @@ class CRESCENT_KERAS_API WeightSource {
   /// The names of the members of a group; nullopt if it does not exist.
   virtual std::optional<Names> members(const std::string& group) = 0;
 
-  /// A file beside the weights in an archive of Keras; nullopt if there is none.
+  /// The content of another file in an archive of Keras; nullopt if there is no such file.
   virtual std::optional<std::string> asset(const std::string& /*path*/) { return std::nullopt; }
 
   /// The types and shapes of datasets, without reading values; fails for a missing dataset.
   virtual std::vector<TensorSpec> describe(const Names& datasets) = 0;
-  /// The values of datasets; fails for a damaged one. It may be called once.
+  /// Reads the values of datasets; fails if one is damaged. May be called only once.
   virtual std::vector<DatasetValues> read(const Names& datasets) = 0;
 
   /// Prevents other programs from changing the file during the lifetime of this object, so that
   /// read() can return values in the mapped file. Returns false if that is not possible.
   virtual bool hold() { return false; }
   /// Fails if the file was changed in spite of hold(), or could not be read.
-  virtual void check_held() const {}
+  virtual void check_unchanged() const {}
 };
 
 }  // namespace crescent::keras

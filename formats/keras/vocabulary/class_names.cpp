@@ -25,7 +25,7 @@ std::string ClassNames::of(const Dict& object) const {
   return registered(class_of(object));
 }
 
-/// The end of a message about an unknown class.
+/// The end of a message about an unknown class, which says how to load its plugin.
 constexpr const char* kInPlugin =
     "; where a plugin has it, cr.plugins.load(name) or --plugin NAME loads that first";
 

@@ -14,9 +14,9 @@ class CRESCENT_KERAS_API ClassNames {
   ClassNames(Value custom, Value plugins)
       : custom_(std::move(custom)), plugins_(std::move(plugins)) {}
 
-  /// The registered name for a class name in the file. tf.keras writes the package before classes
-  /// of the user: "Custom>Adam". If a file of Crescent names a class from Lua, a built-in class of
-  /// the same name is not used for it.
+  /// The registered name for a class name in the file. tf.keras writes a package before the names
+  /// of the user's classes: "Custom>Adam". If a file of Crescent refers to a class from Lua, a
+  /// built-in class of the same name is not used in its place.
   std::string registered(const std::string& class_name) const;
   /// The registered name of the class of an object; Keras 3 writes the name with the package beside
   /// class_name.
@@ -29,8 +29,8 @@ class CRESCENT_KERAS_API ClassNames {
   Value custom_, plugins_;
 };
 
-/// The kind of the class with this name: the expected kind if it has such a class, else any kind
-/// except layer that has one; "" if the kind is layer or there is no such class.
+/// The kind of the class with this name: `expected` if that kind has such a class ("" for the kind
+/// layer), else another kind, except layer, that has one; "" if there is none.
 CRESCENT_KERAS_API std::string kind_beside_layers(const std::string& class_name,
                                                   const std::string& expected);
 

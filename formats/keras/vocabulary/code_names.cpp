@@ -9,7 +9,7 @@
 namespace crescent::keras {
 namespace {
 
-/// A word that an option accepts besides names of functions.
+/// A word that an option accepts in addition to the names of functions.
 struct Word {
   const char *class_name, *option, *word;
 };
@@ -62,7 +62,7 @@ class CodeSearch {
   }
 };
 
-/// Whether a class of this name is registered now.
+/// Whether a class of this name, and not a function, is registered.
 bool is_defined_class(const std::string& name) {
   const Info info = find_class(name);
   return info && !info->schema.traits.contains("function");

@@ -9,14 +9,14 @@
 
 namespace crescent::keras {
 
-/// The distinct names of functions and classes of the user, in the order of the configuration.
+/// The distinct names of the user's functions and classes in a configuration, in its order.
 std::vector<std::string> names_of_code(const Value& config);
 
 /// Those of the names from names_of_code() that are not names of registered classes.
 std::vector<std::string> names_of_functions(const Value& config);
 
-/// Whether a name that stands for an object of this kind is a function of the user: it is
-/// registered as a function, or it is unknown, but it is not a class from Lua.
+/// Whether a name that stands for an object of this kind is the name of a user's function: it is
+/// registered as a function, or it is neither registered nor a class from Lua.
 bool is_own_function(const std::string& kind, const std::string& name);
 
 /// The part of a message that tells how to provide a function or class: "pass it when loading:
@@ -24,7 +24,8 @@ bool is_own_function(const std::string& kind, const std::string& name);
 CRESCENT_KERAS_API std::string how_to_provide(const std::string& name,
                                               const char* load = "load_model(path");
 
-/// Whether a text is one of the words that the option accepts, and so not the name of a function.
+/// Whether a text is one of the words that the option accepts, and therefore not the name of a
+/// function.
 CRESCENT_KERAS_API bool is_own_word(const std::string& class_name, const std::string& option,
                                     const std::string& text);
 

@@ -67,8 +67,9 @@ bool all_odd(const Value& value) {
   return !value.is_list() || std::all_of(value.as_list().begin(), value.as_list().end(), all_odd);
 }
 
-/// Whether padding "same" gives the same result on Theano, which pads half a window on each side,
-/// as on TensorFlow, which distributes the missing elements of the last window over both sides.
+/// Whether padding "same" gives the same result on Theano as on TensorFlow. Theano pads half a
+/// window on each side; TensorFlow distributes the elements that the last window lacks over both
+/// sides.
 bool same_on_theano(const Dict& config) {
   const Value *kernel = config.find("kernel_size"), *pool = config.find("pool_size");
   const Value size = kernel ? *kernel : pool ? *pool : Value(1), *strides = config.find("strides");

@@ -12,8 +12,8 @@ namespace crescent::keras {
 /// no such option. Its default is the formula of Keras 3.
 bool chooses_formula(const std::string& class_name, const std::string& option, bool keras3);
 
-/// Replaces "hard_sigmoid_keras2" by "hard_sigmoid", its name in all generations of Keras. `where`
-/// is an option or a kind. Other names are unchanged.
+/// Replaces "hard_sigmoid_keras2" by "hard_sigmoid", the name of that function in all generations
+/// of Keras. `where` is an option or a kind. Other names are returned unchanged.
 Value keras_name(const std::string& where, const Value& name);
 
 /// The class that wraps a regularizer with the formula of Keras 2, whose penalty is not divided by
@@ -22,16 +22,16 @@ inline constexpr const char* kActivityKeras2 = "ActivityKeras2";
 /// The name of the option for activity regularizers.
 inline constexpr const char* kActivityRegularizer = "activity_regularizer";
 
-/// Removes the activity regularizer, which Keras 3 ignores there, from the layer inside a
-/// TimeDistributed.
+/// Removes the activity regularizer from `inside`, the layer in a TimeDistributed, because Keras 3
+/// ignores it there.
 CRESCENT_KERAS_API void leave_out_penalty(Value& inside);
 
 /// The option of recurrent layers that determines whether a mask applies to calls with initial
 /// states.
 inline constexpr const char* kMaskWithStates = "mask_with_states";
 
-/// The names of layers in a file of Keras on Theano whose padding "same" is distributed over the
-/// sides in another way than in TensorFlow and Crescent.
+/// The names of those layers, in a file of Keras on Theano, whose padding "same" is distributed
+/// over the sides in another way than in TensorFlow and Crescent.
 CRESCENT_KERAS_API std::vector<std::string> padded_differently_by_theano(const Value& model);
 
 }  // namespace crescent::keras

@@ -11,15 +11,15 @@ inline bool is_functional(const std::string& name) {
   return name == "Functional" || name == "Model";
 }
 
-/// Whether the object is a model that is a graph of layers: of Keras' class for such models, or of
-/// a class of the user with a configuration of that form.
+/// Whether a serialized object is a graph of layers: its class is that of Keras for such models, or
+/// a class of the user whose configuration has that form.
 inline bool is_graph(const std::string& class_name, const Dict& config) {
   return config.contains("layers") &&
          (is_functional(class_name) || config.contains("input_layers"));
 }
 
-/// Adds the options of a user's model class, from its original configuration `config`, to the
-/// converted configuration of its graph.
+/// Adds the options of a user's model class, which are in its original configuration `config`, to
+/// `graph`, the converted configuration of its graph.
 inline Dict with_own_options(Dict graph, const Dict& config) {
   Dict own = config;
   for (const char* part :
@@ -55,23 +55,23 @@ inline std::string name_of_layer(const Dict& object) {
   return name ? *name : "";
 }
 
-/// The class of this name of any kind; null without one.
+/// The class of this name, whatever its kind; null if there is none.
 inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
   for (const KindInfo& kind : kinds())
     if (auto found = registry().find(kind.name, name)) return found;
   return nullptr;
 }
 
-/// An option that tells whether a layer passes its mask on. Keras has no such option: there, layers
-/// of the same class never pass masks on.
+/// The option that says whether a layer passes its mask on. Keras has no such option; there, layers
+/// of these classes never pass masks on.
 inline constexpr const char* kCarryMask = "carry_mask";
 
-/// The key of the data from which a class of Lua builds a layer again. It is beside the
-/// configuration in Keras 3 and inside it in Crescent.
+/// The key of the data from which a class written in Lua builds a layer again. In Keras 3 it is
+/// beside the configuration, in Crescent it is inside.
 inline constexpr const char* kBuildConfig = "build_config";
 
-/// The key of the input shape for which a model without a graph is built. It is beside the
-/// configuration in Keras 3 and inside it in Crescent.
+/// The key of the input shape for which a model without a graph is built. In Keras 3 it is beside
+/// the configuration, in Crescent it is inside.
 inline constexpr const char* kBuildShape = "build_input_shape";
 
 /// Whether an option is the key kBuildShape, and not an option with the same name that the class
@@ -81,19 +81,21 @@ inline bool is_build_shape(const ClassInfo* info, std::string_view option) {
   return option == kBuildShape && (!field || !field->stored);
 }
 
-/// The number of a layer that occurs several times. Keras 3 and tf.keras count the calls of all
-/// occurrences together when reading but separately when writing, so they may read their own files
-/// wrongly. Files of Crescent use another key, and Keras makes a layer of each occurrence.
+/// The key of the number that identifies a layer which occurs several times. Keras 3 and tf.keras
+/// count the calls of all occurrences together when reading but separately when writing, so they
+/// may read their own files wrongly. Files of Crescent therefore use another key, and Keras makes a
+/// separate layer of each occurrence.
 inline constexpr const char *kSharedId = "shared_object_id", *kOurSharedId = "crescent_shared";
 
-/// Copies the number of a layer from one form of {"class_name", "config"} to another.
+/// Copies the number that identifies a shared layer from one form of {"class_name", "config"} to
+/// another, under the key `as`.
 inline void keep_shared_id(const Dict& from, Dict& to, const char* as) {
   for (const char* id : {kSharedId, kOurSharedId})
     if (const Value* number = from.find(id); number && number->is_int()) to.set(as, *number);
 }
 
-/// Whether the class is from Lua or from a plugin that is not built-in: Keras finds it only if the
-/// user provides it.
+/// Whether the class is written in Lua or from a plugin that is not built-in. Keras finds such a
+/// class only if the user provides it.
 inline bool is_foreign(const ClassInfo& info) {
   if (info.origin.empty()) return false;
   const auto ours = registry().find("format", "keras");

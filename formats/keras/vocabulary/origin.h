@@ -7,8 +7,8 @@
 
 namespace crescent::keras {
 
-/// The version of Keras that is written to a file for this target and determines the meaning of the
-/// file.
+/// The version of Keras that a file for this target claims as its writer, which determines the
+/// meaning of the file.
 inline const char* keras_version_of(const std::string& target) {
   return target == "keras2" ? "2.3.1" : "3.15.1";
 }
@@ -20,8 +20,8 @@ struct Origin {
   bool written_by_crescent = false;
 
   int generation() const { return written_by_crescent ? 3 : std::atoi(keras_version.c_str()); }
-  /// Whether the writer is a Keras up to 2.3.1, before Keras became a part of TensorFlow
-  /// ("2.2.4-tf", 2.4 and later).
+  /// Whether the writer is a version of Keras up to 2.3.1. Later versions, and versions such as
+  /// "2.2.4-tf", are a part of TensorFlow.
   bool before_tensorflow() const {
     if (written_by_crescent || in_tensorflow_1()) return false;
     return generation() < 2 || (generation() == 2 && minor() < 4);
@@ -49,14 +49,14 @@ struct Origin {
     std::sscanf(keras_version.c_str(), "%d.%d.%d", &major, &minor, &patch);
     return before_tensorflow() && std::tie(major, minor, patch) < std::tuple(2, 0, 6);
   }
-  /// Whether kernels of convolutions are flipped: Theano computes true convolutions, TensorFlow and
-  /// Crescent cross-correlations.
+  /// Whether kernels of convolutions in the file are flipped: Theano computes true convolutions,
+  /// TensorFlow and Crescent cross-correlations.
   bool flipped_kernels() const { return backend == "theano"; }
 
  private:
   bool in_tensorflow_1() const { return keras_version.ends_with("-tf"); }
   int minor() const { return part(1); }
-  /// The number in the version that follows this many dots; 0 if there is none.
+  /// The number that follows the first `dots` dots in the version; 0 if there is none.
   int part(int dots) const {
     size_t dot = 0;
     for (; dots > 0 && dot != std::string::npos; --dots) {

@@ -9,7 +9,7 @@ namespace crescent::keras {
 /// The set of messages that were already shown; several threads may use it.
 class ReportedOnce {
  public:
-  /// Records a message; returns whether it was not recorded before.
+  /// Adds a message to the set; returns true if it was not in the set.
   bool first(const std::string& what) {
     const std::lock_guard lock(mutex_);
     return all_.insert(what).second;

@@ -23,7 +23,7 @@ Tensor kernel_of(const Tensor& given) {
   return result;
 }
 
-/// Adds the two biases of cuDNN for LSTM, which has one.
+/// Adds the two biases that cuDNN has for LSTM, since the layer LSTM has one bias.
 Tensor added_halves(const Tensor& bias) {
   int64_t half = bias.dim(0) / 2;
   return ops::add(bias.view_rows(0, half), bias.view_rows(half, half));
@@ -38,8 +38,8 @@ struct Layout {
 constexpr Layout kLstm{kernel_of<4>, added_halves};
 constexpr Layout kGru{kernel_of<3>, two_rows};
 
-/// The layout of cuDNN for a bias of this saved shape; null if the bias has the layout of LSTM and
-/// GRU, or an unknown one.
+/// The layout of cuDNN if the saved bias has it, for a layer whose bias has the shape `wanted`;
+/// null if the saved bias has the layout of LSTM and GRU, or an unknown one.
 const Layout* layout_of(const Shape& wanted, const Shape& saved) {
   if (saved.rank() != 1) return nullptr;
   if (wanted.rank() == 1 && saved[0] == 2 * wanted[0]) return &kLstm;

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kTurned[] = {"Conv1D",          "Conv2D",          "Conv3D",
                                    "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D"};
 
-/// Reverses all spatial axes of a kernel, which is (positions, in, out).
+/// Reverses all spatial axes of a kernel (spatial axes..., in, out).
 Tensor flipped(const Tensor& kernel) {
   Tensor result(kernel.spec());
   int64_t positions = kernel.shape().slice(0, -2).size();
@@ -23,7 +23,7 @@ Tensor flipped(const Tensor& kernel) {
   return result;
 }
 
-/// The conversion of a kernel of the file by permuting its axes to Crescent's order.
+/// Converts a kernel of the file to Crescent's order of axes by transposing it to `Axes`.
 template <int... Axes>
 constexpr FlippedKernels::KernelTransform kAxes{
     [](const Tensor& saved) { return ops::transpose(saved, {Axes...}); },
@@ -31,8 +31,8 @@ constexpr FlippedKernels::KernelTransform kAxes{
       return saved.rank() == sizeof...(Axes) ? Shape{saved[Axes]...} : saved;
     }};
 
-/// The conversion of a kernel of a one-dimensional convolution that Keras 1 stored with two spatial
-/// axes: (positions, 1, in, out), and before version 1.2 (out, in, positions, 1).
+/// Converts the kernel of a one-dimensional convolution, which Keras 1 stored with two spatial
+/// axes: as (positions, 1, in, out), and before version 1.2 as (out, in, positions, 1).
 constexpr FlippedKernels::KernelTransform kOneOfTwo{
     [](const Tensor& saved) {
       return saved.dim(1) == 1 ? ops::squeeze(saved, 1)
@@ -44,7 +44,8 @@ constexpr FlippedKernels::KernelTransform kOneOfTwo{
                            : Shape{saved[2], saved[1], saved[0]};
     }};
 
-/// A kernel of Keras 1 with another order of axes.
+/// A class whose kernels have another order of axes in Keras 1, and the conversion. `data_format`
+/// is null if the order does not depend on it.
 struct OtherAxes {
   const char *class_name, *data_format;
   FlippedKernels::KernelTransform transform;
@@ -68,7 +69,8 @@ FlippedKernels::KernelTransform transform_of(const Layer& layer, const Origin& o
 
 }  // namespace
 
-/// Collects the kernels of all convolutions, also in nested models and wrappers.
+/// Collects the conversions for the kernels of all convolutions, including those in nested models
+/// and wrappers.
 FlippedKernels::FlippedKernels(Model& model, const Origin& origin) {
   if (!origin.flipped_kernels() && origin.generation() > 1) return;
   for (const Layer* layer : model.flatten_layers())

@@ -1,5 +1,5 @@
-// Converts kernels of convolutions, and their optimizer slots, that are flipped in files, as those
-// of Theano, or have another order of axes, as those of Keras 1.
+// Converts kernels of convolutions that are flipped in files (of Theano) or have another order of
+// axes (in Keras 1). Slots of optimizers for such kernels are converted, too.
 #pragma once
 #include <map>
 
@@ -12,9 +12,9 @@ namespace crescent::keras {
 class CRESCENT_KERAS_API FlippedKernels {
  public:
   FlippedKernels(Model& model, const Origin& origin);
-  /// The conversion for a variable or one of its slots; null if it needs none.
+  /// The conversion for a variable or for a slot of it; null if none is needed.
   Match::Convert convert(const Variable& variable) const;
-  /// The shape after conversion; null if the shape stays the same.
+  /// The function that returns the shape after conversion; null if the shape stays the same.
   Match::ShapeOf shape(const Variable& variable) const;
 
   struct KernelTransform {

@@ -44,7 +44,7 @@ struct SavedLayer {
   std::vector<std::string> datasets;
 };
 
-/// The layers with weights, in order.
+/// The layers in the file that have weights, in order.
 std::vector<SavedLayer> saved_layers(WeightSource& file, const std::string& group) {
   std::vector<std::string> names = file.texts(group, "layer_names").value(), groups;
   for (const std::string& name : names) groups.push_back(join_path(group, name));
@@ -78,8 +78,8 @@ std::string plain_name(const std::string& dataset, const std::string& group) {
 }
 
 /// The datasets of a layer in the order of its weights. Frozen weights of nested layers come last,
-/// but may have been trainable when the file was written; so datasets are found by name if the
-/// names are the same.
+/// but may have been trainable when the file was written. Therefore datasets are found by name if
+/// all names agree.
 std::vector<std::string> datasets_for(const Layer& layer, const Variables& weights,
                                       const SavedLayer& saved) {
   if (layer.sublayers().empty()) return saved.datasets;
@@ -120,8 +120,8 @@ void match_top_level(Matches& matches, WeightSource& file, const std::string& gr
     matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
 }
 
-/// The error message for a layer of which a saved shape differs from that of the weight; empty if
-/// all shapes agree.
+/// The error message for a layer if a saved shape differs from that of the weight; empty if all
+/// shapes agree.
 std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>& specs, size_t k,
                            bool skip) {
   for (size_t i = 0; i < matches.size(); ++i) {
@@ -137,7 +137,7 @@ std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>
   return "";
 }
 
-/// A layer of the model and the layer of the file with its weights.
+/// A layer of the model, and the layer of the file that has its weights.
 struct Pair {
   size_t index;  // the index of the layer in the file
   const Layer* layer;
@@ -154,13 +154,13 @@ std::string count_mismatch(const Pair& pair, bool skip) {
                 " weight(s), but the saved weights have ", stored, " element(s).");
 }
 
-/// The matches of the layers in `pairs`. If the weights of a layer do not fit, fails, or skips the
-/// layer with a warning.
+/// The matches of the layers in `pairs`. If the weights of a layer do not fit: with `skip` the
+/// layer is left out with a warning, otherwise the function fails.
 Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
                       const FlippedKernels& flipped_kernels, bool skip) {
   struct LayerMatches {
     Matches matches;
-    std::string mismatch;  // why the weights do not fit; empty if they do
+    std::string mismatch;  // the reason why the weights do not fit; empty if they do
   };
   std::vector<LayerMatches> found;
   std::vector<std::string> datasets;
@@ -170,7 +170,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
     match_layer(found.back().matches, *pair.layer, *pair.saved, flipped_kernels);
     for (const Match& match : found.back().matches) datasets.push_back(match.dataset);
   }
-  // asks for all datasets in one request
+  // describes all datasets with a single request
   const std::vector<TensorSpec> specs = file.describe(datasets);
   Matches matches;
   auto next = specs.begin();

@@ -12,12 +12,12 @@
 namespace crescent::keras {
 namespace {
 
-/// The name of the group with the layers of a model, and its name in the first versions of tf.keras
-/// with this layout.
+/// The name of the group with the layers of a model, and the name that this group has in the first
+/// versions of tf.keras with this layout.
 constexpr const char *kLayers = "layers", *kOldLayers = "_layer_checkpoint_dependencies";
 
-/// The prefix of the names of groups for inner layers that are not attributes of the outer layer in
-/// Keras.
+/// The beginning of the names of groups for inner layers that are no attributes of the outer layer
+/// in Keras; a number follows.
 constexpr const char* kNumbered = "layer_";
 
 /// The attribute in which a layer of Keras stores an inner layer. The inner layer is found by
@@ -52,8 +52,8 @@ constexpr Inner kInner[] = {
     {"GroupedQueryAttention", "attention_output", "_output_dense"},
 };
 
-/// The attribute of the inner layer at index `location` in a layer of this class; empty if Keras
-/// has none.
+/// The attribute of the inner layer that has the index `location` in a layer of this class; empty
+/// if Keras has none.
 std::string attribute_of(const std::string& class_name, const Layer& inner, size_t location) {
   size_t next = 0;
   for (const Inner& row : kInner) {
@@ -64,9 +64,9 @@ std::string attribute_of(const std::string& class_name, const Layer& inner, size
   return "";
 }
 
-/// The property that lists the inner layers by their attributes in Keras; each value is a layer, or
-/// a nested list of layers. Classes from Lua have this property, and classes of plugins may have
-/// it.
+/// The property that lists the inner layers by the names of their attributes in Keras; each value
+/// is a layer, or a nested list of layers. Classes written in Lua have this property, and classes
+/// of plugins may have it.
 constexpr const char* kLayersByAttribute = "layers_by_attribute";
 
 Dict attributes_of(const Layer& layer) {
@@ -88,8 +88,8 @@ Dict attributes_of(const Layer& layer) {
   return attributes;
 }
 
-/// The names of attributes in the order in which Keras visits them: names that begin with "_" come
-/// last.
+/// The names of attributes, and of `more`, in the order in which Keras visits them: names that
+/// begin with "_" come last.
 Names visited(const Dict& attributes, Names more) {
   for (const DictEntry& entry : attributes) more.push_back(entry.key);
   const auto location = [](const std::string& name) {
@@ -113,7 +113,8 @@ const Layer* adapter_of(const Layer& layer) {
   return nullptr;
 }
 
-/// The value of a weight as Keras stores it: the product of the adapter's matrices is added.
+/// The value of a weight as Keras stores it: if the layer has an adapter, the product of the
+/// adapter's matrices is added.
 Tensor merged(const Layer& layer, const Variable& weight) {
   if (!adapter_of(layer)) return weight.value();
   const Value merged = layer.get_property("merged_weights");
@@ -121,8 +122,8 @@ Tensor merged(const Layer& layer, const Variable& weight) {
   return found ? Codec<Tensor>::decode(*found) : weight.value();
 }
 
-/// Fails for a layer with an adapter, whose matrices cannot be restored from the merged weight in a
-/// file.
+/// Fails for a layer with a trained adapter, because its matrices cannot be restored from the
+/// merged weight in a file.
 void check_adapter(const Layer& layer, const std::string& path) {
   const Layer* adapter = adapter_of(layer);
   if (adapter && ops::any(ops::not_equal(adapter->weights()[1], 0)).item() != 0)
@@ -156,10 +157,10 @@ struct ObjectLocation {
 
 class ObjectLocations {
  public:
-  /// Finds the groups for writing a file.
+  /// Finds the layers and the paths of their groups for writing a file.
   explicit ObjectLocations(const Model& model) { add(model, ""); }
   explicit ObjectLocations(const LayerList& list) { add_layers(list.layers, list.group); }
-  /// Finds the groups in an existing file.
+  /// Finds the layers and the paths of their groups in an existing file.
   ObjectLocations(WeightSource& file, const Model& model) : file_(&file) { add(model, ""); }
   ObjectLocations(WeightSource& file, const LayerList& list) : file_(&file) {
     add_layers(list.layers, list.group);
@@ -169,8 +170,9 @@ class ObjectLocations {
   const Names& others() const { return others_; }
 
  private:
-  /// Adds a layer, unless it was added before. With `again` a layer is added once more: if several
-  /// graphs share a layer, Keras makes a separate layer of each occurrence.
+  /// Adds a layer and its parts unless the layer was added before. With `again` it is added
+  /// nevertheless: if several graphs share a layer, Keras makes a separate layer of each
+  /// occurrence.
   void add(const Layer& layer, const std::string& path, bool again = false) {
     if (!visited_layers_.insert(&layer).second && !again) return;
     locations_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
@@ -188,7 +190,7 @@ class ObjectLocations {
     const Dict attributes = attributes_of(model);
     for (const std::string& name : visited(attributes, at_first ? Names{} : Names{layers}))
       if (name == layers) add_layers(model.layers(), path + layers, again);
-      // if the file has no group for the attribute, the layer is in the group of layers
+      // if the file has no group for the attribute, its layer is in the group of layers
       else if (!file_ || file_->members(path + name))
         add_attribute(attributes.at(name), path + name);
   }
@@ -213,7 +215,7 @@ class ObjectLocations {
 
   void add_attribute(const Value& held, const std::string& path) {
     if (!held.is_list()) return add(*held.object_as<Layer>(), path + "/");
-    GroupNames names = group_names(path);  // a list inside a list also gets a number as its name
+    GroupNames names = group_names(path);  // within a list, a list also gets a name with a number
     for (const Value& item : held.as_list())
       add_attribute(
           item,
@@ -221,16 +223,16 @@ class ObjectLocations {
                  names.next(item.is_list() ? "container" : item.object_as<Layer>()->class_name())));
   }
 
-  /// The name of an attribute in the file: in tf.keras some attributes begin with "_" that do not
-  /// in Keras 3.
+  /// The name of an attribute in the file. In tf.keras some attributes begin with "_" whose names
+  /// in Keras 3 do not, or the other way round.
   std::string stored_name(const std::string& path, const std::string& attribute) const {
     const std::string other = attribute.starts_with('_') ? attribute.substr(1) : "_" + attribute;
     const bool renamed = file_ && !file_->members(path + attribute) && file_->members(path + other);
     return renamed ? other : attribute;
   }
 
-  /// Whether the file numbers the inner layers, as earlier versions of Crescent did for classes of
-  /// the user.
+  /// Whether the file names the inner layers by numbers, as earlier versions of Crescent did for
+  /// classes of the user.
   bool is_numbered(const std::string& path) const {
     return file_->members(concat(path, kNumbered, 0)).has_value();
   }
@@ -239,7 +241,7 @@ class ObjectLocations {
     return file_ ? GroupNames(*file_, path) : GroupNames();
   }
 
-  /// Adds a list of layers except calls of operations, which are not layers in Keras.
+  /// Adds the layers of a list, without calls of operations, which are not layers in Keras.
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path,
                   bool again = false) {
     GroupNames names = group_names(path);
@@ -270,8 +272,8 @@ size_t count_variables(WeightSource& file, const ObjectLocation& location) {
          static_cast<size_t>(std::count(members.begin(), members.end(), kIdfWeights));
 }
 
-/// The members of the nearest group that exists above `path`, as a hint in the message about a
-/// missing group.
+/// The part of the message about a missing group that lists the members of the nearest group above
+/// `path` that exists.
 std::string nearest_contents(WeightSource& file, const std::string& path) {
   if (file.members(path)) return "";
   std::string group = path.substr(0, path.rfind('/'));
@@ -308,7 +310,7 @@ void write_objects(Entries& entries, const std::vector<ObjectLocation>& location
   }
 }
 
-/// The paths of all layers in `locations`.
+/// The path of the group of each layer in `locations` that is one of the layers in `flat`.
 LayerPaths paths_of(const std::vector<ObjectLocation>& locations, const std::vector<Layer*>& flat) {
   std::map<const Layer*, Layer*> layers;
   for (Layer* layer : flat) layers.emplace(layer, layer);
@@ -348,8 +350,8 @@ bool has_keras3_weights(WeightSource& file) {
 
 namespace {
 
-/// Matches the arrays of a layer whose class loads its state itself: temporary variables receive
-/// the values.
+/// Matches the arrays of a layer whose class loads its state itself. Each array is matched with a
+/// temporary variable, which receives the value.
 Matches match_kept(WeightSource& file, const ObjectLocation& location) {
   Names datasets = file.members(location.path).value_or(Names{});
   for (std::string& name : datasets) name = concat(location.path, "/", name);
@@ -398,8 +400,8 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
 
 namespace {
 
-/// Whether this group, or one inside it, has variables: a group contains other groups, and its
-/// variables in the group "vars".
+/// Whether this group, or a group inside it, has variables. A group contains other groups, and its
+/// own variables in the group "vars".
 bool has_variables(WeightSource& file, const std::string& group) {
   const std::string own = group + "/vars";
   if (!file.members(own).value_or(Names{}).empty()) return true;

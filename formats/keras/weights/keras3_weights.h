@@ -1,4 +1,4 @@
-// The layout of .weights.h5 files of Keras 3, which .keras archives contain too: a group per
+// The layout of .weights.h5 files of Keras 3, which are also in .keras archives: a group per
 // object, named by class and number or by attribute, with its variables as numbered datasets. The
 // optimizer's variables are in a group beside the layers.
 #pragma once
@@ -18,14 +18,14 @@ struct LayerList {
 CRESCENT_KERAS_API void write_keras3_weights(Entries& entries, Model& model);
 void write_keras3_weights(Entries& entries, const LayerList& list);
 bool has_keras3_weights(WeightSource& file);
-/// Matches the weights of a model. Fails, with the message of Keras, if a layer has another number
-/// of variables in the file.
+/// Matches the weights of a model with the file. Fails, with the message of Keras, if a layer has
+/// another number of variables in the file.
 Matches match_keras3_weights(WeightSource& file, Model& model);
-/// Matches the weights of another model: also fails if the file has layers that the model lacks.
-/// With `skip_mismatch` layers that do not fit are skipped with a warning.
+/// Matches weights that another model may have saved: also fails if the file has layers that the
+/// model lacks. With `skip_mismatch` layers that do not fit are skipped with a warning.
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch);
 Matches match_keras3_weights(WeightSource& file, const LayerList& list);
-/// The group of each layer of the model, and of the model itself, which comes first: "",
+/// The path of the group of each layer, and of the model itself, which comes first: "",
 /// "layers/dense/", ...
 using LayerPaths = std::vector<std::pair<std::string, Layer*>>;
 LayerPaths keras3_paths(WeightSource& file, Model& model);

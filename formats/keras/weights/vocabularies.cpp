@@ -19,7 +19,8 @@ Value option(const Dict& config, const char* name) {
   return value ? *value : Value();
 }
 
-/// The items of a text with one item per line, without empty lines at the end.
+/// The lines of a text as a list, converted to integers if `integers` is true; empty lines at the
+/// end are dropped.
 List lines_of(const std::string& text, bool integers, const std::string& group) {
   List lines;
   const size_t end = text.find_last_not_of("\r\n") + 1;
@@ -140,7 +141,7 @@ void Vocabularies::give_to_layers() const {
       else
         arguments = parse_json({static_cast<const char*>(values.raw()), values.bytes()}).as_dict();
     }
-    if (arguments.at(kTerms).is_null()) continue;  // a layer without a vocabulary was saved
+    if (arguments.at(kTerms).is_null()) continue;  // the layer was saved without a vocabulary
     try {
       match.layer->call_method("set_vocabulary", arguments);
     } catch (Error& error) {

@@ -7,7 +7,7 @@
 namespace crescent::keras {
 namespace {
 
-/// The last part of the path of a variable.
+/// The last part of the path of a variable: its own name.
 std::string name_of(const Variable& variable) {
   const std::string& name = variable.name();
   return name.substr(name.rfind('/') + 1);
@@ -22,7 +22,8 @@ void collect(std::map<const void*, std::string>& paths, const Layer& layer,
   for (const LayerPtr& inner : inside) collect(paths, *inner, prefix + inner->name() + "/");
 }
 
-/// Collects the layers with a vocabulary by its path among the arrays.
+/// Adds the layers that have a vocabulary to `found`, each with the path of the vocabulary among
+/// the arrays.
 void collect(std::vector<std::pair<std::string, Layer*>>& found, Layer& layer,
              const std::string& prefix) {
   if (has_vocabulary(layer)) found.emplace_back(prefix + "vocabulary", &layer);
@@ -44,7 +45,7 @@ bool is_numbered(const Names& names) {
   return !names.empty();
 }
 
-/// A list of names: "'a', 'b' and 3 more".
+/// A list of names as text: "'a', 'b' and 3 more".
 std::string listed(const Names& names) {
   constexpr size_t kMaximum = 8;
   std::string text;

@@ -1,6 +1,6 @@
-// The canonical path of every weight: the names of the layers that contain it and its own name, as
-// Variable.path of Keras 3: "dense/kernel", "encoder/lstm/lstm_cell/bias". Files of named arrays
-// use these paths as names.
+// The canonical path of each weight consists of the names of the layers that contain it and its own
+// name, as Variable.path of Keras 3: "dense/kernel", "encoder/lstm/lstm_cell/bias". Files of named
+// arrays use these paths as names.
 #pragma once
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@
 
 namespace crescent::keras {
 
-/// All weights, each with a different path, in the order of get_weights().
+/// All weights with their paths, which are distinct, in the order of get_weights().
 std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model);
 
 /// Fails if the file lacks weights of the model (`missing`) or has arrays that the model lacks
@@ -24,9 +24,9 @@ void check_all_matched(const std::string& path, const Names& missing, const Name
 /// The values of all weights by path, for writing.
 NamedTensors values_by_path(Model& model);
 
-/// Matches each weight with the array of its name after renaming, or with the array of its number
-/// if arrays are numbered ("arr_0", as numpy.savez names unnamed arrays). Fails, listing all of
-/// them, if the file lacks weights or has arrays that the model lacks.
+/// Matches each weight with the array that has its path as name after renaming or, if arrays are
+/// numbered, with the array of its number ("arr_0", as numpy.savez names unnamed arrays). If the
+/// file lacks weights or has arrays that the model lacks, fails and lists them all.
 Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
                       Vocabularies& vocabularies);
 

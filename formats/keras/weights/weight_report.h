@@ -1,5 +1,5 @@
-// A report that lists, for each weight, what loading weights from a file would do; the model is not
-// changed.
+// A report that lists, for each weight, what would happen if weights were loaded from a file. The
+// model is not changed.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,8 +18,8 @@ struct WeightRow {
   Shape wanted, saved;
 };
 
-/// One row per weight in the order of the model, then one per array without a weight; `arrays` are
-/// all arrays of the file.
+/// One row per weight in the order of the model, then one row per array that belongs to no weight;
+/// `arrays` are all arrays of the file.
 std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Matches& matches,
                                      const Names& arrays);
 /// A line per row: "loaded      dense/kernel (4, 8) <- dense/dense/kernel:0".

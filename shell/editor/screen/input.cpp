@@ -17,9 +17,9 @@ namespace {
 constexpr std::string_view kPasteBegins = "\x1b[200~", kPasteEnds = "\x1b[201~",
                            kSequence = "\x1b[";
 constexpr char kEscape = '\x1b';
-// Milliseconds to wait for the remaining bytes of a key or of a paste.
+// The time in milliseconds to wait for the remaining bytes of a key, and of a paste.
 constexpr int kRestOfKey = 40, kRestOfPaste = 2000;
-// If one read returns more bytes than this, they were pasted, not typed.
+// If a single read returns more bytes than this, they were pasted, not typed.
 constexpr size_t kTypedAtOnce = 32;
 constexpr int kRestOfBurst = 3;
 
@@ -39,15 +39,15 @@ std::optional<size_t> sequence_length(std::string_view bytes) {
   return bytes[end] >= 0x40 && bytes[end] < 0x7f ? end + 1 : 2;
 }
 
-/// False for sequences on which libtermkey 0.22 crashes, which have bytes between the parameters
-/// and the final byte, and for sequences longer than its buffer.
+/// Whether libtermkey may be given the sequence. Version 0.22 crashes on sequences with bytes
+/// between the parameters and the final byte, and on sequences that are longer than its buffer.
 bool may_be_key(std::string_view sequence) {
   constexpr size_t kLongest = 64;
   return sequence.size() <= kLongest && std::none_of(sequence.begin(), sequence.end(),
                                                      [](char c) { return c >= 0x20 && c < 0x30; });
 }
 
-/// Pasted text with "\n" as line ends, in place of the carriage returns that a terminal sends.
+/// Pasted text, with the carriage returns that a terminal sends replaced by "\n".
 std::string with_plain_line_ends(const std::string& text) {
   std::string plain;
   plain.reserve(text.size());
@@ -106,9 +106,9 @@ Input::Waited Input::read_more(int wakeups) {
   return Waited::input;
 }
 
-/// Stops waiting for the remaining bytes of an incomplete key or paste, and decodes the bytes that
-/// have arrived as if they were complete.
-void Input::give_up_waiting() {
+/// Decodes the bytes of an incomplete key or paste as if they were complete, since no more bytes
+/// have arrived in time.
+void Input::decode_incomplete() {
   if (in_paste_) {
     in_paste_ = false;
     events_.push_back({Event::Kind::pasted, with_plain_line_ends(paste_)});
@@ -130,7 +130,7 @@ Event Input::next(int wakeups) {
       case Waited::input:
         break;
       case Waited::late:
-        give_up_waiting();
+        decode_incomplete();
         break;
       case Waited::woken:
         return {Event::Kind::woken, ""};

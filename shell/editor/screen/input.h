@@ -16,7 +16,7 @@ struct Event {
     key,      ///< a key by its name: "C-a", "A-Enter", "S-Tab", "Up"
     woken,    ///< the terminal's size may have changed, or the process was stopped meanwhile
     stopped,  ///< a signal arrived
-    closed    ///< the end of the input
+    closed    ///< the input has ended
   };
   Kind kind;
   std::string text;
@@ -46,7 +46,7 @@ class Input {
   bool decode_sequence(std::string_view rest);
   void push_keys(size_t count);
   void give_keys(bool all);
-  void give_up_waiting();
+  void decode_incomplete();
 
   int file_;
   std::function<bool()> is_stopped_;

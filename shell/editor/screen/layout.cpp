@@ -7,7 +7,7 @@
 namespace crescent::editor {
 namespace {
 
-/// A part of the text that fills one row of the terminal, and the prompt before it.
+/// A part of the text that fills one row of the terminal, with the prompt before it.
 struct Section {
   size_t begin, end;
   std::string_view prompt;
@@ -18,8 +18,7 @@ class Breaker {
   Breaker(std::string_view text, const Prompts& prompts, int columns)
       : text_(text), prompts_(prompts), columns_(columns) {}
 
-  /// Breaks the text into rows. If the cursor is behind the last cell of a full row, it gets an
-  /// empty row.
+  /// Breaks the text into rows. A cursor behind the last cell of a full row gets an empty row.
   std::vector<Section> sections(size_t cursor) {
     begin_row(0, prompts_.first);
     for (size_t at = 0, end; at < text_.size(); at = end) {

@@ -13,7 +13,7 @@ size_t previous_letter(std::string_view text, size_t at);
 /// The length of `bytes` without an incomplete character at its end.
 size_t whole_characters(std::string_view bytes);
 
-/// The text that a terminal is sent for a letter, and its width in cells.
+/// The text that is sent to a terminal to show a letter, and its width in cells.
 struct Glyph {
   std::string shown;
   int width = 1;

@@ -9,7 +9,8 @@
 namespace crescent::editor {
 namespace {
 
-// Cursor column in an unknown state: writing the last column leaves it there or behind it.
+// The value of the cursor's column when it is unknown: after the last column is written, the cursor
+// stays there or moves behind it, depending on the terminal.
 constexpr int kUnknownColumn = -1;
 
 void append_move(std::string& out, size_t count, char direction) {
@@ -72,7 +73,8 @@ void Screen::write(const CellRow& row, size_t first) {
   if (!sequence_of(style, colours_).empty()) out_ += "\x1b[m";
 }
 
-/// Writes the part of a row that differs from the one on the screen, and erases the rest behind it.
+/// Changes the row with this index on the screen to `row`: writes only what differs, and erases the
+/// rest behind it.
 void Screen::change(size_t index, const CellRow& row) {
   const CellRow& before = rows_[index];
   const size_t same = static_cast<size_t>(
@@ -81,7 +83,7 @@ void Screen::change(size_t index, const CellRow& row) {
   const int start = width_of(CellRow(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(same)));
   const int end = width_of(row);
   move(index, start);
-  // Erases before it writes: after the last column is written, the cursor stays there, and erasing
+  // Erases before writing: after the last column is written, the cursor stays there, and erasing
   // would delete that column.
   if (width_of(before) > end) out_ += "\x1b[K";
   write(row, same);

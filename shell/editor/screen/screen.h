@@ -1,4 +1,5 @@
-// The rows shown on the terminal, and the shortest output that changes them to other rows.
+// Keeps track of the rows shown on the terminal, and makes the shortest output that changes them to
+// other rows.
 #pragma once
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ class Screen {
   /// to the screen.
   std::string leave();
   /// Returns the output that erases all rows after the width of the terminal has changed to
-  /// `columns`; `breaks_rows`: the terminal has broken the rows that are wider than this.
+  /// `columns`. `breaks_rows`: whether the terminal breaks rows that are wider than that.
   std::string erase(int columns, bool breaks_rows);
   /// Forgets all rows; called after the terminal was cleared.
   void forget();

@@ -13,7 +13,7 @@ enum class Style : unsigned char {
   matched,   ///< the bracket at the cursor and its partner
   unclosed,  ///< a bracket without a partner
   found,     ///< the text that the search found
-  faint,     ///< hints, help
+  faint,     ///< hints and help texts
   chosen     ///< the selected row of the menu
 };
 

@@ -28,8 +28,8 @@ void add_wakeup(uint64_t count) {
 
 extern "C" void crescent_wake_editor(int signal) { add_wakeup(signal == SIGCONT ? kContinued : 1); }
 
-/// A terminal that stays without line editing and echo while code of the user runs, and its
-/// original mode; restore_mode restores this mode if that code exits the process.
+/// The terminal that is without line editing and echo while code of the user runs, and its original
+/// mode. If that code exits the process, restore_mode() restores the mode.
 struct {
   int file = -1;
   termios mode;

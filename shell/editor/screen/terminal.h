@@ -23,18 +23,18 @@ class Terminal {
   bool breaks_rows() const;
   Size size() const;
   void write(std::string_view bytes) const;
-  /// Moves the cursor to the start of a row. If text without a newline precedes the cursor, it
-  /// stays, a mark is written behind it, and the cursor moves to the next row. The position of the
-  /// cursor is unknown, so a mark and as many blanks as fill a row are written: unless the cursor
-  /// was at the start of a row, they reach the next row; otherwise they are erased.
+  /// Moves the cursor to the start of a row. If text without a newline precedes the cursor, the
+  /// text stays, with a mark behind it, and the cursor moves to the next row. Since the position of
+  /// the cursor is unknown, the function writes the mark and enough blanks to fill a row: they
+  /// reach the next row unless the cursor was at the start of a row, where they are erased.
   void start_row() const;
   int input() const { return input_; }
 
-  /// Switches to a mode in which keys arrive one by one, none sends a signal, and pasted text is
+  /// Switches to a mode in which keys arrive one by one, no key sends a signal, and pasted text is
   /// marked.
   void enter();
-  /// Restores the mode of the terminal. With `typed_ahead`, keys still arrive one by one and are
-  /// not echoed, but keys such as Ctrl-C send their signals.
+  /// Restores the original mode of the terminal. With `typed_ahead`, keys still arrive one by one
+  /// and are not echoed, but keys such as Ctrl-C send their signals.
   void leave(bool typed_ahead);
 
  private:
@@ -53,8 +53,8 @@ class Wakeups {
   static int file();
   /// Makes file() readable. Any thread may call it.
   static void wake();
-  /// Makes the file descriptor unreadable again; returns true if the process was stopped and
-  /// continued since the last call.
+  /// Makes file() unreadable again. Returns true if the process was stopped and continued since the
+  /// last call.
   static bool clear();
 
  private:

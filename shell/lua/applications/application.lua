@@ -1,5 +1,5 @@
--- The code that all applications (pretrained model architectures) share: options and their checks,
--- the input, the end of the graph, loading of weights.
+-- The code that all applications (pretrained model architectures) share: the options and their
+-- checks, the input, the end of the graph, and the loading of weights.
 local cr, shell = ...
 local imagenet = shell.library "applications/imagenet"
 local shapes = shell.library "applications/shapes"
@@ -18,7 +18,8 @@ end
 local function is_share(value) return type(value) == "number" and value >= 0 and value <= 1 end
 local function is_pooling(value) return value == "avg" or value == "max" end
 
--- For each option: its expected type in words, and a function that checks a value.
+-- The options of applications: each has its type in words, a function `is` that checks a value, its
+-- default and its documentation.
 local options = {
   include_top = {
     type = "true or false", is = is_boolean, default = true,
@@ -85,8 +86,9 @@ local function option_rows(names, model_name)
   return rows
 end
 
--- Replaces cr.null, and false for an option that is not boolean: both stand for None of Keras. For
--- the classifier's activation this means no activation, for another option its default.
+-- Returns the options by name. The values cr.null and, for an option that is not boolean, false
+-- mean None of Keras: the option gets its default, but classifier_activation becomes nil (no
+-- activation).
 local function options_given(names, ...)
   local given = {}
   for i, name in ipairs(names) do
@@ -191,7 +193,8 @@ local function usual_shape(o, row)
   return shapes.of_input(o.input_shape, default_size, row.min_size, o.include_top, o.weights)
 end
 
--- Makes the input for the images; returns its symbol and the list of the model's inputs.
+-- Makes the input for the images; returns the symbol of the images and the list of the model's
+-- inputs.
 local function input_of(net, o, row)
   if o.input_shape then o.input_shape = shapes.given(o.input_shape) end
   if not o.input_tensor then
@@ -205,8 +208,8 @@ local function input_of(net, o, row)
   return o.input_tensor, sources(o.input_tensor)
 end
 
---- Applies the global pooling that the option `pooling` names, if any; `named`: whether the layer
---- gets the name it has in Keras.
+--- Applies the global pooling that the option `pooling` names, if any. If `named` is true, the
+--- layer gets the name that it has in Keras.
 function application.pooled(net, x, o, named)
   if not o.pooling then return x end
   local class = o.pooling == "avg" and net.GlobalAveragePooling2D or net.GlobalMaxPooling2D
@@ -227,7 +230,7 @@ end
 
 -- ---- the function
 
--- The path of the file of weights to load; nil for none.
+-- The path of the file of weights to load; nil if none is to be loaded.
 local function weights_path(o, row)
   if o.weights ~= "imagenet" then return o.weights end
   local file, folder, remote = row.trained(o)
@@ -267,8 +270,8 @@ end
 --- The folder on the server that has the weights of most applications of Keras.
 application.folder = "tensorflow/keras-applications/"
 
---- Returns a function trained(options) for an application that has one file of weights with the
---- classifier and one without.
+--- Returns a function trained(options), as define() needs it, for an application with two files of
+--- weights in the folder: one with the classifier and one without.
 function application.files(folder, with_top, without_top)
   return function(o)
     return o.include_top and with_top or without_top, application.folder .. folder

@@ -19,7 +19,8 @@ local function block(net, input, width, name)
   return net.add(input, x)
 end
 
--- Downsampling before a stage; `number` counts stages from 0.
+-- Reduces the size before a stage to a half, before the first stage to a quarter; `number` counts
+-- the stages from 0.
 local function smaller(net, x, width, number, name)
   if number == 0 then
     local conv = net.Conv2D { width, 4, strides = 4, name = name .. "_stem_conv" }

@@ -47,7 +47,8 @@ local basic = {
 
 -- ---- blocks
 
--- A block from width `before` over the expanded width to `after`.
+-- An inverted residual block: expands the width `before` by the factor `expansion`, applies the
+-- convolution, and projects to the width `after`.
 local function block(net, input, before, after, expansion, stride, share, is_fused, rate, name)
   local x, width = input, before * expansion
   if expansion ~= 1 then

@@ -80,8 +80,8 @@ function imagenet.cache_folder()
   return (os.getenv "KERAS_HOME" or (os.getenv "HOME" or ".") .. "/.keras") .. "/models"
 end
 
---- The path of a file in that folder; if the file is missing, the error says where to download it
---- from.
+--- The path of a file in the cache folder. If the file is missing, fails with a message that says
+--- where to download it from.
 function imagenet.cached(file, url)
   local path = imagenet.cache_folder() .. "/" .. file
   local handle = io.open(path, "rb")
@@ -93,7 +93,7 @@ function imagenet.cached(file, url)
   return path
 end
 
--- The WordNet id and the name of each class, from 0.
+-- The table {class number = {WordNet id, name}}; classes count from 0.
 local function class_names()
   local path = imagenet.cached(index_file, index_url)
   local file <close> = assert(io.open(path, "rb"))

@@ -2,9 +2,9 @@
 -- numbered as in Keras 3: conv2d, conv2d_1, ...
 local cr, shell = ...
 
--- Makes names of layers by class. If the session has not yet named a layer of a class, its names
--- are those of Keras 3; otherwise they continue the numbers of the session, so that names stay
--- distinct.
+-- Returns a function that returns the next layer name for a class. If the session has not yet named
+-- a layer of the class, the names are those of Keras 3; otherwise they continue the numbers of the
+-- session, so that they stay distinct.
 local function namer()
   local is_first = {}
   return function(class)
@@ -15,7 +15,8 @@ local function namer()
   end
 end
 
--- A function that applies a layer with two inputs to a symbol and a second symbol or number.
+-- Returns a function (x, y) that applies an operation of cr.ops, as a layer, to the symbol x and to
+-- y, a symbol or a number.
 local function operation(name, class, next_name)
   return function(x, y)
     local second = type(y) == "number" and y or { input = 1 }
@@ -27,9 +28,9 @@ local function operation(name, class, next_name)
   end
 end
 
---- The constructors for the graph of an application: net.Conv2D { 64, 3, strides = 2 } makes a
---- layer, net.Input a symbol, net.add(x, y) and net.multiply(x, y) are operations,
---- net.sequential(x, name, layers) calls a nested model.
+--- Returns the table `net` of constructors for the graph of an application: net.Conv2D { 64, 3,
+--- strides = 2 } makes a layer, net.Input a symbol, net.add(x, y) and net.multiply(x, y) apply
+--- operations, and net.sequential(x, name, layers) calls a nested model.
 return function()
   local next_name = namer()
   local net = { add = operation("add", "Add", next_name),

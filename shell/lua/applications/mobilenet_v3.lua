@@ -28,7 +28,8 @@ local function squeezed_and_excited(net, input, width, share, name)
   return net.Multiply { name = name .. "mul" } { input, hard_sigmoid(net, x) }
 end
 
--- row: expansion factor, width, kernel size, stride, ratio of squeeze and excite, activation
+-- `row` has the expansion factor, width, kernel size, stride, ratio of squeeze and excite, and
+-- activation.
 local function block(net, input, row, number)
   local expansion, width, kernel, stride, share, activation = table.unpack(row, 1, 6)
   local channels = input.shape[4]

@@ -41,8 +41,8 @@ local function separated(net, x, width, kernel, strides, id)
   return x
 end
 
--- Halves the image size: two poolings with stride 2, one of them of the image shifted by one pixel,
--- are concatenated along the channels.
+-- Halves the image size: concatenates two poolings with stride 2 along the channels, one of them of
+-- the image shifted by one pixel.
 local function halved(net, p, width, id)
   local function half(x, number)
     x = net.AveragePooling2D { 1, strides = 2, padding = "valid",
@@ -120,8 +120,8 @@ end
 -- ---- the graph
 
 -- `row` has the final width, the number of cells in each of three stages, the initial width, and
--- whether the cell after a reduction uses the input of the reduction instead of the result before
--- it.
+-- `skips`: whether the second input of the cell after a reduction is the result before the input of
+-- the reduction, instead of this input.
 local function build(net, x, o, row)
   local last_width, count, first_width, skips = table.unpack(row)
   local width = last_width // 24

@@ -1,5 +1,5 @@
--- Sizes of the input of an application, of the padding before convolutions with strides, and of
--- layers with scaled width.
+-- Computes the shape of the input of an application, the padding before convolutions with strides,
+-- and the scaled widths of layers.
 local cr, shell = ...
 local shapes = {}
 
@@ -45,9 +45,9 @@ function shapes.check_sizes(shape, min_size)
   end
 end
 
---- For an architecture with weights for square images of these sides: `side(shape)` returns the
---- side of the image if there are weights for it, else 224; `check(shape)` warns in the latter
---- case.
+--- Returns two functions for an architecture with pretrained weights for square images of these
+--- sides. `side(shape)` returns the side of the image if there are weights for it, else 224 (also
+--- without a shape). `check(shape)` warns if there are no weights for the shape.
 function shapes.trained_squares(sides)
   local known = {}
   for _, side in ipairs(sides) do known[side] = true end
@@ -94,8 +94,8 @@ function shapes.of_input(shape, default_size, min_size, include_top, weights)
   return shape
 end
 
---- The padding before a convolution with stride 2 and padding "valid" with which its result has
---- half the size of x, rounded up.
+--- The padding for a convolution with stride 2 and padding "valid", so that the result has half the
+--- size of x, rounded up.
 function shapes.correct_pad(x, kernel)
   local half, padding = kernel // 2, {}
   for axis = 1, 2 do

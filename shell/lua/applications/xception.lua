@@ -21,8 +21,8 @@ local function separated(net, x, width, name)
   return normalized(net, x, name .. "_bn")
 end
 
--- A residual block that halves the image size. The first such block begins without an activation,
--- since one precedes it.
+-- A residual block that halves the image size. If `is_activated` is true, x is the output of an
+-- activation, so the block begins without one.
 local function halved(net, x, widths, name, is_activated)
   local residual = net.Conv2D { widths[2], 1, strides = 2, padding = "same", use_bias = false }(x)
   residual = normalized(net, residual)

@@ -1,5 +1,5 @@
--- Reading and writing JSON with the order of names kept: the words of a tokenizer are stored in the
--- order of their first occurrence.
+-- Reads and writes JSON and keeps the order of names, because the words of a tokenizer are stored
+-- in the order of their first occurrence.
 local json = {}
 
 local named = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r",
@@ -13,8 +13,8 @@ local function escaped(character)
   return string.format("\\u%04x\\u%04x", 0xD800 + (code >> 10), 0xDC00 + (code & 0x3FF))
 end
 
---- A JSON text as Python writes it: characters beyond ASCII are escaped. Bytes that are not UTF-8
---- are dropped.
+--- A JSON text as Python writes it: characters beyond ASCII are escaped. If the text is not valid
+--- UTF-8, each byte beyond ASCII becomes "?".
 function json.text(value)
   if not utf8.len(value) then value = value:gsub("[\x80-\xFF]", "?") end
   return '"' .. value:gsub(utf8.charpattern, escaped) .. '"'

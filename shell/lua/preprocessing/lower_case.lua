@@ -1,5 +1,5 @@
--- Lower case of UTF-8 for Latin, Greek, Cyrillic, Armenian and Georgian letters; others are
--- unchanged.
+-- Converts UTF-8 text to lower case: Latin, Greek, Cyrillic, Armenian and Georgian letters. Other
+-- characters are unchanged.
 
 -- Ranges of capital letters and the offset to their small letters. In a range {first, last, 1, 2}
 -- every second character is a capital letter.

@@ -1,4 +1,4 @@
--- The MD5 hash (RFC 1321) as 16 bytes.
+-- Computes the MD5 hash (RFC 1321) of a text as 16 bytes.
 local rounds = {
   { { 7, 12, 17, 22 }, function(x, y, z) return (x & y) | (~x & z) end, 1, 0 },
   { { 5, 9, 14, 20 }, function(x, y, z) return (x & z) | (y & ~z) end, 5, 1 },

@@ -112,7 +112,7 @@ function Timeseries:__len()
   return (self.end_index - self.start_index + step) // step
 end
 
---- The time steps that are the targets of batch i (from 1).
+--- The time steps of the targets of batch i; batches count from 1.
 local function rows_of(self, i)
   local rows = {}
   if self.shuffle then
@@ -144,7 +144,7 @@ local function batch(self, i)
   return taken(self.data, windows), taken(self.targets, rows)
 end
 
---- A dataset of these batches for fit, evaluate and predict.
+--- A dataset of the generator's batches for fit, evaluate and predict.
 local function dataset(self)
   local i = 0
   return cr.data.generator(function()

@@ -9,7 +9,7 @@ Tokenizer.__index = Tokenizer
 Tokenizer.__name = "Tokenizer"
 function Tokenizer:__tostring() return string.format("<Tokenizer of %d words>", #self.words) end
 
---- Splits a text into words; a table is taken as the list of words.
+--- Splits a text into words; a table already is the list of words.
 local function words_of(self, given)
   if type(given) == "table" or self.char_level then
     local words = {}
@@ -53,7 +53,8 @@ local function count_distinct(counts, list)
   end
 end
 
---- Numbers words from 1 by frequency; words of equal frequency by first occurrence.
+--- Numbers the words from 1 on by decreasing frequency; words with equal frequency are in the order
+--- of their first occurrence.
 local function number_words(self)
   local place, order = {}, {}
   for i, word in ipairs(self.words) do place[word], order[i] = i, word end

@@ -1,11 +1,12 @@
--- Methods of studies that are written in Lua: drawing them, and running a function for all trials.
+-- Methods of studies that are written in Lua: plotting a study, and running a function for each
+-- trial.
 local cr, shell = ...
 local plotting = shell.library "plotting"
 local is_stop = shell.library("tuners/trial").is_stop
 local studies = {}
 
---- The trials with a score, in order of their numbers.
-local function scored(study)
+--- The complete trials with a score, in the order of their numbers.
+local function scored_trials(study)
   local found = {}
   for _, trial in ipairs(study.trials) do
     if trial.state == "complete" and trial.score and trial.score == trial.score then
@@ -16,10 +17,10 @@ local function scored(study)
   return found
 end
 
---- Scores by trial, and the best one so far.
+--- The figure of the score of each trial, and of the best score so far.
 local function history_figure(study)
   local numbers, scores, bests, best = {}, {}, {}, nil
-  for i, trial in ipairs(scored(study)) do
+  for i, trial in ipairs(scored_trials(study)) do
     local is_better = best == nil or (study.direction == "minimize" and trial.score < best)
       or (study.direction == "maximize" and trial.score > best)
     best = is_better and trial.score or best
@@ -30,9 +31,10 @@ local function history_figure(study)
     { x = numbers, y = bests, label = "best so far" } } }
 end
 
---- What each hyperparameter explains of the spread of scores, as a matrix with one column.
+--- The figure of the share of the variance of scores that each hyperparameter explains, as a matrix
+--- with one column.
 local function importance_figure(study)
-  scored(study)
+  scored_trials(study)
   local names, shares = {}, {}
   for name, share in pairs(study:importances()) do
     names[#names + 1], shares[name] = name, share
@@ -48,8 +50,9 @@ local function importance_figure(study)
     numbers = true }
 end
 
---- The position of each value among the values of its name, from 0 to 1.
-local function positions(trials, name)
+--- Returns a table {value = rank from 0 to 1} of the values that the hyperparameter `name` has in
+--- the trials, and the number of these values.
+local function ranks_of_values(trials, name)
   local values, order = {}, {}
   for _, trial in ipairs(trials) do
     local value = trial.values[name]
@@ -69,13 +72,13 @@ end
 
 local most_lines = 8
 
---- A line a trial through its hyperparameters, ranked from 0 to 1, and its score; the best ones are
---- coloured, one by one, and named.
+--- The figure with one line per trial (parallel coordinates): the ranks, from 0 to 1, of its
+--- hyperparameters and of its score. The best three trials have colours and labels.
 local function parallel_figure(study)
-  local trials, names, orders = scored(study), {}, {}
+  local trials, names, orders = scored_trials(study), {}, {}
   local seen = {}
   for _, p in ipairs(study.space) do
-    local order, count = positions(trials, p.name)
+    local order, count = ranks_of_values(trials, p.name)
     if count > 1 and not seen[p.name] then
       names[#names + 1], orders[p.name], seen[p.name] = p.name, order, true
     end
@@ -110,7 +113,7 @@ function studies.plot(study, o)
   return plotting.show("plot", figure, o)
 end
 
---- The score of a trial whose objective gave nothing: the last one that it reported.
+--- The score of a trial whose objective returned nothing: the value that it reported last.
 local function last_report(trial)
   local reports = trial.reports
   return #reports > 0 and reports[#reports].value or nil

@@ -1,20 +1,21 @@
--- One trial of a tuner: its model is built, trained and scored. A trial whose process was killed
--- goes on in the middle of its epoch, with the bits of one that was left alone: its weights and
--- order of data follow from its seed, and BackupAndRestore keeps the run.
+-- Runs one trial of a tuner: builds, trains and scores its model. If the process was killed during
+-- a trial, the trial continues in the middle of its epoch with the same bits as without the
+-- interruption: initial weights and the order of data follow from the trial's seed, and
+-- BackupAndRestore saves the state of the run.
 local cr, shell = ...
 
 local function path_of_weights(tuner, number)
   return tuner:get_trial_dir(number) .. "/best.weights.h5"
 end
 
---- Loads the best weights of a trial, a table of the study, into a model of its hyperparameters.
+--- Loads the best weights of a trial of the study into a model built for its hyperparameters.
 local function load_weights(tuner, model, trial)
   local shape = trial.attributes.input_shape
   if not model.built and shape then model:build(shape) end
   model:load_weights(path_of_weights(tuner, trial.number))
 end
 
---- Whether the message is that of Ctrl-C or a signal, which ends the search and not the trial.
+--- Whether the error message is that of Ctrl-C or a signal, which ends the whole search.
 local function is_stop(message)
   return message:find "interrupted" ~= nil or message:find "stopped by SIG" ~= nil
 end
@@ -25,7 +26,8 @@ local function is_better(study, a, b)
     or study.direction == "maximize" and a > b)
 end
 
---- The best of the scores that were reported up to a step; nil without any.
+--- The best score that the trial reported in the steps after `first` up to `last`; nil if there is
+--- none.
 local function best_report(study, trial, first, last)
   local best
   for _, report in ipairs(trial.reports) do
@@ -36,8 +38,9 @@ local function best_report(study, trial, first, last)
   return best
 end
 
---- What saves the weights of the best epoch, and the optimizer's state there. A trial that is kept
---- has them in its file as soon as they are found, another one in memory until it is closed.
+--- An object that keeps the best weights of a trial and the state of the optimizer. If the tuner
+--- has a save_freq, keep() writes them to the trial's file at once; otherwise it holds them in
+--- memory and they are written when the object is closed.
 local function new_keeper(tuner, trial, model)
   local keeper, best = {}, nil
   local path = path_of_weights(tuner, trial.number)
@@ -59,7 +62,8 @@ local function new_keeper(tuner, trial, model)
   return setmetatable(keeper, { __close = close })
 end
 
---- The shape of the model's input, to build it again before weights are loaded; nil of several.
+--- The shape of the model's input, for building the model before weights are loaded; nil for a
+--- model with several inputs.
 local function input_shape(model)
   local ok, shape = pcall(function() return model.input_shape end)
   if not ok or type(shape) ~= "table" then return nil end
@@ -67,7 +71,8 @@ local function input_shape(model)
   return shape
 end
 
---- The options of fit for a trial: those of the search, and its epochs where the oracle sets them.
+--- The options of fit for a trial: those given to search(), the epochs if the oracle sets them, and
+--- the callbacks of the tuner.
 local function options_of(tuner, trial, fit, watcher)
   local options, values = {}, trial.values
   for name, value in pairs(fit.options) do options[name] = value end
@@ -85,7 +90,8 @@ local function options_of(tuner, trial, fit, watcher)
   return options
 end
 
---- The message that the logs of these names lack the objective.
+--- The error message that says that the logs, whose names are the keys of `seen`, do not include
+--- the objective.
 local function missing_objective(objective, seen)
   local names = {}
   for name in pairs(seen) do names[#names + 1] = name end
@@ -94,9 +100,9 @@ local function missing_objective(objective, seen)
     objective:find "^val_" and "; pass validation_data or validation_split" or "")
 end
 
---- Trains the model of a trial once. `before` is the number of epochs of earlier executions.
---- Returns its score, the number of epochs with it, whether it was pruned, and the mistake for
---- which the trials to come would have no score either.
+--- Trains the model of a trial once; `before` is the number of epochs of earlier executions.
+--- Returns the score, the number of epochs so far, whether the trial was pruned, and, if the logs
+--- lack the objective, an error message that ends the search.
 local function execute(tuner, trial, fit, number, before)
   cr.random.seed(trial.seed + number - 1)
   local study, model = tuner.study, tuner:build(trial)
@@ -126,8 +132,8 @@ local function execute(tuner, trial, fit, number, before)
   return best_report(study, trial, before, last), last, is_pruned, mistake
 end
 
---- Runs all executions of a trial, but for those that ended before its process was killed. Returns
---- its score, nil for none, its state, and a mistake that ends the search.
+--- Runs the executions of a trial, except those that ended before its process was killed. Returns
+--- the score (nil if there is none), the state, and an error message if the search must end.
 local function score_of(tuner, trial, fit)
   local done, sum = trial.user_attrs.executions or {}, 0
   for number = 1, tuner.executions_per_trial do
@@ -155,8 +161,9 @@ local function print_line(tuner, number, record)
   print(table.concat(words))
 end
 
---- Runs the trial and tells the study of it; returns its state, score and message, and a mistake
---- that ends the search. An interruption lets the trial go, for the next search, and goes on.
+--- Runs the trial and reports the result to the study. Returns a table with its state, score and
+--- message, or with the error message `mistake`, which ends the search. After Ctrl-C or a signal
+--- the trial is released, so that the next search continues it, and the error is raised again.
 local function run(tuner, trial, fit)
   local ok, score, state, mistake = pcall(score_of, tuner, trial, fit)
   if mistake or not ok and is_stop(tostring(score)) then trial:release() end

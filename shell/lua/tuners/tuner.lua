@@ -1,4 +1,5 @@
--- What tuners of all classes do: they ask a study for trials, and build and train their models.
+-- The methods of all classes of tuners: they ask a study for trials, and build and train the models
+-- of the trials.
 local cr, shell = ...
 local run_trial = shell.library "tuners/trial"
 
@@ -11,7 +12,8 @@ Tuner.__index = function(self, key)
   shell.fail("a tuner has no '", key, "'", shell.did_you_mean(key, names))
 end
 
---- The model for hyperparameters.
+--- Builds the model for the hyperparameters `hp` by the user's hypermodel; fails unless it is a
+--- compiled model.
 local function build(self, hp)
   local model = type(self.hypermodel) == "function" and self.hypermodel(hp) or nil
   if type(self.hypermodel) ~= "function" then model = self.hypermodel:build(hp) end
@@ -22,7 +24,8 @@ local function build(self, hp)
   return model
 end
 
---- The name and the direction of an objective, which is a log or { name =, direction = }.
+--- Returns the name and the direction of an objective, which is the name of a log or { name =,
+--- direction = }.
 local function objective_of(self, objective)
   local is_name = type(objective) == "string"
   local name = is_name and objective or type(objective) == "table" and objective.name
@@ -67,7 +70,7 @@ end
 local option_names = { "epochs", "batch_size", "validation_data", "validation_split", "verbose",
   "callbacks", "steps_per_epoch", "validation_steps", "shuffle" }
 
---- Whether the value is a table of options of fit, and not targets by name.
+--- Whether the value is a table of options of fit, rather than targets by name.
 local function are_options(value)
   if not shell.is_structure(value) then return false end
   for _, name in ipairs(option_names) do if value[name] ~= nil then return true end end

@@ -2,8 +2,8 @@
 local cr, shell = ...
 local ops = cr.ops
 
--- Class numbers from 0. For a row of scores this is the class with the highest score; for a single
--- score it is class 1 if the score is above 0.5.
+-- Converts x to class numbers, which count from 0. A row of scores becomes the class with the
+-- highest score; a single score becomes class 1 if it is above 0.5, else class 0.
 local function classes_of(name, x, like)
   x = cr.tensor(x)
   if like and #x.shape == #like.shape + 1 then

@@ -29,7 +29,9 @@ local function check_sum(path, wanted, algorithm)
   end
 end
 
-local function unpacked(path, folder)
+--- Unpacks the archive into the folder. Returns the path of the archive without its ending, at which
+--- its contents are expected.
+local function unpack_archive(path, folder)
   local command = (path:match "%.zip$" and "unzip -qo %s -d %s"
     or "tar -xf %s -C %s"):format(quoted(path), quoted(folder))
   if not os.execute(command) then
@@ -90,6 +92,6 @@ return {
     end
     local sum = file_hash or md5_hash
     if sum then check_sum(path, sum, md5_hash and not file_hash and "md5" or hash_algorithm) end
-    return extract and unpacked(path, folder) or path
+    return extract and unpack_archive(path, folder) or path
   end),
 }

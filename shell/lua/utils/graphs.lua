@@ -46,16 +46,15 @@ local function edges_of(model)
   return edges
 end
 
--- The names of the layers of a nested model at its ends: for "inputs" those that receive tensors of
--- the outer model, for "outputs" those that return tensors to it.
+-- The names of the first or the last layers of a nested model: for "inputs" those that receive
+-- tensors of the outer model, for "outputs" those that return tensors to it.
 local function ends_of(model, which)
   local layers, is_there, names = model.layers, {}, {}
   for _, layer in ipairs(layers) do is_there[layer.name] = true end
   local ok, symbols = pcall(function() return model[which] end)
   for i, symbol in ipairs(ok and symbols or {}) do
     local name = layer_of(symbol).name
-    -- If the name is that of the InputLayer of a Sequential, which its layers do not include, the
-    -- first layer stands for it.
+    -- The InputLayer of a Sequential is not in its list of layers; the first layer takes its place.
     names[i] = is_there[name] and name or layers[1].name
   end
   return #names > 0 and names or { layers[which == "inputs" and 1 or #layers].name }

@@ -2,7 +2,7 @@
 local cr, shell = ...
 local objects = {}
 
-local custom = {}  -- name -> registered class or function
+local custom = {}  -- the registered classes and functions by name
 
 -- Registers a function or class under a name. A class is already known to the module since its
 -- definition.

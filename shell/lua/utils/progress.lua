@@ -61,7 +61,8 @@ function Progbar:line(now, finalize, width)
   return table.concat(parts)
 end
 
--- The line, with a shorter bar on a narrow terminal; if it is still too long, it is cut.
+-- The line of the progress bar. On a narrow terminal the bar is shorter; a line that is still too
+-- long is cut.
 function Progbar:fitting_line(now, finalize)
   local line = self:line(now, finalize, self.width)
   local length = utf8.len(line)

@@ -6,7 +6,7 @@ local function as_channels_last(x, data_format)
   return data_format == "channels_first" and ops.transpose(x, { 0, 2, 3, 1 }) or x
 end
 
---- Images (batch, height, width, channels) as fractions of the range.
+--- Converts images to fractions of the range; their shape becomes (batch, height, width, channels).
 local function fractions(name, images, range, data_format)
   images = cr.ops.convert_to_tensor(images)
   if #images.shape ~= 4 then

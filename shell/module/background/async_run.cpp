@@ -16,13 +16,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The intervals between notes of the status, and between calls of the listener on average.
+// The minimum time between two updates of the noted status, and the average time between two calls
+// of the listener.
 constexpr std::chrono::milliseconds kBetweenNotes{10}, kBetweenReports{100};
-// Calls of the listener that were not made within this time may be made one right after another.
+// Calls of the listener that were missed within this time may follow one another without a pause.
 constexpr std::chrono::seconds kBurst{1};
 
-/// An observer that does nothing. While it exists, the Lua state stays locked while functions
-/// compute.
+/// An observer that does nothing. While the object exists, the Lua state stays locked, also while
+/// compiled functions compute.
 struct NullObserver final : ComputationObserver {
   void begin(std::span<const Program::Binding>) noexcept override {}
   void end() noexcept override {}
@@ -151,7 +152,7 @@ void AsyncRun::work() {
   }
 }
 
-/// Processes one batch, and before it the work that is due first, such as the end of an epoch.
+/// Processes one batch. Work that is due before it, such as the end of an epoch, is done first.
 void AsyncRun::advance() {
   const auto begin = Clock::now();
   const auto body = [](lua_State*, const void* self) {
@@ -159,7 +160,7 @@ void AsyncRun::advance() {
     return 0;
   };
   const bool has_failed = guarded(lua_, body, this) < 0;
-  if (is_over()) return;  // the run was abandoned while a step computed
+  if (is_over()) return;  // another thread abandoned the run while a step computed
   if (has_failed) {
     error_ = text_of(lua_, -1);
     told_ = false;
@@ -173,8 +174,8 @@ void AsyncRun::advance() {
   if (steps_ > 0) --steps_;
 }
 
-/// Notes the status after a batch, unless it was just noted and the run goes on, and calls the
-/// listener if the run has begun another epoch, ended or failed.
+/// Updates the noted status after a batch, unless it was updated a moment ago and the run
+/// continues. Calls the listener if the run has begun another epoch, ended or failed.
 void AsyncRun::report() {
   const auto now = Clock::now();
   const EpochOfState here(state_, run_->epoch());
@@ -185,7 +186,8 @@ void AsyncRun::report() {
     static_cast<const AsyncRun*>(self)->note_status();
     return 0;
   };
-  guarded(lua_, body, this);  // an error of a metric is raised when the epoch ends
+  // ignores the error of a metric here: it is raised when the epoch ends
+  guarded(lua_, body, this);
   lua_settop(lua_, 0);
   noted_at_ = Clock::now();
   if (!is_news) return;

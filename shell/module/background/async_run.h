@@ -22,12 +22,12 @@ class AsyncRun final : public Object {
   std::string class_name() const override { return "AsyncRun"; }
   void start();
 
-  /// The epoch, batch and logs of a run, as of the end of a batch.
+  /// The epoch, batch and logs of a run at the end of a batch.
   struct Status {
-    int64_t epoch = 0, epochs = 0, batch = 0, batches = -1;  ///< as those of a TrainingRun
+    int64_t epoch = 0, epochs = 0, batch = 0, batches = -1;  ///< the same as those of TrainingRun
     bool validating = false;
     NamedValues logs;
-    double seconds = 0;  ///< spent on batches
+    double seconds = 0;  ///< the time spent on batches
   };
 
   // The functions below may be called by any thread at any time.
@@ -35,7 +35,7 @@ class AsyncRun final : public Object {
   bool is_over() const { return state_ == State::ended || state_ == State::failed; }
   /// The error of a run that has failed; empty for other runs.
   std::string error() const { return state_ == State::failed ? error_ : ""; }
-  /// The status that was noted last: after the last batch, or some milliseconds ago.
+  /// The status that was stored last: after the last batch, or some milliseconds ago.
   Status noted_status() const;
 
   // The functions below may only be called by the thread of the script and of the prompt.
@@ -54,7 +54,7 @@ class AsyncRun final : public Object {
   /// The current status; while a step computes, the status before its batch. If the run is paused,
   /// the function first waits for the end of the batch.
   Status status() const;
-  /// Notes the status, unless a step computes.
+  /// Updates the noted status, unless a step computes.
   void refresh() const;
 
   void pause();
@@ -84,16 +84,17 @@ class AsyncRun final : public Object {
   Ref anchor_;
   std::thread thread_;
   std::atomic<State> state_ = State::running;
-  std::atomic<int64_t> steps_ = 0;               ///< batches that a paused run may still process
+  std::atomic<int64_t> steps_ = 0;               ///< the number of batches that a paused run may
+                                                 ///< still process
   std::string error_;                            ///< does not change once the state is `failed`
   std::atomic<bool> told_ = true;                ///< whether the error was reported to the user
   EpochOfState told_place_{State::running, -1};  ///< the epoch and state reported to the user
   double seconds_ = 0;
 
-  mutable std::mutex mutex_;  ///< of noted_
+  mutable std::mutex mutex_;  ///< guards noted_
   mutable Status noted_;
-  // The thread of the run uses these: when the status was noted, when the listener may be called
-  // again, and the epoch and state that were reported to it.
+  // Used only by the thread of the run: the time when the status was noted, the time from which the
+  // listener may be called again, and the epoch and state that the listener was called for.
   std::chrono::steady_clock::time_point noted_at_, next_report_;
   EpochOfState reported_{State::running, 0};
 };
@@ -102,11 +103,12 @@ using AsyncRunPtr = std::shared_ptr<AsyncRun>;
 /// The runs that are not over, and those whose end or error has not been reported to the user.
 std::vector<AsyncRunPtr>& async_runs();
 
-/// Fails if a background thread trains the model, unless the calling thread is this thread.
+/// Fails if a run of fit_async trains the model, unless the calling thread is the thread of that
+/// run.
 void expect_not_in_training(const Model& model, const char* what);
 
-/// Sets a function that is called on the thread of a run after a batch with which the run has begun
-/// another epoch, ended or failed, several times a second at most.
+/// Sets a function that is called on the thread of a run, several times a second at most, after a
+/// batch with which the run has begun another epoch, ended or failed.
 void set_run_listener(void (*listener)());
 
 /// The state as text: "running, epoch 2 of 3, batch 5 of 63, loss 0.31".

@@ -31,7 +31,7 @@ void refresh_runs() {
     try {
       run->refresh();
     } catch (const Error&) {
-      // an error of a metric is raised when the epoch ends
+      // ignores the error of a metric here: it is raised when the epoch ends
     }
   }
   std::erase_if(async_runs(),

@@ -15,20 +15,21 @@ namespace crescent::lua {
 using Ids = std::vector<const void*>;
 
 /// Unlocks the Lua state while a compiled function, such as a training step, computes on the thread
-/// of a run, which creates the object. The state stays locked while a function computes that Lua
-/// code calls, such as a callback, that draws from global_random(), or that exchanges data with
+/// of a run, which creates the object. The state stays locked while a function computes that is
+/// called by Lua code (such as a callback), draws from global_random(), or exchanges data with
 /// other processes.
 class ComputingStep final : public ComputationObserver {
  public:
-  /// `may_call_lua` is called while the lock is held; it returns whether the run may still call Lua
-  /// functions after a step.
+  /// `may_call_lua` is called after a step, while the lock is held; it returns whether the run may
+  /// still call Lua functions.
   ComputingStep(Model& model, std::function<bool()> may_call_lua);
   void begin(std::span<const Program::Binding> variables) noexcept override;
   void end() noexcept override;
 
   // The functions below may only be called by the thread of the script while the step computes.
   bool is_of(const Model& model) const { return &model == &model_; }
-  /// Whether the step or the model in training uses one of these variables and layers.
+  /// Whether the step uses one of these variables and layers, or the trained model contains one of
+  /// them.
   bool uses_any_of(const Ids& ids);
 
  private:

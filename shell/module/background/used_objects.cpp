@@ -15,8 +15,8 @@ bool is_one_of(const Object& object) {
   return (dynamic_cast<const T*>(&object) || ...);
 }
 
-/// Whether Lua code may use the object while any step computes: an object without variables, or a
-/// run, whose methods wait for the step where this is necessary.
+/// Whether Lua code may use the object while any step computes: it has no variables, or it is a
+/// run, whose methods wait for the step themselves where this is necessary.
 bool is_passive(const Object& object) {
   return is_one_of<AsyncRun, History, Dataset, Loss, Activation, Initializer, Regularizer,
                    Constraint, Schedule>(object);

@@ -13,7 +13,7 @@ ModelPtr functional(Any, const ModelEndpoints& inputs, const ModelEndpoints& out
 }  // namespace
 
 /// Applies an activation to a symbol as a layer. As in files of Keras, an activation with options
-/// becomes the operation of its name, or the layer ReLU.
+/// becomes the layer ReLU or the operation of the same name.
 Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x) {
   const ClassPtr& info = activation->info();
   const Dict given = activation->get_config();  // the options that differ from their defaults

@@ -81,8 +81,8 @@ class Lambda final : public Layer {
     if (!code) fail_missing(mask_name_);
     return call_registered(*code, inputs, OneOrMore<Tensor>{masks});
   }
-  /// The activation registered under this name; functions given as custom_objects are registered
-  /// so. Fails if there is none.
+  /// The activation registered under this name, as functions in custom_objects are. Fails if there
+  /// is none.
   std::shared_ptr<Activation> registered_as(const std::string& function) const {
     if (!registry().find(Activation::kKind, function)) fail_missing(function);
     return get<Activation>(function);

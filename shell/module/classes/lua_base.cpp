@@ -10,17 +10,17 @@
 namespace crescent::lua {
 namespace {
 
-const char base_key = 0;  // key in a class table; the value is the Base of the class
-// Key in the Lua registry; the value is a table of base class tables by name.
+const char base_key = 0;  // the key in a class table; the value is the Base of the class
+// The key in the Lua registry of the table {name = class table} of the base classes.
 const char bases_key = 0;
 
 bool is_plain(const Value& value) {
   return value.is_bool() || value.is_number() || value.is_string();
 }
 
-/// Whether `value` may be given for an option with this default value. For a boolean default only
-/// booleans fit, for a number only numbers and for a string only strings; besides, objects and
-/// tables fit where the default is a number or a string.
+/// Whether `value` may be given for an option with this default value. Null always fits. For a
+/// boolean default only booleans fit; for a number or a string, values of the same type, objects
+/// and tables fit; for other defaults all values fit.
 bool fits(const Value& value, const Value& default_value) {
   if (value.is_null() || !is_plain(default_value)) return true;
   if (!is_plain(value)) return !default_value.is_bool();
@@ -48,7 +48,8 @@ class AttributeAccess final : public FieldAccess {
 
  private:
   std::string name_;
-  Value default_value_;  ///< the default whose type a value must have; null: any type
+  Value default_value_;  ///< the value must have the type of this default; null: it may have any
+                         ///< type
 };
 
 Field field_of(const Declared& option, std::shared_ptr<const FieldAccess> access) {
@@ -74,7 +75,7 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
     const auto base = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
       return field.name == option.name && !field.keyword_only;
     });
-    if (base != fields.end()) {  // the option changes the default of an option of the base
+    if (base != fields.end()) {  // the option changes the default of an option of the base class
       base->default_value = option.value;
       continue;
     }

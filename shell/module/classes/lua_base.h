@@ -11,8 +11,8 @@ namespace crescent::lua {
 struct Declared {
   std::string name, doc;
   Value value;
-  std::string type = {};  ///< type of an option inherited from a built-in class, which checks it;
-                          ///< if empty, the type of the default
+  std::string type = {};  ///< the type of an option that is inherited from a built-in class, which
+                          ///< checks the value; if empty, the type of the default
 };
 
 /// The description of a base class, independent of its C++ type.
@@ -21,7 +21,8 @@ struct Base {
   const char* kind;
   SchemaData (*schema)(const std::string& title, const std::vector<Declared>& options);
   ObjectPtr (*make)(const SchemaData& schema, const Dict& options);
-  /// returns the options of the base; null for datasets, which are never stored in files
+  /// returns the options that the base class handles; null for datasets, which are never stored in
+  /// files
   Dict (*base_config)(const Configurable& object);
 };
 

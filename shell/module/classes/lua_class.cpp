@@ -23,8 +23,8 @@ void check_class(lua_State* L, const char* function) {
          " (call it with ':')");
 }
 
-/// Reads declarations: {{"units", 32, "Width."}, "name", ...} in order, or {units = 32} by name
-/// only.
+/// Reads declarations of options or arguments: an ordered list {{"units", 32, "Width."}, "name",
+/// ...}, or a table {units = 32} without order.
 std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
   std::vector<Declared> declared;
   if (lua_isnoneornil(L, index)) return declared;
@@ -142,7 +142,7 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   return registry().get(info.kind, info.name);
 }
 
-/// base:subclass(name, options, arguments) makes a class table.
+/// Implements base:subclass(name, options, arguments), which makes a class table.
 int subclass(lua_State* L) {
   check_class(L, "subclass");
   lua_settop(L, 4);
@@ -189,7 +189,7 @@ int from_config(lua_State* L) {
   return construct(L);
 }
 
-/// cr.Layer.get_config(self) returns the options that all layers have.
+/// Implements cr.Layer.get_config(self), which returns the options that all layers have.
 int base_config(lua_State* L) {
   auto object = Read<std::shared_ptr<Configurable>>::from(L, 1);
   for (const Base& base : bases())

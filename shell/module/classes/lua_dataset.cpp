@@ -11,8 +11,8 @@
 namespace crescent::lua {
 namespace {
 
-/// A pass over batches in a given order of their numbers. Batches that pass() skips are not
-/// computed.
+/// A pass over batches in a given order of their numbers. Batches that are skipped by pass() are
+/// not computed.
 class BatchCursor final : public Cursor {
  public:
   BatchCursor(std::shared_ptr<const LuaDataset> data, std::vector<int64_t> order)
@@ -40,7 +40,7 @@ class BatchCursor final : public Cursor {
   bool ended_ = false;
 };
 
-/// The batches in an order that is derived from a seed and the number of the pass (epoch).
+/// The batches in a random order, which is derived from a seed and the number of the pass (epoch).
 class ShuffledBatches final : public Stream {
  public:
   explicit ShuffledBatches(std::shared_ptr<LuaDataset> data)

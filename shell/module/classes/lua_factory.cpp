@@ -97,7 +97,7 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
   if (auto* configurable = dynamic_cast<Configurable*>(object.get())) configurable->attach(info);
-  std::vector<const char*> taken;  // options that the base handles and init does not get
+  std::vector<const char*> taken;  // options that the base class handles and that init does not get
   if (has_graph(L, class_index, options_index)) taken.assign(std::begin(kEnds), std::end(kEnds));
   if (is_model(base_at(L, class_index))) taken.push_back("build_input_shape");
   for (const char* option : taken) {
@@ -110,7 +110,7 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
   return object;
 }
 
-/// The object that the from_config function of a class returns for the configuration on top of the
+/// The object that the class's function from_config returns for the configuration on top of the
 /// stack.
 std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
   const int config = lua_gettop(L);

@@ -28,8 +28,8 @@ void add_positions(lua_State* L, int table, List& positional) {
 
 bool is_layer(const Value& value) { return value.object_as<Layer>() != nullptr; }
 
-/// If the first parameter of the class is the only one that takes layers, joins several layers to a
-/// list: RNN {a, b}.
+/// Joins several layers to one list, as in RNN {a, b}, if the first parameter of the class is the
+/// only one that takes layers.
 void join_layers(List& positional, const SchemaData& schema) {
   std::vector<const Field*> positional_fields;
   for (const Field& field : schema.fields)

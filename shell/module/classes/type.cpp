@@ -31,8 +31,8 @@ bool push_from_instance(lua_State* L) {
   return false;
 }
 
-/// Whether layer:build(shape) was called by code outside of the class's own build. Such a call runs
-/// the method of Layer, which runs the build of the class only once.
+/// Whether layer:build(shape) was called by code outside of the class's own build. Then the method
+/// of Layer must run, which runs the build of the class only once.
 bool is_build_from_outside(lua_State* L) {
   if (std::strcmp(lua_tostring(L, 2), "build") != 0) return false;
   const auto* instance = dynamic_cast<const Instance*>(peek_object(L, 1));
@@ -87,8 +87,8 @@ int assign(lua_State* L) {
   fail(type->name(), ": '", name, "' cannot be set", reason ? reason(L, *type, name) : "");
 }
 
-/// A metamethod for an operator that a type does not support. Its error names the type, while Lua's
-/// own error would only say "userdata".
+/// A metamethod for an operator that a type does not support. Its error message names the type,
+/// while Lua's own message would only say "userdata".
 class Refusal final : public Callable {
  public:
   explicit Refusal(const char* operation) : Callable(operation, {}, "") {}

@@ -67,7 +67,8 @@ class Type {
   UnsettableReason find_reason() const;
   const Callable* find_positions() const { return positions_.get(); }
 
-  /// Makes the metatable and stores it in the registry under `key`; `close` is __gc.
+  /// Makes the metatable and stores it in the Lua registry under `key`; `close` is its metamethod
+  /// __gc.
   void create(lua_State* L, const void* key, lua_CFunction close) const;
   /// Pushes a table of all methods by name.
   void push_methods(lua_State* L) const;

@@ -39,7 +39,7 @@ DirectoryOptions directory_options(const std::string& directory, Value labels, V
   return options;
 }
 
-/// The datasets for the option subset: two for "both", otherwise one and null.
+/// The datasets that the option `subset` selects: two for "both", otherwise one and null.
 using OneOrTwo = std::tuple<StreamPtr, StreamPtr>;
 
 OneOrTwo one_or_two(const DirectoryDatasets& datasets) {

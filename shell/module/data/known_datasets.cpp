@@ -5,7 +5,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The results {x_train, y_train}, {x_test, y_test}.
+/// The two tables {x_train, y_train} and {x_test, y_test}.
 using Parts = std::tuple<Tensors, Tensors>;
 
 Parts in_tables(const TrainAndTest& data) {

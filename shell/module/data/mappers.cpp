@@ -8,7 +8,8 @@
 namespace crescent::lua {
 namespace {
 
-/// A mapper that calls the Lua function in the Lua state of the script.
+/// A mapper that calls the Lua function in the Lua state of the script, not in that of a worker
+/// thread.
 Mapper script_mapper(const Ref& function) {
   return [function](Element element) {
     lua_State* L = current();

@@ -6,7 +6,8 @@
 
 namespace crescent::lua {
 
-/// The mapping for the Lua function or the layer at `index`; `training` is passed to layers.
+/// The Mapping that calls the Lua function or the layer at `index`; `training` is passed to a
+/// layer.
 Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool> training,
                    const char* name);
 

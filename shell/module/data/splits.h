@@ -1,4 +1,4 @@
-// cr.data.split and cr.data.folds, which split rows.
+// The functions cr.data.split and cr.data.folds, which split the rows of tensors.
 #pragma once
 #include <vector>
 

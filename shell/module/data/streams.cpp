@@ -90,8 +90,8 @@ StreamPtr from_list(Value rows) {
   return list_stream(std::move(elements));
 }
 
-/// A stream made from a Lua function that begins a pass: it returns a function that returns the
-/// elements one by one, then nil.
+/// A stream made from a Lua function. Each pass calls it once; it returns a function that returns
+/// the elements one by one, then nil.
 StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");

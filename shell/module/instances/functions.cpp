@@ -16,7 +16,7 @@ ObjectPtr function_object(const Ref& function, const std::string& name) {
   object->attach(std::make_shared<const ClassInfo>(std::move(info)));
   object->configured();
   if constexpr (std::is_same_v<T, LuaMetric>)
-    object->set_name(name.substr(name.rfind('>') + 1));  // the name without the package
+    object->set_name(name.substr(name.rfind('>') + 1));  // the registered name without its package
   return object;
 }
 
@@ -31,10 +31,11 @@ constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
     kind_of<LuaInitializer>(), kind_of<LuaRegularizer>(), kind_of<LuaConstraint>(),
     kind_of<LuaSchedule>()};
 
-const char names_key = 0;  // key in the registry: a weak table of registered names by function
+// the key in the Lua registry of a weak table {function = registered name}
+const char names_key = 0;
 
-/// The name of a function: the registered one with its package, or the name of a global variable
-/// that holds the function, unless a built-in class of the kind has this name; else "function".
+/// The name of a function: its registered name with the package, else the name of a global variable
+/// that holds the function, unless a built-in class of the kind has this name, else "function".
 std::string name_of(const Ref& function, std::string_view kind) {
   lua_State* L = current();
   Height height(L);

@@ -10,11 +10,11 @@
 namespace crescent::lua {
 namespace {
 
-// Key in a class table; its value is set when the hooks of the class have been checked.
+// The key in a class table of a value that is set when the hooks of the class have been checked.
 const char noticed_key = 0;
 
-/// A name that a Lua class may give to a function. C++ calls this function, unless `unread` is not
-/// null; then it is never called, and `unread` is the reason to report.
+/// A name that a Lua class may give to a function. If `unread` is null, C++ calls this function;
+/// otherwise it is never called, and `unread` is the reason to report.
 struct Hook {
   const char *base, *name, *unread;
 };

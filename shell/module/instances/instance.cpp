@@ -13,9 +13,10 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kDeepest = 8;
-const char ages_key = 0;  // key in the registry: a weak table {handle = number of creation}
+// the key in the Lua registry of a weak table {handle = number of creation}
+const char ages_key = 0;
 
-/// The number of creation of a handle's object; it orders objects by age.
+/// The number of creation of a handle's object: an older object has a smaller number.
 lua_Integer age_of(lua_State* L, int handle) {
   handle = lua_absindex(L, handle);
   push_weak_table(L, &ages_key, "k");
@@ -165,7 +166,7 @@ void Instance::adopt(lua_State* L, int class_index, int options_index) {
   push_object(L, self());
   lua_pushvalue(L, options_index);
   lua_setiuservalue(L, -2, kOptions);
-  to_object(L, -1);  // to_object notes that C++ may own the object from now on
+  to_object(L, -1);  // to_object records that C++ may own the object from now on
   lua_pop(L, 1);
 }
 

@@ -12,7 +12,7 @@
 
 namespace crescent::lua {
 
-/// The key of the data in a configuration from which build_from_config builds the layer again.
+/// The key, in a configuration, of the data from which build_from_config builds the layer again.
 inline constexpr const char* kBuildConfig = "build_config";
 
 class Instance {
@@ -38,7 +38,7 @@ class Instance {
     (push(L, arguments), ...);
     protected_call(L, extra + static_cast<int>(sizeof...(A)), results);
   }
-  /// Pushes the method and self; the caller then pushes the arguments.
+  /// Pushes the function of the method and self; the caller then pushes the arguments.
   void push_self_method(lua_State* L, const char* method) const { push_method(L, method); }
   /// Registers the layers, variables and metrics in attributes with the layer.
   void track_attributes();

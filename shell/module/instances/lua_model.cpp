@@ -17,8 +17,8 @@ std::vector<Symbol> ends_in(const Value& value, const char* which) {
   return symbols_of(value);
 }
 
-/// The shapes packed in this structure, for a configuration; if the structure does not fit, one
-/// shape or a list of shapes.
+/// The shapes in the nested form of `structure`, for a configuration. If their number does not fit
+/// the structure, one shape or a list of shapes.
 Value encoded_shapes(const Value& structure, const std::vector<Shape>& shapes) {
   List list;
   for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
@@ -34,7 +34,8 @@ bool is_shape(const Value& value) {
                      [](const Value& size) { return size.is_int() || size.is_null(); });
 }
 
-/// The structure of nested shapes; the shapes are appended to `all`.
+/// The structure of nested shapes, with `true` in the place of each shape; the shapes are appended
+/// to `all`.
 Value structure_of_shapes(const Value& shapes, std::vector<Shape>& all) {
   if (is_shape(shapes)) return all.push_back(Codec<Shape>::decode(shapes)), Value(true);
   if (shapes.is_list()) {
@@ -206,7 +207,7 @@ std::vector<Symbol> LuaModel::graph_outputs() const {
 Dict LuaModel::base_config() const {
   Dict config = Model::get_config();
   if (!kept_.empty()) config.set("layers", kept_layers());
-  // Init makes the graph again, so the configuration need not contain it.
+  // If init made the graph, init makes it again: then the configuration need not contain it.
   if (!given_) return config;
   for (const DictEntry& entry : graph_->get_config())
     if (!config.contains(entry.key)) config.set(entry.key, entry.value);

@@ -86,8 +86,8 @@ void push_shapes(lua_State* L, const Value& nested) {
   push_nested(L, structure_of(nested), shapes);
 }
 
-/// Pushes the shapes of those arguments of a call that are tensors, in order; build() gets them
-/// after the shapes of the inputs.
+/// Pushes the shapes of those arguments of a call that are tensors, in order. build() gets these
+/// shapes after the shapes of the inputs.
 void push_argument_shapes(lua_State* L, const CallOptions& call,
                           const std::vector<std::string>& names) {
   reserve(L, static_cast<int>(names.size()) + 4);
@@ -103,7 +103,7 @@ struct Inputs {
 };
 void push(lua_State* L, const Inputs& inputs) { push(L, OneOrMore<Tensor>{inputs.tensors}); }
 
-/// Logs that are pushed as a table {name = number}.
+/// Logs in the form in which they are pushed as a table {name = number}.
 struct Numbers {
   const Logs& logs;
 };
@@ -259,7 +259,8 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
   return returned_tensors(L, first);
 }
 
-/// Calls reset_states of the class; a call of reset_states from there runs the one of the base.
+/// Calls the method reset_states of the class. If this method calls reset_states itself, that of
+/// the base class runs.
 template <class Base>
 void LuaLayerOf<Base>::reset_states() {
   if (resetting_ || !has("reset_states")) return Base::reset_states();
@@ -277,9 +278,8 @@ bool LuaLayerOf<Base>::keeps_own_variables() const {
   return has("save_own_variables") || has("load_own_variables");
 }
 
-/// The variables that save_own_variables stores. A class that defines only one of
-/// save_own_variables and load_own_variables stores or reads variables by their numbers otherwise,
-/// as in Keras.
+/// The variables that save_own_variables stores. If a class defines only one of save_own_variables
+/// and load_own_variables, the missing one stores or reads variables by their numbers, as in Keras.
 template <class Base>
 Value LuaLayerOf<Base>::own_variables() const {
   lua_State* L = current();

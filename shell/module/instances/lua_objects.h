@@ -8,7 +8,8 @@
 
 namespace crescent::lua {
 
-/// The training steps of a model (train_step, ...), for which its Lua class may define methods.
+/// The training steps of a model (train_step, ...): the methods that its Lua class defines, or the
+/// default steps.
 class LuaSteps : public Steps {
  public:
   StepLogs train_step(Model& model, const Batch& batch) const override;
@@ -25,8 +26,9 @@ struct NoSteps {};
 /// the same as `return {a, b, c}`. Nil is left out.
 Tensors returned_tensors(lua_State* L, int first);
 
-/// Write the layer's own variables to the table at `store`, or read them from it. The keys are
-/// their numbers from "0" on, as Keras stores layers whose class does not define how.
+/// Write the layer's own variables to the table at `store`, or read them from `stored`. The keys
+/// are the numbers of the variables, from "0" on, as Keras stores them for classes without
+/// save_own_variables.
 void store_numbered(lua_State* L, int store, const Layer& layer);
 void load_numbered(const Dict& stored, const Layer& layer);
 
@@ -159,7 +161,8 @@ class LuaMetric final : public LuaObjectOf<Metric> {
                     const Tensor& sample_weight) override;
   Tensor result() const override;
   void reset_state() override;
-  /// The attribute _direction, "up" or "down", of the class or the instance, as in Keras.
+  /// The direction given by the attribute _direction, "up" or "down", of the class or the instance,
+  /// as in Keras.
   Direction direction() const override;
   /// `initializer` may be null.
   Variable new_variable(std::optional<std::string> name, std::optional<Shape> shape, DType dtype,
@@ -181,7 +184,7 @@ class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
   void set_state(const Dict& state) override;
 
  protected:
-  /// Calls the hook by its current name or, if the class does not define this, by its older name.
+  /// Calls the hook by its current name or, if the class does not define that, by its older name.
   void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override;
 };
 

@@ -25,8 +25,8 @@ void Ownership::visit(Object* object) {
   if (auto* model = dynamic_cast<const Functional*>(object)) visit_graph(*model);
 }
 
-/// Counts the references that a graph has: to its nodes, through its inputs and outputs, and to its
-/// layers, which it also refers to as sublayers. A Sequential has one more list of its layers.
+/// Counts the references that a graph holds to its nodes (through its inputs and outputs) and to
+/// its layers, which it holds once more as sublayers. A Sequential has another list of its layers.
 void Ownership::visit_graph(const Functional& model) {
   const bool sequential = dynamic_cast<const Sequential*>(&model);
   for (const LayerPtr& layer : model.layers())

@@ -16,7 +16,7 @@ class Ownership {
   /// Counts the owners of the objects in the table of handles on top of the stack.
   explicit Ownership(lua_State* L);
   const std::vector<Object*>& handles() const { return handles_; }
-  /// Whether C++ code owns the object, or an object that owns this object.
+  /// Whether C++ code owns the object, or owns another object that owns this one.
   bool is_kept(Object* object) const { return kept_.contains(object); }
 
   /// Calls f for every sublayer and metric of the object.
@@ -41,7 +41,7 @@ class Ownership {
     long count;
     size_t graph;
   };
-  std::unordered_map<Object*, long> owner_counts_;  // the number of counted owners
+  std::unordered_map<Object*, long> owner_counts_;  // the number of counted owners of each object
   // the counted owners of each node; a node owns its layer
   std::unordered_map<const Node*, Owners> nodes_;
   size_t graphs_ = 0;

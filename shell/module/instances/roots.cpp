@@ -8,8 +8,10 @@
 namespace crescent::lua {
 namespace {
 
-const char roots_key = 0;  // key in the registry: handles by address of the object
-// Key in the registry: the metatable of sentinels, values whose finalizer runs in each cycle.
+// the key in the Lua registry of the table {address of object = handle} of roots
+const char roots_key = 0;
+// The key in the Lua registry of the metatable of sentinels: values without references, whose
+// finalizer therefore runs in each cycle of the garbage collector.
 const char sentinel_key = 0;
 thread_local bool changed = false;
 
@@ -24,8 +26,8 @@ bool has_user_value(lua_State* L, int index, int which) {
   return has;
 }
 
-/// Appends the handles of the instances that `object` owns to the table on top of the stack;
-/// `handles` is the stack index of the table of all handles.
+/// Appends the handles of the instances that `object` owns, at any depth, to the table on top of
+/// the stack; `handles` is the stack index of the table of all handles.
 void list_instances(lua_State* L, int handles, Object* object, std::unordered_set<Object*>& seen) {
   Ownership::each_below(object, [&](Object* owned) {
     if (!seen.insert(owned).second) return;
@@ -80,8 +82,8 @@ void push_sentinel(lua_State* L) {
   lua_setmetatable(L, -2);
 }
 
-/// The finalizer of a sentinel, a value without references, so that it runs in every cycle of the
-/// garbage collector.
+/// The finalizer of a sentinel, which runs in every cycle of the garbage collector, since nothing
+/// refers to the sentinel. It updates the roots and makes a new sentinel.
 extern "C" int end_of_cycle(lua_State* L) {
   update_roots(L);
   push_sentinel(L);

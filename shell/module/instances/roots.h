@@ -9,8 +9,8 @@
 
 namespace crescent::lua {
 
-/// Makes the handle at `index`, and the handles of objects that its object owns, roots, because C++
-/// may own the objects from now on.
+/// Makes roots of the handle at `index` and of the handles of objects that its object owns, because
+/// C++ may own these objects from now on.
 void root(lua_State* L, int index, Object& object);
 /// Makes the new handle on top of the stack refer to the handles of the instances that its object
 /// owns.

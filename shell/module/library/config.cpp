@@ -36,7 +36,7 @@ bool is_deterministic() {
   return on && on->as_bool();
 }
 
-/// The known devices; for a device whose library cannot be loaded, the entry contains the reason.
+/// The known devices. If the library of a device cannot be loaded, its entry contains the reason.
 List devices() {
   List all;
   for (const std::string& name : registry().names(Device::kKind)) {

@@ -32,7 +32,7 @@ int read_csv(lua_State* L) {
   return push_table(L, path, *format_named<ReadsTables>("csv"));
 }
 
-/// Pushes the table {column name = array} and the list of names in the order of the file; the
+/// Pushes the table {column name = array} and the list of names in the order of the file. The
 /// options are those of the plugin that reads tables.
 int read_table(lua_State* L) {
   Interruptible interruptible;
@@ -66,8 +66,9 @@ struct ArrayOptions {
 using ReadFunction = Tensor (ReadsArrays::*)(const std::string& path, const std::string& member);
 constexpr ReadFunction kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
-/// Whether a format reads tables according to the abilities that its class declares. The C++ type
-/// does not tell, because formats of C plugins are wrapped in a class that has all abilities.
+/// Whether the format reads tables, according to the abilities that its class declares. The C++
+/// type cannot be asked, because formats of C plugins are wrapped in a class that has all
+/// abilities.
 bool holds_tables(const Format& format) {
   const Value* abilities = format.info()->schema.traits.find("abilities");
   if (!abilities) return false;
@@ -75,7 +76,8 @@ bool holds_tables(const Format& format) {
   return std::find(all.begin(), all.end(), Value(ReadsTables::kAbility)) != all.end();
 }
 
-/// Pushes the content of a file: a table, or the arrays in it.
+/// Pushes the content of a file: a table if the format reads tables, else the arrays in the file.
+/// `read_function` reads or opens an array.
 int push_content(lua_State* L, const char* function, ReadFunction read_function) {
   Interruptible interruptible;
   const std::string path = path_at(L, 1, function);
@@ -91,7 +93,7 @@ int push_content(lua_State* L, const char* function, ReadFunction read_function)
 int read(lua_State* L) { return push_content(L, "read", kRead); }
 int open(lua_State* L) { return push_content(L, "open", kOpen); }
 
-/// Reads an array of the format with this name.
+/// Reads or opens an array in a file of the format with this name.
 Tensor array_in(const char* format, ReadFunction read_function, const std::string& path,
                 const std::optional<std::string>& dataset = {}) {
   Interruptible interruptible;

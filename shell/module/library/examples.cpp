@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kMessageStart = "crescent: ";  // what the prompt prints before messages
+// the prompt prints this in front of error messages
+constexpr const char* kMessageStart = "crescent: ";
 
 struct Example {
   std::string entries;  ///< the entries that succeed, with their output
@@ -92,8 +93,8 @@ unsigned long long libraries_loaded() {
   return count;
 }
 
-/// All examples; they are read again when plugins in other folders were loaded. The caller holds
-/// examples_mutex().
+/// All examples. The files are read again when plugins in other folders were loaded meanwhile. The
+/// caller must hold examples_mutex().
 const Examples& all_examples() {
   static std::set<fs::path> folders;
   static Examples examples;

@@ -12,15 +12,17 @@ namespace {
 
 thread_local lua_State* (*starter)() = nullptr;
 
-constexpr int kMaxCalls = 8;  // an endless recursion has too many calls to show
+// the largest number of calls that a message shows, since an endless recursion has too many
+constexpr int kMaxCalls = 8;
 
 bool is_main_chunk(const lua_Debug& call, const char* path) {
   return std::strcmp(call.what, "main") == 0 && *call.source == '@' &&
          std::strcmp(call.source + 1, path) == 0;
 }
 
-/// A message handler whose upvalue is the path of a plugin: appends the lines of the plugin whose
-/// calls led to the error. The traceback of the script that asked for the plugin lacks them.
+/// A message handler whose upvalue is the path of a plugin: appends to the message the lines of the
+/// plugin whose calls led to the error, because the traceback of the script that loaded the plugin
+/// lacks them.
 int append_calls(lua_State* L) {
   if (lua_type(L, 1) != LUA_TSTRING) return 1;
   lua_settop(L, 1);

@@ -5,10 +5,10 @@
 
 namespace crescent::lua {
 
-/// Makes plugins written in Lua run in the Lua state that called the code that loads them.
+/// Makes plugins written in Lua run in the Lua state that called C++ to load them.
 void run_lua_plugins();
-/// For this thread, on which no Lua state has called: plugins run in the state that start() makes;
-/// from then on this state counts as the one that called.
+/// For a thread on which no Lua state has called C++: plugins run in the Lua state that start()
+/// makes. From then on this state counts as the caller.
 void start_for_lua_plugins(lua_State* (*start)());
 /// The Lua state in which plugins that are loaded on this thread run.
 lua_State* state_for_lua_plugins();

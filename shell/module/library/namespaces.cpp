@@ -8,7 +8,8 @@
 namespace crescent::lua {
 namespace {
 
-// key in the registry: a table {class name = function that makes a Lua base for this C++ class}
+// The key in the Lua registry of a table {class name = function that makes a Lua base for this C++
+// class}.
 const char derivable_key = 0;
 const char namespace_key = 0;  // key in the metatable of a namespace; its value is the KindInfo
 
@@ -37,8 +38,8 @@ std::string call_text(const ClassInfo& info, const char* inputs) {
   return concat(info.name, "(", join(required), ")", inputs);
 }
 
-/// Text for the hint when inputs are given where options belong, as in Flatten(x) or
-/// Concatenate({x, y}): "(x)" or "({ x, y })". Null if the arguments are options.
+/// If inputs are given where options belong, as in Flatten(x) or Concatenate({x, y}), returns their
+/// text for the hint: "(x)" or "({ x, y })". Null if the arguments are options.
 const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   if (info.kind != Layer::kKind || lua_gettop(L) < 2) return nullptr;
   if (is_tensor_like(L, 2) || to_handle<Symbol>(L, 2)) return "(x)";
@@ -104,7 +105,7 @@ bool are_arrays(lua_State* L, const ClassInfo& info) {
     arrays = is_tensor_like(L, i) ||
              (is_plain_table(L, i) && lua_rawlen(L, i) > 0 && !is_keywords(L, i));
     if (!arrays || last == 3 || is_tensor_like(L, i)) continue;
-    // {0.1} is not taken for an array, as it may be an option of an activation.
+    // A table {0.1} counts as options, because it may be an option of an activation.
     lua_rawgeti(L, i, 1);
     arrays = is_plain_table(L, -1);
     lua_pop(L, 1);
@@ -225,10 +226,10 @@ void push_namespace(lua_State* L, const KindInfo& space) {
   lua_setmetatable(L, -2);
 }
 
-/// Implements subclass: the stack has the class, the name, the options and the arguments. For a
-/// layer class in C++ the Lua base with its name makes the subclass, if there is one; for all
-/// others the function registered under "", which returns nil for kinds of classes that it does not
-/// know.
+/// Implements subclass: the stack has the class, the name, the options and the arguments. If there
+/// is a Lua base for the C++ class of a layer, its subclass function makes the subclass. For all
+/// other classes the function registered under "" does, which returns nil for kinds of classes that
+/// it does not know.
 int subclass(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   lua_settop(L, 4);

@@ -1,4 +1,4 @@
-// The functions of cr.random, which use the generator of the process or another one.
+// The functions of cr.random. They use the given generator or that of the process.
 #include "crescent/ops/draws.h"
 
 #include "classes/object_types.h"
@@ -43,7 +43,7 @@ Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, An
 Tensor permutation(int64_t n, Any seed) {
   return Tensor::from(chosen(generator_at(seed)).permutation(n), {n});
 }
-/// The tensor with its slices along an axis in random order (a copy).
+/// A copy of the tensor in which the slices along an axis are in random order.
 Tensor shuffle(const Tensor& x, int axis, Any seed) {
   return ops::shuffle(x, axis, chosen(generator_at(seed)));
 }

@@ -46,14 +46,14 @@ List options_of(const SchemaData& schema) {
   return options;
 }
 
-/// The named arguments of call().
+/// The descriptions of the named arguments of call().
 List arguments_of(const SchemaData& schema) {
   List arguments;
   for (const Argument& argument : schema.arguments) {
     if (!argument.supported) continue;
     Dict row{{"name", argument.name}, {"doc", argument.doc}};
     row.set("default", argument.default_value);
-    // The number of the input that the argument is, from 1.
+    // if the argument is an input tensor: its number among the inputs, from 1
     if (argument.input) row.set("input", *argument.input + 1);
     arguments.push_back(std::move(row));
   }
@@ -79,7 +79,7 @@ Dict describe_property(const Field& property) {
           {"settable", !property.read_only}};
 }
 
-/// The members that the class adds to those of all classes of its kind.
+/// The members that the class has in addition to those of all classes of its kind.
 List members_of_class(const SchemaData& schema) {
   List members;
   for (const Method& method : schema.methods) members.push_back(describe_method(method));
@@ -87,7 +87,7 @@ List members_of_class(const SchemaData& schema) {
   return members;
 }
 
-/// A line of a comment without its dashes.
+/// The text of a line of a comment, without the dashes.
 std::string_view comment_text(std::string_view line) {
   while (line.starts_with('-') || line.starts_with(' ')) line.remove_prefix(1);
   return line;

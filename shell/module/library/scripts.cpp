@@ -24,14 +24,14 @@
 namespace crescent::lua {
 namespace {
 
-// Key in the registry: the table `shell`, which the Lua libraries share.
+// The key in the Lua registry of the table `shell`, which the Lua libraries share.
 const char methods_key = 0;
 
-/// The beginning of the file names that error messages give for Lua libraries, as in
+/// The beginning of the names under which error messages refer to Lua libraries, as in
 /// "crescent/applications/resnet:12: ".
 constexpr std::string_view kChunks = "crescent/";
 
-/// Makes an option of a row {name=, type=, default=, doc=, required=}, for help and completion.
+/// Converts a row {name=, type=, default=, doc=, required=} to an option, for help and completion.
 Field option_from(const Dict& row) {
   Field option;
   option.name = row.at("name").as_string();
@@ -42,7 +42,7 @@ Field option_from(const Dict& row) {
   return option;
 }
 
-/// A bit mask of those rows (one row per parameter) that have this flag.
+/// A bit mask of the rows that have this flag; there is one row per parameter.
 unsigned flagged(const List& rows, const char* flag) {
   unsigned bits = 0;
   for (size_t i = 0; i < rows.size(); ++i)
@@ -56,8 +56,8 @@ SchemaData options_from(const List& rows) {
   return options;
 }
 
-/// Whether Lua libraries call the function of this name. The error of such a call must name the
-/// library function that the user called.
+/// Whether only Lua libraries call the function of this name. The message of its error must name
+/// the library function that the user called.
 bool is_inner_function(std::string_view word) {
   constexpr std::string_view kInner[] = {"draw", "save_picture", "permutation", "randint",
                                          "uniform"};
@@ -72,8 +72,8 @@ std::string with_outer_name(std::string_view message, std::string_view name) {
   return is_inner_function(word) ? concat(name, message.substr(word.size())) : std::string(message);
 }
 
-/// Calls a library function written in Lua. Its errors are reported at the line of the user's code
-/// that called it, and begin with its name.
+/// Calls a library function written in Lua. Errors are reported at the line of the user's code that
+/// called the function; their messages begin with its name.
 void call_library(lua_State* L, int arguments, std::string_view name) {
   try {
     protected_call(L, arguments, LUA_MULTRET);
@@ -115,8 +115,8 @@ class Scripted final : public Callable {
   unsigned takes_names_ = 0, takes_lists_ = 0;
 };
 
-/// Stores a function for the lifetime of the process, as all Callables in Lua need. This is no
-/// leak, since libraries define a limited number of functions.
+/// Stores a function until the process ends, because Lua refers to each Callable by a plain
+/// pointer. This is no leak, since libraries define a limited number of functions.
 const Callable& kept(CallablePtr function) {
   static std::mutex mutex;
   static std::vector<CallablePtr> functions;

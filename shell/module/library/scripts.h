@@ -9,8 +9,8 @@ namespace crescent::lua {
 /// the stack.
 void run_scripts(lua_State* L);
 
-/// Calls the function shell.methods[name], which a Lua library defines, as the body of a method.
-/// The arguments are on the stack; the results are left there, and their number is returned.
+/// Calls shell.methods[name], a function that a Lua library defines, as the body of a method. The
+/// stack must have the arguments; pushes the results and returns their number.
 int call_script_method(lua_State* L, const char* name);
 
 }  // namespace crescent::lua

@@ -12,7 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kJournal = "journal";
-constexpr const char* kTrials = "trial_";  // the folders of trials are called so, with a number
+// the beginning of the names of trial folders; a number follows
+constexpr const char* kTrials = "trial_";
 
 void make_folder(const std::string& path) {
   std::error_code error;
@@ -25,7 +26,7 @@ void remove_folder(const std::string& path) {
   fs::remove_all(path, ignored);
 }
 
-/// Removes a search from its folder: the journal and the folders of its trials, nothing else.
+/// Removes the journal of a search and the folders of its trials; other files in the folder stay.
 void remove_search(const std::string& folder) {
   std::error_code ignored;
   if (!fs::exists(fs::path(folder) / kJournal, ignored)) return;
@@ -34,7 +35,8 @@ void remove_search(const std::string& folder) {
   fs::remove(fs::path(folder) / kJournal, ignored);
 }
 
-/// "min" or "max": which values of the log are good; nil where the model does not know.
+/// Returns "min" or "max", the direction in which the log improves; nil if the model does not know
+/// the log.
 std::optional<std::string> direction_of(const std::shared_ptr<Model>& model,
                                         const std::string& log) {
   switch (model->direction_of(log)) {
@@ -47,8 +49,8 @@ std::optional<std::string> direction_of(const std::shared_ptr<Model>& model,
   }
 }
 
-/// Calls a function in the first one of the processes that a launcher started, while the others
-/// wait.
+/// Calls a function in the first of the processes that a launcher started; the other processes wait
+/// for its end.
 void in_first_process(Any function) {
   lua_State* L = current();
   const std::shared_ptr<Communicator> all = communicator();
@@ -64,7 +66,8 @@ void in_first_process(Any function) {
   all->barrier();
 }
 
-/// While it lives, runs of this process have nothing to do with the others.
+/// While an object of this class exists, runs of this process exchange no data with other
+/// processes.
 class Alone {
  public:
   Alone() { set_communicator(nullptr), set_distribution(Distribution::none); }
@@ -77,7 +80,7 @@ class Alone {
   Distribution before_ = distribution();
 };
 
-/// Calls a function whose training runs are of this process alone.
+/// Calls a function; training runs in it exchange no data with other processes.
 OnStack alone(Any function) {
   lua_State* L = current();
   const Alone scope;

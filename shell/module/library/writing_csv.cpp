@@ -11,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The shortest text from which the same number of type T is read; NaN is written without a sign.
+/// The shortest text that is read back as the same number of type T; NaN is written without a sign.
 template <class T>
 std::string number_text(T value) {
   if (value != value) return "nan";
@@ -28,7 +28,7 @@ std::string quoted(std::string_view text, char separator) {
   return quoted + '"';
 }
 
-/// The elements of a tensor as fields.
+/// The elements of a tensor as texts of fields.
 class Fields {
  public:
   Fields(const Tensor& given, char separator) : separator_(separator) {
@@ -63,7 +63,7 @@ char checked_separator(const std::string& separator) {
   return separator[0];
 }
 
-/// The lines of a table with `columns` columns, whose fields field(row, column) returns.
+/// The lines of a table with `columns` columns. field(row, column) returns the text of a field.
 template <class F>
 std::string lines(int64_t rows, int64_t columns, const std::vector<std::string>& names,
                   char separator, const F& field) {

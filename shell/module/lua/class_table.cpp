@@ -7,8 +7,8 @@
 namespace crescent::lua {
 namespace {
 
-const char class_key = 0;   // key in the class table of a user's class; its value is the ClassPtr
-const char marker_key = 0;  // key in the metatable of class tables, which marks it
+const char class_key = 0;   // the key in a class table; its value is the ClassPtr of the class
+const char marker_key = 0;  // the key that marks the metatable of class tables
 const char super_address = 0;
 
 }  // namespace

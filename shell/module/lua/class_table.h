@@ -13,7 +13,7 @@ namespace crescent::lua {
 bool is_class(lua_State* L, int index);
 /// The registered class of a class table; null for base tables and other values.
 ClassPtr class_of_table(lua_State* L, int index);
-/// The key in a class table of a user whose value is the parent class.
+/// The key under which the class table of a user's class holds the parent class.
 const void* super_key();
 /// The names of the functions that the class and its parents define, without those of the base.
 std::vector<std::string> defined_functions(lua_State* L, int class_index);

@@ -5,8 +5,9 @@
 namespace crescent::lua {
 namespace {
 
-const char handles_key = 0;  // key in the registry: a weak table {address of object = userdata}
-const char objects_key = 0;  // key that marks the metatables of objects
+// the key in the Lua registry of a weak table {address of object = userdata}
+const char handles_key = 0;
+const char objects_key = 0;  // the key that marks the metatables of objects
 ObjectSide object_side{};
 
 }  // namespace

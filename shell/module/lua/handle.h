@@ -17,8 +17,8 @@ namespace crescent::lua {
 using ObjectPtr = std::shared_ptr<Object>;
 using ClassPtr = std::shared_ptr<const ClassInfo>;
 
-/// The name of a type of handles in messages; its address is also the key of the metatable in the
-/// registry.
+/// The name of a type of handles in messages. The address of this constant is also the key of the
+/// metatable in the Lua registry.
 template <class T>
 extern const char* const kHandleText;
 template <>
@@ -75,14 +75,14 @@ void push_handle(lua_State* L, T value) {
 inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kTraced = 5,
                      kUserValues = 5;
 
-/// Functions for handles of objects. Code in other folders, on which this folder does not depend,
-/// sets them.
+/// Functions for handles of objects. They are set by code in other folders, because this folder
+/// does not depend on those.
 struct ObjectSide {
-  /// sets the metatable of the new handle on top of the stack
+  /// Sets the metatable of the new handle on top of the stack.
   void (*initialize)(lua_State* L, const ObjectPtr& object);
-  /// called when C++ may own the object from now on
+  /// Called when C++ may own the object from now on.
   void (*given)(lua_State* L, int index, Object& object);
-  /// whether the step in the background that computes may use the variable or the object
+  /// Return whether the step that computes in the background may use the variable or the object.
   bool (*uses_variable)(const Variable& variable);
   bool (*uses_object)(Object& object);
 };

@@ -5,7 +5,7 @@
 namespace crescent::lua {
 namespace {
 
-const char list_key = 0;  // key in the registry: the metatable of lists
+const char list_key = 0;  // the key in the Lua registry of the metatable of lists
 
 /// The metamethod __index of lists. Positions behind the last item are nil, so that ipairs() ends
 /// there.

@@ -4,7 +4,7 @@
 
 namespace crescent::lua {
 
-/// Marks the table on top of the stack as such a list.
+/// Marks the table on top of the stack as a list returned by C++.
 void mark_list(lua_State* L);
 bool is_marked_list(lua_State* L, int index);
 

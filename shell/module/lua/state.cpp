@@ -27,7 +27,7 @@ extern "C" int close_host(lua_State* L) {
   return 0;
 }
 
-/// During the lifetime of an object of this class, current() returns its Lua thread.
+/// While an object of this class exists, current() returns the Lua thread given to it.
 class CallScope {
  public:
   explicit CallScope(lua_State* L) : before_(calling) { calling = L; }
@@ -57,8 +57,8 @@ void push_place(lua_State* L) {
   luaL_where(L, 1);
 }
 
-/// Pushes the message after the location of the call, as error messages of Lua have it; nested
-/// calls add the location only once.
+/// Pushes the location of the call and the message, as error messages of Lua have them. In nested
+/// calls the location is added only once.
 void push_message(lua_State* L, const char* message) {
   push_place(L);
   const std::string_view position = lua_tostring(L, -1), text = message;

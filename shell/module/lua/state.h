@@ -51,7 +51,7 @@ class Ref {
 /// An error raised by Lua code that C++ called.
 class LuaError final : public Error {
  public:
-  /// `value` is the error value that Lua raised; empty if there is only the message.
+  /// `value` is the error value that Lua raised; it is empty if there is only the message.
   LuaError(std::string_view message, Ref value) : Error(message), value_(std::move(value)) {}
   /// Pushes the value that Lua raised, or the message if C++ changed it.
   void push(lua_State* L) const;

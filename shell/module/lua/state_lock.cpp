@@ -11,12 +11,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Interval between checks of the condition that a thread waits for.
+// The interval at which a waiting thread checks its condition.
 constexpr std::chrono::milliseconds kPollInterval{20};
 
 thread_local bool in_background = false;
-thread_local int separate_states = 0;  // number of SeparateState objects of this thread
-// When await_batch_end() stops waiting on this thread.
+thread_local int separate_states = 0;  // the number of SeparateState objects of this thread
+// The time at which await_batch_end() stops waiting on this thread.
 thread_local StateLock::Time patience_end = StateLock::Time::max();
 
 }  // namespace
@@ -29,8 +29,8 @@ StateLock& StateLock::instance() {
 
 bool StateLock::is_background() { return in_background; }
 
-/// Wakes the waiting threads. Among the background threads, the one that has been ready longest
-/// gets the lock.
+/// Wakes the threads that wait for the lock. If the script does not want it, the background thread
+/// that has been ready longest gets the lock.
 void StateLock::pass_on() {
   changed_.notify_all();
   if (locked_ || wanted_ || step_ != Step::none) return;
@@ -100,10 +100,10 @@ void StateLock::await_batch_end() {
   fail("a run of fit_async processes a batch");
 }
 
-/// Unlocks, and locks when no batch is being processed; after an interruption or at the time `end`,
-/// locks as soon as the lock is free. Returns whether no batch is being processed. The lock is
-/// wanted again before the mutex is released, so a background thread has it for one turn and not
-/// until the system lets this thread go on.
+/// Unlocks, waits until no batch is being processed, and locks. After an interruption or at the
+/// time `end`, does not wait for the end of the batch. Returns whether no batch is being processed.
+/// The flag wanted_ is set before the mutex is released, so that a background thread gets the lock
+/// for one batch only.
 bool StateLock::relock_between_batches(Time end) {
   std::unique_lock lock(mutex_);
   locked_ = false;

@@ -33,8 +33,8 @@ class StateLock {
   /// Lets one background thread that is ready process a batch, unless an entry of the prompt has
   /// just begun.
   void yield();
-  /// Whether the calling thread, which holds the lock, is the thread of the script and a step
-  /// computes.
+  /// Whether the calling thread, which holds the lock, is that of the script, and a step of a
+  /// background thread computes.
   bool is_within_step() const;
   /// Waits until no batch is being processed. Fails after an interruption, and when the time of a
   /// StepPatience is over; the step may then still compute.
@@ -47,8 +47,9 @@ class StateLock {
   /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
   /// changes.
   void lock_in_background(Condition ready);
-  /// Unlocks before a step computes, so that only the thread of the script can lock; end_step()
-  /// locks again after the step.
+  /// begin_step() unlocks while a step computes, for the thread of the script alone: other
+  /// background threads continue to wait. end_step() locks again, after the thread of the script if
+  /// that holds the lock.
   void begin_step();
   void end_step();
   /// Whether the calling thread is a background thread.
@@ -71,8 +72,9 @@ class StateLock {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool locked_ = true, wanted_ = false;  ///< wanted_: the thread of the script waits for the lock
-  std::atomic<Step> step_ = Step::none;  ///< changed by the thread of the step alone
+  bool locked_ = true, wanted_ = false;  ///< wanted_: whether the thread of the script waits for
+                                         ///< the lock
+  std::atomic<Step> step_ = Step::none;  ///< changed only by the thread of the step
   bool entry_begins_ = false;
   std::list<Waiter*> waiters_;
 };

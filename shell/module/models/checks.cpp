@@ -40,8 +40,8 @@ bool all_ok(const std::vector<CheckReport>& reports) {
   return true;
 }
 
-/// Returns the report as a table; if a check failed and `raise` is set, raises its text as an
-/// error.
+/// Returns `fields` as a table that prints as the text of the reports. If a check failed and
+/// `raise` is true, raises this text as an error.
 OnStack give(const std::vector<CheckReport>& reports, const Value& fields, bool raise) {
   if (raise && !all_ok(reports)) fail(text_of_all(reports));
   push_report(current(), fields, text_of_all(reports));

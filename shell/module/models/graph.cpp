@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Pushes a symbol's history {layer, node_index, tensor_index}; the indices count from 1.
+/// Pushes the history of a symbol, {layer, node_index, tensor_index}; the indices count from 1.
 OnStack history(Symbol& symbol) {
   lua_State* L = current();
   lua_createtable(L, 0, 3);

@@ -140,7 +140,7 @@ void build(Layer& layer, Any shape) {
   if (instance && instance->is_building()) return;
   const std::vector<Shape> shapes = to_shapes(current(), shape.index);
   layer.build_for(shapes);
-  // a class without a build method builds itself in its call, which this runs
+  // A class without a build method builds itself in its call, which is run here.
   if (instance && !instance->has("build")) layer.compute_output_shape(shapes);
 }
 
@@ -283,7 +283,8 @@ namespace {
 
 size_t count_in(const Value& given) { return given.is_dict() ? given.as_dict().size() : 1; }
 
-/// Pushes one result, or a table of results under the given names if `given` is a table.
+/// Pushes the next of the results; if `given` is a table with names, pushes a table of the next
+/// results under these names. Advances `result`.
 template <class T>
 void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_iterator& result) {
   if (!given.is_dict()) return push(L, *result++);
@@ -297,8 +298,8 @@ void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_
   }
 }
 
-/// Pushes the results under the names of the inputs if there is one result per input, else as a
-/// list.
+/// Pushes the results in a table under the names of the inputs `given` if there is one result per
+/// input, else as a list.
 template <class T>
 void push_named(lua_State* L, const Layer& layer, const Dict& given,
                 const std::vector<T>& results) {
@@ -315,7 +316,8 @@ void push_named(lua_State* L, const Layer& layer, const Dict& given,
   }
 }
 
-/// Calls the layer on inputs such as {images = x, labels = y}; the results have the same names.
+/// Calls the layer on named inputs such as {images = x, labels = y}; the results have the names of
+/// the inputs.
 void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
   const Dict given = to_dict(L, 2);
   for (const DictEntry& entry : given) options.arguments.set(entry.key, entry.value);
@@ -351,8 +353,8 @@ bool is_symbolic(const Value& nested) {
                      [](const Value& leaf) { return leaf.object_as<BoxedSymbol>() != nullptr; });
 }
 
-/// The inputs in the table at stack index 2: for a graph in the order of its inputs, for other
-/// layers in the structure of the table.
+/// The inputs in the table at stack index 2. For a model with a graph they are in the order of its
+/// inputs, for other layers in the structure of the table.
 Value inputs_at(lua_State* L, const Layer& layer) {
   const Value nested = without_list_of_one(nested_at(L, 2));
   const auto* model = dynamic_cast<const Model*>(&layer);

@@ -10,7 +10,7 @@ namespace {
 
 struct MergeFunctionSpec {
   const char *name, *class_name;
-  Dict defaults;  ///< options whose default in the function differs from that in the class
+  Dict defaults;  ///< options that have another default in the function than in the class
 };
 
 /// Splits the single table of f{a, b, axis = 1} into the arguments f({a, b}, {axis = 1}).

@@ -5,7 +5,7 @@
 
 namespace crescent::lua {
 
-/// Adds these functions to the table on top of the stack.
+/// Adds the functions cr.layers.add, ... to the table on top of the stack.
 void set_merge_functions(lua_State* L);
 
 }  // namespace crescent::lua

@@ -12,8 +12,8 @@ namespace crescent::lua {
 
 namespace {
 
-/// The options of saving, for help and completion. These are the options of HDF5 files; a format
-/// with other options declares its own.
+/// The options of saving that help and completion show: those of HDF5 files. A format with other
+/// options declares its own.
 const Parameters kSaveModel{"path: a path", "overwrite: true or false=true",
                             "include_optimizer: true or false=true", "target: a string=keras3"};
 
@@ -25,8 +25,8 @@ int save(lua_State* L) {
   return 0;
 }
 
-/// Exports the prediction of a model for use in other programs. Only the format "onnx" is accepted,
-/// because the other formats of Keras need other frameworks.
+/// Exports the model's prediction for use in other programs. Only the format "onnx" is accepted;
+/// the other formats of Keras' export() need other frameworks.
 void export_to(Model& model, const std::string& path, const std::string& format) {
   if (format != "onnx") fail("export: expected format \"onnx\", got \"", format, "\"");
   const auto writer = format_to_write<ModelFormat>(path.ends_with(".onnx") ? path : path + ".onnx");

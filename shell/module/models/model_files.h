@@ -10,8 +10,8 @@ void add_files(Type& model);
 /// Adds cr.models.load_model and save_model.
 void add_file_functions(std::vector<CallablePtr>& functions);
 
-/// Registers the functions in the table custom_objects under their names there. Returns the classes
-/// in it, which keep the names with which they were made.
+/// Registers the functions in the table custom_objects under the names that they have there.
+/// Returns the classes in the table, which keep their own names.
 Value custom_objects(Value given);
 
 }  // namespace crescent::lua

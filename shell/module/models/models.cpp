@@ -54,8 +54,8 @@ ModelPtr from_json(const std::string& json, Names objects) {
 }
 std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
 
-/// A part of the model's graph: a layer, given as an object or by its name, or a symbol; null for
-/// false.
+/// Reads a part of the model's graph: a layer, given as an object or by its name, or a symbol; null
+/// for false.
 std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& model) {
   if (const Symbol* symbol = to_handle<Symbol>(L, index)) return *symbol;
   if (lua_type(L, index) == LUA_TSTRING) return model.get_layer(text_of(L, index));

@@ -6,8 +6,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The options of quantize: a mode, or a configuration, which includes the mode and may be given
-/// instead of it.
+/// The options of quantize: the mode, or a configuration that contains the mode.
 QuantizeOptions quantize_options(const Value& mode, const Value& config) {
   if (mode.is_object() && config.is_null()) return quantize_options({}, mode);
   if (!mode.is_null() && !mode.is_string())

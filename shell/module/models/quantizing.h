@@ -6,8 +6,8 @@
 namespace crescent::lua {
 
 void quantize_layer(Layer& layer, const Value& mode, const Value& config);
-/// Quantizes all layers that support it. `filters` is nil, a regular expression or a list of them
-/// for layer names, or a function of a layer.
+/// Quantizes all layers that support it and that `filters` selects: nil (all layers), a regular
+/// expression for layer names or a list of them, or a function of a layer.
 void quantize_model(Model& model, const Value& mode, const Value& config, Any filters);
 
 }  // namespace crescent::lua

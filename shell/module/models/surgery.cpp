@@ -5,7 +5,7 @@
 #include "training/given_model.h"
 
 namespace crescent::lua {
-/// The changes that an operation made to a graph: a list of rows that prints as a table.
+/// The changes that a method made to a graph. In Lua this is a list of rows that prints as a table.
 struct SurgeryReport {
   std::vector<LayerChange> changes;
 };
@@ -53,7 +53,7 @@ const Model& graph_of(const Model& model) {
   return own && own->graph() ? static_cast<const Model&>(*own->graph()) : model;
 }
 
-/// The path of a layer at `index`, given as a path or as the name of a layer.
+/// The path of the layer at `index`, which is given as an object, as a path or by its name.
 std::string path_at(const Model& model, int index) {
   lua_State* L = current();
   if (lua_type(L, index) == LUA_TSTRING) return text_of(L, index);
@@ -75,8 +75,8 @@ Result removed(Model& model, Any layer) {
   return result_of(remove_layer(graph_of(model), path_at(model, layer.index)));
 }
 
-/// Fails if a table contains a name that is no option of cut, since the table would be taken for a
-/// list of layers.
+/// Fails if the table at `index` contains a name that is not an option of cut. Otherwise the table
+/// would be taken for a list of layers.
 void refuse_names(lua_State* L, int index) {
   static const std::vector<std::string> kOptions{"to", "from"};
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))

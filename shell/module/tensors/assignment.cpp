@@ -11,8 +11,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The elements selected along some of the axes: their shape, and their offsets relative to the
-/// element at which the other axes begin.
+/// The elements selected along some of the axes: their shape, and their offsets from the element at
+/// index 0 of these axes.
 struct AxisIndices {
   Shape shape;
   std::vector<int64_t> offsets;
@@ -54,8 +54,8 @@ class Selection {
     for (const AxisIndices& each : axes_) all = all.concat(each.shape);
     return all;
   }
-  /// The selection as runs of contiguous elements: the offsets at which runs begin, and the length,
-  /// which is the same for all.
+  /// The selection as runs of contiguous elements. Returns the offsets at which the runs begin and
+  /// their length, which is the same for all runs.
   std::pair<std::vector<int64_t>, int64_t> runs() const;
 
  private:
@@ -73,7 +73,8 @@ class Selection {
       indices.offsets.push_back((range.first + i * range.step) * stride);
     axes_.push_back(std::move(indices));
   }
-  /// Several lists in one key select element by element, as in NumPy, so their offsets are added.
+  /// Adds a list or a mask. Several lists in one key select element by element, as in NumPy, so
+  /// their offsets are added.
   void add_picked(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
     const bool is_mask = selector.kind == Selector::Kind::mask;
     if (is_mask) expect_mask_fits(selector.tensor, shape, axis);
@@ -93,7 +94,8 @@ class Selection {
   std::vector<AxisIndices> axes_;
   int64_t begin_ = 0;
   Tensor picked_;
-  size_t at_ = 0;  ///< the index in axes_ at which the axis of the listed elements is inserted
+  size_t at_ = 0;  ///< the index in axes_ at which the axis of the elements selected by lists is
+                   ///< inserted
 };
 
 std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
@@ -119,7 +121,7 @@ std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
   return {std::move(starts), run};
 }
 
-/// Whether the value at the index is an integer in the range of the dtype.
+/// Whether the value at `index` is an integer in the range of the dtype.
 bool is_element(lua_State* L, int index, DType dtype) {
   int is_whole = 0;
   const lua_Integer number = lua_tointegerx(L, index, &is_whole);
@@ -129,7 +131,7 @@ bool is_element(lua_State* L, int index, DType dtype) {
   return is_whole && number <= most && number >= (is_signed ? -most - 1 : 0);
 }
 
-/// Fails for numbers, also inside tables, that would have to be rounded or clamped to the integer
+/// Fails if the value, or a number in the table, would have to be rounded or clamped to the integer
 /// dtype.
 void expect_elements(lua_State* L, int index, DType dtype) {
   if (lua_type(L, index) == LUA_TNUMBER && !is_element(L, index, dtype))
@@ -154,14 +156,14 @@ Tensor elements_at(lua_State* L, int index, DType dtype) {
   return to_tensor(L, index, dtype);
 }
 
-/// Complex numbers joined from a tensor with pairs (real, imaginary), the form in which complex
-/// tensors are read.
+/// Returns `value` as complex numbers. If its last axis has pairs (real, imaginary), the form in
+/// which complex tensors are read, the pairs are joined.
 Tensor joined(const Tensor& value, const Shape& shape) {
   const bool has_pairs = value.rank() == shape.rank() + 1 && value.dim(-1) == 2;
   return has_pairs ? ops::view_as_complex(ops::real(value)) : value;
 }
 
-/// The value, broadcast to the shape of the selected elements.
+/// Returns `value` broadcast to the shape of the selected elements.
 Tensor fitted(const Tensor& value, const Shape& shape) {
   if (value.is_abstract()) expect_writable(value);
   if (value.shape() == shape) return value;
@@ -189,7 +191,8 @@ void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value
 
 int assign_elements(lua_State* L) {
   const Variable* variable = to_handle<Variable>(L, 1);
-  StateLock::instance().await_batch_end();  // the step may read the elements that are written
+  // a step in the background may read the elements that are written
+  StateLock::instance().await_batch_end();
   Tensor tensor = to_tensor(L, 1);
   if (tensor.is_abstract()) expect_writable(tensor);
   const Selectors selectors = selectors_at(L, 2, tensor.shape());

@@ -10,8 +10,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The arguments of a call: the tensors, and a text that describes all else. Calls with the same
-/// text share a program.
+/// The arguments of a call: the tensors, and a text that describes all other values. Calls with the
+/// same text share a program.
 struct Arguments {
   Tensors tensors;
   std::string pattern;
@@ -61,7 +61,7 @@ void collect(lua_State* L, int index, Arguments& arguments, int depth) {
   }
 }
 
-/// Pushes the same arguments with their tensors replaced by the given ones.
+/// Pushes the argument at `index` with its tensors replaced by those of `tensors`, from `next` on.
 void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
   if (is_tensor_like(L, index)) return push(L, tensors.at(next++));
   if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
@@ -104,7 +104,7 @@ class Compiled final : public Object {
   struct Entry {
     std::string arguments;
     Function function;
-    Value results;  ///< the value that the Lua function returned, with abstract tensors
+    Value results;  ///< the nested value that the Lua function returned, with abstract tensors
   };
 
   Entry& entry_for(const std::string& pattern) {

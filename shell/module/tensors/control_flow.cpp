@@ -15,7 +15,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The value of the condition; nullopt if it has none because a program is recorded.
+/// The value of the condition; nullopt if it has no value yet because a program is being recorded.
 std::optional<bool> constant_condition(const Value& condition) {
   if (condition.is_bool()) return condition.as_bool();
   const Tensor tensor = Codec<Tensor>::decode(condition);
@@ -107,8 +107,7 @@ Value fori_loop(int64_t lower, int64_t upper, Any body_fun, const Value& init_va
   return value;
 }
 
-/// Calls f for each row of a tensor, or for the rows of all tensors in a table together; f is
-/// recorded once.
+/// Calls f for each row of a tensor, or of all tensors in a table together. f is recorded once.
 Value map(Any f, const Value& xs) {
   const ValueFunction function = function_at(f.index);
   Value pattern;
@@ -175,8 +174,8 @@ Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
              : ops::concatenate(Tensors{both, ops::slice_axis(even, axis, pairs, more)}, axis);
 }
 
-/// Combines neighbouring pairs, scans the combined values recursively, and computes the results in
-/// between from these; the recursion depth is log n.
+/// A parallel scan: combines neighbouring pairs, scans the combined values recursively, and
+/// computes the results between them from these. The recursion depth is log n.
 Tensors scan_pairs(const Combine& f, const Tensors& elems, int axis) {
   const int64_t n = elems[0].dim(axis);
   if (n < 2) return elems;

@@ -12,8 +12,8 @@ Tensor element_of(const Tensor& tensor, int64_t i) {
   return Tensor::on(tensor.storage(), offset, {tensor.dtype(), {}});
 }
 
-/// The iterator over elements. Its upvalues are the tensor and the number of elements that were
-/// already returned.
+/// The iterator over elements. Its upvalues are the tensor and the number of elements that it has
+/// returned.
 class NextElement final : public Callable {
  public:
   NextElement() : Callable("next element", {}, "") {}
@@ -39,7 +39,7 @@ OnStack elements(const Tensor& given) {
   return {};
 }
 
-/// The iterator over rows: (tensor, i) -> (i + 1, tensor[i + 1]).
+/// The iterator over rows: called with (tensor, i), it returns (i + 1, tensor[i + 1]).
 int next_row(lua_State* L) {
   const int64_t next = to_integer(L, 2) + 1;
   lua_settop(L, 1);
@@ -58,8 +58,8 @@ int rows(lua_State* L) {
   return 3;
 }
 
-/// Implements t:map(f). If the tensor is of floating point and f returns numbers, the result has
-/// the dtype of the tensor; otherwise the dtype that a table of the results would get.
+/// Implements t:map(f). If t has a floating-point dtype and f returns numbers, the result has the
+/// dtype of t; otherwise it has the dtype that a tensor made of the results would have.
 Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtype) {
   lua_State* L = current();
   if (is_followed(given))

@@ -95,8 +95,8 @@ OnStack gradient(Tape& tape, Any target, Any sources, const Tensor& upstream) {
                   : gradients_of(tape, to_tensor(L, target.index), by, upstream));
 }
 
-/// The gradients of `count` parts of the target, computed one after the other and stacked along a
-/// new axis.
+/// The gradients of each of the `count` parts of the target, computed one after the other and
+/// stacked along a new first axis.
 template <class Upstream>
 Tensors gradients_of_parts(Tape& tape, const Tensor& target, const Sources& sources, int64_t count,
                            int axis, Upstream upstream) {

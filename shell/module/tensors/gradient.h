@@ -1,11 +1,11 @@
-// Gradients and compiled functions in Lua.
+// Gradients in Lua.
 #pragma once
 #include "classes/object_types.h"
 
 namespace crescent::lua {
 
 void add_gradient_types(ObjectTypes& types, const Type& object);
-/// The functions GradientTape, compiled and gradient.
+/// The functions cr.GradientTape and cr.compiled.
 const std::vector<CallablePtr>& gradient_functions();
 
 }  // namespace crescent::lua

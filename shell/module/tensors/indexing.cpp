@@ -12,7 +12,7 @@ const Value& whole_axis() {
   return whole;
 }
 
-/// A range for get_item along an axis whose length is unknown.
+/// The key of get_item for a range along an axis whose length is unknown.
 Value open_range(const Selector& range) {
   if (range.first == 1 && range.last == -1 && range.step == 1) return whole_axis();
   const auto from_zero = [](int64_t position) { return position > 0 ? position - 1 : position; };
@@ -32,7 +32,7 @@ Value closed_range(const Selector& selector, const Shape& shape, int axis) {
   return Dict{{"start", first}, {"stop", stop < 0 ? Value() : Value(stop)}, {"step", step}};
 }
 
-/// The item for one axis of a get_item key, for a position or a range.
+/// The item of a get_item key that stands for a position or a range along one axis.
 Value basic_item(const Selector& selector, const Shape& shape, int axis) {
   const bool known = shape[axis] >= 0;
   if (selector.kind == Selector::Kind::range)
@@ -43,8 +43,8 @@ Value basic_item(const Selector& selector, const Shape& shape, int axis) {
   return selector.first > 0 ? selector.first - 1 : selector.first;
 }
 
-/// Two keys for get_item: the first applies the positions and ranges, the second applies the lists
-/// to the result of the first.
+/// Two keys for get_item: the first selects by the positions and ranges, the second selects by the
+/// lists from the result of the first.
 struct Keys {
   List basic, picking;
   bool has_basic = false, has_picking = false;

@@ -176,8 +176,8 @@ bool is_boolean(lua_State* L, int index) {
   return tensor && tensor->dtype() == DType::boolean;
 }
 
-/// An operator such as +. For symbols it makes a layer, for booleans it calls the operation,
-/// otherwise the C++ function of the core.
+/// An operator such as +. For symbols, and for two boolean tensors, calls the operation with this
+/// name; otherwise calls the C++ function `direct`.
 class Operator final : public Callable {
  public:
   Operator(const char* operation, CallablePtr direct)

@@ -9,7 +9,8 @@ void set_ops(lua_State* L);
 /// The methods that tensors, variables and symbols inherit: all operations whose first argument is
 /// a tensor.
 const Type& operation_methods();
-/// An operator that calls `direct` or, if an operand is a symbol, the operation with this name.
+/// An operator that calls `direct` or, if an operand is a symbol, the operation with the name
+/// `operation`.
 CallablePtr operator_for(const char* operation, CallablePtr direct);
 /// Adds operators and indexing to the type of symbols; each of them makes a layer of the graph.
 void add_symbol_operators(Type& type);

@@ -16,7 +16,7 @@ Selector list_or_mask(const Tensor& tensor) {
   return {.kind = Selector::Kind::list, .tensor = tensor};
 }
 
-/// The selector that a table stands for: {} is the whole axis, {a} one position, {a, b} and {a, b,
+/// The selector for a table in a key: {} is the whole axis, {a} one position, {a, b} and {a, b,
 /// step} are ranges.
 Selector range_at(lua_State* L, int index) {
   const std::vector<int64_t> ends = to_integers(L, index);

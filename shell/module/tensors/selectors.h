@@ -7,8 +7,8 @@
 
 namespace crescent::lua {
 
-/// One part of a key: it selects from one axis or, if it is a mask, from one or more axes; numbers
-/// are stored as the user gave them.
+/// One part of a key. A mask selects from one or more axes, other parts select from one axis.
+/// Numbers are stored as the user gave them.
 struct Selector {
   enum class Kind : uint8_t { position, range, list, mask };
   Kind kind = Kind::range;
@@ -29,7 +29,7 @@ inline constexpr const char* kFromOne = "; positions count from 1, negative ones
 /// Converts a position to an offset from 0. Fails if it is outside of the axis and the length of
 /// the axis is known.
 int64_t place_of(int64_t position, const Shape& shape, int axis);
-/// Converts the positions in a list to offsets from 0. If the list is an abstract tensor, they are
+/// Converts the positions in a list to offsets from 0. The positions in an abstract tensor are
 /// checked when the program runs.
 Tensor places_of(const Tensor& list, const Shape& shape, int axis);
 void expect_mask_fits(const Tensor& mask, const Shape& shape, int axis);

@@ -11,8 +11,9 @@ namespace {
 
 // ---- custom_gradient
 
-/// An op (inputs..., results...) -> results, whose gradients a Lua function computes. Devices see
-/// the same op for all such functions, because its values do not depend on the function.
+/// An op (inputs..., results...) -> results whose gradients are computed by a Lua function. Two
+/// such ops with the same number of results are equal, because their values do not depend on the
+/// function.
 class CustomGradient final : public Op {
  public:
   CustomGradient(size_t results, ValueFunction gradient)
@@ -99,9 +100,9 @@ OnStack custom_gradient(Any f) {
 
 // ---- jvp
 
-/// The directional derivative (jvp) of the results. The gradient g(u) of sum(results * u) with
-/// respect to the primals is linear in u, so the gradient of sum(g(u) * tangents) with respect to u
-/// is this derivative.
+/// The directional derivative (jvp) of the results along the tangents. The gradient g(u) of
+/// sum(results * u) with respect to the primals is linear in u, so the gradient of sum(g(u) *
+/// tangents) with respect to u is this derivative.
 Tensors pushed_forward(GradientTape& tape, const Tensors& results, const Tensors& primals,
                        const Tensors& tangents) {
   Tensors weights;

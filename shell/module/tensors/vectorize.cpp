@@ -9,8 +9,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The number of axes that the function expects of each argument, from its signature: {1, 1} for
-/// "(n),(m)->(k)".
+/// The number of axes that the function expects of each argument, read from its signature: {1, 1}
+/// for "(n),(m)->(k)".
 std::vector<int> core_ranks(const std::string& signature) {
   const std::string arguments = signature.substr(0, signature.find("->"));
   std::vector<int> ranks;
@@ -29,8 +29,10 @@ std::vector<int> core_ranks(const std::string& signature) {
 
 /// The options of cr.ops.vectorize.
 struct Vectorized {
-  std::vector<int64_t> excluded;  ///< positions, from 1, of arguments that are not split
-  /// for each other argument, the number of axes that the function expects; empty: scalars
+  std::vector<int64_t> excluded;  ///< the positions, from 1, of arguments that are passed whole to
+                                  ///< each call
+  /// for each other argument, the number of axes that the function expects; if empty, it expects
+  /// scalars
   std::vector<int> ranks;
   int rank(size_t i) const { return ranks.empty() ? 0 : ranks[i]; }
 };
@@ -43,8 +45,8 @@ Shape leading(const Tensor& x, int core) {
 
 int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
 
-/// Calls f for each part of the arguments, which are broadcast against each other; recorded as a
-/// scan.
+/// Calls f for each part of the arguments, whose other axes are broadcast against each other. The
+/// calls are recorded as a scan.
 Value vectorized(const ValueFunction& f, const Vectorized& asked, List arguments) {
   std::vector<size_t> mapped_arguments;
   Tensors rows;

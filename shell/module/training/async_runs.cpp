@@ -54,7 +54,7 @@ extern "C" int crescent_abandon_runs(lua_State*) {
   return 0;
 }
 
-// key in the registry: the value whose finalizer is crescent_abandon_runs
+// The key in the Lua registry of the value whose finalizer is crescent_abandon_runs.
 const char guard_key = 0;
 
 void guard_state(lua_State* L) {

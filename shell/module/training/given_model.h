@@ -1,4 +1,4 @@
-// Reading the model and the functions from the arguments of a method.
+// The model on which a method was called, and the schemas of options.
 #pragma once
 #include "crescent/model/model.h"
 #include "values/read.h"

@@ -7,7 +7,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The batch in a table {x, y, sample_weight}, whose members are given by position or by name.
+/// Reads the batch from a table {x, y, sample_weight}, whose members are given by position or by
+/// name.
 Batch batch_at(lua_State* L, const Model& model, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "data as a table {x, y, sample_weight}");
   Batch batch;

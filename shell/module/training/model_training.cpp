@@ -31,8 +31,8 @@ int64_t integer_option(const Dict& options, std::string_view name) {
   return value && !value->is_null() ? value->as_int() : -1;
 }
 
-/// Pushes the loss and metrics as a table by name, or as a list, or as a number if there is only
-/// one.
+/// Pushes the loss and metrics: as a table by name if `as_dict` is true, else as a list, or as a
+/// number if there is only one.
 void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
   if (!as_dict && values.size() == 1) return push_float(L, values.front().second);
   lua_createtable(L, 0, static_cast<int>(values.size()));
@@ -43,7 +43,7 @@ void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
   }
 }
 
-// key in the registry: a table {handle of model = loss passed to compile}
+// The key in the Lua registry of a table {handle of model = loss passed to compile}.
 const char losses_key = 0;
 
 void push_losses(lua_State* L) { push_weak_table(L, &losses_key, "k"); }
@@ -70,7 +70,7 @@ int compile(lua_State* L) {
   return 0;
 }
 
-/// Pushes the loss that was passed to compile; for a loaded model, the one in its file.
+/// Pushes the loss that was passed to compile; for a loaded model, the loss that its file contains.
 OnStack loss_of(const ModelPtr& model) {
   lua_State* L = current();
   push_losses(L);
@@ -88,8 +88,8 @@ OnStack loss_of(const ModelPtr& model) {
   return {};
 }
 
-/// Fails for the assignment model.loss = x, because compile sets the loss. In a Lua class an
-/// attribute of this name can be assigned.
+/// Implements the assignment model.loss = x: fails, because compile sets the loss. In a Lua class
+/// an attribute of this name can be assigned.
 void set_loss(Model& model, Any) {
   if (!dynamic_cast<Instance*>(&model)) fail("model: 'loss' cannot be set; compile takes it");
   lua_State* L = current();
@@ -117,8 +117,8 @@ Value by_label(const Value& weights) {
   return outputs.empty() ? Value(labelled) : Value(outputs);
 }
 
-/// Fails if a dataset is given together with targets (index 3) or a batch_size, since a dataset has
-/// its own; batch_size is allowed for validation arrays.
+/// Fails if a dataset is given together with targets (index 3), and warns if batch_size is given,
+/// since a dataset has its own. For validation arrays batch_size is allowed.
 void check_call_on_dataset(lua_State* L, const char* function, const Dict& options) {
   if (!lua_isnoneornil(L, 3))
     fail(
@@ -139,7 +139,8 @@ DatasetPtr training_data(lua_State* L, const Model& model, const Dict& options) 
   return for_model(shuffled(std::move(batches)), model, steps);
 }
 
-/// Calls `train` with the data and the options of fit; `also` has further options that are allowed.
+/// Calls `train` with the data and the options of fit; `also` has further options, which are set
+/// unless the user gives them.
 template <class Train>
 auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
   const int first = first_option(L, model, 2);

@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Calls the Lua function `body`, which draws, with the object and its options.
+/// Calls the Lua function `body`, which draws a figure, with the object and its options.
 int plot(lua_State* L, const char* body, const Dict& options) {
   lua_settop(L, 1);
   push_value(L, Value(options));

@@ -8,8 +8,8 @@
 namespace crescent::lua {
 namespace {
 
-/// Calls the function at `index` within a scope that was opened, which is closed then; returns the
-/// number of its results.
+/// Calls the function at `index` within the scope that the caller has opened; the scope is closed
+/// afterwards. Returns the number of results.
 int call_in_scope(lua_State* L, HyperParameters& hp, int index) {
   struct Scope {
     ~Scope() { hp.pop_scope(); }
@@ -38,7 +38,7 @@ int conditional_scope(lua_State* L) {
   return 0;
 }
 
-/// The text <hyperparameters: units = 32, rate = 0.1>, or what it is called instead.
+/// The text <hyperparameters: units = 32, rate = 0.1>, in which `title` is the first word.
 std::string values_text(const HyperParameters& hp, const std::string& title) {
   std::vector<std::string> words;
   for (const DictEntry& entry : hp.values())

@@ -54,7 +54,7 @@ void set_weights(Optimizer& optimizer, Any weights) {
   for (size_t i = 0; i < state.size(); ++i) state[i].assign(values[i]);
 }
 
-/// Access to the protected functions of an optimizer's update rule, for Lua classes that are
+/// Gives access to the protected functions of an optimizer's update rule, for Lua classes that are
 /// derived from a built-in optimizer.
 struct UpdateRule : Optimizer {
   static std::vector<std::string> slot_names(const Optimizer& optimizer) {
@@ -109,7 +109,8 @@ void add_optimizer(ObjectTypes& types, const Type& object) {
               "slots by name and the number of the step.");
 }
 
-/// Accumulates a batch. Messages of errors begin with the class of a metric that is not of Lua.
+/// Updates a metric with a batch. Error messages begin with the class of the metric, unless the
+/// class is written in Lua.
 void update_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
                    const Tensor& sample_weight) {
   const auto update = [&] { metric.update_state(y_true, y_pred, sample_weight); };
@@ -246,13 +247,13 @@ void add_hooks(Type& callback, std::index_sequence<I...>) {
   (add_older(std::integral_constant<size_t, I>()), ...);
 }
 
-/// Sets the model and parameters of a callback that is called by another callback, as fit does
-/// before the first hook.
+/// Sets the model and parameters of a callback that is called by another callback; fit does the
+/// same before the first hook.
 void attach_run(Callback& callback, const std::shared_ptr<Model>& model, Any params) {
   callback.attach_run(model.get(), to_dict(current(), params.index));
 }
 /// Restores the state of a callback. Lua tables cannot hold nil, so entries that are null in
-/// get_state and missing in the table are added.
+/// get_state() are added if the table lacks them.
 void set_state(Callback& callback, Any state) {
   Dict given = to_dict(current(), state.index);
   for (const DictEntry& entry : callback.get_state())

@@ -6,7 +6,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The opaque result of run:snapshot(), for run:restore().
+/// The opaque result of run:snapshot(), which run:restore() takes.
 class Snapshot final : public Object {
  public:
   explicit Snapshot(Value value) : value(std::move(value)) {}
@@ -29,8 +29,8 @@ std::shared_ptr<Object> snapshot(TrainingRun& run) {
   return std::make_shared<Snapshot>(run.snapshot());
 }
 
-/// The state to restore: the state in a snapshot or, without an argument, the state in the model's
-/// file.
+/// The state to restore: that of the given snapshot or, without an argument, the state in the
+/// model's file.
 Value state_from(const TrainingRun& run, Any from) {
   lua_State* L = current();
   if (lua_isnil(L, from.index)) return run.model().run_state();

@@ -26,8 +26,8 @@ bool has_names(lua_State* L, int index) {
   return named;
 }
 
-/// Pushes a list of those values in the table at `index` whose names are needed, in the order of
-/// these names; fails for other names.
+/// Pushes a list of the values in the table at `index`, in the order of the names. Fails for names
+/// that are not among the inputs or outputs.
 void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
                    const std::vector<std::string>& wanted) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -165,7 +165,7 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   index = lua_absindex(L, index);
   reserve(L, 6);
   if (lua_isnoneornil(L, index)) return {};
-  if (is_deep_table(L, index)) {
+  if (holds_tables_of_tensors(L, index)) {
     Tensors tensors;
     const auto is_leaf = [](const Value& part) { return !part.is_list() && !part.is_dict(); };
     for (const Value& leaf : leaves_by_name(nested_at(L, index), is_leaf, names.get()))
@@ -199,8 +199,8 @@ bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
   return (parts == 2 || parts == 3) && holds_tensors(L, index);
 }
 
-/// The table at the third place from the top of the stack contains x, y and sample_weight: replaces
-/// the three topmost values by these.
+/// The third value from the top of the stack is a table with x, y and sample_weight: replaces the
+/// three topmost values by these three.
 void spread_batch(lua_State* L) {
   const int first = lua_gettop(L) - 2;
   for (int i = 3; i >= 1; --i) {
@@ -220,8 +220,8 @@ bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataN
   return true;
 }
 
-/// Raises the error for a function made by coroutine.wrap that has already ended. Lua code cannot
-/// tell such a function from others.
+/// Raises the error for a coroutine.wrap function that has already ended; Lua code cannot see that
+/// it has.
 [[noreturn]] void fail_at_end() {
   fail(
       "the coroutine that gives the data has ended, and more was asked of it: data that is read "

@@ -33,12 +33,12 @@ DataNames output_names(const Model& model);
 Tensors to_data(lua_State* L, int index, const DataNames& names);
 /// Converts sample weights to tensors; an empty table also means none: train_on_batch(x, y, {}).
 Tensors to_weights(lua_State* L, int index, const DataNames& names);
-/// Converts the inputs of a model to tensors; for a model without a graph, tables keep their
-/// structure.
+/// Converts the inputs of a model to tensors. For a model without a graph, the nested structure of
+/// tables is kept.
 Tensors to_inputs(lua_State* L, int index, Model& model);
 /// For each input of a graph, the tensor or null, from the argument of a call.
 List inputs_of_graph(const Model& graph, const Value& nested);
-/// Converts the targets that belong to these inputs. If names of outputs are needed and the model
+/// Converts the targets for the inputs `x` to tensors. If names of outputs are needed and the model
 /// has no graph, calls the model to find them.
 Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x);
 /// A dataset whose batches a Lua function returns: x, y, sample_weight of the next batch, or nil at

@@ -143,7 +143,7 @@ extern "C" int crescent_invoke(lua_State* L) {
 
 namespace {
 
-/// The text of a default value as Lua code: nil, 0.5, {0, 1}, "float32".
+/// The text of a default value as Lua code: nil, 0.5, {0, 1} or "float32".
 std::string default_text(const Value& value) {
   if (value.is_null()) return "nil";
   if (!value.is_list()) return to_text(value);
@@ -214,8 +214,8 @@ void push_default(lua_State* L, const Value& value) {
   value.is_list() ? lua_pushnil(L) : push_value(L, value);
 }
 
-/// The hint "; called with ':', as object:add(layer)" for a method call that lacks an argument, in
-/// which the first argument may have been taken for the object.
+/// The hint for a method call that lacks an argument: "; called with ':', as object:add(layer)". In
+/// a call without the colon, the first argument was taken for the object.
 std::string method_hint(const Callable& callable) {
   const std::vector<Parameter>& parameters = callable.parameters();
   if (parameters.front().name != "self") return "";
@@ -258,7 +258,7 @@ bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& par
 
 namespace {
 
-/// Replaces a table by a list of its items 1 to n; its named fields are dropped.
+/// Replaces the table at `index` by a list of its items 1 to n; fields with names are dropped.
 void keep_list(lua_State* L, int index) {
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   lua_createtable(L, static_cast<int>(length), 0);
@@ -280,7 +280,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   };
   const bool empty =
       given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
-  // whether the table contains a list and also names, which are options
+  // Whether the only argument is a list with further fields by name, which are options.
   const auto mixed = [&] {
     return given == 1 && wanted > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   };
@@ -290,7 +290,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (keywords) {
-    // moves the table below the arguments, so that the values of the arguments are pushed on top
+    // Moves the table below the arguments: then the arguments' values are on top of the stack.
     lua_pushvalue(L, given);
     lua_insert(L, 1);
     table = 1;

@@ -38,11 +38,11 @@ class Parameters : public std::vector<Parameter> {
   Parameters& operator=(const Parameters&);
   Parameters& operator=(Parameters&&) noexcept;
   ~Parameters();
-  /// The parameters after "self", which is of this type.
+  /// These parameters after a parameter "self" of the type `self`.
   Parameters of_method(std::string self) const;
 };
 
-/// The signature of a function given as "name" or as "name -> type of the result".
+/// The signature of a function; `name` is "name" or "name -> type of the result".
 Signature signature_of(std::string_view name, Parameters parameters, std::string_view doc);
 
 class Callable {
@@ -84,21 +84,21 @@ using CallablePtr = std::unique_ptr<const Callable>;
 /// Collects garbage if tensors use much memory, then calls the function. If it throws, pushes the
 /// error and returns -1.
 int run(lua_State* L, const Callable& callable);
-/// Raises the error if `count` says that a call failed. Must be the last action of a C function,
-/// since lua_error skips destructors.
+/// Raises the error on top of the stack if `count`, the result of run(), is negative; else returns
+/// `count`. Must be the last action of a C function, since lua_error skips destructors.
 int finish(lua_State* L, int count);
 /// The C function of every Callable in Lua; its first upvalue is the Callable.
 extern "C" int crescent_invoke(lua_State* L);
 
-/// The code that calls functions of one C++ type. It reads the arguments from the stack, calls the
-/// function and pushes the results; `reading` is the index of the argument being read, and 0 after
-/// the last.
+/// The functions that call C++ functions of one type: `call` reads the arguments from the stack,
+/// calls the function and pushes the results. It sets `reading` to the index of the argument being
+/// read, and to 0 after the last one.
 struct Caller {
   int (*call)(const void* function, lua_State* L, int& reading);
   unsigned takes_names, takes_lists;
   void (*set_types)(Signature& signature);  ///< sets the types of parameters and result
 };
-/// A signature with the types of the caller.
+/// A signature with the types of parameters and result that the caller sets.
 Signature typed_signature(std::string_view name, Parameters parameters, std::string_view doc,
                           const Caller& caller);
 
@@ -139,7 +139,7 @@ namespace detail {
 template <class T>
 using Reader = Read<std::remove_cvref_t<T>>;
 
-/// The I-th argument of a call; Arguments derives from all of them.
+/// The I-th argument of a call. The struct Arguments derives from one ReadArgument per parameter.
 template <size_t I, class T>
 struct ReadArgument {
   decltype(Reader<T>::from(nullptr, 1)) value;

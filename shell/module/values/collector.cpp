@@ -10,14 +10,15 @@ namespace crescent::lua {
 namespace {
 
 constexpr int64_t kFloor = 8 << 20;
-/// Growth in bytes after which young objects are collected; a fraction of the smallest cache of
-/// common processors.
+/// Young objects are collected when the memory of tensors has grown by this number of bytes, a
+/// fraction of the smallest cache of common processors.
 constexpr int64_t kNew = 256 << 10;
 
-// key in the registry: the limit of the heap in bytes, stored only for a generational collector
+// The key in the Lua registry of the limit of the heap in bytes, which is stored only for a
+// generational collector.
 const char heap_key = 0;
 
-// Bytes of living tensors that were allocated since watch_tensor_memory was called.
+// The bytes of the living tensors that were allocated since watch_tensor_memory was called.
 std::atomic<int64_t> live{0};
 std::atomic<int64_t> limit{kFloor};
 std::atomic<int64_t> limit_of_new{std::numeric_limits<int64_t>::max()};
@@ -81,8 +82,8 @@ void collect(lua_State* L) {
   collecting = true;
   prepare_collection(L);
   if (generational) lua_gc(L, LUA_GCSTEP, 0);
-  // collects all if the heap is full: an explicit step collects no old objects and delays automatic
-  // collections
+  // Collects all objects if the heap is full, because an explicit step collects no old objects and
+  // delays automatic collections.
   const bool heap_is_full = generational && heap_of(L) > most_heap;
   if (is_too_much() || heap_is_full) {
     collect_everything(L);

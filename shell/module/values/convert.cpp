@@ -23,7 +23,7 @@ void check_list(lua_State* L, int index) {
 namespace {
 
 constexpr int kDeepest = 64;
-// key that marks the metatable of empty dictionaries, which tells them from empty lists
+// the key that marks the metatable of empty dictionaries, which distinguishes them from empty lists
 const char dict_key = 0;
 
 bool is_marked_dict(lua_State* L, int index) { return has_metatable(L, index, &dict_key); }
@@ -124,7 +124,8 @@ Value value_at(lua_State* L, int index, int depth) {
   }
 }
 
-/// Whether users read items like this by their position in a list: layers, metrics, weights.
+/// Whether the item is of a kind that users read by its position in a list: layers, metrics,
+/// weights.
 bool is_looked_up(const Value& item) {
   return item.object_as<Configurable>() || item.object_as<BoxedVariable>();
 }

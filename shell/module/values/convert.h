@@ -10,8 +10,8 @@
 
 namespace crescent::lua {
 
-/// A Lua function given as an option; it becomes an object of the option's kind, such as a loss or
-/// an activation.
+/// A Lua function given as an option. It is later replaced by an object of the option's kind, such
+/// as a loss or an activation.
 class LuaFunction final : public Object {
  public:
   explicit LuaFunction(Ref function) : function(std::move(function)) {}

@@ -9,8 +9,8 @@ namespace crescent::lua {
 
 using ValueFunction = std::function<Value(const List& arguments)>;
 
-/// A C++ function that calls the Lua function at `index`; it returns a single result as it is,
-/// several as a list.
+/// A C++ function that calls the Lua function at `index`. It returns a single result as it is, and
+/// several results as a list.
 ValueFunction function_at(int index);
 
 /// Fails unless the value is a function or a callable object.

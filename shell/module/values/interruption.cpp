@@ -11,7 +11,7 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-// for each signal, the handler that was set before the outermost Interruptible
+// For each signal, the handler that was set before the outermost Interruptible was made.
 struct sigaction before[std::size(kSignals)];
 volatile std::sig_atomic_t caught = 0;  // the signal that stopped the run; 0 for none
 int running = 0;
@@ -38,7 +38,7 @@ extern "C" void crescent_on_interrupt(int signal) {
   caught = 0;
   if (!at_prompt || signal != SIGINT) end_soon(signal);
   sigaction(signal, &handled_before(signal), nullptr);
-  std::raise(signal);  // delivered to the previous handler when this handler returns
+  std::raise(signal);  // the previous handler gets the signal when this handler returns
 }
 
 extern "C" void crescent_end(int) { _exit(128 + ending); }

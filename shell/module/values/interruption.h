@@ -15,7 +15,7 @@ class Interruptible {
   Interruptible();
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
-  /// Declares that the stopped run has returned a result, so that a first Ctrl-C has no further
+  /// Declares that the stopped run has returned a result, so that the first Ctrl-C has no further
   /// effect.
   void answer();
 

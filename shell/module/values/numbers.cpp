@@ -1,4 +1,4 @@
-// Converts nested Lua tables to numbers, strings, shapes and tensors; also tables that contain
+// Converts nested Lua tables to numbers, strings, shapes and tensors. The tables may contain
 // tensors.
 #include <cmath>
 
@@ -66,7 +66,8 @@ class Elements {
     }
   }
   /// Collects items with lua_next as long as it visits them in order, as it does for most tables;
-  /// returns their number. If lua_next visits all items in order, the table has no other keys.
+  /// returns their number. If lua_next visits all items of a list in order, the table has no other
+  /// keys.
   int64_t collect_in_order(int index, size_t axis) {
     int64_t count = 0;
     for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {

@@ -17,8 +17,8 @@ bool is_missing(lua_State* L, int index) {
   return lua_islightuserdata(L, index) || (lua_isboolean(L, index) && !lua_toboolean(L, index));
 }
 
-/// Whether the table contains tensors, symbols or tables with names at any depth, and not only
-/// numbers.
+/// Whether the value is a tensor, a symbol or a table with names, or is a table that contains one
+/// at any depth.
 bool holds_parts(lua_State* L, int index, int depth = 0) {
   if (!is_plain_table(L, index)) return is_tensor_like(L, index) || to_handle<Symbol>(L, index);
   if (depth > kDeepest) fail_too_deep();
@@ -69,7 +69,7 @@ Value table_of_parts(lua_State* L, int index, int depth) {
 
 }  // namespace
 
-bool is_deep_table(lua_State* L, int index) {
+bool holds_tables_of_tensors(lua_State* L, int index) {
   if (!is_plain_table(L, index)) return false;
   Height height(L);
   index = lua_absindex(L, index);
@@ -99,7 +99,9 @@ bool lacks_parts_within(lua_State* L, int index, int depth) {
 
 bool lacks_parts(lua_State* L, int index) { return lacks_parts_within(L, index, 0); }
 
-bool is_nested(lua_State* L, int index) { return is_keywords(L, index) || is_deep_table(L, index); }
+bool is_nested(lua_State* L, int index) {
+  return is_keywords(L, index) || holds_tables_of_tensors(L, index);
+}
 
 Value nested_at(lua_State* L, int index) { return part_at(L, lua_absindex(L, index)); }
 

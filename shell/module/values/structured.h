@@ -13,8 +13,8 @@ Value nested_at(lua_State* L, int index);
 /// Whether the value is a table with names, or a table that contains tables of tensors, rather than
 /// only numbers or tensors.
 bool is_nested(lua_State* L, int index);
-/// Whether the table contains tables of tensors.
-bool is_deep_table(lua_State* L, int index);
+/// Whether the table contains tables of tensors or symbols, or tables with names.
+bool holds_tables_of_tensors(lua_State* L, int index);
 /// Whether the table has cr.null in place of a tensor.
 bool lacks_parts(lua_State* L, int index);
 /// Whether the structure contains only tensors.
@@ -52,8 +52,8 @@ void push_nested(lua_State* L, const Value& structure,
 }
 }  // namespace detail
 
-/// Pushes items in this structure, with nil for missing ones. Without a structure, or if it has
-/// another number of items, pushes a single item itself and several as a list.
+/// Pushes the items nested as `structure` says, with nil for missing ones. If the structure is null
+/// or has another number of items, pushes a single item itself and several items as a list.
 template <class T>
 void push_nested(lua_State* L, const Value& structure, const std::vector<T>& items) {
   if (structure.is_null() || tensor_count(structure) != items.size())
@@ -62,7 +62,8 @@ void push_nested(lua_State* L, const Value& structure, const std::vector<T>& ite
   detail::push_nested<T>(L, structure, next);
 }
 
-/// Replaces {x} by x, as calls of layers do with a list of one input.
+/// Returns x for a list {x} of one item, since a layer may be called with a list of one input;
+/// returns other values unchanged.
 Value without_list_of_one(Value nested);
 
 }  // namespace crescent::lua

@@ -49,8 +49,8 @@ CRESCENT_TYPE_TEXT(InputSpec, kHandleText<InputSpec>);
 CRESCENT_TYPE_TEXT(ClassPtr, kHandleText<ClassPtr>);
 #undef CRESCENT_TYPE_TEXT
 
-/// The name of a type followed by more words; the empty name, which stands for any value, stays
-/// empty.
+/// The name of a type followed by more words. The empty name, which stands for any value, is
+/// returned unchanged.
 inline std::string with_words(const std::string& type, const char* words) {
   return type.empty() ? type : type + words;
 }

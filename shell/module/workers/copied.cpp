@@ -18,8 +18,8 @@ int append(lua_State*, const void* bytes, size_t count, void* text) {
   return 0;
 }
 
-/// Whether the bytecode contains this name as a constant. Lua writes the length plus one before a
-/// constant, with 0x80 set in the last byte of the length.
+/// Whether the bytecode contains this name as a constant. In bytecode, the length plus one precedes
+/// a constant, and the last byte of the length has the bit 0x80 set.
 bool mentions(const std::string& code, const std::string& name) {
   constexpr size_t kShort = 126;
   if (name.size() > kShort) return code.find(name) != code.npos;
@@ -164,8 +164,8 @@ class Copied::Reader {
     return node_index;
   }
 
-  /// Records the functions and tables in the table on top of the stack; for tables of the module,
-  /// also those in nested tables.
+  /// Stores the paths of the functions and tables in the table on top of the stack; for tables of
+  /// the module crescent, also of those in nested tables.
   void find_members(const std::string& path, bool is_globals_table) {
     reserve(L_, 4);
     const int table = lua_gettop(L_);
@@ -178,8 +178,8 @@ class Copied::Reader {
     }
   }
 
-  /// Records the values that `require` returns in every state: modules, and the functions and
-  /// tables in them. They are not copied.
+  /// Stores the paths of the modules that `require` returns in every state, and of the functions
+  /// and tables in them. These values are not copied.
   void find_libraries() {
     const Height height(L_);
     reserve(L_, 10);
@@ -200,8 +200,8 @@ class Copied::Reader {
   std::map<const void*, std::string> libraries_;  ///< paths: "string.format"
 };
 
-/// Makes the copied value in another state; a table or function that is referred to several times
-/// is made once.
+/// Makes the copied value in another state. If the value refers to a table or function several
+/// times, that is made once.
 class Copied::Maker {
  public:
   Maker(lua_State* L, const Copied& copied) : L_(L), copied_(copied) {
@@ -264,7 +264,7 @@ class Copied::Maker {
       lua_setupvalue(L_, -2, static_cast<int>(i) + 1);
     }
   }
-  /// Pushes the value at a path "module.name.name", or a module.
+  /// Pushes the module, or the value in it, at the path "module.name.name".
   void push_library(const std::string& path) {
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     const auto find = [&](const std::string& module) {
@@ -286,7 +286,7 @@ class Copied::Maker {
 
   lua_State* L_;
   const Copied& copied_;
-  int values_table_;  ///< stack index of the table {number of node = value made for it}
+  int values_table_;  ///< the stack index of the table {number of node = value made for it}
 };
 
 namespace {

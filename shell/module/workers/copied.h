@@ -37,7 +37,8 @@ class Copied {
 
   std::vector<Node> nodes_;
   size_t root_ = 0;
-  std::string path_, cpath_;               ///< the search paths of modules
+  std::string path_, cpath_;               ///< the search paths of Lua modules and of C modules
+                                           ///< (package.path and package.cpath)
   std::map<std::string, size_t> globals_;  ///< the globals that functions use
   /// the globals that cannot be copied, with reasons
   std::map<std::string, std::string> unavailable_;

@@ -25,7 +25,7 @@ class WorkerState {
 
  private:
   lua_State* L_;
-  int function_ = 0;  ///< the reference of the function in the registry
+  int function_ = 0;  ///< the reference in the Lua registry of the function
 };
 
 }  // namespace crescent::lua

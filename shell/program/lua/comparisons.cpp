@@ -20,7 +20,7 @@ struct Operand {
   size_t first, last;
 };
 
-/// Finds the comparisons, and their operands, among the tokens of a text of Lua.
+/// Finds the comparisons in a Lua text, and the tokens of their operands.
 class Comparisons {
  public:
   explicit Comparisons(std::string_view text) : text_(text) {
@@ -37,14 +37,17 @@ class Comparisons {
     const bool begins = is(i, "~") || (is(i, "=") && !ends_operator(i));
     return begins && is(i + 1, "=") && are_joined(i, i + 1) && !within_function_[i];
   }
-  /// The operand that ends at the token. Returns nullopt if an operator before the operand binds
-  /// more tightly, or if the operand is not a number and begins with neither a name nor a bracket.
+  /// The operand whose last token is `last`. Returns nullopt if an operator before the operand
+  /// binds more tightly than the comparison, or if the operand is not a number and begins with
+  /// neither a name nor a bracket.
   std::optional<Operand> left(size_t last) const {
     const size_t first = kind(last) == Kind::number ? last : first_of(last);
     if (first == kNone || !may_precede(first)) return {};
     return Operand{first, last};
   }
-  /// The operand that begins at the token; returns nullopt in the same cases as left().
+  /// The operand whose first token is `first`. Returns nullopt if an operator after the operand
+  /// binds more tightly than the comparison, or if the operand is not a number and begins with
+  /// neither a name nor a bracket.
   std::optional<Operand> right(size_t first) const {
     const size_t number = is(first, "-") ? first + 1 : first;
     const size_t last = kind(number) == Kind::number ? number : last_of(first);
@@ -151,7 +154,7 @@ class Comparisons {
   std::string_view text_;
   std::vector<LuaToken> tokens_;
   std::vector<size_t> partners_;  // for each bracket: the index of the matching bracket, or kNone
-  std::vector<bool> within_function_;  // for each token
+  std::vector<bool> within_function_;  // for each token: whether it is inside of a function
   std::vector<size_t> open_;           // the indices of open brackets
   std::vector<bool> blocks_;           // for each open block: whether it is a function
 };

@@ -1,5 +1,5 @@
-// Finds out at run time whether code compares a tensor with a number. Lua calls no metamethod for
-// these, so they are always unequal.
+// Rewrites code so that it finds out at run time whether it compares a tensor with a number. Lua
+// calls no metamethod for such a comparison, so the operands are always unequal.
 #pragma once
 #include <string>
 #include <string_view>

@@ -13,7 +13,8 @@ bool is_code(const LuaToken& token) {
   return token.kind != Kind::blank && token.kind != Kind::comment;
 }
 
-/// Iterates over the tokens of code, without blanks and comments; at the end the word is empty.
+/// Iterates over the tokens of code, without blanks and comments. At the end of the code the
+/// current token is empty.
 class CodeReader {
  public:
   explicit CodeReader(std::string_view text) : text_(text) { find_code(0); }
@@ -131,7 +132,7 @@ LocalStatement local_function(CodeReader& code) {
   return statement;
 }
 
-/// Reads a local statement; the reader is behind the word `local`.
+/// Reads a local statement; the current token of `code` is the one after the word `local`.
 LocalStatement local_statement(CodeReader& code) {
   if (code.is("function")) return local_function(code);
   LocalStatement statement;

@@ -21,7 +21,7 @@ struct LocalStatement {
 /// The local statements outside of all blocks, in order. The text must compile.
 std::vector<LocalStatement> local_statements(std::string_view text);
 
-/// All names that occur in a text, also names of fields and labels.
+/// All names that occur in a text, including those of fields and labels.
 std::set<std::string, std::less<>> names_in(std::string_view text);
 
 }  // namespace crescent::program

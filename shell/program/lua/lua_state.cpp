@@ -15,9 +15,9 @@
 namespace crescent::program {
 namespace {
 
-const char main_key = 0;  // key in the registry: the function that call() runs
+const char main_key = 0;  // the key in the Lua registry of the function that call() runs
 
-/// Pushes the function `name` of the module; pushes nil if the module is not loaded yet.
+/// Pushes the function `name` of the module crescent; pushes nil if the module is not loaded yet.
 void push_of_module(lua_State* L, const char* name) {
   const int base = lua_gettop(L);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
@@ -46,7 +46,7 @@ int add_traceback(lua_State* L) {
     lua_settop(L, 1);
   }
   size_t length = 0;
-  // the message is copied with its length, since it may contain zero bytes
+  // The length is given, because the message may contain zero bytes.
   const char* message = lua_tolstring(L, 1, &length);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &main_key);
   const std::string calls = traceback(L, 1, -1, {message, length});
@@ -125,8 +125,9 @@ int load_input(lua_State* L, Variables* variables) {
   return load(L, text, "=stdin", variables);
 }
 
-/// Calls the function in the first upvalue (load or loadfile) with the argument `mode` set to "t"
-/// unless the caller gives it. The second upvalue is the index of this argument.
+/// Implements load and loadfile: calls the original function, the first upvalue, with "t" for its
+/// argument `mode` unless the caller gives this argument. The second upvalue is the index of the
+/// argument.
 int with_text_mode(lua_State* L) {
   const auto index = static_cast<int>(lua_tointeger(L, lua_upvalueindex(2)));
   if (lua_gettop(L) < index) lua_settop(L, index);
@@ -218,8 +219,8 @@ int call(lua_State* L, int arguments, int results) {
 
 namespace {
 
-/// The message of an error that this process prints: it names the ranks that have the error unless
-/// all processes have it, and is empty if a process of lower rank prints it.
+/// The text that this process prints for an error. If not all processes have the error, it names
+/// the ranks that have it. It is empty if a process of lower rank prints the error.
 std::string printed_by_this_process(const std::string& message) {
   if (processes_launched() < 2) return message;
   const auto all = communicator();
@@ -233,8 +234,8 @@ std::string printed_by_this_process(const std::string& message) {
 
 }  // namespace
 
-/// Stops the garbage collector until the message is printed: a finalizer that waits for worker
-/// threads would delay it.
+/// Stops the garbage collector until the message is printed, because a finalizer may wait for
+/// worker threads and delay the message.
 void report(lua_State* L) {
   lua_gc(L, LUA_GCSTOP);
   const std::string message = printed_by_this_process(with_line(L));
@@ -252,7 +253,8 @@ bool run_text(lua_State* L, const std::string& code, const char* name, Variables
   return finish(L, status);
 }
 
-/// The option -l name: requires a module into a global variable of that name.
+/// Implements the option -l name: requires a module and assigns it to the global variable of that
+/// name.
 bool require(lua_State* L, const std::string& name) {
   lua_getglobal(L, "require");
   lua_pushstring(L, name.c_str());

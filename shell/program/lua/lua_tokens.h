@@ -30,9 +30,10 @@ std::vector<editor::Style> lua_styles(std::string_view text, size_t cursor);
 /// open.
 size_t open_lua_string(std::string_view text);
 
-/// The offsets at which statements outside of all blocks begin, the last one first. In a text that
-/// compiles they are exact: after a semicolon, and where a name follows a token that can end a
-/// statement. Otherwise they are guesses: after a semicolon, and at the starts of lines.
+/// The offsets at which statements outside of all blocks begin, the last one first. If the text
+/// compiles, these are exact: statements after a semicolon, and those that begin with a name after
+/// a token that can end a statement. Otherwise they are guesses: after a semicolon, and at the
+/// starts of lines.
 std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 
 /// Whether the text reads a variable of this name: the name occurs in it, but not as the name of a
@@ -42,8 +43,8 @@ bool lua_reads(std::string_view text, std::string_view name);
 /// Whether the last token of a text is this symbol; blanks and comments are ignored.
 bool lua_ends_with(std::string_view text, char symbol);
 
-/// Follows a growing text and tells whether it is incomplete, that is, whether a block, a bracket,
-/// a long string or comment, or an operation is open. Text that was processed is not read again.
+/// Follows a growing text and tells whether it is incomplete: a block, a bracket, a long string or
+/// comment, or an operation has no end yet. Text that was processed is not read again.
 class OpenLua {
  public:
   bool is_open(std::string_view text);

@@ -15,7 +15,7 @@ namespace {
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 lua_State* interruptible = nullptr;  // the Lua state that signals interrupt
 Interruption* active_interruption =
-    nullptr;  // the Interruption of the thread that runs this Lua state
+    nullptr;  // the Interruption of the thread that runs the Lua state
 bool at_prompt = false;
 volatile std::sig_atomic_t received = 0, count = 0;
 
@@ -31,8 +31,8 @@ void stop(lua_State* L, lua_Debug*) {
   luaL_error(L, "interrupted!");
 }
 
-/// The signal handler. It sets a debug hook, which raises the error before the next instruction of
-/// Lua code, and requests loops in C++ to stop.
+/// The signal handler. It requests loops in C++ to stop, and sets a debug hook that raises the
+/// error before the next instruction of Lua code.
 extern "C" void crescent_stop_lua(int signal) {
   if (!is_final(received)) received = signal;
   count = count + 1;

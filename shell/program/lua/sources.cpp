@@ -38,8 +38,8 @@ std::string source_named(const std::string& name) {
   return found != sources().rend() ? found->text : contents_of_file(name);
 }
 
-/// The source of a chunk whose name ends `words`, the text before a colon in a message; the longest
-/// such name is taken.
+/// The source of the chunk whose name is at the end of `words`, the text before a colon in a
+/// message. If several names fit, the longest counts.
 std::string source_before(std::string_view words) {
   for (;;) {
     std::string found = source_named(std::string(words));
@@ -63,7 +63,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(begin, text.find(behind, begin) - begin);
 }
 
-/// The word that a message of Lua quotes, such as the name of a variable.
+/// The name that an error message of Lua quotes after a word such as "global" or "field".
 std::string_view word_in(std::string_view message) {
   for (const char* kind : {"global", "local", "upvalue", "field", "method", "constant"})
     if (const auto word = between(message, concat("(", kind, " '"), "')"); !word.empty())
@@ -84,7 +84,7 @@ size_t column_of(std::string_view line, std::string_view word) {
   return found;
 }
 
-/// The last source location in a line of a message; there the error was raised.
+/// The last source location in a line of a message, which is the place where the error was raised.
 SourceLocation location_in(std::string_view message) {
   SourceLocation found;
   size_t begin = 0;

@@ -5,8 +5,8 @@
 
 namespace crescent::program {
 
-/// Stores the source of a chunk that is not in a file, such as an entry of the prompt. The last
-/// thousand are kept.
+/// Stores the source of a chunk that is not in a file, such as an entry of the prompt. Only the
+/// last thousand sources are kept.
 void remember_source(std::string name, std::string text);
 
 /// A location in a message: "[5]:2" or "train.lua:12".

@@ -30,7 +30,8 @@ class Calls {
  public:
   Calls(lua_State* L, int main) : L_(L), main_(main) {}
 
-  /// Reads the call at a level of the stack; returns false if there is no such level.
+  /// Adds the text of the call at this level of the stack if the call is in the user's code.
+  /// Returns false if there is no such level.
   bool take(int level) {
     lua_Debug frame;
     if (!lua_getstack(L_, level, &frame)) return false;
@@ -70,14 +71,15 @@ bool is_full() {
   return wish && std::strcmp(wish, "full") == 0;
 }
 
-/// Whether the traceback has only one location, and the message already begins with it.
-bool says_as_much(const std::vector<std::string>& texts, std::string_view message) {
+/// Whether the traceback adds nothing: it has only one location, with which the message already
+/// begins.
+bool adds_nothing(const std::vector<std::string>& texts, std::string_view message) {
   const std::string_view position = texts[0];
   return texts.size() == 1 && message.starts_with(position.substr(2, position.rfind(": in ") - 1));
 }
 
-/// Removes the calls in the middle of a long traceback; `unseen` further calls there were not read
-/// at all.
+/// Removes the calls in the middle of a long traceback. `unseen` is the number of further calls in
+/// the middle, which are not in `texts`.
 void shorten(std::vector<std::string>& texts, int unseen) {
   if (texts.size() <= 2 * kMaxAtEnd) return;
   const auto first = texts.begin() + kMaxAtEnd, last = texts.end() - kMaxAtEnd;
@@ -95,7 +97,7 @@ std::string traceback(lua_State* L, int level, int main, std::string_view messag
   while (outer.texts.size() < kMaxAtEnd && end >= level) outer.take(end--);
   std::vector<std::string>& texts = calls.texts;
   texts.insert(texts.end(), outer.texts.rbegin(), outer.texts.rend());
-  if (texts.empty() || says_as_much(texts, message)) return "";
+  if (texts.empty() || adds_nothing(texts, message)) return "";
   shorten(texts, end - level + 1);
   return std::string(kTraceback) + join(texts, "");
 }

@@ -9,10 +9,11 @@ namespace crescent::program {
 /// The text with which a traceback in a message begins.
 inline constexpr std::string_view kTraceback = "\nstack traceback:";
 
-/// The calls in the user's code from stack level `level` on, the innermost first; if there are
-/// many, only the first and the last ones. `main` is the stack index of the main chunk's function.
-/// With CRESCENT_TRACEBACK=full in the environment all calls are listed, also those in the
-/// program's own code. Empty if the message already begins with the only location.
+/// The text of the calls in the user's code from stack level `level` on, the innermost first; if
+/// there are many, only the first and the last ones. `main` is the stack index of the main chunk's
+/// function. With CRESCENT_TRACEBACK=full in the environment all calls are listed, also those in
+/// the program's own code. Empty if there is only one location and the message already begins with
+/// it.
 std::string traceback(lua_State* L, int level, int main, std::string_view message);
 
 }  // namespace crescent::program

@@ -18,8 +18,8 @@ std::string unused_name(std::string_view text) {
   return name;
 }
 
-/// The text of a call of the keeper such as keep("x","",function()return x end); in it the variable
-/// is an upvalue of the function.
+/// A call of the keeper (see keep()) for a variable, as code: keep("x","",function()return x end).
+/// The variable is an upvalue of the function in it.
 std::string call_of(const std::string& keeper, const LocalStatement::Variable& variable) {
   return concat(keeper, "(\"", variable.name, "\",\"", variable.attribute, "\",function()return ",
                 variable.name, " end);");
@@ -41,8 +41,8 @@ std::string with_keep_calls(std::string text, const std::vector<LocalStatement>&
   return text;
 }
 
-/// Calls the function on top of the stack and replaces it by a function that returns the result and
-/// has it as an upvalue.
+/// Calls the function on top of the stack. Replaces it by a function that returns the same result
+/// from an upvalue.
 void box(lua_State* L) {
   lua_call(L, 0, 1);
   load_text(L, "local value return function() return value end", "=variable");
@@ -60,8 +60,9 @@ Variables::Variables(lua_State* L) : L_(L) {
   closing_ = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-/// The keeper: a function that inserted code calls after each local statement. Its arguments are
-/// the name of a variable, its attribute, and a function that returns its value.
+/// The keeper: the function that inserted code calls after each local statement, to keep a
+/// variable. Its arguments are the name of the variable, its attribute, and a function that returns
+/// its value.
 int Variables::keep(lua_State* L) {
   auto& variables = *static_cast<Variables*>(lua_touserdata(L, lua_upvalueindex(1)));
   const std::string name = lua_tostring(L, 1), attribute = lua_tostring(L, 2);
@@ -85,8 +86,8 @@ void Variables::check_closable(const std::string& name) {
   lua_pop(L_, 1);
 }
 
-/// Keeps a variable for later entries. A constant that the compiler has inlined is no upvalue; the
-/// function is replaced by one that has an upvalue.
+/// Keeps a variable for later entries. If the variable is a constant that the compiler has inlined,
+/// the function at index 3 has no upvalue; then it is replaced by a function that has one.
 void Variables::keep_variable(const std::string& name, const std::string& attribute) {
   const char* upvalue = lua_getupvalue(L_, 3, 1);
   if (upvalue) lua_pop(L_, 1);
@@ -98,8 +99,8 @@ void Variables::keep_variable(const std::string& name, const std::string& attrib
   attributes_[name] = attribute;
 }
 
-/// The declarations that are put before the text, on its first line: those of the variables that it
-/// uses, and of the keeper.
+/// The code that is put before the text, on its first line: declarations of the session's variables
+/// that the text uses, and of the keeper.
 std::string Variables::prologue(std::string_view text, const std::string& keeper,
                                 bool declares) const {
   std::string names = declares ? keeper : "";

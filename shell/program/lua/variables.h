@@ -32,7 +32,9 @@ class Variables {
   void join(const std::string& keeper);
 
   lua_State* L_;
-  int table_, closing_;  // references in the registry
+  // references in the Lua registry: to the table of variables, and to the list of the values to
+  // close
+  int table_, closing_;
   std::map<std::string, std::string, std::less<>> attributes_;
 };
 

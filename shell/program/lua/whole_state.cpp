@@ -22,12 +22,12 @@ void end_runs() try {
   std::fprintf(stderr, "crescent: %s\n", printable(error.what()).c_str());
 }
 
-/// Opens the libraries and calls the body, in a protected call; the argument on the stack is the
-/// body.
+/// Opens the libraries and calls the body, whose address is the argument on the stack. Runs in a
+/// protected call.
 int run_protected(lua_State* L) {
   const auto& body = *static_cast<const Body*>(lua_touserdata(L, 1));
   lua_settop(L, 0);
-  lua_gc(L, LUA_GCSTOP);  // no collection: opening the libraries leaves no garbage
+  lua_gc(L, LUA_GCSTOP);  // Opening the libraries leaves no garbage, so no collection is needed.
   open_libraries(L);
   lua_gc(L, LUA_GCRESTART);
   const int status = body(L);
@@ -41,14 +41,14 @@ int run_protected(lua_State* L) {
 int run_in_lua(const Body& body) {
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
-  lua_gc(L, LUA_GCGEN, 0, 0);  // generational mode, so that temporary tensors are freed soon
+  lua_gc(L, LUA_GCGEN, 0, 0);  // The generational mode frees temporary tensors soon.
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, const_cast<Body*>(&body));
   const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;
   if (!ended) report(L);
   const int status = ended ? static_cast<int>(lua_tointeger(L, -1)) : 1;
   const bool is_stopped = status != 0 && stop_signal() != 0;
-  // Ends the process soon, since threads may never end.
+  // After a signal, ends the process within two seconds even if threads never end.
   if (is_stopped) lua::end_soon(stop_signal());
   lua_close(L);
   return is_stopped ? 128 + stop_signal() : status;

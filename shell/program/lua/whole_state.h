@@ -1,4 +1,4 @@
-// A Lua state that exists while the program runs something in it.
+// Runs a function in a Lua state that exists during the call.
 #pragma once
 #include <functional>
 #include <lua.hpp>

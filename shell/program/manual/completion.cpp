@@ -25,8 +25,8 @@ constexpr const char* kNames = "$(\"$1\" describe 2>/dev/null | sed 's/(.*//')";
 /// something is completed, because plugins may add formats.
 constexpr const char* kEndings = "$(\"$1\" completion endings 2>/dev/null)";
 
-/// The beginning of the bash code. The function _crescent first finds the command, which is the
-/// first word that is neither an option nor the value of an option.
+/// The beginning of the bash code. The function _crescent first searches the command: the first
+/// word that is neither an option nor the value of an option.
 constexpr const char* kBeginning = R"(# Completion of bash for crescent.
 _crescent_files() {  # adds folders, and files with one of these endings
   local name ending
@@ -59,11 +59,11 @@ constexpr const char* kEnd = R"(  *) mapfile -t COMPREPLY < <(compgen -f -- "$wo
 complete -o filenames -F _crescent crescent
 )";
 
-/// The candidates for an argument.
+/// What bash may complete an argument to: words, and files.
 struct Candidates {
   std::string words;
-  const char* endings = nullptr;  ///< folders, and files with one of these endings, are candidates;
-                                  ///< null: neither folders nor files are
+  const char* endings = nullptr;  ///< the endings of files; folders and files with these endings
+                                  ///< are candidates, with null neither are
 };
 
 /// The candidates for a word in the usage of a command, such as FILE.
@@ -78,7 +78,8 @@ Candidates candidates_for(const Command& command, std::string word) {
   return {word};
 }
 
-/// A branch of the case statement of bash, for "COMMAND PREVIOUS_WORD" that matches the pattern.
+/// A branch of the case statement in the bash code, for texts "COMMAND PREVIOUS_WORD" that match
+/// the pattern.
 std::string branch(const std::string& pattern, const Candidates& candidates) {
   std::string text = concat("  ", pattern, ") words=\"", candidates.words, "\"");
   if (candidates.endings) text += concat(" endings=\"", candidates.endings, "\"");
@@ -96,7 +97,8 @@ std::vector<std::string> words_of(const Command& command) {
   return words;
 }
 
-/// The branches for the values of each option of a command, and one for its other arguments.
+/// The branches of the case statement for a command: one for the values of each option, and one for
+/// its other arguments.
 std::string branches_of(const Command& command) {
   const std::string quoted_name = concat("\"", command.name, " ");
   std::string text;

@@ -1,4 +1,5 @@
-// crescent man-page: crescent(1), which is made from the table of commands and the options.
+// crescent man-page: prints the man page crescent(1), made from the table of commands and the
+// options.
 #include <algorithm>
 #include <sstream>
 

@@ -23,7 +23,7 @@ void append(const MD_CHAR* text, MD_SIZE size, void* to) {
   static_cast<std::string*>(to)->append(text, size);
 }
 
-/// The HTML of a text in Markdown, with tables.
+/// Converts a text in Markdown, with tables, to HTML.
 int markdown(lua_State* L) {
   size_t size = 0;
   const char* text = luaL_checklstring(L, 1, &size);
@@ -36,14 +36,14 @@ int markdown(lua_State* L) {
   return good ? 1 : luaL_error(L, "this is no Markdown");
 }
 
-/// The text of a part of the manual, by its name.
+/// Returns the text of a part of the manual, by its name.
 int text(lua_State* L) {
   const ManualText& part = manual_text(luaL_checkstring(L, 1));
   lua_pushlstring(L, part.text.data(), part.text.size());
   return 1;
 }
 
-/// Sets a field of the table on top of the stack.
+/// Sets a field of the table on top of the stack to a text.
 void set(lua_State* L, const char* name, const std::string& value) {
   lua_pushlstring(L, value.data(), value.size());
   lua_setfield(L, -2, name);

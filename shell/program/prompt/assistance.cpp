@@ -13,15 +13,15 @@ namespace fs = std::filesystem;
 using editor::Candidate;
 using editor::Completions;
 
-// number of bytes before the cursor in which the enclosing call is searched for
+// The call that encloses the cursor is searched for in this number of bytes before the cursor.
 constexpr size_t kLooksBack = 2000;
-// limit on the Lua instructions that the user's code may execute for a hint or completion
+// The largest number of Lua instructions that the user's code may execute for a hint or completion.
 constexpr int kMaxInstructions = 10'000'000;
 
 void give_up(lua_State* L, lua_Debug*) { luaL_error(L, "this takes too long"); }
 
 /// Calls a function of the module with string arguments. Returns true with the results on the
-/// stack; ignores errors, since they would only disturb typing.
+/// stack, or false after an error, which is not shown because it would only disturb typing.
 bool ask(lua_State* L, const char* function, std::initializer_list<std::string_view> texts,
          int results) {
   push_module_function(L, function);
@@ -32,8 +32,8 @@ bool ask(lua_State* L, const char* function, std::initializer_list<std::string_v
   return status == LUA_OK;
 }
 
-/// At most the last kLooksBack bytes in front of the cursor, from the start of a line if they
-/// contain one.
+/// The last kLooksBack bytes in front of the cursor, or less: if a line begins in them, the text
+/// from the start of that line.
 std::string_view tail(std::string_view text, size_t cursor) {
   if (cursor <= kLooksBack) return text.substr(0, cursor);
   const size_t line = text.find('\n', cursor - kLooksBack);
@@ -69,7 +69,7 @@ Completions names(lua_State* L, std::string_view before, size_t cursor) {
   return found;
 }
 
-/// The completions for a string that is a value, such as that of an option, or a key; `before` is
+/// The completions of a string that is the value of an option or an argument, or a key; `before` is
 /// the text up to the quotation mark.
 Completions values(lua_State* L, std::string_view before, std::string_view typed, size_t begin) {
   Completions found;

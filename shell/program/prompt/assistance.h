@@ -7,10 +7,10 @@
 
 namespace crescent::program {
 
-/// Pushes a field of the module's table, which also contains the functions made for the prompt.
+/// Pushes a function of the module's table, by its name.
 void push_module_function(lua_State* L, const char* name);
 
-/// The signature of the function whose call the cursor is in.
+/// The signature of the function in whose call the cursor is.
 std::string hint(lua_State* L, const std::string& text, size_t cursor);
 
 /// Completions for names, options and values of options; in other strings, for names of files.

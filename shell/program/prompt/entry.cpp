@@ -5,9 +5,9 @@
 namespace crescent::program {
 namespace {
 
-// entries up to this size in bytes are compiled again as a whole after each line
+// Entries of at most this size in bytes are compiled again as a whole after each line.
 constexpr size_t kQuick = 4096;
-// limit on the number of last statements that are tried as the expression of the entry
+// At most this number of statements at the end of an entry are tried as its last expression.
 constexpr size_t kMaxTries = 8;
 
 /// Whether the text compiles; if not, an error message is left on the stack.
@@ -18,29 +18,30 @@ bool compiles(lua_State* L, const std::string& text, const char* chunk) {
 }
 
 /// Whether the text compiles; leaves no error message on the stack.
-bool is_right(lua_State* L, const std::string& text) {
+bool compiles_silently(lua_State* L, const std::string& text) {
   if (compiles(L, text, "=entry")) return true;
   lua_pop(L, 1);
   return false;
 }
 
-/// Code that returns the values of the expressions. No call in it is a tail call, so that
-/// tracebacks include the entry; after a semicolon, which suppresses the values, tail calls are
+/// Code that returns the values of the expressions. Its calls are not tail calls, so that
+/// tracebacks include the entry. If a semicolon at the end suppresses the values, tail calls are
 /// allowed.
-std::string giving(const std::string& expressions) {
+std::string code_that_returns(const std::string& expressions) {
   if (lua_ends_with(expressions, ';')) return "return " + expressions;
   return "return (function(...) return ... end)(" + expressions + "\n)";
 }
 
-/// Reads the entry as statements followed by an expression. If the text also compiles as statements
-/// alone, the expression is a call.
+/// Reads the entry as statements followed by an expression; returns false if that is impossible.
+/// `compiles`: the whole text also compiles as statements, so the expression must be a call.
 bool read_with_expression(lua_State* L, const std::string& text, bool compiles, Entry& entry) {
   const std::vector<size_t> starts = lua_statements(text, compiles);
   for (size_t i = 0; i < std::min(starts.size(), kMaxTries); ++i) {
     const std::string before = text.substr(0, starts[i]), last = text.substr(starts[i]);
-    if (!is_right(L, "return " + last) || !is_right(L, before + "return " + last)) continue;
+    if (!compiles_silently(L, "return " + last) || !compiles_silently(L, before + "return " + last))
+      continue;
     entry.shown = last;
-    entry.code = before + giving(last);
+    entry.code = before + code_that_returns(last);
     return true;
   }
   return false;
@@ -86,7 +87,8 @@ bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool s
                 Entry& entry) {
   entry.shown = text.starts_with('=') ? text.substr(1) : text;
   entry.is_silent = lua_ends_with(text, ';');
-  if (is_right(L, "return " + entry.shown)) return entry.code = giving(entry.shown), true;
+  if (compiles_silently(L, "return " + entry.shown))
+    return entry.code = code_that_returns(entry.shown), true;
   entry.code = text;
   const bool is_good = compiles(L, text, chunk);
   if (is_good && !shows_calls) return true;

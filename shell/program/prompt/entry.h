@@ -9,14 +9,14 @@ namespace crescent::program {
 
 struct Entry {
   std::string code;        ///< the code to compile
-  std::string shown;       ///< the part whose values are shown
-  bool is_silent = false;  ///< whether it ends in a semicolon, so that no values are shown
+  std::string shown;       ///< the part of the entry whose values are shown
+  bool is_silent = false;  ///< whether the entry ends in a semicolon, so that no values are shown
 };
 
-/// Reads an entry as an expression; if it is none, as statements followed by an expression (`x = 5;
-/// x`); else as statements. With `shows_calls`, a call at the end counts as such an expression too
-/// (`x = 5; f(x)`). If the text is none of these, returns false and leaves the error of compiling
-/// it as statements, in a chunk of this name, on the stack.
+/// Reads an entry as an expression or, if it is not one, as statements followed by an expression
+/// (`x = 5; x`), else as statements only. With `shows_calls`, a call may be the expression after
+/// statements (`x = 5; f(x)`). If the entry is none of these, returns false and leaves an error
+/// message on the stack: that of compiling the entry as statements, in a chunk of this name.
 bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
                 Entry& entry);
 

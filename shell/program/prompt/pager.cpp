@@ -16,7 +16,7 @@
 namespace crescent::program {
 namespace {
 
-// a shell that cannot run a program returns at least this exit status
+// the lowest exit status of a shell that cannot run a program
 constexpr int kNotFound = 126;
 
 /// While an object of this class exists, SIGPIPE and the signals meant for the pager are ignored.
@@ -82,7 +82,7 @@ bool show_in_pager(const std::string& text) {
 
 void print_paged(const std::string& text, bool is_paged) {
   const editor::Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
-  // at a terminal, stdout passes on each row that is complete, so only an incomplete row is pending
+  // At a terminal, stdout writes each complete row at once, so only an incomplete row is pending.
   const bool has_open_row = __fpending(stdout) > 0;
   std::fflush(stdout);
   if (has_open_row && terminal.can_edit()) terminal.start_row();

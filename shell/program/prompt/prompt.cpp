@@ -39,17 +39,17 @@ std::string history_path() {
   return folder + "/history";
 }
 
-/// The path in CRESCENT_INIT or, if it is not set, $XDG_CONFIG_HOME/crescent/init.lua; empty if
-/// there is no such file.
+/// The path in CRESCENT_INIT. If that is not set: $XDG_CONFIG_HOME/crescent/init.lua if this file
+/// exists, else empty.
 std::string startup_path() {
   if (const char* path = std::getenv("CRESCENT_INIT")) return path;
   const std::string folder = user_folder(UserFolder::config), path = folder + "/init.lua";
   return !folder.empty() && access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
-/// Calls f if the Lua state becomes free within a short time; a run in the background may hold its
-/// lock. If f uses objects of a step that computes, f fails unless the batch ends within a short
-/// time.
+/// Calls f if the Lua state becomes free within a short time; else returns an empty result. A run
+/// in the background may hold the lock of the Lua state. If f uses objects of a step that computes,
+/// it fails unless the batch ends within a short time.
 template <class F>
 auto unless_busy(F f) -> decltype(f()) {
   constexpr std::chrono::milliseconds kSoon{20};
@@ -70,7 +70,7 @@ class News {
     lines_.clear();
   }
 
-  /// The lines, each with a newline, after the latest news have been added.
+  /// Adds the latest news; returns all lines, each with a newline.
   std::string text() {
     for (auto& [run, line] : lua::news_of_runs()) {
       const auto known = std::find_if(lines_.begin(), lines_.end(),
@@ -111,8 +111,8 @@ editor::Settings settings() {
   return settings;
 }
 
-/// Reads an entry. Meanwhile signals end the reading, and do not affect Lua code that runs in the
-/// background may execute.
+/// Reads an entry. Meanwhile a signal ends the reading; it does not interrupt Lua code of runs in
+/// the background.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
   const StopSignals signals(nullptr);
   const lua::UnlockedState unlocked;
@@ -152,7 +152,7 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   Session session(L, variables);
   const std::string startup = has_startup ? startup_path() : "";
   if (!startup.empty()) run_file(L, startup.c_str(), &variables);
-  // A second state, because L may be busy when Enter is pressed.
+  // The parser has a Lua state of its own, because L may be busy when Enter is pressed.
   const LuaState parser(luaL_newstate(), lua_close);
   EntryChecker checker(parser ? parser.get() : L);
   News news;

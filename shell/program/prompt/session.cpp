@@ -21,7 +21,8 @@
 namespace crescent::program {
 namespace {
 
-/// Whether the text is a name or a path of names, whose value is shown even if it is nil.
+/// Whether the text is a name or a path of names. The value of such an entry is shown even if it is
+/// nil.
 bool is_path(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '.' || c == ' ' || c == '=';
@@ -34,7 +35,8 @@ std::string text_at(lua_State* L, int index) {
   return text ? std::string(text, length) : "";
 }
 
-/// Prints a text, the first argument; the second argument says whether a pager may show it.
+/// Implements the Lua function (text, is_paged), which prints the text; a pager may show it if
+/// `is_paged` is true.
 int print_text(lua_State* L) {
   print_paged(printable(text_at(L, 1)), lua_toboolean(L, 2));
   return 0;
@@ -47,7 +49,8 @@ std::string without_blanks(std::string_view text) {
   return found;
 }
 
-/// The elapsed time, the processor time of all threads, and the bytes of tensors.
+/// The state before a command: the time, the processor time of all threads, and the bytes of
+/// tensors.
 struct Measure {
   std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
   std::clock_t processor = std::clock();
@@ -136,8 +139,8 @@ bool Session::is_end(std::string_view words) const {
   return (name == "exit" || name == "quit") && is_call && !is_defined(name);
 }
 
-/// Ends the session with the exit status that the arguments contain, which has the same meaning as
-/// for os.exit.
+/// Ends the session. The arguments contain the exit status, which has the same meaning as for
+/// os.exit.
 void Session::end(const std::string& arguments) {
   const bool has_none = arguments.empty() || arguments.front() == ';';
   const std::string code = "return (function(...) return ... end)" + (has_none ? "()" : arguments);
@@ -211,8 +214,8 @@ void Session::run(const std::string& text) {
   tell_time(seconds);
 }
 
-/// Warns if the entry reads True, False or None, which are literals in Python, but variables
-/// without a value in Lua.
+/// Warns if the entry reads True, False or None: in Python these are literals, in Lua variables
+/// without a value.
 void Session::warn_of_literals(const std::string& text) const {
   for (const auto& [python, lua] : {std::pair{"True", "true"}, {"False", "false"}, {"None", "nil"}})
     if (lua_reads(text, python) && !is_defined(python))
@@ -220,7 +223,8 @@ void Session::warn_of_literals(const std::string& text) const {
                    python, lua);
 }
 
-/// Pushes the function that watches these comparisons, or nil if there are none.
+/// Pushes the function that warns if one of these comparisons compares a tensor with a number;
+/// pushes nil if there are no comparisons.
 void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons) const {
   if (comparisons.empty()) return lua_pushnil(L_);
   push("watcher");
@@ -233,8 +237,8 @@ void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons
   lua_call(L_, 1, 1);
 }
 
-/// Passes the results to the Lua function of the prompt that prints them, together with facts about
-/// the entry.
+/// Passes the results to the Lua function of the prompt that prints them, together with two facts:
+/// whether the entry is silent, and whether it is a path.
 void Session::show(int first, const Entry& entry) const {
   const int count = lua_gettop(L_) - first + 1;
   if (count == 0) return;

@@ -15,7 +15,8 @@ namespace crescent::program {
 /// [2], ...
 class Session {
  public:
-  /// Makes `print` show the contents of tables, and results available by names such as _1.
+  /// Makes `print` show the contents of tables, and makes the results available by names such as
+  /// _1.
   Session(lua_State* L, Variables& variables);
 
   void evaluate(const std::string& text);
@@ -47,7 +48,8 @@ class Session {
 
   lua_State* L_;
   Variables& variables_;
-  int functions_;  // reference in the registry: the prompt's functions that are written in Lua
+  // the reference in the Lua registry of the prompt's functions that are written in Lua
+  int functions_;
   int number_ = 1;
   bool has_ended_ = false;
   int status_ = 0;

@@ -45,7 +45,7 @@ std::vector<TourEntry> tour_entries(lua_State* L) {
   return entries;
 }
 
-/// Creates a temporary folder, which is the current folder during the lifetime of this object.
+/// Creates a temporary folder and makes it the current folder while the object exists.
 class TemporaryFolder {
  public:
   TemporaryFolder() : before_(fs::current_path()) {
@@ -96,8 +96,8 @@ class Stage {
   bool is_slow_, has_ended_ = false;
 };
 
-/// Waits for a key, while runs in the background continue. Ctrl-C may have arrived before as a
-/// signal, when the terminal was in its normal mode; this counts as a key.
+/// Waits for a key, while runs in the background continue; returns whether one was pressed. A
+/// Ctrl-C that arrived as a signal, while the terminal was in its normal mode, counts as a key.
 bool Stage::has_key(int milliseconds) {
   if (stop_signal()) return has_ended_ = true;
   const lua::UnlockedState unlocked;

@@ -1,5 +1,5 @@
-// The names of the groups for a list of layers in the layout of Keras 3: the class in snake case,
-// followed by a number from the second layer of a class on.
+// The names of the groups for a list of layers in the layout of Keras 3: the class name in snake
+// case, followed by a number from the second layer of a class on.
 #pragma once
 #include <map>
 #include <string>
@@ -17,7 +17,7 @@ class GroupNames {
  public:
   /// Makes names for a list of layers that is written.
   GroupNames() = default;
-  /// Makes names as in this group of an existing file, which tf.keras may have written.
+  /// Makes the same names as an existing group of a file, which tf.keras may have written.
   GroupNames(WeightSource& file, std::string group) : file_(&file), group_(std::move(group)) {}
 
   /// The name of the next layer in the list.

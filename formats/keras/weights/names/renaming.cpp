@@ -8,7 +8,7 @@
 namespace crescent::keras {
 namespace {
 
-/// The part of the name that the * of the pattern matches; nullopt if the name does not match.
+/// The part of the name that matches the * in the pattern; nullopt if the name does not match.
 std::optional<std::string> any_text(const std::string& pattern, const std::string& name) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return name == pattern ? std::optional<std::string>("") : std::nullopt;

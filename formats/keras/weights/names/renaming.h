@@ -1,5 +1,5 @@
-// A mapping of names in a file to names in a model: {["encoder_*"] = "enc_*"}. The * matches any
-// text, which is inserted for the * of the new name.
+// A mapping of names in a file to names in a model: {["encoder_*"] = "enc_*"}. The * in a pattern
+// matches any text, which replaces the * in the new name.
 #pragma once
 #include <string>
 #include <utility>
@@ -13,12 +13,13 @@ namespace crescent::keras {
 class CRESCENT_KERAS_API Renaming {
  public:
   Renaming() = default;
-  /// `map` has a pattern and a new name per entry, with at most one * each; null renames nothing.
-  /// Fails for other values.
+  /// `map` is a table {pattern = new name}, each with at most one *; null renames nothing. Fails
+  /// for other values.
   explicit Renaming(const Value& map);
 
   bool empty() const { return rows_.empty(); }
-  /// Renames by the first entry whose pattern matches; returns the name unchanged if none matches.
+  /// The new name for `name`, by the first entry whose pattern matches; `name` itself if none
+  /// matches.
   std::string operator()(const std::string& name) const;
   /// Fails if an entry matches none of `names`, the names in the file at `path`.
   void check(const std::string& path, const std::vector<std::string>& names) const;

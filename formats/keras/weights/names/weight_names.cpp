@@ -9,14 +9,14 @@
 namespace crescent::keras {
 namespace {
 
-/// Classes whose inner layer has no name in Keras 2, so that the weights of the inner layer are
-/// named after the outer layer.
+/// Classes whose inner layer is not part of the names of weights in Keras 2: the weights of the
+/// inner layer are named after the outer layer.
 constexpr const char* kNamesInside[] = {
     "SimpleRNN", "LSTM", "GRU", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "TimeDistributed"};
 
-/// Whether names of weights omit the inner layer. They always omit an adapter, which in Keras is a
-/// part of its layer.
-bool names_inside(const Layer& layer, const Layer& inner, const std::string& target) {
+/// Whether names of weights omit the name of the inner layer. That of an adapter is always omitted,
+/// because in Keras the adapter is a part of its layer.
+bool omits_inner_name(const Layer& layer, const Layer& inner, const std::string& target) {
   return inner.class_name() == "LoraAdapter" ||
          (target == "keras2" && std::find(std::begin(kNamesInside), std::end(kNamesInside),
                                           layer.class_name()) != std::end(kNamesInside));
@@ -40,7 +40,7 @@ void add_names(const Layer& layer, const WeightName& scope, const std::string& t
                     WeightName{scope.usual + "/" + own.name(), scope.whole + "/" + own.name()});
   const bool is_model = dynamic_cast<const Model*>(&layer) != nullptr;
   for (const LayerPtr& inner : inside) {
-    const std::string below = names_inside(layer, *inner, target) ? "" : "/" + inner->name();
+    const std::string below = omits_inner_name(layer, *inner, target) ? "" : "/" + inner->name();
     add_names(*inner, {is_model ? inner->name() : scope.usual + below, scope.whole + below}, target,
               names);
   }

@@ -7,8 +7,8 @@
 
 namespace crescent::keras {
 
-/// A name for each of `weights` of a layer (or model): "lstm/lstm_cell/kernel:0", and for
-/// target="keras2" "lstm/kernel:0". They are distinct.
+/// A distinct name for each of the `weights` of a layer (or model): "lstm/lstm_cell/kernel:0", or
+/// "lstm/kernel:0" for the target "keras2".
 std::vector<std::string> weight_names(const Layer& layer, const Variables& weights,
                                       const std::string& target);
 
