@@ -4,11 +4,11 @@
 
 namespace crescent {
 
-/// The result of an operation of cr.ops.
+/// Calls the operation of cr.ops with this name.
 inline Value operation_result(const char* name, const Dict& arguments) {
   return (*make<Operation>(name))(arguments);
 }
-/// The result of an operation that returns a tensor.
+/// Calls an operation that returns a tensor.
 inline Tensor operation(const char* name, const Dict& arguments) {
   return Codec<Tensor>::decode(operation_result(name, arguments));
 }

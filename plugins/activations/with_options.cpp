@@ -113,11 +113,11 @@ const NumberRow kNumberRows[] = {
 
 /// The activation function that entry `Row` of the table kNumberRows describes.
 template <int Row>
-class OfNumber final : public WithOptions {
+class NumericActivation final : public WithOptions {
  public:
-  static void describe(Schema<OfNumber>& s) {
+  static void describe(Schema<NumericActivation>& s) {
     s.doc(kNumberRows[Row].doc)
-        .field(kNumberRows[Row].option, &OfNumber::number_, kNumberRows[Row].option_doc);
+        .field(kNumberRows[Row].option, &NumericActivation::number_, kNumberRows[Row].option_doc);
   }
   Tensor operator()(const Tensor& x) const override { return kNumberRows[Row].apply(x, number_); }
 
@@ -167,10 +167,10 @@ const AxisRow kAxisRows[] = {
 
 /// The activation function that entry `Row` of the table kAxisRows describes.
 template <int Row>
-class AlongAxis final : public WithOptions {
+class AxisActivation final : public WithOptions {
  public:
-  static void describe(Schema<AlongAxis>& s) {
-    s.doc(kAxisRows[Row].doc).field("axis", &AlongAxis::axis_, "The axis.");
+  static void describe(Schema<AxisActivation>& s) {
+    s.doc(kAxisRows[Row].doc).field("axis", &AxisActivation::axis_, "The axis.");
   }
   Tensor operator()(const Tensor& x) const override { return kAxisRows[Row].apply(x, int(axis_)); }
 
@@ -180,11 +180,11 @@ class AlongAxis final : public WithOptions {
 
 template <int... Rows>
 void add_numbers(Registry& registry, std::integer_sequence<int, Rows...>) {
-  (registry.add<OfNumber<Rows>>(kNumberRows[Rows].name), ...);
+  (registry.add<NumericActivation<Rows>>(kNumberRows[Rows].name), ...);
 }
 template <int... Rows>
 void add_axes(Registry& registry, std::integer_sequence<int, Rows...>) {
-  (registry.add<AlongAxis<Rows>>(kAxisRows[Rows].name), ...);
+  (registry.add<AxisActivation<Rows>>(kAxisRows[Rows].name), ...);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ class ProgbarLogger final : public Callback {
 
   void on_train_begin(const Logs&) override {
     training_ = true;
-    begun_ = false;
+    title_shown_ = false;
   }
   void on_train_end(const Logs&) override {
     training_ = false;
@@ -88,7 +88,7 @@ class ProgbarLogger final : public Callback {
   }
   void on_epoch_begin(int64_t epoch, const Logs&) override {
     title_ = concat("Epoch ", epoch + 1, "/", integer("epochs"));
-    if (begun_) show_title();
+    if (title_shown_) show_title();
     start(integer("steps"));
   }
   void on_train_batch_end(int64_t batch, const Logs& logs) override {
@@ -121,7 +121,7 @@ class ProgbarLogger final : public Callback {
   /// errors in the arguments of fit appear before it.
   void show_title() {
     if (!title_.empty()) std::printf("%s\n", std::exchange(title_, "").c_str());
-    begun_ = true;
+    title_shown_ = true;
   }
   bool draws() const { return integer("verbose") != 2 && isatty(STDOUT_FILENO); }
 
@@ -207,11 +207,11 @@ class ProgbarLogger final : public Callback {
   }
 
   bool training_ = false;
-  bool begun_ = false;  // whether a batch has been completed since training or evaluation began
-  std::string title_;   // the title of the epoch if it was not shown yet
+  bool title_shown_ = false;  // whether a title has been shown since training began
+  std::string title_;         // the title of the epoch if it was not shown yet
   int64_t total_ = 0, done_ = 0;
-  // The number of steps that were complete when the clock started; more than 0 only in a resumed
-  // epoch.
+  // The number of steps that were complete when the clock started, -1 until the first step ends;
+  // more than 0 only in a resumed epoch.
   int64_t before_ = -1;
   // the width in columns of the progress line that is on the screen, 0 if there is none
   int64_t drawn_ = 0;

@@ -19,18 +19,20 @@ class LoraAdapter final : public Layer {
     built_ = true;
   }
   std::string class_name() const override { return "LoraAdapter"; }
-  Tensors call(const Tensors& inputs, const Call&) override { return {of(inputs[0])}; }
+  Tensors call(const Tensors& inputs, const Call&) override { return {term_for(inputs[0])}; }
   /// The adapter's term for x . weight, computed without the matrix a . b.
-  Tensor of(const Tensor& x) const { return ops::dot(ops::dot(x, a_), b_) * scale_; }
+  Tensor term_for(const Tensor& x) const { return ops::dot(ops::dot(x, a_), b_) * scale_; }
   /// The adapter's term for rows of the weight, which are selected by integers.
-  Tensor of_rows(const Tensor& ids) const { return ops::dot(ops::gather(a_, ids, 0), b_) * scale_; }
+  Tensor term_for_rows(const Tensor& ids) const {
+    return ops::dot(ops::gather(a_, ids, 0), b_) * scale_;
+  }
   /// The adapter's term for x . transpose(weight), where weight is (rows, columns).
-  Tensor of_transposed(const Tensor& x) const {
+  Tensor term_for_transposed(const Tensor& x) const {
     const Tensor a = ops::cast(a_, x.dtype()), b = ops::cast(b_, x.dtype());
     return ops::matmul(ops::matmul(x, b, false, true), a, false, true) * scale_;
   }
   /// The adapter's term for the weight: (alpha / rank) * a . b.
-  Tensor change() const { return ops::dot(a_, b_) * scale_; }
+  Tensor weight_term() const { return ops::dot(a_, b_) * scale_; }
 
  private:
   /// Makes one of the two matrices, named as in Keras: dense_1/lora_kernel_a. It gets initial
@@ -139,7 +141,7 @@ class LoraLayer : public Base {
   /// The variables that store the weight, and the values that they would have with the adapter's
   /// term added.
   virtual Variables adapted_variables() const { return {adapted()}; }
-  virtual Tensors merged_values() const { return {adapted() + adapter_->change()}; }
+  virtual Tensors merged_values() const { return {adapted() + adapter_->weight_term()}; }
   /// Adds the adapter if the layer was made with one; build() must call this at its end.
   void build_lora() {
     if (!rank_) return;
@@ -150,7 +152,7 @@ class LoraLayer : public Base {
   const LoraAdapter* adapter() const { return adapter_.get(); }
   /// The weight plus the term of the adapter, for products with values of this dtype.
   Tensor adapted_value(DType dtype) const {
-    return adapter() ? ops::cast(adapted() + adapter()->change(), dtype) : adapted().value();
+    return adapter() ? ops::cast(adapted() + adapter()->weight_term(), dtype) : adapted().value();
   }
 
  private:

@@ -1,5 +1,5 @@
-// Circle loss (Sun et al. 2020), which brings embeddings of one class together and separates
-// classes.
+// Circle loss (Sun et al. 2020), which makes embeddings of one class similar and those of different
+// classes dissimilar.
 #include "crescent/registry/registration.h"
 #include "losses.h"
 

@@ -62,7 +62,7 @@ class Ctc final : public Loss {
 
     const Tensor start = allowed(first_two, dtype) + squeeze(slice_axis(emitted, 0, 0, 1), 0);
     const Tensor end = y_pred.dim(1) == 1 ? start : last_state(start, skips, emitted);
-    return probability_of_end(end, labels);
+    return loss_at_end(end, labels);
   }
 
  private:
@@ -94,7 +94,7 @@ class Ctc final : public Loss {
   }
   /// The loss: minus the logarithm of the probability to end in one of the two final states, the
   /// last label and the blank after it; infinity if the probability is 0.
-  static Tensor probability_of_end(const Tensor& end, const Tensor& labels) {
+  static Tensor loss_at_end(const Tensor& end, const Tensor& labels) {
     const DType dtype = end.dtype();
     const Tensor last =
         cast(2 * sum(cast(not_equal(labels, 0), DType::int32), {1}, true), DType::int32);

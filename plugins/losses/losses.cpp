@@ -15,7 +15,7 @@ using namespace ops;
 
 using Formula = Tensor (*)(const Tensor& truth, const Tensor& prediction);
 
-/// Replaces the labels 0 and 1 by -1 and 1 if there are only such labels.
+/// Replaces the labels 0 and 1 by -1 and 1 if all labels are 0 or 1.
 Tensor as_signs(const Tensor& labels) {
   const Tensor zeros = equal(labels, 0), ones = equal(labels, 1);
   const Tensor binary = all(logical_or(zeros, ones));

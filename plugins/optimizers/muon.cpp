@@ -58,10 +58,10 @@ class Muon final : public UpdateRule {
  protected:
   std::vector<std::string> slots() const override { return {"momentum", "velocity"}; }
   Tensor initial_slot(std::string_view slot, const Variable& w) const override {
-    return slot == "velocity" && !by_adam(w) ? Tensor() : Tensor(w.shape(), w.dtype());
+    return slot == "velocity" && !uses_adam(w) ? Tensor() : Tensor(w.shape(), w.dtype());
   }
   std::optional<double> decay_of(const Variable& w) const override {
-    return by_adam(w) ? adam_decay_ : decay_;
+    return uses_adam(w) ? adam_decay_ : decay_;
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             std::span<const Variable> slots) override {
@@ -75,7 +75,7 @@ class Muon final : public UpdateRule {
   }
 
  private:
-  bool by_adam(const Variable& w) const {
+  bool uses_adam(const Variable& w) const {
     if (w.shape().rank() != 2) return true;
     std::string path = w.path();
     for (const Pattern& pattern : excluded_)

@@ -1,8 +1,8 @@
-// Bayesian optimization: a Gaussian process over the results so far says where an improvement is
-// most to be expected.
+// Bayesian optimization: a Gaussian process, fitted to the results so far, predicts where the
+// greatest improvement is to be expected.
 //
-// A trial counts on the results of the trials up to its horizon alone (TrialHistory::horizon). Of
-// those between the horizon and itself it knows where they are, and keeps away from there.
+// A suggestion uses only the results of trials up to its horizon (TrialHistory::horizon). Of the
+// trials between the horizon and the suggested one it uses only the positions, which it avoids.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -15,12 +15,18 @@
 namespace crescent {
 namespace {
 
+/// The largest number of trials that predictions are computed from, and that length scales are
+/// fitted to.
 constexpr size_t kMaxObservations = 64, kMaxToFit = 48;
-constexpr int64_t kFitEvery = 8;  // trials, once there are more than can be fitted
+/// The number of trials after which length scales are fitted again if there are more than
+/// kMaxToFit.
+constexpr int64_t kFitEvery = 8;
+/// The numbers of candidate points: uniform random ones, ones around the best trial, and ones
+/// around the best of these.
 constexpr size_t kUniform = 128, kAround = 64, kRefining = 32;
 constexpr double kInactive = 0.5;  // the coordinate of a hyperparameter that a trial does not have
 
-/// Random numbers of one trial, which follow from the seed and its number.
+/// The random numbers for one trial; they depend only on the seed and the number of the trial.
 class Stream {
  public:
   Stream(uint64_t seed, int64_t number) : seed_(seed), number_(static_cast<uint64_t>(number)) {}
@@ -37,11 +43,11 @@ class Stream {
   uint64_t seed_, number_, next_ = 0;
 };
 
-/// The hyperparameters that are searched, as dimensions of a cube.
+/// The hyperparameters that are searched, as the dimensions of a unit cube.
 class Space {
  public:
-  /// These hyperparameters of the history in the order of their keys: that in which they were found
-  /// may differ from one search to the next.
+  /// Takes those hyperparameters with the indices `found` that have several values, sorted by key:
+  /// the order in which they were found may differ from one search to the next.
   Space(const TrialHistory& history, const std::vector<size_t>& found) {
     for (const size_t p : found)
       if (history.parameters()[p].count() != 1) parameters_.push_back(history.parameters()[p]);
@@ -64,7 +70,7 @@ class Space {
     return point;
   }
 
-  /// Where a trial is that has not registered its values yet.
+  /// The expected point of a trial that has not registered its values yet.
   std::vector<double> point_expected(const TrialRecord& trial, uint64_t seed) const {
     std::vector<double> point(size());
     for (size_t d = 0; d < size(); ++d) {
@@ -74,7 +80,8 @@ class Space {
     return snapped(point);
   }
 
-  /// The point moved to where values are, with the middle for what does not exist there.
+  /// Moves each coordinate to that of a possible value, or to kInactive if the hyperparameter does
+  /// not exist at this point.
   std::vector<double> snapped(std::vector<double> point) const {
     for (size_t d = 0; d < size(); ++d) {
       point[d] = std::clamp(point[d], 0.0, 1 - 0x1p-53);
@@ -110,17 +117,18 @@ class Space {
   std::vector<std::string> keys_;
 };
 
-/// A trial with its cost.
+/// The number of a trial, and its cost.
 struct Observation {
   int64_t number;
   double cost;
 };
 
-/// What is known of the trials up to a horizon. It is kept from one suggestion to the next, whose
-/// horizon is the same or a later one.
+/// The results of the trials up to a horizon. They are kept from one suggestion to the next, whose
+/// horizon is usually the same or greater.
 class Results {
  public:
-  /// Returns whether nothing that was known before counts.
+  /// Adds the trials up to the horizon. For another history or a smaller horizon, discards all
+  /// earlier results first and returns true.
   bool extend(const TrialHistory& history, int64_t horizon) {
     const bool is_other = &history != history_ || horizon < last();
     if (is_other) *this = {};
@@ -138,9 +146,9 @@ class Results {
   const std::vector<size_t>& parameters() const { return parameters_; }
   size_t scored() const { return scored_; }
 
-  /// At most so many of the trials up to this one: the best three quarters and the latest ones.
-  /// Those without a score count as the worst one, so that the search leaves where they fail; when
-  /// none has a score, the result is empty.
+  /// At most `most` of the trials 1 to `last`: the best ones, which make up three quarters of this
+  /// number, and the latest of the others. Trials without a score get the cost of the worst one, so
+  /// that the search avoids their region. If no trial has a score, the result is empty.
   std::vector<Observation> chosen(int64_t last, size_t most) const {
     std::vector<Observation> all;
     double worst = -INFINITY;
@@ -169,12 +177,13 @@ class Results {
   int64_t last() const { return static_cast<int64_t>(costs_.size()); }
 
   const TrialHistory* history_ = nullptr;
-  std::vector<double> costs_;  ///< of the trials from 1 on; infinite without a score
+  std::vector<double> costs_;  ///< from trial 1 on; infinite for a trial without a score
   std::vector<size_t> parameters_;
   size_t scored_ = 0;
 };
 
-/// The costs with mean 0 and deviation 1, far ones on the bad side brought nearer.
+/// The costs, scaled to mean 0 and standard deviation 1. Before, high outliers are reduced to 1.5
+/// interquartile ranges above the upper quartile.
 std::vector<double> standardized(const std::vector<Observation>& all) {
   std::vector<double> costs, sorted;
   for (const Observation& one : all) costs.push_back(one.cost);
@@ -240,8 +249,8 @@ class BayesianOracle final : public Oracle {
     return points;
   }
 
-  /// Length scales that follow from the results up to the horizon, or a little before it where
-  /// there are many.
+  /// The length scales, fitted to the results up to the horizon; if there are many results, up to
+  /// the last multiple of kFitEvery.
   const std::vector<double>& lengths(const TrialHistory& history, const Space& space,
                                      int64_t horizon) {
     if (horizon > static_cast<int64_t>(kMaxToFit)) horizon -= horizon % kFitEvery;
@@ -254,13 +263,13 @@ class BayesianOracle final : public Oracle {
     return lengths_;
   }
 
-  /// How good a point is, greater for better ones.
+  /// The expected benefit of a trial at a point, by which candidates are compared.
   double gain(const GaussianProcess::Normal& at, double best) const {
     return beta_ ? *beta_ * at.deviation - at.mean : expected_improvement(at, best);
   }
 
-  /// The values at the best of some points: drawn ones, others around the best observed ones, and
-  /// at last around the best of these.
+  /// The values at the best of the candidate points: uniform random points, points around the best
+  /// observed one, and finally points around the best of these.
   Dict best_values(const Space& space, const GaussianProcess& process, const Points& observed,
                    const std::vector<double>& costs, Stream random) const {
     const auto best =

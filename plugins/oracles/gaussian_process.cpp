@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// The correlation at this squared distance in units of the length scales.
+/// The Matern correlation of two points at this squared distance, in units of the length scales.
 double matern(double squared) {
   const double scaled = std::sqrt(5 * squared);
   return (1 + scaled + scaled * scaled / 3) * std::exp(-scaled);
@@ -22,7 +22,7 @@ double squared_distance(const Points& points, const double* a, const double* b,
   return sum;
 }
 
-/// The Cholesky factor of the matrix of correlations, in its lower triangle.
+/// The lower Cholesky factor of the matrix of correlations, with `noise` added to its diagonal.
 std::vector<double> factor_of(const Points& points, const std::vector<double>& lengths,
                               double noise) {
   const size_t n = points.size();
@@ -38,7 +38,8 @@ std::vector<double> factor_of(const Points& points, const std::vector<double>& l
   return l;
 }
 
-/// The solution of L L^T x = values, for the part of L with as many rows as there are values.
+/// Solves L L^T x = values for the leading part of the (n, n) factor L, with as many rows as there
+/// are values. The argument x contains the values.
 std::vector<double> solve(const std::vector<double>& l, size_t n, std::vector<double> x) {
   const size_t count = x.size();
   for (size_t i = 0; i < count; ++i) {
@@ -79,7 +80,7 @@ std::vector<double> GaussianProcess::likely_lengths(const Points& points,
   std::vector<double> best(points.dimensions, 0.4);
   double most = -INFINITY;
   const auto take = [&](const std::vector<double>& lengths) {
-    // Scales near the size of the space are likelier before anything is known.
+    // The prior prefers length scales near half the size of the space.
     double prior = 0;
     for (const double length : lengths) prior -= std::pow(std::log(length / 0.5), 2) / 4;
     const double found = GaussianProcess(points, values, lengths, noise).log_likelihood() + prior;
@@ -97,7 +98,8 @@ std::vector<double> GaussianProcess::likely_lengths(const Points& points,
 
 std::vector<GaussianProcess::Normal> GaussianProcess::predict(const Points& points) const {
   const size_t n = points_.size(), m = points.size();
-  // Row i has what is solved for value i at all points, so that the inner loop runs along points.
+  // Row i contains, for each point, element i of L^-1 times the correlations with the point, so
+  // that the inner loop runs over points.
   std::vector<double> solved(n * m), means(m), explained(m);
   for (size_t i = 0; i < n; ++i) {
     double* row = solved.data() + i * m;

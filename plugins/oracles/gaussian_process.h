@@ -1,15 +1,15 @@
-// Regression by a Gaussian process with a Matern kernel of smoothness 5/2, in double.
+// Gaussian process regression in float64, with a Matern kernel of smoothness 5/2.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 namespace crescent {
 
-/// Points as rows of coordinates from 0 to 1. Along categorical coordinates, two points are alike
-/// or at distance 1.
+/// Points with coordinates from 0 to 1. Along a categorical coordinate the distance of two points
+/// is 0 or 1.
 struct Points {
   size_t dimensions = 0;
-  std::vector<char> categorical;  ///< one flag a dimension
+  std::vector<char> categorical;  ///< for each dimension, whether it is categorical
   std::vector<double> coordinates;
 
   size_t size() const { return dimensions == 0 ? 0 : coordinates.size() / dimensions; }
@@ -21,30 +21,30 @@ struct Points {
 
 class GaussianProcess {
  public:
-  /// A prediction at a point.
+  /// A prediction at a point: a normal distribution.
   struct Normal {
     double mean, deviation;
   };
 
-  /// The process given values, which should have mean 0 and deviation 1, at the first of the
-  /// points. At the others values are expected that are not known yet: they make predictions surer,
-  /// as if they were what is predicted. `noise` is the variance of a value about the function,
-  /// `lengths` are the scales of the dimensions.
+  /// `values`, which should have mean 0 and standard deviation 1, are the values at the first
+  /// points. The values at the other points are not known yet: these points reduce the deviations
+  /// of predictions near them, but do not change the means. `noise` is the variance of a value
+  /// about the function, `lengths` are the length scales of the dimensions.
   GaussianProcess(Points points, std::vector<double> values, std::vector<double> lengths,
                   double noise);
-  /// Length scales that make the values likely.
+  /// Returns length scales for which the values have a high likelihood.
   static std::vector<double> likely_lengths(const Points& points, const std::vector<double>& values,
                                             double noise);
 
   std::vector<Normal> predict(const Points& points) const;
-  /// The logarithm of the density of the values, up to a constant.
+  /// The logarithm of the likelihood of the values, up to a constant.
   double log_likelihood() const;
 
  private:
   Points points_;
   std::vector<double> values_, lengths_;
   std::vector<double> factor_;   ///< lower triangle of the Cholesky factor, row by row
-  std::vector<double> weights_;  ///< what correlations with points are multiplied by
+  std::vector<double> weights_;  ///< factors of the correlations in the mean of a prediction
 };
 
 }  // namespace crescent

@@ -1,6 +1,7 @@
-// A grid over all hyperparameters, also over those that only exist in some branches: like the
-// digits of a clock, the one that was asked for last goes on first, and what is behind one that
-// went on begins anew.
+// Search over a grid of all hyperparameters, including those that only exist under conditions.
+// Trials advance like the digits of a counter: the hyperparameter that was requested last takes its
+// next value; if it has none, the hyperparameter before it advances, and those after that one begin
+// with their first values again.
 #include "crescent/registry/registration.h"
 #include "crescent/search/oracle.h"
 
@@ -12,7 +13,7 @@ class GridOracle final : public Oracle {
   static void describe(Schema<GridOracle>& s) {
     s.doc("Goes through all values; of numbers without a step through ten.");
   }
-  /// A trial follows from the hyperparameters of the one before it.
+  /// A suggestion depends on the hyperparameters of the trial before it.
   bool ready(const TrialHistory& history, int64_t number) const override {
     const TrialRecord& before = history.at(number - 1);
     return number == 1 || !before.parameters.empty() || before.ended();

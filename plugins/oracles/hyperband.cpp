@@ -1,6 +1,6 @@
 // Hyperband (Li et al. 2018) with the brackets of KerasTuner: many trials begin with few epochs,
-// and the best of each round go on with more. Trials are numbered bracket by bracket and round by
-// round; a trial of a later round follows from the results of the whole round before it.
+// and the best ones of each round continue with more. Trials are numbered bracket by bracket and
+// round by round; a trial of a later round depends on the results of the whole round before it.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 /// The trials of one round of a bracket.
 struct Round {
   int64_t bracket, round, first, size, epochs, epochs_before;
-  int64_t size_before;  ///< of the round before it, which ends where this one begins
+  int64_t size_before;  ///< number of trials of the round before, which ends at trial `first` - 1
 };
 
 class HyperbandOracle final : public Oracle {
@@ -76,7 +76,7 @@ class HyperbandOracle final : public Oracle {
     for (double epochs = static_cast<double>(max_epochs_); epochs >= 1; epochs /= factor()) ++count;
     return count;
   }
-  /// Brackets take about the same number of epochs.
+  /// The number of trials in a round, such that all brackets take about the same number of epochs.
   int64_t size_of(int64_t bracket, int64_t round) const {
     const double last =
         std::ceil(1 + std::log(static_cast<double>(max_epochs_)) / std::log(factor()));
@@ -96,7 +96,8 @@ class HyperbandOracle final : public Oracle {
     return *std::prev(after);
   }
 
-  /// The trial of the round before that is at this place by its score; those without one are last.
+  /// The trial of the round before with the rank `place`, from 0, by score; trials without a score
+  /// are last.
   static const TrialRecord& promoted(const TrialHistory& history, const Round& round,
                                      int64_t place) {
     std::vector<const TrialRecord*> before;

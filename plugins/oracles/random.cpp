@@ -4,7 +4,8 @@
 namespace crescent {
 namespace {
 
-/// Leaves every choice to chance, which follows from the seed, the trial and the name alone.
+/// Suggests no values, so that all are drawn at random. The values depend only on the seed, the
+/// number of the trial and the names of the hyperparameters.
 class RandomOracle final : public Oracle {
  public:
   static void describe(Schema<RandomOracle>& s) { s.doc("Chooses by chance."); }

@@ -1,17 +1,19 @@
 // Figures: what is to be drawn, described by a Dict (crescent/io/picture.h), laid out as scenes.
 //
-// Of every figure: "kind", "title". An entry that is absent or null is not drawn.
-//   axes    "xlabel", "ylabel", "whole" (whether x are counts), "from" (the first x where none are
-//           given, 0), "series": each "y", "x", "label", "dashed", "color" (a number), "style"
-//           ("line", "points", "bars", or "histogram" of the values y in "bins" intervals)
+// Every figure has the entries "kind" and "title". Entries that are absent or null are not drawn.
+// The other entries, by kind:
+//   axes    "xlabel", "ylabel"; "whole": whether x values are integers; "from": the first x of
+//           series without "x" (default 0); "series": a list, each with "y", "x", "label",
+//           "dashed", "color" (a number) and "style": "line", "points", "bars", or "histogram",
+//           which counts the values y in "bins" intervals
 //   sparkline  "values"
-//   images  "pixels" (images, height, width, 1|3|4) of uint8, or of numbers from 0 to 1; "columns",
-//           how many stand side by side; "labels", a text for each image; "gap" in pixels; "range",
-//           the numbers that are black and white, for a bar of grays; "legend": each "label",
-//           "color"
-//   heatmap "values" (rows, columns); "xlabel", "ylabel", "rows", "columns" (texts), "numbers",
-//           "colorbar"
-//   graph   graph/graph.h
+//   images  "pixels": (images, height, width, 1|3|4), uint8 or numbers from 0 to 1; "columns": the
+//           number of images per row; "labels": a text for each image; "gap": in pixels; "range":
+//           the two numbers that are shown as black and as white, for a bar of grays; "legend": a
+//           list, each with "label" and "color"
+//   heatmap "values": (rows, columns); "xlabel", "ylabel"; "rows", "columns": lists of texts;
+//           "numbers", "colorbar": whether these are drawn
+//   graph   see graph/graph.h
 #pragma once
 #include "crescent/base/value.h"
 #include "scene/scene.h"

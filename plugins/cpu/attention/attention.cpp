@@ -14,12 +14,12 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kMinBlockQueries =
-    64;  ///< fewest queries per block, except in the last one: each block packs all keys
-constexpr int64_t kTargetBlockScores = 1 << 15;  ///< scores per block, if that allows more than
-                                                 ///< kMinBlockQueries
-/// Most blocks into which a parallel region divides the parts, so that a thread takes neighbouring
-/// heads.
+/// The fewest queries per block, except in the last one: each block packs all keys.
+constexpr int64_t kMinBlockQueries = 64;
+/// The number of scores per block, if a block then has more than kMinBlockQueries queries.
+constexpr int64_t kTargetBlockScores = 1 << 15;
+/// The largest number of tasks of a parallel region. It is small so that a thread computes
+/// neighbouring heads.
 constexpr int64_t kMaxRegionParts = 32;
 constexpr double kFlopsPerRegion = 100e3;
 

@@ -14,13 +14,13 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// For each key of row i: masked_score if the key is masked, else 0. Returns null if there is no
+/// Returns, for each key of row i, masked_score() if the key is masked, else 0; null if there is no
 /// mask.
 template <class S>
 const S* masked_scores(const Scores<S>& scores, int64_t i, S* masked) {
   const AttentionMask& mask = scores.mask;
   if (!mask.first) return nullptr;
-  // the value that the type of the sums can hold
+  // the score of masked keys that type S can represent
   constexpr double kMasked = masked_score(DTypeOf<S>::value);
   const uint8_t* allowed = mask.first + i * mask.query;
   for (int64_t j = 0; j < scores.keys; ++j)

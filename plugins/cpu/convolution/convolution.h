@@ -25,7 +25,8 @@ struct ConvPlan {
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
   bool bias = false, residual = false, moments = false, gated = false;
-  /// Forward only, fused with max pooling over 2x2 windows (op ConvPool).
+  /// Whether max pooling over 2x2 windows follows (op ConvPool), and whether the indices of the
+  /// maxima are results, too; only in the forward pass.
   bool pooled = false, argmax_indices = false;
   ActivationKind activation = ActivationKind::none;
 

@@ -25,7 +25,7 @@ constexpr int64_t kMinPieces = 8;
 /// The geometry of a convolution over images of `rows` x `columns` pixels, with stride 1 except for
 /// the gradient of the kernel. The gradient of an image is a convolution with the flipped kernel.
 struct PaddedGeometry {
-  int64_t batch, rows, columns, channels;  ///< of the input of the pass
+  int64_t batch, rows, columns, channels;  ///< sizes of the pass's input
   int64_t out_rows, out_columns, out_channels;
   int64_t kernel_rows, kernel_columns, top, left, row_stride, column_stride;
   int64_t width;  ///< pixels per padded row
@@ -215,7 +215,7 @@ class AmxImageConvolution final : public Kernel {
     for (int64_t f = 0; f < count * padded_geometry_.width; f += pixels()) {
       const uint16_t* pixel = padded + f * channels;
       const amx::LeftStrips left =
-          overreaches ? copy_under_kernel(pixel, padded + padded_values) : as_it_lies(pixel);
+          overreaches ? copy_under_kernel(pixel, padded + padded_values) : strips_in_place(pixel);
       for (int64_t strip = 0; strip < strips_; strip += right_strips(block_)) {
         const amx::RightStrips right{
             {kernel + strip * strip_, kernel + std::min(strip + 1, strips_ - 1) * strip_}};
@@ -229,7 +229,7 @@ class AmxImageConvolution final : public Kernel {
   int64_t pixels() const { return left_strips(block_) * kLines; }
   int64_t width() const { return right_strips(block_) * kLines; }  ///< channels per block
 
-  amx::LeftStrips as_it_lies(const uint16_t* pixel) const {
+  amx::LeftStrips strips_in_place(const uint16_t* pixel) const {
     const int64_t row = padded_geometry_.channels, strip = kLines * row;
     return {{pixel, pixel + strip, pixel + 2 * strip, pixel + 3 * strip},
             row,
@@ -450,7 +450,7 @@ class AmxKernelGradient final : public Kernel {
   int64_t columns_;  ///< strips of the result: taps x strips of input channels
   amx::Block block_;
   int64_t lanes_ = 1;
-  std::vector<Source> sources_;  ///< for each column
+  std::vector<Source> sources_;  ///< for each column, its place in the packed x
 };
 
 }  // namespace

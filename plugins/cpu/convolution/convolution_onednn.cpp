@@ -85,7 +85,8 @@ dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPla
 /// A part of the work as a convolution of its own: some images, or some output rows of one image.
 struct SubConvolution {
   ConvPlan plan;
-  int64_t image, in_row = 0, out_row = 0;  ///< the first image, and its first rows
+  /// The first image, and the first rows of its input and output.
+  int64_t image, in_row = 0, out_row = 0;
 };
 
 /// Splits the batch into slices of `images` images; the last one may be smaller.
@@ -283,7 +284,8 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
   size_t scratch_bytes() const override { return pack_ ? pack_->bytes() : 0; }
 
  private:
-  /// Sets the gradient of a piece to 0 where the gate is closed, while the piece is in the cache.
+  /// Sets the gradient of a piece to 0 where the gate, input 2, is not positive, while the piece is
+  /// in the cache.
   void apply_gates(const SubConvolution& piece, const Arguments& a) const {
     const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
     const size_t at = x_at(piece);

@@ -19,11 +19,10 @@ using namespace winograd;
 constexpr int64_t kBlockBytes = 1 << 19;  ///< bytes of a block's transformed input and output
 /// Fewest tiles per block, so that each read of the kernel serves many tiles.
 constexpr int64_t kMinBlockTiles = 48;
-/// The number of blocks to reach, if necessary with smaller blocks, and the fewest tiles of such
-/// smaller blocks.
+/// If there are fewer than kMinBlocks blocks, they are made smaller, but not smaller than
+/// kMinSmallBlockTiles tiles.
 constexpr int64_t kMinBlocks = 8, kMinSmallBlockTiles = 8;
-constexpr int64_t kMinBlocksForManyThreads = 16;  ///< the number of blocks to reach if there are
-                                                  ///< many threads
+constexpr int64_t kMinBlocksForManyThreads = 16;  ///< kMinBlocks if there are many threads
 /// The number of tiles for which moments are computed together, if blocks are small.
 constexpr int64_t kMomentTiles = 16;
 constexpr int64_t kMinWinogradTiles = 32;  ///< fewest tiles for which transforming the kernel pays
@@ -35,10 +34,10 @@ constexpr int64_t kMaxTilePartials = 4 << 20;  ///< most values of all partial s
 
 /// The image that a pass reads and the image that it writes; for the gradient of the image these
 /// are dy and dx.
-struct PassImages {
+struct InOutImages {
   Images in, out;
 
-  explicit PassImages(const ConvPlan& p) {
+  explicit InOutImages(const ConvPlan& p) {
     const auto &h = p.axes[1], &w = p.axes[2];
     const Images x{h.in, w.in, p.in_channels, h.before, w.before, 0, 0},
         y{h.out, w.out, p.out_channels, 0, 0, 0, 0};
@@ -70,10 +69,10 @@ float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
 /// Transforms a kernel to the Winograd points: (36 points, panels, in, columns of the panel).
 class TransformedKernel final : public cpu::Kernel {
  public:
-  TransformedKernel(const ConvPlan& p, const PassImages& sides)
+  TransformedKernel(const ConvPlan& p, const InOutImages& in_out)
       : loops_(loops()),
-        rows_(sides.in.channels),
-        columns_(sides.out.channels),
+        rows_(in_out.in.channels),
+        columns_(in_out.out.channels),
         forward_(p.pass == ConvPass::forward) {}
   std::string name() const override { return "winograd"; }
   void run(const Arguments& a) const override {
@@ -153,7 +152,7 @@ class WinogradConvolution : public cpu::Kernel {
   }
 
   ConvPlan plan_;
-  PassImages images_;
+  InOutImages images_;
   const Loops& loops_;
   int64_t tiles_;
   int64_t rows_, columns_;  ///< input and output channels
@@ -408,10 +407,10 @@ bool halves(const P& p) {
 /// Few input channels make the image transforms too expensive (8: 0.9 to 1.4, 3: 0.5 to 0.9), few
 /// tiles that of the kernel (4 of 64 channels: 0.9), and images slightly larger than their tiles
 /// waste products (128 of 5x5x64: 0.9 0.8 1.2).
-bool suits(const ConvPlan& p, const PassImages& sides) {
-  const int64_t tiles = sides.out.tile_rows * sides.out.tile_columns,
-                pixels = sides.out.height * sides.out.width;
-  return sides.in.channels >= 12 && pixels >= 8 * tiles && p.kernel_size() <= kTaps << 18;
+bool suits(const ConvPlan& p, const InOutImages& in_out) {
+  const int64_t tiles = in_out.out.tile_rows * in_out.out.tile_columns,
+                pixels = in_out.out.height * in_out.out.width;
+  return in_out.in.channels >= 12 && pixels >= 8 * tiles && p.kernel_size() <= kTaps << 18;
 }
 
 }  // namespace
@@ -425,9 +424,9 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   if (!applies(plan) || !(told ? halves(*told) : pool && pool->max && halves(*pool)) ||
       (plan.activation != ActivationKind::none && plan.activation != ActivationKind::relu))
     return nullptr;
-  const PassImages sides(plan);
-  if (!suits(plan, sides) ||
-      plan.batch * sides.out.tile_rows * sides.out.tile_columns < kMinWinogradTiles)
+  const InOutImages in_out(plan);
+  if (!suits(plan, in_out) ||
+      plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles)
     return nullptr;
   plan.pooled = true, plan.argmax_indices = told != nullptr;
   return std::make_unique<WinogradImageConvolution>(plan);
@@ -436,9 +435,9 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
 std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   const ConvPlan plan(r);
   if (!applies(plan)) return nullptr;
-  const PassImages sides(plan);
-  if (!suits(plan, sides)) return nullptr;
-  if (plan.batch * sides.out.tile_rows * sides.out.tile_columns < kMinWinogradTiles &&
+  const InOutImages in_out(plan);
+  if (!suits(plan, in_out)) return nullptr;
+  if (plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles &&
       !plan.residual) {
     if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.gated) return nullptr;
     auto other = make_onednn_convolution(r);

@@ -10,8 +10,8 @@
 
 namespace crescent::cpu {
 
-/// (x, mean, rstd, gamma, beta, kernel) -> the convolution of (x - mean) rstd gamma + beta, perhaps
-/// after a relu. rstd is the reciprocal standard deviation.
+/// The op (x, mean, rstd, gamma, beta, kernel) -> the convolution of (x - mean) rstd gamma + beta,
+/// perhaps after a relu. rstd is the reciprocal standard deviation.
 struct DepthwiseForward final : OpOf<DepthwiseForward> {
   static constexpr const char* kName = "depthwise_forward";
   ConvSpec spec;
@@ -57,8 +57,8 @@ struct NormalGradient {
 using WindowRows = const float* const (&)[3];
 
 /// A row to compute: it has `columns` pixels, and the windows of its first pixel begin `before`
-/// pixels left of the row. `later` are rows that will be read soon; they are prefetched at the rate
-/// of reading.
+/// pixels left of the row. `later` and `later_too` are rows that will be read soon; they are
+/// prefetched as fast as this row is read.
 struct DepthwiseRow {
   int64_t columns, channels;
   int step, before;

@@ -11,7 +11,7 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kTaps = 3;  // in each row of a window
+constexpr int kTaps = 3;  // number of taps in each row of a window
 // the distance in elements from a read to the prefetch
 constexpr int64_t kAhead = 8192 / sizeof(float);
 

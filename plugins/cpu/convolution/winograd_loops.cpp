@@ -28,9 +28,9 @@ HWY_INLINE void sum_and_difference(V x, V y, V* both) {
   both[0] = hn::Add(x, y), both[1] = hn::Sub(x, y);
 }
 
-// One axis of every transform, with the interpolation points 0, a, -a, b, -b and infinity. Compared
-// to the usual 1 and 2, these a and b halve the root mean square of the rounding errors and quarter
-// the largest one; their powers are exact in float32.
+// The transforms along one axis, with the interpolation points 0, a, -a, b, -b and infinity.
+// Compared to the usual 1 and 2, these a and b halve the root mean square of the rounding errors
+// and quarter the largest one; their powers are exact in float32.
 constexpr float a = 0.75f, b = 1.5f, aa = a * a, bb = b * b;
 constexpr float share_0 = 1 / (aa * bb), share_a = 1 / (2 * aa * (aa - bb)),
                 share_b = 1 / (2 * bb * (bb - aa));

@@ -91,7 +91,7 @@ class TakeAlongKernel final : public Kernel {
   std::string name() const override { return loop_ ? "highway" : "copy"; }
 
  private:
-  /// Takes elements along the last axis.
+  /// Gathers elements [begin, end) of the result, for indices along the last axis.
   void take_elements(const Arguments& a, int64_t begin, int64_t end) const {
     while (begin < end) {
       const int64_t outer = begin / to_.length;

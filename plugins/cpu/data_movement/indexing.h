@@ -55,8 +55,8 @@ using ExtremesLoop = void (*)(const void* x, int64_t n, void* least, void* most)
 /// The loop for integers of `bytes` bytes; null if there is none.
 ExtremesLoop extremes_loop(size_t bytes, bool is_signed);
 
-/// For each row of a table, the positions in the array of indices at which that row is named, in
-/// ascending order. The caller provides the memory for the lists.
+/// For each row of a table, the positions at which an array of indices contains the number of that
+/// row, in ascending order. The caller provides the memory for the lists.
 class RowLists {
  public:
   RowLists(const TensorSpec& indices, int64_t rows)

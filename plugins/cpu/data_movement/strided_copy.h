@@ -9,8 +9,8 @@ namespace crescent::cpu {
 
 class StridedCopy {
  public:
-  /// The size of an axis, and its strides in the source (`from`) and the target (`to`) in elements.
-  /// Stride 0 repeats an element; negative strides reverse the axis.
+  /// The size of an axis, and its strides in the source and in the target, in elements. Stride 0
+  /// repeats an element; negative strides reverse the axis.
   struct Axis {
     int64_t size, source_stride, target_stride;
   };

@@ -50,7 +50,7 @@ static_assert(std::endian::native == std::endian::little);
 /// Radix sort by key, from the lowest digit; it is stable. Returns the array, `a` or `b`, that
 /// holds the result.
 template <class Key>
-Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
+Entry<Key>* radix_sort(Entry<Key>* a, Entry<Key>* b, size_t n) {
   constexpr int kBits = 11, kDigits = (8 * sizeof(Key) + kBits - 1) / kBits;
   constexpr size_t kValues = size_t{1} << kBits;
   const auto digit = [](Key key, int d) {
@@ -87,7 +87,7 @@ void merge_halves(const Each* from, int64_t n, Each* to) {
 
 /// Merge sort for short arrays. Returns the array, `a` or `b`, that holds the result.
 template <class Each>
-Each* sort_by_merging(Each* a, Each* b, int64_t n) {
+Each* merge_sort(Each* a, Each* b, int64_t n) {
   for (int64_t width = 1; width < n; width *= 2, std::swap(a, b)) {
     int64_t begin = 0;
     for (; begin + 2 * width <= n; begin += 2 * width)
@@ -142,8 +142,8 @@ class TopKKernel final : public Kernel {
 
   const Each* all_sorted(const T* x, Each* entries) const {
     const int64_t n = take_all(x, entries);
-    if (n < kMaxMergeSorted) return sort_by_merging(entries, entries + n, n);
-    return sort_by_digits(entries, entries + n, n);
+    if (n < kMaxMergeSorted) return merge_sort(entries, entries + n, n);
+    return radix_sort(entries, entries + n, n);
   }
 
   /// The k entries with the smallest keys, sorted. They are selected from the values that are at

@@ -5,7 +5,7 @@ namespace crescent::cpu {
 Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first)
     : first_(first) {
   const int missing = result.rank() - input.rank();
-  // of the merged axes, from the innermost one
+  // sizes and strides of the merged axes, from the innermost one
   std::array<int64_t, Shape::kMaxRank> size{}, stride{};
   int rank = 0;
   int64_t step = 1;

@@ -98,7 +98,7 @@ void mixed_loop(const void* pa, const void* pb, void* py, size_t n) {
 /// in scalars.h. There is no vector instruction for integer division, so the loop divides in
 /// float64, where quotients of int32 are never rounded to an integer.
 template <K kind>
-void whole_loop(const void* pa, const void* pb, void* py, size_t n) {
+void integer_division_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const int32_t*>(pa), *b = static_cast<const int32_t*>(pb);
   auto* y = static_cast<int32_t*>(py);
   const hn::ScalableTag<double> wide;
@@ -178,7 +178,7 @@ constexpr BinaryLoops pick() {
   } else if constexpr (is_float && (kind == K::mod || kind == K::arctan2)) {
     return {mixed_loop<kind, T>};
   } else if constexpr (std::is_same_v<T, int32_t> && (kind == K::mod || kind == K::floor_divide)) {
-    return {whole_loop<kind>};
+    return {integer_division_loop<kind>};
   } else if constexpr (is_float && kind == K::power) {
     constexpr bool by_vectors = std::is_same_v<T, float>;
     return {by_vectors ? power_loop<false> : plain_loop<kind, T>, nullptr, power_by_number<T>};

@@ -33,7 +33,8 @@ constexpr FusedStep chain_step(BinaryKind kind, int a, int b) {
   return {FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}};
 }
 
-/// m += (g - m) s; v += (g^2 - v) t; w -= m rate / (sqrt(v) + epsilon).
+/// The update of Adam with the gradient g: m += (g - m) s; v += (g^2 - v) t;
+/// w -= m rate / (sqrt(v) + epsilon).
 struct AdamChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kV = 3, kT = 4, kEpsilon = 5, kRate = 6, kW = 7,
@@ -52,7 +53,7 @@ struct AdamChain {
   static constexpr std::array<int, 3> kOutputs = {10, 14, 19};
 };
 
-/// AdamChain with w - w rate decay in place of w.
+/// The update of AdamW: that of AdamChain with w - w rate decay in place of w.
 struct AdamWChain {
   static constexpr bool kHasRows = false;
   static constexpr int kW = 0, kOwnRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
@@ -79,7 +80,7 @@ struct AdamWChain {
   static constexpr std::array<int, 3> kOutputs = {15, 19, 24};
 };
 
-/// d = g - m; m += d s; w -= rate sign(m_old + d t).
+/// The update of Lion with d = g - m: m += d s; w -= rate sign(m_old + d t).
 struct LionChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kT = 3, kRate = 4, kW = 5, kInputs = 6;
@@ -93,7 +94,7 @@ struct LionChain {
   static constexpr std::array<int, 2> kOutputs = {8, 13};
 };
 
-/// v += (g^2 - v) s; w -= rate g / sqrt(v + epsilon).
+/// The update of RMSprop with the gradient g: v += (g^2 - v) s; w -= rate g / sqrt(v + epsilon).
 struct RmsPropChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kV = 1, kS = 2, kEpsilon = 3, kRate = 4, kW = 5, kInputs = 6;
@@ -165,7 +166,7 @@ struct EluChain : FunctionChain<1> {
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
-/// elu(x) with a factor on each side of 0.
+/// selu(x): scale x above 0, scale alpha (e^x - 1) below.
 struct SeluChain : FunctionChain<3> {
   static constexpr std::array kSteps = {chain_step(BinaryKind::minimum, kX, kFirst),
                                         chain_step(UnaryKind::expm1, 4),
@@ -176,7 +177,7 @@ struct SeluChain : FunctionChain<3> {
   static constexpr std::array<int, 1> kOutputs = {9};
 };
 
-/// relu(x) + (e^min(x, 0) - 1).
+/// celu(x): relu(x) + (e^min(x, 0) - 1).
 struct CeluChain : FunctionChain<1> {
   static constexpr std::array kSteps = {
       chain_step(BinaryKind::minimum, kX, kFirst), chain_step(UnaryKind::expm1, 2),
@@ -184,7 +185,7 @@ struct CeluChain : FunctionChain<1> {
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
-/// x / 6 + 1/2 clipped to [0, 1], with `multiplied` multiplied by x.
+/// hard_sigmoid(x): x / 6 + 1/2 clipped to [0, 1]; with `multiplied` multiplied by x (hard_silu).
 template <bool multiplied>
 struct HardSigmoidChain : FunctionChain<3> {
   static constexpr auto kSteps = [] {
@@ -224,7 +225,7 @@ struct TruncChain : FunctionChain<1> {
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
-/// x / 2 (erf(x / sqrt(2)) + 1).
+/// gelu(x): x / 2 (erf(x / sqrt(2)) + 1).
 struct GeluChain : FunctionChain<3> {
   static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kFirst),
                                         chain_step(BinaryKind::multiply, 4, kSecond),

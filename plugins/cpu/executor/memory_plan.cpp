@@ -83,8 +83,7 @@ class PlacedBlocks {
   }
 
   bool some_are_long_ = false;
-  Blocks all_, long_;          ///< sorted by offset; all_ contains all blocks only if some blocks
-                               ///< are long-lived
+  Blocks all_, long_;          ///< sorted by offset; all_ is empty if no block is long-lived
   std::vector<Blocks> short_;  ///< short-lived blocks for each interval of steps
   Blocks neighbours_;
 };
@@ -224,9 +223,9 @@ void MemoryPlan::cache_prepacked() {
   }
 }
 
-/// Whether element i of both values is at the same offset. Values of as many bytes may differ in
-/// the number of elements, because a step may read a slice from an array that is longer than its
-/// result.
+/// Whether element i of both values is at the same offset. Values with the same number of bytes may
+/// differ in the number of elements, because a step may read a slice from an array that is longer
+/// than its result.
 bool MemoryPlan::have_elements_alike(int a, int b) const {
   const TensorSpec &x = schedule_.values[a], &y = schedule_.values[b];
   return x.shape.size() == y.shape.size() && size_of(x.dtype) == size_of(y.dtype);

@@ -92,8 +92,8 @@ std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs
   return crescent::join(texts);
 }
 
-/// Whether an op reads only as many elements of its first input as its result has.
-bool picks(const Op& op) {
+/// Whether an op reads only a selection of its first input, as many elements as its result has.
+bool reads_selection(const Op& op) {
   return op.name() == "gather" || op.name() == "take_along" || op.name() == "slice";
 }
 
@@ -111,7 +111,7 @@ void Plan::describe(const Schedule& schedule, const std::vector<std::string>& sc
                  shapes_text(step.outputs, schedule.values);
     row.kernel = step.kernel->name();
     row.flops = step.kernel->flops();
-    const bool picked = step.op && picks(*step.op);
+    const bool picked = step.op && reads_selection(*step.op);
     for (int value : picked ? step.outputs : step.inputs)
       row.bytes += static_cast<double>(schedule.bytes(value));
     for (int value : step.outputs) row.bytes += static_cast<double>(schedule.bytes(value));
@@ -248,7 +248,7 @@ void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
 
 void Plan::run_observed(const Frame& frame, size_t i) {
   profiling_ ? run_timed(frame, i) : run(frame, calls_[i]);
-  if (watcher_) tell(frame, i);
+  if (watcher_) notify_watcher(frame, i);
 }
 
 void Plan::watch(Executable::Watcher watcher) {
@@ -256,7 +256,7 @@ void Plan::watch(Executable::Watcher watcher) {
   observed_ = profiling_ || watcher_;
 }
 
-void Plan::tell(const Frame& frame, size_t i) const {
+void Plan::notify_watcher(const Frame& frame, size_t i) const {
   for (size_t o = 0; o < results_[i].size(); ++o)
     watcher_(results_[i][o], calls_[i].kernel->name(), frame.arguments_[calls_[i].outputs + o]);
 }

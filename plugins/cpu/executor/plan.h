@@ -91,13 +91,14 @@ class Plan {
   void find_shards(const Program& program, const Schedule& schedule);
   /// Runs calls [first, last). If a kernel throws, the error names the instruction.
   void run_calls(const Frame& frame, size_t first, size_t last);
-  /// Runs calls [i, last) that are observed, noted as activities, or divided into logical shards.
-  /// Calls that belong to shards of other processes are left out.
+  /// Runs calls [i, last) if they are observed, reported as the activity of the process
+  /// (activity.h), or divided into logical shards. Calls that belong to shards of other processes
+  /// are left out.
   void run_carefully(const Frame& frame, size_t& i, size_t last);
   void run_timed(const Frame& frame, size_t i);
   void run_observed(const Frame& frame, size_t i);  ///< runs call i and measures its time, reports
                                                     ///< it to the watcher, or both
-  void tell(const Frame& frame, size_t i) const;
+  void notify_watcher(const Frame& frame, size_t i) const;
   ProfileRow row_of(size_t i) const;
   void run(const Frame& frame, const Call& call) const {
     std::byte* const* arguments = frame.arguments_.data();
@@ -126,7 +127,7 @@ class Plan {
   std::vector<std::vector<int>> results_;  ///< for each call, the indices of the values that it
                                            ///< computes
   std::vector<ProfileRow> profile_;        ///< for each call, its description in profiles
-  std::vector<Tally> tallies_;             ///< for each call
+  std::vector<Tally> tallies_;             ///< for each call, its number of executions and time
   std::vector<WorkTrace> traces_;          ///< for each call, its division among threads, if that
                                            ///< is profiled
 };

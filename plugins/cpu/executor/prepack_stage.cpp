@@ -67,7 +67,7 @@ class PrepackedByKey {
   const Schedule& schedule_;
   const Options& options_;
   PrepackCache& values_;
-  std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;  ///< by root value
+  std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;  ///< keys: root values
 };
 
 }  // namespace
@@ -77,7 +77,7 @@ PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, con
     : values_(values) {
   if (schedule.prepack_steps == 0) return;
   const PrepackedByKey prepacked(schedule, source, options, values);
-  std::unordered_map<int, size_t> cached_as, producer_of, variable_of;  // by root value
+  std::unordered_map<int, size_t> cached_as, producer_of, variable_of;  // keys: root values
   for (size_t v = 0; v < schedule.variables.size(); ++v)
     variable_of.emplace(schedule.root(schedule.variables[v].value), v);
   for (int value : plan.prepacked) {

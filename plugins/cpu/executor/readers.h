@@ -6,8 +6,8 @@
 
 namespace crescent::cpu {
 
-/// For each value the steps that read it, in order, once for each input that it is. Later changes
-/// of the schedule are not taken into account.
+/// The steps that read each value, in order; a step that has the value as several inputs is listed
+/// several times. Later changes of the schedule are not taken into account.
 class Readers {
  public:
   explicit Readers(const Schedule& schedule)

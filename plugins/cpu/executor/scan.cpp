@@ -91,7 +91,7 @@ class ScanLoop {
   /// Makes plans for parts of the batch if it can be split and splitting makes the scan faster;
   /// returns whether it did.
   bool cut(const Program& body) {
-    // fewest operations per part, for which a thread is worth using
+    // fewest operations per part, so that a further thread is worth its overhead
     constexpr double kMinPartFlops = 60e3;
     const std::optional<ByRows> found = by_rows(body, stepped_);
     const int64_t rows = found ? rows_of_part(body, found->batch) : 0;
@@ -206,7 +206,7 @@ class ScanLoop {
   }
 
   Options options_;
-  // for the plans of parts, each of which runs on one thread only
+  // the pool of the plans of parts; each runs on one thread
   Pool single_thread_pool_{1};
   PrepackCache values_;                     // the prepacked values of the plans
   size_t states_, stepped_, step_outputs_;  ///< numbers of states, of states and sequences

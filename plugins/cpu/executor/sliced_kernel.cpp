@@ -68,8 +68,8 @@ class SlicedKernel final : public Composed {
   struct Output {
     SliceRole part;
     size_t bytes;           ///< size in bytes of the output of one slice
-    size_t offset, stride;  ///< of the copies of the output in scratch memory, one per lane or per
-                            ///< slice
+    size_t offset, stride;  ///< offset and distance of the copies of the output in scratch memory,
+                            ///< one per lane or per slice
     size_t own;             ///< the offset in the thread's memory, for outputs by rows and for sums
   };
 
@@ -162,10 +162,10 @@ class SlicedKernel final : public Composed {
   Sliced op_;
   Options options_;
   int64_t lanes_;
-  Pool single_thread_pool_{1};  // for the plan, each run of which uses one thread
-  PrepackCache values_;         // for the plan of the body, which reads no variables
+  Pool single_thread_pool_{1};  // the pool of the plan, each run of which uses one thread
+  PrepackCache values_;         // the prepack cache of the plan, which reads no variables
   std::unique_ptr<Plan> plan_;
-  mutable ObjectPool<Frames> frames_;  ///< one set of frames for each run at the same time
+  mutable ObjectPool<Frames> frames_;  ///< one set of frames per concurrent run
   std::vector<size_t> inputs_;         ///< size in bytes of each input
   std::vector<Output> outputs_;
   size_t own_bytes_ = 0, scratch_bytes_ = 0;

@@ -86,24 +86,36 @@ struct KernelRow {
   const char* op;
   KernelFactory make;
 };
-// for the ops unary, binary, select, cast, stop_gradient, fused
+// The tables of the families, with the ops for which they have kernels.
+/// Kernels for the ops unary, binary, select, cast, fused.
 std::span<const KernelRow> elementwise_kernels();
-std::span<const KernelRow>
-// for the ops reshape, broadcast_to, transpose, concat, slice, pad, reverse, gather, scatter_add
-shape_kernels();
-// take_along one_hot fill iota
-std::span<const KernelRow> reduction_kernels();      // reduce arg_reduce cumulative top_k
-std::span<const KernelRow> random_kernels();         // random
-std::span<const KernelRow> softmax_kernels();        // softmax softmax_cross_entropy(+backward)
-std::span<const KernelRow> matmul_kernels();         // matmul
-std::span<const KernelRow> convolution_kernels();    // conv conv_backward_data conv_backward_kernel
-std::span<const KernelRow> pooling_kernels();        // pool pool_backward
-std::span<const KernelRow> normalization_kernels();  // batch_moments batch_norm_* layer_norm*
-std::span<const KernelRow> attention_kernels();      // attention attention_backward
-std::span<const KernelRow> recurrent_kernels();      // lstm gru (+backward)
-std::span<const KernelRow> linalg_kernels();         // qr svd
-std::span<const KernelRow> collective_kernels();     // all_reduce
-std::span<const KernelRow> host_kernels();           // host_call
+/// Kernels for the ops bitcast, broadcast_to, transpose, concat, slice, pad, reverse, gather,
+/// take_along, scatter_add, one_hot, fill, iota, check_indices.
+std::span<const KernelRow> shape_kernels();
+/// Kernels for the ops reduce, arg_reduce, cumulative, top_k.
+std::span<const KernelRow> reduction_kernels();
+/// Kernels for the op random.
+std::span<const KernelRow> random_kernels();
+/// Kernels for the ops softmax, softmax_cross_entropy, and its gradient.
+std::span<const KernelRow> softmax_kernels();
+/// Kernels for the op matmul.
+std::span<const KernelRow> matmul_kernels();
+/// Kernels for the ops conv and its gradients, conv_pool, depthwise_forward, depthwise_backward.
+std::span<const KernelRow> convolution_kernels();
+/// Kernels for the ops pool, pool_argmax, and their gradients.
+std::span<const KernelRow> pooling_kernels();
+/// Kernels for the ops batch_moments, batch_norm_*, layer_norm and its gradient.
+std::span<const KernelRow> normalization_kernels();
+/// Kernels for the ops attention and its gradient.
+std::span<const KernelRow> attention_kernels();
+/// Kernels for the ops lstm, gru, lstm_gates, and their gradients.
+std::span<const KernelRow> recurrent_kernels();
+/// Kernels for the ops qr, svd, svd_batch, eig, eigh, solve, cholesky, lu_factor.
+std::span<const KernelRow> linalg_kernels();
+/// Kernels for the ops all_reduce, shard_slice, shard_concat, shard_reduce.
+std::span<const KernelRow> collective_kernels();
+/// Kernels for the op host_call.
+std::span<const KernelRow> host_kernels();
 
 /// Makes a kernel by the first factory of any family that supports the request, or else gets a
 /// kernel from another plugin; null if there is none.

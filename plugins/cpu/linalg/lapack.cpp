@@ -60,7 +60,7 @@ class BatchKernel : public Kernel {
   int64_t count_;
 };
 
-/// (symmetric a) -> eigenvalues in ascending order, eigenvectors in columns.
+/// The kernel of Eigh: (symmetric a) -> eigenvalues in ascending order, eigenvectors in columns.
 class EighKernel final : public BatchKernel {
  public:
   explicit EighKernel(const Request& r) : BatchKernel(r) {
@@ -131,7 +131,8 @@ class SolveKernel final : public BatchKernel {
   int columns_;
 };
 
-/// (a) -> lower triangular l with l l' = a; NaN where a is not positive definite.
+/// The kernel of Cholesky: (a) -> lower triangular l with l l' = a; NaN where a is not positive
+/// definite.
 class CholeskyKernel final : public BatchKernel {
  public:
   using BatchKernel::BatchKernel;
@@ -150,7 +151,7 @@ class CholeskyKernel final : public BatchKernel {
   }
 };
 
-/// (a) -> LU factors, zero-based pivots, sign and logarithm of the determinant.
+/// The kernel of Lu: (a) -> LU factors, zero-based pivots, sign and logarithm of the determinant.
 class LuKernel final : public BatchKernel {
  public:
   using BatchKernel::BatchKernel;

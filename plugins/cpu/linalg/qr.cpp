@@ -1,7 +1,8 @@
 // QR by blocked Householder reflections: I - V T V' is the product of as many reflections as V has
 // columns, so nearly all of the work is matrix products. Blocks are composed recursively from
 // halves (Elmroth and Gustavson), the smallest ones column by column. Signs are those of LAPACK.
-// The work is divided by shapes only, so results are identical for any number of threads.
+// The division of the work depends on shapes only, so results are identical for any number of
+// threads.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-// GCC 12 gives this warning in its own header immintrin.h
+// GCC 12 emits these warnings for its own header immintrin.h
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #define CRESCENT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))

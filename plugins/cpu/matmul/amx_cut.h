@@ -13,9 +13,9 @@ namespace crescent::cpu {
 /// enough.
 constexpr int64_t longest_stretch(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
 
-/// The piece size with which pieces exceed `whole` least: a multiple of `step`, at most `piece`
-/// rounded up to such a multiple.
-inline int64_t even(int64_t whole, int64_t piece, int64_t step) {
+/// Returns the size of pieces that together exceed `whole` by as little as possible: a multiple of
+/// `step`, and at most `piece` rounded up to such a multiple.
+inline int64_t even_piece(int64_t whole, int64_t piece, int64_t step) {
   int64_t best = 0, missing = std::numeric_limits<int64_t>::max();
   for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
     const int64_t size = pieces(pieces(whole, count), step) * step,
@@ -37,9 +37,9 @@ struct AmxCut {
     halve(p, packs_left, form, For::few_threads);
     if (whom == For::many_threads) halve(p, packs_left, form, For::many_threads);
     constexpr int64_t kLargest = 512;  // largest number of lines per block
-    rows = even(p.m, std::min(rows, kLargest), amx::kBlock),
-    columns = even(p.n, std::min(columns, kLargest), amx::kBlock);
-    depth = even(p.k, depth, amx::kDepth);
+    rows = even_piece(p.m, std::min(rows, kLargest), amx::kBlock),
+    columns = even_piece(p.n, std::min(columns, kLargest), amx::kBlock);
+    depth = even_piece(p.k, depth, amx::kDepth);
     row_blocks = pieces(p.m, rows), column_blocks = pieces(p.n, columns), sums = pieces(p.k, depth);
     if (whom == For::many_threads) share_evenly(p);
   }
@@ -49,8 +49,8 @@ struct AmxCut {
     constexpr int64_t kLargest = 512, kMaxSums = 256 << 10;  // rows per block; values per block
     rows = p.m, columns = p.n;
     while (may_be_cut(p, whom) && rows >= 2 * amx::kBlock) rows = (rows + 1) / 2;
-    rows = even(p.m, std::min({rows, kLargest, std::max(amx::kBlock, kMaxSums / columns)}),
-                amx::kBlock);
+    rows = even_piece(p.m, std::min({rows, kLargest, std::max(amx::kBlock, kMaxSums / columns)}),
+                      amx::kBlock);
     row_blocks = pieces(p.m, rows), column_blocks = 1;
   }
 
@@ -88,7 +88,7 @@ struct AmxCut {
     const int64_t parts = p.count() * row_blocks * column_blocks * sums;
     if (parts <= kEnough || parts >= 2 * kEnough || row_blocks == 1 || rows < 2 * amx::kBlock)
       return;
-    rows = even(p.m, rows / 2, amx::kBlock), row_blocks = pieces(p.m, rows);
+    rows = even_piece(p.m, rows / 2, amx::kBlock), row_blocks = pieces(p.m, rows);
   }
 
   /// Whether there are too few parts and these are large enough to be halved.

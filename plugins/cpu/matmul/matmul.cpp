@@ -121,8 +121,8 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
       length = (length + 1) / 2;
   };
   // Splitting has costs: partial sums must be stored and added, and each tile copies (and
-  // transposes, if needed) its part of b. Short sums and few rows cost a tenth of the time, so
-  // these splits stop at smaller numbers of parts.
+  // transposes, if needed) its part of b. Parts with short sums or few rows take a tenth longer, so
+  // these splits stop at kFew parts.
   if (split_sums) halve(depth, 512, kFew);
   halve(columns, 64, kEnough);
   halve(rows, 128, kEnough);

@@ -88,8 +88,9 @@ class Prefetcher {
   int count_ = 0;
   int64_t pieces_ = 0, pace_ = 0;  // number of pieces left, and number of pieces per call of turn()
   const T *row_ = nullptr, *at_ = nullptr;
-  int64_t step_ = 0, rows_ = 0, left_ = 0,
-          width_ = 0;  // of the current block; width_ and left_ count pieces of a row
+  // of the current block: the distance between rows, the number of rows left, the number of pieces
+  // left in the current row, and the number of pieces of a row
+  int64_t step_ = 0, rows_ = 0, left_ = 0, width_ = 0;
 };
 
 /// The operations on the sums of a tile before they are stored. Addends are added last, since small
@@ -251,7 +252,7 @@ HWY_INLINE void pack(const T* b, int64_t ldb, int64_t depth, int64_t columns, T*
 
 /// Transposes 4 elements of each of as many rows as a vector has lanes, into 4 vectors.
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void turn(D d, const T* from, int64_t step, T* to, int64_t width) {
+HWY_INLINE void transpose_4(D d, const T* from, int64_t step, T* to, int64_t width) {
   for (int64_t q = 0; q < 4; ++q) {
     for (int64_t j = 0; j < static_cast<int64_t>(hn::Lanes(d)); ++j)
       to[q * width + j] = from[j * step + q];
@@ -269,7 +270,7 @@ HWY_INLINE hn::Vec<D> every_fourth_row(D d, const float* first, int64_t step) {
   return rows;
 }
 template <class D>
-HWY_INLINE void turn(D d, const float* from, int64_t step, float* to, int64_t width) {
+HWY_INLINE void transpose_4(D d, const float* from, int64_t step, float* to, int64_t width) {
   const auto r0 = every_fourth_row(d, from, step), r1 = every_fourth_row(d, from + step, step);
   const auto r2 = every_fourth_row(d, from + 2 * step, step),
              r3 = every_fourth_row(d, from + 3 * step, step);
@@ -291,7 +292,7 @@ HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t 
                 deep = depth / 4 * 4;
   for (int64_t j = 0; j < whole; j += lanes) {
     for (int64_t q = 0; q < deep; q += 4)
-      turn(d, b + j * ldb + q, ldb, panel + q * width + j, width);
+      transpose_4(d, b + j * ldb + q, ldb, panel + q * width + j, width);
     for (int64_t q = deep; q < depth; ++q) {
       for (int64_t i = j; i < j + lanes; ++i) panel[q * width + i] = b[i * ldb + q];
     }

@@ -57,7 +57,7 @@ void apply_relu(DType dtype, std::byte* values, int64_t count) {
   if (dtype == DType::float32)
     return finish(reinterpret_cast<float*>(values), 1, count, count, {}, ActivationKind::relu);
   constexpr uint16_t kSign = 0x8000,
-                     kMinusInfinity = 0xff80;  // as bfloat16; larger numbers are negative NaN
+                     kMinusInfinity = 0xff80;  // as bfloat16; larger bit patterns are negative NaN
   auto* bits = reinterpret_cast<uint16_t*>(values);
   for (int64_t i = 0; i < count; ++i)
     bits[i] = bits[i] >= kSign && bits[i] <= kMinusInfinity ? 0 : bits[i];

@@ -123,7 +123,7 @@ class Primitives {
   static Task make_task(const Recipe& recipe);
 
   std::vector<Recipe> recipes_;
-  mutable ObjectPool<Workers> workers_;  ///< one set for each region at the same time
+  mutable ObjectPool<Workers> workers_;  ///< one set per concurrent region
 };
 
 }  // namespace crescent::cpu::onednn

@@ -59,8 +59,8 @@ class ObjectPool {
     free_objects_.pop_back();
     return object;
   }
-  /// Reserves room in free_objects_ for every object, so that returning an object allocates
-  /// nothing.
+  /// Registers a new object, and reserves room in free_objects_ for all objects, so that returning
+  /// an object allocates nothing.
   T* added(std::unique_ptr<T> object) {
     const std::lock_guard lock(mutex_);
     free_objects_.reserve(++object_count_);

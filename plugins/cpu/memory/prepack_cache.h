@@ -101,7 +101,8 @@ class PrepackCache {
   UniformConstants constants_;
 
   std::recursive_mutex mutex_;
-  std::unordered_multimap<size_t, std::weak_ptr<PrepackedValue>> values_;  ///< by hash of the key
+  /// The values by the hash of their PrepackKey.
+  std::unordered_multimap<size_t, std::weak_ptr<PrepackedValue>> values_;
   static constexpr size_t kMinCleanupSize = 256;
   size_t cleanup_size_ = kMinCleanupSize;  ///< number of values above which expired pointers are
                                            ///< removed

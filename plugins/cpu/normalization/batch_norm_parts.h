@@ -5,14 +5,15 @@
 
 namespace crescent::cpu {
 
-/// (x, dy, mean) -> sums of dy and of dy (x - mean), per channel.
+/// The op (x, dy, mean) -> sums of dy and of dy (x - mean), per channel.
 struct BatchNormSums final : OpOf<BatchNormSums> {
   static constexpr const char* kName = "batch_norm_sums";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[2], in[2]}; }
 };
 
-/// (sum of dy, sum of dy (x - mean), gamma, variance) -> dgamma, scale, slope, offset, per channel.
+/// The op (sum of dy, sum of dy (x - mean), gamma, variance) -> dgamma, scale, slope, offset, per
+/// channel.
 struct BatchNormFactors final : OpOf<BatchNormFactors> {
   static constexpr const char* kName = "batch_norm_factors";
   double epsilon = 1e-3;
@@ -23,7 +24,7 @@ struct BatchNormFactors final : OpOf<BatchNormFactors> {
   }
 };
 
-/// (x, dy, mean, scale, slope, offset) -> dx = scale dy - (x - mean) slope - offset.
+/// The op (x, dy, mean, scale, slope, offset) -> dx = scale dy - (x - mean) slope - offset.
 struct BatchNormGradient final : OpOf<BatchNormGradient> {
   static constexpr const char* kName = "batch_norm_gradient";
   auto fields() const { return std::tie(); }

@@ -24,7 +24,8 @@ struct PoolPlan {
   PoolPlan(const Request& request, bool backward);
 
   bool max, argmax_indices;
-  std::array<Axis, 3> axes;    ///< with leading axes of size 1 if there are fewer than three
+  /// The spatial axes, with leading axes of size 1 if there are fewer than three.
+  std::array<Axis, 3> axes;
   std::vector<int64_t> whole;  ///< the offsets, in pixels, of the pixels of a window that is
                                ///< entirely inside of the image, relative to its first pixel
   int64_t batch, channels;

@@ -2,8 +2,8 @@
 // through time separately, without waiting for others, in chunks of steps whose data stay in its
 // core's cache: first the products of the inputs with the gates' weights, then the steps. If the
 // batch is too small for parts, the units are divided among the threads instead, with a barrier
-// after every step. Sums are divided by shapes only, so results do not depend on the number of
-// threads.
+// after every step. The division of sums depends on shapes only, so results do not depend on the
+// number of threads.
 #pragma once
 #include "matmul/matmul.h"
 #include "recurrent/sequence.h"

@@ -1,7 +1,7 @@
 // The gradient over whole sequences. The batch is divided into parts, and each part goes back
 // through time separately, in chunks of steps: first the steps, then the gradient of the inputs and
-// the contribution to the gradients of the weights. Sums are divided by shapes only, so results do
-// not depend on the number of threads.
+// the contribution to the gradients of the weights. The division of sums depends on shapes only, so
+// results do not depend on the number of threads.
 #pragma once
 #include "matmul/matmul.h"
 #include "recurrent/sequence.h"

@@ -212,7 +212,7 @@ double rounded(double x, DType dtype) {
 }
 
 /// The largest value of the dtype that is less than x, which must be a value of the dtype.
-double before(double x, DType dtype) {
+double value_below(double x, DType dtype) {
   if (dtype == DType::float64) return std::nextafter(x, -INFINITY);
   const auto number = static_cast<float>(x);
   if (dtype == DType::float32) return std::nextafter(number, -INFINITY);
@@ -223,16 +223,17 @@ double before(double x, DType dtype) {
 }
 
 /// The largest value of the dtype that is at most x.
-double at_most(double x, DType dtype) {
+double rounded_down(double x, DType dtype) {
   const double near = rounded(x, dtype);
-  return near > x ? before(near, dtype) : near;
+  return near > x ? value_below(near, dtype) : near;
 }
 
 Draw draw_of(const Random& op, DType dtype) {
   const double reach = 2 * std::abs(op.b);
   if (op.kind == RandomKind::truncated_normal)
-    return {op.kind, op.a, op.b, -at_most(reach - op.a, dtype), at_most(op.a + reach, dtype)};
-  return {op.kind, op.a, op.b, op.a, before(rounded(op.b, dtype), dtype)};
+    return {op.kind, op.a, op.b, -rounded_down(reach - op.a, dtype),
+            rounded_down(op.a + reach, dtype)};
+  return {op.kind, op.a, op.b, op.a, value_below(rounded(op.b, dtype), dtype)};
 }
 
 /// The kernel that draws random numbers. Half-width floats are drawn as float32, some at a time,

@@ -16,8 +16,8 @@ struct ReduceLoops {
   /// Adds row i of `rows` contiguous rows of `width` elements to acc[i], kRowLength elements at a
   /// time. (To add means to combine by the kind of the reduction.)
   void (*rows)(const void* x, int64_t rows, int64_t width, void* acc) = nullptr;
-  /// Adds x[i * stride + j], for all i < rows, to partial[j] for j < width; with `first` partial[j]
-  /// begins anew. Partial results have at most 8 bytes.
+  /// Adds x[i * stride + j], for all i < rows, to partial[j] for j < width; if `first`, the
+  /// previous values of `partial` are discarded. Partial results have at most 8 bytes.
   void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
                   void* partial) = nullptr;
   /// Adds partial[j] to acc[j % width] for j < n, where n is a multiple of width.

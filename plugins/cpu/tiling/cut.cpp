@@ -89,7 +89,8 @@ std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs
 
 namespace {
 
-/// If the op is a T, a copy of it in whose attributes set_rows() sets the batch size; else null.
+/// Returns a copy of the op with the batch size that set_rows() writes to its attributes; null if
+/// the op is no T.
 template <class T, class F>
 OpPtr changed(const Op& op, const F& set_rows) {
   auto* known = as<T>(op);

@@ -20,14 +20,14 @@ class GradientParts {
       const bool is_large = i.op->name() == BatchNormBackward::kName &&
                             spec(i.inputs[0]).dtype == DType::float32 &&
                             bytes_of(spec(i.inputs[0])) >= kLarge;
-      is_large ? take_apart(i) : program_.code.push_back(i);
+      is_large ? split(i) : program_.code.push_back(i);
     }
   }
 
  private:
   const TensorSpec& spec(int value) const { return program_.values[value]; }
 
-  void take_apart(const Instruction& i) {
+  void split(const Instruction& i) {
     const int x = i.inputs[0], gamma = i.inputs[1], mean = i.inputs[2], variance = i.inputs[3],
               dy = i.inputs[4], dgamma = i.outputs[1], dbeta = i.outputs[2];
     auto factors = std::make_shared<BatchNormFactors>();
@@ -50,6 +50,6 @@ class GradientParts {
 
 }  // namespace
 
-void take_gradients_apart(Program& program) { GradientParts(program).run(); }
+void split_batch_norm_gradients(Program& program) { GradientParts(program).run(); }
 
 }  // namespace crescent::cpu

@@ -8,6 +8,6 @@
 
 namespace crescent::cpu {
 
-void take_gradients_apart(Program& program);
+void split_batch_norm_gradients(Program& program);
 
 }  // namespace crescent::cpu

@@ -111,7 +111,7 @@ class Regions {
     }
     return true;
   }
-  void put_inside(Order& order, size_t i) const {
+  void add_inside(Order& order, size_t i) const {
     const Instruction& next = program_.code[i];
     order.inside.push_back(i), order.made.insert(next.outputs.begin(), next.outputs.end());
     for (size_t k = 0; k < next.inputs.size(); ++k)
@@ -133,7 +133,7 @@ class Regions {
     for (size_t i = first; i < program_.code.size(); ++i) {
       const Instruction& next = program_.code[i];
       if (fits(order, i)) {
-        put_inside(order, i);
+        add_inside(order, i);
       } else if (!is_light(next)) {
         break;
       } else {
@@ -166,9 +166,9 @@ class Regions {
       append(order.after);
       i += order.before.size() + order.inside.size() + order.after.size();
     }
-    bring_into(sequence);
+    reorder(sequence);
   }
-  void bring_into(const std::vector<size_t>& sequence) {
+  void reorder(const std::vector<size_t>& sequence) {
     std::vector<Instruction> code;
     std::vector<std::optional<Cut>> cuts;
     for (size_t i : sequence) {
@@ -352,7 +352,7 @@ std::optional<Program> by_slices(const Program& program) {
                    [&](const Instruction& i) { return is_large_convolution(program, i); }))
     return {};
   Program parts = program;
-  take_gradients_apart(parts);
+  split_batch_norm_gradients(parts);
   return Regions(std::move(parts)).run();
 }
 

@@ -24,7 +24,8 @@ struct Projection {
   std::string equation, bias_axes;
 };
 
-/// The base of attention layers with heads: options, the call, the projections and their masks.
+/// The base of multi-head attention layers: the options, the call, the projections, and the mask of
+/// the scores.
 class HeadedAttention : public AttentionLayer {
  public:
   void configured() override {
@@ -393,7 +394,7 @@ class GroupedQueryAttention final : public HeadedAttention {
     if (query_heads_ % key_heads_ != 0)
       fail("`num_query_heads` must be divisible by `num_key_value_heads`, got ", query_heads_,
            " and ", key_heads_);
-    penalize_outputs();  // as in Keras this layer does so, while MultiHeadAttention does not
+    penalize_outputs();  // as in Keras; MultiHeadAttention does not penalize its outputs
   }
 
  protected:

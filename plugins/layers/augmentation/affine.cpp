@@ -185,7 +185,7 @@ class RandomZoom final : public AffineAugmentation {
 
 /// The range that an option gives; a number f means the range from -f to f. Keras saves a number as
 /// such a pair, which it cannot read itself; here the pair is read as the number.
-Range slant_of(const char* option, Value& given) {
+Range shear_range(const char* option, Value& given) {
   if (given.is_list() && given.as_list().size() == 2 && given.as_list()[1].is_number() &&
       given.as_list()[0] == Value(-given.as_list()[1].as_float()))
     given = given.as_list()[1];
@@ -208,8 +208,8 @@ class RandomShear final : public AffineAugmentation {
   }
   void configured() override {
     AffineAugmentation::configured();
-    x_ = slant_of("x_factor", x_factor_);
-    y_ = slant_of("y_factor", y_factor_);
+    x_ = shear_range("x_factor", x_factor_);
+    y_ = shear_range("y_factor", y_factor_);
   }
 
  protected:

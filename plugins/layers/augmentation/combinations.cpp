@@ -89,12 +89,12 @@ class ChoosingAugmentation : public ImageAugmentation {
   std::vector<AugmentationPtr> choices_;
 };
 
-Tensor of_images(const ImageAugmentation& choice, const Tensor& images,
-                 const RandomParameters& drawn) {
+Tensor apply_to_images(const ImageAugmentation& choice, const Tensor& images,
+                       const RandomParameters& drawn) {
   return choice.change(images, drawn);
 }
-Tensor of_masks(const ImageAugmentation& choice, const Tensor& masks,
-                const RandomParameters& drawn) {
+Tensor apply_to_masks(const ImageAugmentation& choice, const Tensor& masks,
+                      const RandomParameters& drawn) {
   return choice.change_masks(masks, drawn);
 }
 
@@ -118,10 +118,10 @@ class RandAugment final : public ChoosingAugmentation {
     return drawn;
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return in_turn(images, drawn, of_images);
+    return in_turn(images, drawn, apply_to_images);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return in_turn(masks, drawn, of_masks);
+    return in_turn(masks, drawn, apply_to_masks);
   }
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
                              const RandomParameters& drawn) const override {
@@ -183,11 +183,11 @@ class AugMix final : public ChoosingAugmentation {
     return drawn;
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return within_range(mixed(images, drawn, of_images));
+    return within_range(mixed(images, drawn, apply_to_images));
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     const bool floating = is_floating(masks.dtype());
-    return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, of_masks);
+    return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, apply_to_masks);
   }
   /// Boxes stay as they are, since the result also shows the original images.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,

@@ -44,7 +44,7 @@ class RandomFlip final : public ImageAugmentation {
 };
 
 /// Takes `count` rows (axis 1) or columns (axis 2), beginning with `first`.
-Tensor from(const Tensor& images, int axis, const Tensor& first, int64_t count) {
+Tensor rows_or_columns(const Tensor& images, int axis, const Tensor& first, int64_t count) {
   return ops::gather(images, ops::arange(count) + first, axis);
 }
 
@@ -126,7 +126,7 @@ class RandomCrop final : public ImageAugmentation {
   Tensor cropped(const Tensor& images, const RandomParameters& drawn,
                  const std::string& interpolation) const {
     if (!drawn.tensors.empty())
-      return from(from(images, 1, drawn[0], height_), 2, drawn[1], width_);
+      return rows_or_columns(rows_or_columns(images, 1, drawn[0], height_), 2, drawn[1], width_);
     const auto [top, left, size] = window_of_small(extent_of(images));
     const Tensor rows = ops::slice_axis(images, 1, top, top + size.height);
     return resized(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);

@@ -73,7 +73,7 @@ class RandomPerspective final : public ChanceAugmentation {
 
 /// The matrix (size, size) of weights of a Gaussian blur with the standard deviation `sigma`; its
 /// window has int(6 sigma) pixels, rounded up to an odd number.
-Tensor blurring(int64_t size, const Tensor& sigma, double largest_sigma) {
+Tensor blur_matrix(int64_t size, const Tensor& sigma, double largest_sigma) {
   const DType dtype = sigma.dtype();
   const Tensor reach = ops::floor(ops::floor(sigma * 6.0) * 0.5);
   const auto weight = [&](const Tensor& away) {
@@ -119,8 +119,8 @@ class RandomElasticTransform final : public ChanceAugmentation {
     const double shorter = double(std::min(height, width)) * 0.05;
     const Tensor sigma = ops::maximum(strength * shorter, 1e-6),
                  alpha = strength * (double(std::max(height, width)) * 0.1);
-    const Tensor down = blurring(height, sigma, strength_.high * shorter),
-                 across = blurring(width, sigma, strength_.high * shorter);
+    const Tensor down = blur_matrix(height, sigma, strength_.high * shorter),
+                 across = blur_matrix(width, sigma, strength_.high * shorter);
     const auto moved = [&](const Tensor& position) {
       const Tensor noise = random.normal({batch, height, width}, 0, 1, images.dtype) * sigma;
       return position + alpha * ops::matmul(ops::matmul(down, noise), across);

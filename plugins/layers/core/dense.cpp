@@ -40,7 +40,7 @@ class Dense final : public QuantizableLayer {
     Tensor y = is_quantized() ? product(kLastByFirst, x, kernel_)
                : adapter()    ? ops::dot(x, ops::cast(kernel_.values(), x.dtype()))
                               : ops::dot(x, kernel_.values());
-    if (adapter()) y = y + adapter()->of(x);
+    if (adapter()) y = y + adapter()->term_for(x);
     if (use_bias_) y = y + bias_;
     return apply_activation(activation_, y);
   }

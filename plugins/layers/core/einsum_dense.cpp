@@ -62,7 +62,7 @@ class EinsumDense final : public QuantizableLayer {
   }
   Tensor by_integers(const Tensor& x) const {
     const Tensor y = product(equation_, x, kernel_);
-    return adapter() ? y + einsum(x, ops::cast(adapter()->change(), x.dtype())) : y;
+    return adapter() ? y + einsum(x, ops::cast(adapter()->weight_term(), x.dtype())) : y;
   }
   /// The layout of the kernel. Its scale has the axes of the output, of size 1 where the kernel
   /// lacks the axis.

@@ -41,7 +41,7 @@ class Embedding final : public QuantizableLayer {
       fail("\"input_length\" is ", *input_length_, ", but received input has shape ", x.shape());
     const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
     const Tensor found = rows(table_, ids);
-    return adapter() ? found + adapter()->of_rows(ids) : found;
+    return adapter() ? found + adapter()->term_for_rows(ids) : found;
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override {
     return {mask_zero_ ? ops::not_equal(inputs[0], 0) : Tensor()};

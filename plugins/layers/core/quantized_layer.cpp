@@ -94,7 +94,7 @@ const Variable& QuantizableLayer::adapted() const {
 
 Tensors QuantizableLayer::merged_values() const {
   const QuantizedWeight& weight = *quantizable_.front();
-  const Tensor merged = floats(weight) + adapter()->change();
+  const Tensor merged = floats(weight) + adapter()->weight_term();
   return is_quantized() ? config_->encoded(weight.layout, merged) : Tensors{merged};
 }
 

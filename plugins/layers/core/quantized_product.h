@@ -8,10 +8,10 @@
 
 namespace crescent {
 
-/// (x, int8 values, scale) -> einsum(equation, x, values) / scale, where the axes of the scale are
-/// the last axes of the result. The input x may also be rounded to integers, with scales for each
-/// combination of the other axes, so that sums are exact. The gradient is that of the product of
-/// floats.
+/// The op (x, int8 values, scale) -> einsum(equation, x, values) / scale, where the axes of the
+/// scale are the last axes of the result. The input x may also be rounded to integers, with scales
+/// for each combination of the other axes, so that sums are exact. The gradient is that of the
+/// product of floats.
 struct QuantizedProduct final : OpOf<QuantizedProduct> {
   static constexpr const char* kName = "quantized_product";
   std::string equation;

@@ -49,7 +49,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
     if (call.flag("reverse")) return scores(x);
     const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
     const Tensor found = rows(table_, ids);
-    return adapter() ? found + adapter()->of_rows(ids) : found;
+    return adapter() ? found + adapter()->term_for_rows(ids) : found;
   }
   /// In reverse the output has as many axes as the input, and the same mask.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
@@ -83,7 +83,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
     const DType dtype = reverse_dtype_.value_or(x.dtype());
     const Tensor vectors = ops::cast(x, dtype);
     const Tensor y = ops::matmul(vectors, ops::cast(table, dtype), false, tied_);
-    return tied_ && adapter() ? y + adapter()->of_transposed(vectors) : y;
+    return tied_ && adapter() ? y + adapter()->term_for_transposed(vectors) : y;
   }
 
   int64_t rows_ = 0, columns_ = 0;

@@ -30,7 +30,7 @@ Tensor positions(const std::vector<Window>& list, int64_t width) {
 }
 
 /// The weights 1 / width for the elements of a window, 0 for padding.
-Tensor shares(const std::vector<Window>& list, int64_t width, DType dtype) {
+Tensor mean_weights(const std::vector<Window>& list, int64_t width, DType dtype) {
   std::vector<float> all;
   for (const Window& window : list)
     for (int64_t i = 0; i < width; ++i) {
@@ -55,8 +55,8 @@ Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
   Tensor elements = from == to * width ? x : ops::gather(x, positions(list, width), axis);
   if (!Max && from != to * width) {
     const Shape tail(std::vector<int64_t>(size_t(x.rank() - axis - 1), 1));
-    elements =
-        elements * ops::reshape(shares(list, width, x.dtype()), Shape{to * width}.concat(tail));
+    elements = elements *
+               ops::reshape(mean_weights(list, width, x.dtype()), Shape{to * width}.concat(tail));
   }
   const Shape split =
       x.shape().slice(0, axis).concat({to, width}).concat(x.shape().slice(axis + 1, x.rank()));

@@ -8,7 +8,7 @@
 namespace crescent {
 
 struct Numbers {
-  Shape shape;  ///< of the nested lists; without axes for a single number
+  Shape shape;  ///< shape of the nested lists; without axes for a single number
   std::vector<double> values;
 
   Tensor tensor(DType dtype) const { return ops::cast(Tensor::from(values, shape), dtype); }

@@ -22,7 +22,7 @@ CropWindow middle(Extent all, Extent size) {
 
 /// The largest extent within the images that has the proportions of the target; with `around` the
 /// smallest such extent that contains the images.
-Extent of_target_shape(Extent all, Extent target, bool around) {
+Extent with_target_proportions(Extent all, Extent target, bool around) {
   const auto scaled = [](int64_t length, int64_t to, int64_t from) {
     return int64_t(double(length) * double(to) / double(from));
   };
@@ -38,7 +38,7 @@ Tensor cropped(const Tensor& images, const CropWindow& window) {
   return ops::slice_axis(rows, 2, window.left, window.left + window.size.width);
 }
 
-bool whole_numbers(const Tensor& x) {
+bool has_whole_numbers(const Tensor& x) {
   return !is_floating(x.dtype()) && x.dtype() != DType::boolean;
 }
 
@@ -71,7 +71,7 @@ class SizedLayer : public ImageLayer {
   }
   ImageParts changed(ImageParts parts, const Call&) final {
     const Extent from = extent_of(parts.images);
-    if (!whole_numbers(parts.images) || !keeps_whole_numbers())
+    if (!has_whole_numbers(parts.images) || !keeps_whole_numbers())
       parts.images = ops::cast(parts.images, compute_dtype());
     parts.images = sized(parts.images, false);
     if (parts.masks)
@@ -136,7 +136,8 @@ class Resizing final : public SizedLayer {
  protected:
   bool keeps_whole_numbers() const override { return true; }
   CropWindow window_of(Extent all) const override {
-    CropWindow window = middle(all, crop_ || pad_ ? of_target_shape(all, size(), pad_) : all);
+    CropWindow window =
+        middle(all, crop_ || pad_ ? with_target_proportions(all, size(), pad_) : all);
     if (pad_)
       // the same margin on both sides
       window.size = {all.height - 2 * window.top, all.width - 2 * window.left};
@@ -144,7 +145,7 @@ class Resizing final : public SizedLayer {
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool nearest) const override {
-    const bool whole = whole_numbers(images);
+    const bool whole = has_whole_numbers(images);
     const std::vector<int64_t> frame{0, -window.top, -window.left, 0};
     const Tensor source =
         crop_  ? cropped(images, window)
@@ -176,7 +177,7 @@ class CenterCrop final : public SizedLayer {
   bool keeps_whole_numbers() const override { return false; }
   CropWindow window_of(Extent all) const override {
     const bool larger = all.height >= height_ && all.width >= width_;
-    return middle(all, larger ? size() : of_target_shape(all, size(), false));
+    return middle(all, larger ? size() : with_target_proportions(all, size(), false));
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool nearest) const override {

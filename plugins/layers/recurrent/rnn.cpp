@@ -126,7 +126,8 @@ void BaseRnn::set_states(const Tensors& values) {
     states_[i].assign(values.empty() ? Tensor(states_[i].spec()) : values[i]);
 }
 
-/// The initial states: those that the call gives, those after the last batch, or zeros.
+/// The initial states: those that the call gives; else those after the previous batch if the layer
+/// is stateful, or zeros.
 Tensors BaseRnn::initial_states(const Tensors& inputs) const {
   const std::vector<Shape> shapes = cell_->state_shapes(step_shape(inputs[0].shape()));
   Tensors states(inputs.begin() + 1, inputs.end());
@@ -188,8 +189,10 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   return outputs;
 }
 
-/// Computes all steps of a sequence with a mask by one op. The output is the first state; before
-/// the first unmasked step the output is zeros.
+/// Computes all steps of a sequence with a mask by one op: fast_run() on the unmasked steps, moved
+/// to the front. The output of each step is the first of the states after it (every_state[0]), or
+/// zeros before the first unmasked step. Returns nullopt if fast_run() does, or if the shapes do
+/// not allow it.
 std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
                                                                 const Tensors& states,
                                                                 const Tensor& mask) const {

@@ -26,7 +26,7 @@ struct Codec<NewSize> {
 namespace {
 
 /// Broadcasts a mask, whose axes are the leading axes of x, to the shape of x.
-Tensor of_every_element(Tensor mask, const Tensor& x) {
+Tensor broadcast_mask(Tensor mask, const Tensor& x) {
   while (mask.rank() < x.rank()) mask = ops::expand_dims(mask, -1);
   return ops::broadcast_to(mask, x.shape());
 }
@@ -81,7 +81,7 @@ class ReshapeLayer final : public MaskCarrier {
   /// no axis of steps.
   Tensor output_mask(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
     if (y.rank() < 3) return {};
-    return ops::all(ops::reshape(of_every_element(mask, x), y.shape()), {-1});
+    return ops::all(ops::reshape(broadcast_mask(mask, x), y.shape()), {-1});
   }
 
  private:

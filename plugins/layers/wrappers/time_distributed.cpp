@@ -101,7 +101,7 @@ class TimeDistributed final : public BaseWrapper {
     return outputs;
   }
   Tensors step_by_step(const Tensor& x, const Tensor& mask) const {
-    std::vector<Tensors> steps, masks;  // for each output of the layer
+    std::vector<Tensors> steps, masks;  // of each output: its steps, and their masks
     for (int64_t i = 0; i < x.dim(1); ++i) {
       CallOptions options;
       if (applies_to(mask, x)) options.masks = {step_of(mask, i)};

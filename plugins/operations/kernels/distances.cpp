@@ -59,7 +59,7 @@ CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, 
   }
 }
 
-/// Computes the distances of rows of x from the rows of all panels: to (rows, others).
+/// Writes the distances of rows of x from the rows of all panels to `to` (rows, others).
 template <class T>
 CRESCENT_IN_CLONES void distances_from(const T* x, const T* panels, int64_t rows, int64_t others,
                                        int64_t width, int64_t stride, T* to) {
@@ -86,8 +86,8 @@ CRESCENT_CLONES(double_distances, distances_from, CRESCENT_DISTANCE_PARAMETERS(d
 auto loop_of(float) { return float_distances; }
 auto loop_of(double) { return double_distances; }
 
-/// The kernel of the op; first packs the other rows into panels, in which element k of as many rows
-/// as a vector has lanes is contiguous.
+/// The kernel of the distances between the rows of x and other rows. It first packs the other rows
+/// into panels, in which element k of as many rows as a vector has lanes is contiguous.
 class DistancesKernel final : public CpuKernel {
  public:
   static void describe(Schema<DistancesKernel>& s) {

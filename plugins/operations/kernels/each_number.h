@@ -1,5 +1,6 @@
 // The kernel of an elementwise op whose inputs have the shape and dtype of the result, split into
-// ranges for threads. The loop, which is constructed from the op, has
+// ranges for threads. A `Loop` is constructed from the op; its function range(dtype, inputs,
+// result, begin, end) computes elements [begin, end) of the result.
 #pragma once
 #include <optional>
 

@@ -1,11 +1,12 @@
-// Graphs of boxes with lines of text, in groups within groups.
+// Graphs of boxes with lines of text, in groups within groups. The entries of the figure:
 //
-//   "nodes"   each "lines" (texts, the first of which is a heading), "group" (its number)
-//   "edges"   lists {from, to} of numbers of nodes
-//   "groups"  each "label", "parent" (the number of the group around it)
-//   "direction"  TB (from top to bottom, the default), BT, LR, RL
+//   "nodes"      a list, each with "lines" (texts; the first one is a heading) and "group" (the
+//                number of its group)
+//   "edges"      a list of lists {from, to} of numbers of nodes
+//   "groups"     a list, each with "label" and "parent" (the number of the group around it)
+//   "direction"  TB (from top to bottom, the default), BT, LR or RL
 //
-// Numbers count from 0.
+// Nodes and groups are numbered from 0.
 #pragma once
 #include <string>
 #include <vector>

@@ -21,7 +21,7 @@ class CycleSearch {
   void mark() {
     for (size_t first = 0; first < states_.size(); ++first) {
       if (states_[first] == kNew) enter(first);
-      while (!way_.empty()) go_on();
+      while (!path_.empty()) advance();
     }
   }
 
@@ -33,14 +33,14 @@ class CycleSearch {
 
   void enter(size_t item) {
     states_[item] = kOpen;
-    way_.push_back({item, 0});
+    path_.push_back({item, 0});
   }
 
-  void go_on() {
-    Visit& at = way_.back();
+  void advance() {
+    Visit& at = path_.back();
     if (at.next < outgoing_[at.item].size()) return follow(edges_[outgoing_[at.item][at.next++]]);
     states_[at.item] = kDone;
-    way_.pop_back();
+    path_.pop_back();
   }
 
   void follow(Edge& edge) {
@@ -52,7 +52,7 @@ class CycleSearch {
   std::vector<Edge>& edges_;
   std::vector<std::vector<size_t>> outgoing_;
   std::vector<State> states_;
-  std::vector<Visit> way_;
+  std::vector<Visit> path_;
 };
 
 /// For each item, the items to which its edges lead.

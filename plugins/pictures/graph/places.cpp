@@ -23,8 +23,8 @@ Pool joined(const Pool& left, const Pool& right) {
 
 /// The ascending numbers whose weighted squared distance from `preferred` is least, found by the
 /// pool-adjacent-violators algorithm (isotonic regression).
-std::vector<double> rising(const std::vector<double>& preferred,
-                           const std::vector<double>& weights) {
+std::vector<double> isotonic_regression(const std::vector<double>& preferred,
+                                        const std::vector<double>& weights) {
   std::vector<Pool> pools;
   for (size_t i = 0; i < preferred.size(); ++i) {
     Pool last{preferred[i], weights[i], 1};
@@ -44,7 +44,7 @@ std::vector<double> spread(const std::vector<double>& preferred, const std::vect
   std::vector<double> shifts{0}, relative;
   for (const double distance : distances) shifts.push_back(shifts.back() + distance);
   for (size_t i = 0; i < preferred.size(); ++i) relative.push_back(preferred[i] - shifts[i]);
-  std::vector<double> positions = rising(relative, weights);
+  std::vector<double> positions = isotonic_regression(relative, weights);
   for (size_t i = 0; i < positions.size(); ++i) positions[i] += shifts[i];
   return positions;
 }

@@ -17,7 +17,7 @@ double widest(const Metrics& metrics, const std::vector<std::string>& texts) {
 }
 
 /// The distance of an axis from the plot area. In a terminal an axis takes the middle of a cell.
-double beside(const Metrics& metrics) { return metrics.cells ? 0.5 : 0; }
+double axis_distance(const Metrics& metrics) { return metrics.cells ? 0.5 : 0; }
 double tick_length(const Metrics& metrics) { return metrics.cells ? 0.5 : kTick; }
 
 void add_rule(Scene& scene, Point from, Point to, Color color = kInk) {
@@ -57,7 +57,7 @@ double Frame::draw_legend(Scene& scene, const Metrics& metrics, double top) cons
     const double width = sample + gap + metrics.width(text);
     if (left > first && left + width > scene.width) left = first, top += metrics.line;
     const double middle = top + metrics.line / 2;
-    const double end = left + sample - beside(metrics);
+    const double end = left + sample - axis_distance(metrics);
     scene.elements.push_back(Line{.points = {{left, middle}, {end, middle}},
                                   .color = series_color(item.color),
                                   .width = 2.5,
@@ -89,7 +89,7 @@ void Frame::choose_area(const Scene& scene, const Metrics& metrics, double top) 
 }
 
 void Frame::draw_x_ticks(Scene& scene, const Metrics& metrics) const {
-  const double axis = area_.bottom + beside(metrics), length = tick_length(metrics);
+  const double axis = area_.bottom + axis_distance(metrics), length = tick_length(metrics);
   double free = -1;
   for (size_t i = 0; i < x_ticks_.values.size(); ++i) {
     double position = at(x_ticks_.values[i], 0).x;
@@ -107,7 +107,7 @@ void Frame::draw_x_ticks(Scene& scene, const Metrics& metrics) const {
 }
 
 void Frame::draw_y_ticks(Scene& scene, const Metrics& metrics) const {
-  const double axis = area_.left - beside(metrics), length = tick_length(metrics);
+  const double axis = area_.left - axis_distance(metrics), length = tick_length(metrics);
   for (size_t i = 0; i < y_ticks_.values.size(); ++i) {
     double position = at(0, y_ticks_.values[i]).y;
     if (metrics.cells) position = std::min(std::floor(position), area_.bottom - 1) + 0.5;
@@ -147,7 +147,7 @@ void Frame::draw_behind(Scene& scene, const Metrics& metrics) {
 }
 
 void Frame::draw_before(Scene& scene, const Metrics& metrics) const {
-  const double gap = beside(metrics), left = area_.left - gap, bottom = area_.bottom + gap;
+  const double gap = axis_distance(metrics), left = area_.left - gap, bottom = area_.bottom + gap;
   add_rule(scene, {left, area_.top}, {left, bottom});
   add_rule(scene, {left, bottom}, {area_.right, bottom});
 }

@@ -27,7 +27,7 @@ class Frame {
   std::string title, xlabel, ylabel;
   bool whole = false;  ///< whether x values are integers, such as epochs
   std::vector<LegendEntry> legend;
-  /// The horizontal resolution: two points in the same of these columns cannot be distinguished.
+  /// The horizontal resolution: the number of columns in which points can be distinguished.
   double columns = 1000;
 
   /// Chooses the plot area, and draws the elements behind the curves.

@@ -30,7 +30,7 @@ int digits_for(long double step) {
   return std::max(0, static_cast<int>(-std::floor(std::log10(step) + kSlack)));
 }
 
-std::string written(long double value, const char* format, int digits) {
+std::string formatted(long double value, const char* format, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, format, digits, value == 0 ? 0.0L : value);
   return text;
@@ -50,11 +50,11 @@ std::string short_exponent(std::string text) {
 /// an exponent.
 std::string tick_text(long double value, long double step, long double largest) {
   const bool plain = largest < 1e6L && step >= 1e-4L;
-  if (plain) return written(value, "%.*Lf", digits_for(step));
+  if (plain) return formatted(value, "%.*Lf", digits_for(step));
   if (value == 0) return "0";
   const long double digits =
       std::floor(std::log10(std::abs(value)) + kSlack) - std::floor(std::log10(step) + kSlack);
-  return short_exponent(written(value, "%.*Le", std::clamp(static_cast<int>(digits), 0, 15)));
+  return short_exponent(formatted(value, "%.*Le", std::clamp(static_cast<int>(digits), 0, 15)));
 }
 
 void add_tick(Ticks& ticks, long double value, long double step, long double largest) {

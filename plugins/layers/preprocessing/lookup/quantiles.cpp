@@ -19,7 +19,7 @@ double interpolated(double x, const std::vector<float>& xs, const std::vector<fl
 }
 
 /// The fractions epsilon, 2 * epsilon, ... up to 1.
-std::vector<double> shares(double epsilon) {
+std::vector<double> quantile_levels(double epsilon) {
   std::vector<double> all(static_cast<size_t>(std::ceil(1 / epsilon)));
   for (size_t i = 0; i < all.size(); ++i) all[i] = epsilon + static_cast<double>(i) * epsilon;
   return all;
@@ -32,7 +32,7 @@ Summary compressed(const Summary& summary, double epsilon) {
   for (float weight : reached) share.push_back(weight / reached.back());
   Summary result;
   double before = 0;
-  for (double x : shares(epsilon)) {
+  for (double x : quantile_levels(epsilon)) {
     const double weight = interpolated(x, share, reached);
     result.values.push_back(static_cast<float>(interpolated(x, share, summary.values)));
     result.weights.push_back(static_cast<float>(weight - before));

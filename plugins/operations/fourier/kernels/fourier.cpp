@@ -44,12 +44,12 @@ bool fills_lanes(const FourierTransform& transform, size_t count) {
   return std::is_same_v<T, float> && transform.lanes() == kLanes && count == kLanes;
 }
 
-/// Copies the first `n` elements of `count` rows to the buffer `to`: element k to index places[k],
+/// Copies the first `n` elements of `count` rows to the buffer `to`: element k to index indices[k],
 /// or to k if `indices` is null. It is called separately for real and imaginary parts, since rows
 /// whose length is a power of two would compete for the same cache sets.
 template <class T>
-void take(const FourierTransform& transform, RowView<const T> x, size_t n, const size_t* indices,
-          double* to, size_t count) {
+void load_rows(const FourierTransform& transform, RowView<const T> x, size_t n,
+               const size_t* indices, double* to, size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count)) return take_rows(x.numbers, x.n, n, indices, to);
   }
@@ -75,7 +75,8 @@ void load_even_odd(const FourierTransform& transform, RowView<const T> x, const 
 }
 /// Copies results from a buffer to the rows, as many elements as a row has.
 template <class T>
-void give(const FourierTransform& transform, const double* from, RowView<T> to, size_t count) {
+void store_rows(const FourierTransform& transform, const double* from, RowView<T> to,
+                size_t count) {
   const auto n = static_cast<size_t>(to.n);
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count)) return give_rows(from, n, to.numbers, n);
@@ -104,11 +105,11 @@ template <class T>
 void transform_rows(const FourierTransform& transform, RowView<const T> re, RowView<const T> im,
                     RowView<T> to_re, RowView<T> to_im, size_t count, double* memory) {
   const TransformBuffer w(transform, memory, count);
-  take(transform, re, transform.size(), transform.indices(), w.re, count);
-  take(transform, im, transform.size(), transform.indices(), w.im, count);
+  load_rows(transform, re, transform.size(), transform.indices(), w.re, count);
+  load_rows(transform, im, transform.size(), transform.indices(), w.im, count);
   transform.run(w.re, w.im);
-  give(transform, w.re, to_re, count);
-  give(transform, w.im, to_im, count);
+  store_rows(transform, w.re, to_re, count);
+  store_rows(transform, w.im, to_im, count);
 }
 
 /// Transforms `count` rows of real numbers, whose length is even, as complex rows of half the
@@ -121,8 +122,8 @@ void transform_real_rows(const FourierTransform& transform, const ComplexTable& 
   load_even_odd(transform, x, w, count);
   transform.run(w.re, w.im);
   unfold_real(w.re, w.im, transform.size(), twiddles, w.lanes);
-  give(transform, w.re, to_re, count);
-  give(transform, w.im, to_im, count);
+  store_rows(transform, w.re, to_re, count);
+  store_rows(transform, w.im, to_im, count);
 }
 
 /// The inverse of transform_real_rows(): from the first half of the spectrum to real rows of even
@@ -134,8 +135,8 @@ void transform_back_rows(const FourierTransform& transform, const ComplexTable& 
   const TransformBuffer w(transform, memory, count),
       given(transform, memory + TransformBuffer::size(transform), count);
   const size_t half = transform.size();
-  take(transform, re, half + 1, nullptr, given.re, count);
-  take(transform, im, half + 1, nullptr, given.im, count);
+  load_rows(transform, re, half + 1, nullptr, given.re, count);
+  load_rows(transform, im, half + 1, nullptr, given.im, count);
   fold_real(given.re, given.im, twiddles, 0.5 / static_cast<double>(half), transform, w.re, w.im);
   transform.run(w.re, w.im);
   store_even_odd(transform, w, to, count);

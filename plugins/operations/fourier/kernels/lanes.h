@@ -7,8 +7,8 @@ namespace crescent::operations {
 
 inline constexpr size_t kLanes = 8;
 
-/// Sets to[places[k] * 8 + i] to element k of row i for k < n; rows are `stride` elements apart.
-/// Without `indices`, places[k] is k.
+/// Sets to[indices[k] * 8 + i] to element k of row i for k < n; rows are `stride` elements apart.
+/// If `indices` is null, indices[k] is k.
 void take_rows(const float* rows, size_t stride, size_t n, const size_t* indices, double* to);
 /// Does the same as take_rows, but writes elements 2 k to `even` and elements 2 k + 1 to `odd`.
 void take_pairs(const float* rows, size_t stride, size_t n, const size_t* indices, double* even,

@@ -26,7 +26,7 @@ CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64
   std::memcpy(y, sums, sizeof sums);
 }
 
-/// Computes the same sums for all i < inner.
+/// Computes the sums of sum_vectors() for all i < inner.
 template <class T>
 CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
   typedef T V __attribute__((vector_size(64)));
@@ -43,8 +43,8 @@ CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner, const T* w, int64_t
   }
 }
 
-/// Computes the same sums for a small number of channels that is known at compile time, so that the
-/// sums stay in registers.
+/// Computes the sums of sum_lines() for a small number of channels that is known at compile time,
+/// so that the sums stay in registers.
 template <int channels, class T>
 CRESCENT_IN_CLONES void sum_channels(const T* x, const T* w, int64_t taps, T* y) {
   T sums[channels] = {};

@@ -1,6 +1,6 @@
-// Kernels that process each matrix of a batch in float64, on several threads. A loop, which is
-// constructed from the op, has  int64_t work(const Shape& a) const, the number of doubles of
-// scratch memory, and  void one(const MatrixParts& x, double* work) const  for one matrix.
+// Kernels that process each matrix of a batch in float64, on several threads. A `Loop` is
+// constructed from the op. Its function work(shape of a) returns the number of doubles of scratch
+// memory; one(MatrixParts, scratch memory) computes the results of one matrix.
 #pragma once
 #include <algorithm>
 #include <array>

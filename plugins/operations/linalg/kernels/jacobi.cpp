@@ -38,9 +38,9 @@ CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c
   }
 }
 
-/// One sweep of Jacobi rotations over all pairs of the n columns of x (each of m elements), applied
-/// to the columns of v (each of n) too. *turned is false if no matrix needed a rotation. norms:
-/// gets the squared norms of the columns of x. The arrays x and v are `columns` and `basis`.
+/// One sweep of Jacobi rotations over all pairs of the n columns of x (`columns`, m elements each).
+/// They are also applied to the columns of v (`basis`, n elements each). `norms` receives the
+/// squared norms of the columns of x; *turned is false if no matrix needed a rotation.
 CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* norms, int64_t m,
                                      int64_t n, double nothing, bool* turned) {
   Lanes *x = reinterpret_cast<Lanes*>(columns), *v = reinterpret_cast<Lanes*>(basis),
@@ -170,14 +170,14 @@ class MatrixGroup {
       for (int64_t i = 0; i < m_; ++i) u(i, k) = at(columns_, j * m_ + i, lane) / length;
       if (square(j) <= least) complete(u, m_, k);
     }
-    if (std::isnan(scales_[lane])) forget(u, s, v);
+    if (std::isnan(scales_[lane])) fill_with_nan(u, s, v);
   }
 
  private:
   static double& at(double* elements, int64_t i, int64_t lane) {
     return elements[i * kSvdLanes + lane];
   }
-  void forget(const View& u, double* s, const View& v) const {
+  void fill_with_nan(const View& u, double* s, const View& v) const {
     for (int64_t k = 0; k < n_; ++k) {
       s[k] = NAN;
       for (int64_t i = 0; i < m_; ++i) u(i, k) = NAN;

@@ -27,10 +27,10 @@ uint64_t mixed(uint64_t a, uint64_t b, uint64_t factor) {
   return folded((b ^ first) * factor) * factor;
 }
 
-/// The factor, which depends on the length of the text.
+/// The multiplier for a text of this length.
 uint64_t factor_of(size_t length) { return k2 + 2 * length; }
 
-uint64_t up_to_16(const char* s, size_t n) {
+uint64_t hash_up_to_16(const char* s, size_t n) {
   const uint64_t factor = factor_of(n);
   if (n >= 8) {
     const uint64_t a = word(s) + k2, b = word(s + n - 8);
@@ -52,12 +52,12 @@ Quarter quarter(const char* s, size_t n, uint64_t first, uint64_t factor) {
   return {a, std::rotr(a + b, 43) + std::rotr(c, 30) + d, a + std::rotr(b + k2, 18) + c};
 }
 
-uint64_t up_to_32(const char* s, size_t n) {
+uint64_t hash_up_to_32(const char* s, size_t n) {
   const Quarter ends = quarter(s, n, k1, factor_of(n));
   return mixed(ends.y, ends.z, factor_of(n));
 }
 
-uint64_t up_to_64(const char* s, size_t n) {
+uint64_t hash_up_to_64(const char* s, size_t n) {
   const uint64_t factor = factor_of(n);
   const Quarter ends = quarter(s, n, k2, factor);
   const uint64_t z = mixed(ends.y, ends.z, factor);
@@ -102,7 +102,7 @@ struct FarmState {
   }
 };
 
-uint64_t longer(const char* s, size_t n) {
+uint64_t hash_longer(const char* s, size_t n) {
   FarmState state(s);
   const size_t whole = (n - 1) / 64 * 64, rest = (n - 1) % 64;
   for (size_t i = 0; i < whole; i += 64) state.take(s + i, k1, 1);
@@ -119,9 +119,9 @@ uint64_t longer(const char* s, size_t n) {
 
 uint64_t farm_fingerprint(std::string_view text) {
   const size_t n = text.size();
-  if (n <= 16) return up_to_16(text.data(), n);
-  if (n <= 32) return up_to_32(text.data(), n);
-  return n <= 64 ? up_to_64(text.data(), n) : longer(text.data(), n);
+  if (n <= 16) return hash_up_to_16(text.data(), n);
+  if (n <= 32) return hash_up_to_32(text.data(), n);
+  return n <= 64 ? hash_up_to_64(text.data(), n) : hash_longer(text.data(), n);
 }
 
 uint64_t joined_fingerprint(uint64_t first, uint64_t second) {
