@@ -5,9 +5,9 @@
 -- float32. Dropout layers have seeds, so they drop the same elements in every run.
 --   crescent tests/random/models.lua [--seconds S] [--seed N] [--count N] [--recipe FILE]
 -- Seeds are consecutive numbers; without --seed the first is drawn from the clock. Without --count
--- and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds; without that, the run ends
--- after 600 models, which most machines check, or after 60 seconds. The recipe of a model with wrong
--- results is simplified and printed; --recipe FILE checks a recipe from a file again.
+-- and --seconds, the time is that of CRESCENT_RANDOM_PROGRAMS in seconds; without that, the run
+-- ends after 600 models, which most machines check, or after 60 seconds. The recipe of a model with
+-- wrong results is simplified and printed; --recipe FILE checks a recipe from a file again.
 local cr = require "crescent"
 local ops = cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."

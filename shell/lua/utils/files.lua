@@ -29,8 +29,8 @@ local function check_sum(path, wanted, algorithm)
   end
 end
 
---- Unpacks the archive into the folder. Returns the path of the archive without its ending, at which
---- its contents are expected.
+--- Unpacks the archive into the folder. Returns the path of the archive without its ending, at
+--- which its contents are expected.
 local function unpack_archive(path, folder)
   local command = (path:match "%.zip$" and "unzip -qo %s -d %s"
     or "tar -xf %s -C %s"):format(quoted(path), quoted(folder))

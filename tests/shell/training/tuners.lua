@@ -195,7 +195,8 @@ local _, together = check.run([[
 assert(together == alone, together .. "\nis not\n" .. alone)
 
 -- A study without a tuner, used as in Optuna.
-local study = cr.tuners.Study { direction = "maximize", seed = 1, max_trials = 30, pruner = "median" }
+local study = cr.tuners.Study {
+  direction = "maximize", seed = 1, max_trials = 30, pruner = "median" }
 study:optimize(function(trial)
   local a = trial:suggest_float("a", -1, 1)
   local b = trial:suggest_int("b", 1, 100, { log = true })
@@ -239,7 +240,8 @@ check.same(tuner.study.trials[1].values, { units = 4, rate = 1e-3 })
 check.same(tuner.study.trials[2].values, { units = 4, rate = 1e-3 })
 
 -- Error messages for mistakes, and trials whose build fails.
-check.fails(function() new("RandomSearch", { function() return 3 end }) end, "a compiled model, got 3")
+check.fails(function() new("RandomSearch", { function() return 3 end }) end,
+  "a compiled model, got 3")
 check.fails(function() new("RandomSearch", { objective = "val_mea" }) end, "direction = \"max\"")
 check.fails(function() cr.tuners.RandomSearch { build, max_trial = 3 } end,
   "did you mean 'max_trials'")
