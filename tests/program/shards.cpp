@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "crescent/ops/elementwise.h"
 #include "crescent/ops/ops.h"
 #include "crescent/program/distribution.h"
 #include "crescent/program/program.h"
