@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "crescent/ops/elementwise.h"
 #include "crescent/ops/ops.h"
 #include "crescent/program/distribution.h"
 #include "crescent/program/program.h"
@@ -116,15 +115,13 @@ void check_all() {
     check_reduction<double>(kind, 6, 1030);
     check_reduction<float>(kind, 6, 1030);
   }
-  for (DType dtype : {DType::bfloat16, DType::float16, DType::int8, DType::uint8, DType::int16,
-                      DType::complex64}) {
+  for (DType dtype : {DType::bfloat16, DType::float16, DType::int8, DType::uint8, DType::int16}) {
     INFO(name_of(dtype));
     const ShardRange own = own_shards(5);
     Tensors values;
     for (int64_t s = 0; s < 5; ++s)
       values.push_back(Tensor::full({3}, s >= own.first && s < own.last ? s + 1 : 20, dtype));
-    const Tensor sum = ops::real(reduced(values, ReduceKind::sum));
-    CHECK(sum.to_vector() == std::vector<double>(3, 15));
+    CHECK(reduced(values, ReduceKind::sum).to_vector() == std::vector<double>(3, 15));
   }
   check_program();
 }
@@ -167,8 +164,8 @@ TEST_CASE("values of shards do not mix", "[shards]") {
 TEST_CASE("what shards cannot be", "[shards]") {
   CHECK_THROWS_WITH(reduced({Tensor(1.0f), Tensor::full({2}, 1)}, ReduceKind::sum),
                     Catch::Contains("from every shard"));
-  CHECK_THROWS_WITH(reduced({Tensor::full({2}, 1, DType::complex64)}, ReduceKind::max),
-                    Catch::Contains("complex numbers have no max"));
+  CHECK_THROWS_WITH(reduced({Tensor::full({2}, 1, DType::complex64)}, ReduceKind::sum),
+                    Catch::Contains("takes no complex numbers"));
   CHECK_THROWS_WITH(reduced({Tensor(1.0f)}, ReduceKind::mean),
                     Catch::Contains("expected sum, max or min, got mean"));
   ShardSlice slice;

@@ -82,8 +82,6 @@ TensorSpecs ShardReduce::infer(std::span<const TensorSpec> in) const {
   if (kind != ReduceKind::sum && kind != ReduceKind::max && kind != ReduceKind::min)
     fail(kName, ": expected sum, max or min, got ", name_of(kind));
   if (in[0].dtype == DType::boolean) fail(kName, ": expected numbers, got bool");
-  if (in[0].dtype == DType::complex64 && kind != ReduceKind::sum)
-    fail(kName, ": complex numbers have no ", name_of(kind));
   for (const TensorSpec& each : in)
     if (each != in[0]) fail(kName, ": expected ", in[0], " from every shard, got ", each);
   return {in[0]};

@@ -110,7 +110,7 @@ class ShardReduceKernel final : public Kernel {
   explicit ShardReduceKernel(const Request& r)
       : kind_(static_cast<const ShardReduce&>(r.op).kind),
         shards_(static_cast<int64_t>(r.inputs.size())),
-        count_(static_cast<int64_t>(bytes_of(r.inputs[0]) / sizeof(T))) {}
+        count_(r.inputs[0].shape.size()) {}
 
   /// A process has at most as many branches as shards.
   size_t scratch_bytes() const override {
@@ -190,7 +190,7 @@ class ShardReduceKernel final : public Kernel {
   }
 
   ReduceKind kind_;
-  int64_t shards_, count_;  ///< a complex number counts as two elements, which are summed
+  int64_t shards_, count_;
 };
 
 }  // namespace
@@ -208,7 +208,6 @@ std::unique_ptr<Kernel> make_shard_concat(const Request& r) {
 std::unique_ptr<Kernel> make_shard_reduce(const Request& r) {
   const DType dtype = r.outputs[0].dtype;
   if (dtype == DType::bfloat16 || dtype == DType::float16) return nullptr;
-  if (dtype == DType::complex64) return std::make_unique<ShardReduceKernel<float>>(r);
   std::unique_ptr<Kernel> kernel;
   with_type(dtype,
             [&](auto zero) { kernel = std::make_unique<ShardReduceKernel<decltype(zero)>>(r); });
