@@ -112,23 +112,20 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
     { name = "devices", type = "a list of texts", doc = "A list of devices instead of a mesh.",
       takes_lists = true },
     { name = "auto_shard_dataset", type = "a boolean",
-      doc = "Accepted; every process has the same data and takes its share of each batch.",
+      doc = "Whether all processes are given the same data, of which each takes its share of every "
+        .. "batch; otherwise each is given its own part of every batch.",
       default = true },
     { name = "shares_inference", type = "a boolean",
       doc = "evaluate and predict are shared, too: all processes call them, and get all results.",
       default = false },
   }, function(mesh, devices, shards, shares_inference)
-    if shards == false then
-      shell.fail("DataParallel: auto_shard_dataset = false, for data that each process brings "
-        .. "divided, is not there yet")
-    end
     if mesh ~= nil then devices = check("DataParallel", mesh, DeviceMesh).devices end
     devices = devices or devices_of()
     check_all_devices("DataParallel", devices)
     local all = processes()
     return setmetatable({
       device_mesh = mesh or distribution.DeviceMesh({ #devices }, { "batch" }, devices),
-      batch_dim_name = mesh and mesh.axis_names[1] or "batch", auto_shard_dataset = true,
+      batch_dim_name = mesh and mesh.axis_names[1] or "batch", auto_shard_dataset = shards ~= false,
       num_processes = all.size, process_id = all.rank, num_data_shards = all.size,
       data_shard_id = all.rank, shares_inference = shares_inference == true,
     }, DataParallel)
@@ -171,6 +168,7 @@ distribution.set_distribution = shell.define("set_distribution -> nothing",
     if value ~= nil then check("set_distribution", value, DataParallel) end
     shell.set_data_parallel(value ~= nil)
     shell.set_shares_inference(value ~= nil and value.shares_inference)
+    shell.set_shards_data(value == nil or value.auto_shard_dataset)
   end)
 
 --- The distribution that fit uses: a DataParallel if mpirun or srun started several processes; nil
@@ -178,7 +176,8 @@ distribution.set_distribution = shell.define("set_distribution -> nothing",
 --- @return a distribution or nil
 function distribution.distribution()
   return shell.is_data_parallel()
-    and distribution.DataParallel { shares_inference = shell.shares_inference() } or nil
+    and distribution.DataParallel { auto_shard_dataset = shell.shards_data(),
+      shares_inference = shell.shares_inference() } or nil
 end
 
 return distribution

@@ -37,6 +37,8 @@
 --   whose training runs have nothing to do with other processes, and returns its result.
 -- set_shares_inference(on) says whether processes share evaluate and predict, too;
 --   shares_inference() returns it.
+-- set_shards_data(on) says whether all processes are given the same data, of which each takes its
+--   share, or each its own part; shards_data() returns it.
 -- set_data_parallel(on) says whether processes share batches; is_data_parallel() returns it.
 -- At the prompt, variables has functions that return the values of local variables, by name, and
 --   print_help(text) prints a text that may be longer than the screen.

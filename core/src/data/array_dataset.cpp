@@ -4,8 +4,10 @@
 
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "data/file_storage.h"
+#include "data/partial_inputs.h"
 #include "data/row_gather.h"
 #include "data/shuffle_buffer.h"
 #include "tensor/tensor_record.h"
@@ -23,7 +25,7 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
   const bool ours = tensor && is_unshared(tensor) && tensor.storage()->host() &&
                     !is_mapped(tensor) && tensor.storage()->bytes() >= bytes;
   if (ours && tensor.spec() == spec) return;
-  tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor::uninitialized(spec);
+  tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor(spec);
 }
 
 constexpr const char* kShuffles[] = {"none", "samples", "batches"};
@@ -34,23 +36,28 @@ struct Shard {
   int64_t index = 0, count = 1;
 };
 
-class ArrayDataset final : public Dataset {
+class ArrayDataset final : public Dataset, public PartialInputs {
  public:
+  /// `needed` is empty if all rows of the inputs are needed.
   ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
-               std::optional<SeedGenerator> order, Shard shard)
+               std::optional<SeedGenerator> order, Shard shard, NeededRows needed)
       : arrays_(std::move(arrays)),
         batch_size_(batch_size),
         shuffle_(shuffle),
         order_(std::move(order)),
         shard_(shard),
+        needed_(std::move(needed)),
         samples_(arrays_.samples()) {
-    each_array([&](Tensor& array) {
-      if (is_in_file(array)) map(array);
+    each_array([&](Tensor& array, bool is_partial) {
+      if (is_in_file(array)) map(array, is_partial);
     });
     if (shuffle_ != Shuffle::samples) return;
-    if (!in_files_.empty()) buffer_.emplace(in_files_, 4 * batch_size_);
-    each_array([&](const Tensor& array) {
-      if (array.in_memory()) gathers_.emplace_back(array, rows_in_order(0).count, reads_files());
+    if (!in_files_.empty())
+      buffer_.emplace(in_files_, 4 * batch_size_,
+                      [this](int64_t position) { return needs_inputs(position); });
+    each_array([&](const Tensor& array, bool is_partial) {
+      if (array.in_memory())
+        gathers_.emplace_back(array, rows_in_order(0).count, is_partial || reads_files());
     });
   }
 
@@ -73,7 +80,7 @@ class ArrayDataset final : public Dataset {
   }
   bool reads_files() const override { return !read_.empty(); }
   void check() const override {
-    for (const Tensor& array : mapped_) check_intact(array);
+    for (const ArrayInFile& mapped : mapped_) check_intact(mapped.array);
   }
 
   void begin_epoch() override {
@@ -119,12 +126,17 @@ class ArrayDataset final : public Dataset {
       next_samples(batch);
     } else {
       expect_batches();
-      const auto [first, count] = rows_in_arrays(batches_read_);
-      fill(batch,
-           [&](const Tensor& array, Tensor& target) { take_rows(array, target, first, count); });
+      const RowRange rows = rows_in_arrays(batches_read_);
+      fill(batch, rows.count, [&](const Tensor& array, Tensor& target, const RowRange& read) {
+        take_rows(array, target, rows, read);
+      });
     }
     ++batches_read_;
     return true;
+  }
+
+  DatasetPtr with_needed(const NeededRows& needed) override {
+    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order_, shard_, needed);
   }
 
   /// Returns for each row of the last batch its index in the arrays.
@@ -150,13 +162,10 @@ class ArrayDataset final : public Dataset {
            " parts");
     std::optional<SeedGenerator> order;
     if (order_) order.emplace(0).state().assign(order_->state().value());
-    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order, shard);
+    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order, shard, needed_);
   }
 
  private:
-  struct RowRange {
-    int64_t first, count;
-  };
   /// The rows of this shard of batch `number`, as positions in the order of the epoch.
   RowRange rows_in_order(int64_t number) const {
     const int64_t first = number * batch_size_, all = std::min(batch_size_, samples_ - first);
@@ -172,6 +181,14 @@ class ArrayDataset final : public Dataset {
     return rows;
   }
 
+  /// The rows of the inputs that are read of a batch of `count` rows.
+  RowRange input_rows(int64_t count) const { return needed_ ? needed_(count) : RowRange{0, count}; }
+  /// Whether the inputs of the row at this position in the order of the epoch are read.
+  bool needs_inputs(int64_t position) const {
+    const auto [first, count] = rows_in_order(position / batch_size_);
+    return input_rows(count).contains(position - first);
+  }
+
   void set_order(const List& words) {
     if (!order_ || words.size() != 2)
       fail("restore: expected an order of two numbers, got ", words);
@@ -179,32 +196,35 @@ class ArrayDataset final : public Dataset {
         Tensor::from(std::vector<int64_t>{words[0].as_int(), words[1].as_int()}, {2}));
   }
 
-  /// Calls f(array) for all inputs, targets and weights.
+  /// Calls f(array, whether only some of its rows are read) for all inputs, targets and weights.
   template <class F>
   void each_array(F f) {
     for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
       for (Tensor& array : *group)
-        if (array) f(array);
+        if (array) f(array, group == &arrays_.x && needed_);
   }
 
-  void map(Tensor& in_file) {
+  void map(Tensor& in_file, bool is_partial) {
     if (Tensor mapped = in_file.in_memory() ? in_file : map_array(in_file))
-      mapped_.push_back(in_file = std::move(mapped));
+      mapped_.push_back({in_file = std::move(mapped), is_partial});
     else
       read_.push_back(in_file);
-    in_files_.push_back(in_file);
+    in_files_.push_back({in_file, is_partial});
   }
 
-  /// Calls make(array, tensor of the batch) for all arrays.
+  /// Calls make(array, tensor of the batch, rows of the batch that are read) for all arrays.
   template <class Make>
-  void fill(Batch& batch, Make make) const {
-    const std::pair<const Tensors&, Tensors&> groups[] = {
-        {arrays_.x, batch.x}, {arrays_.y, batch.y}, {arrays_.weights, batch.sample_weight}};
-    for (const auto& [from, to] : groups) {
+  void fill(Batch& batch, int64_t count, Make make) const {
+    const RowRange all{0, count};
+    const std::tuple<const Tensors&, Tensors&, RowRange> groups[] = {
+        {arrays_.x, batch.x, input_rows(count)},
+        {arrays_.y, batch.y, all},
+        {arrays_.weights, batch.sample_weight, all}};
+    for (const auto& [from, to, read] : groups) {
       to.resize(from.size());
       for (size_t i = 0; i < from.size(); ++i) {
         if (from[i])
-          make(from[i], to[i]);
+          make(from[i], to[i], read);
         else
           to[i] = Tensor();
       }
@@ -215,27 +235,34 @@ class ArrayDataset final : public Dataset {
   void expect_batches() {
     if (mapped_.empty()) return;
     size_t sample = 1;  // bytes of a sample in mapped arrays
-    for (const Tensor& array : mapped_) sample += row_bytes(array);
+    for (const ArrayInFile& mapped : mapped_) sample += row_bytes(mapped.array);
     constexpr size_t kMaxBytes = size_t{4} << 20;
     const int64_t ahead = static_cast<int64_t>(
         std::clamp(kMaxBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
     for (; expected_ < std::min(batches_read_ + 1 + ahead, batches()); ++expected_) {
       const auto [first, count] = rows_in_arrays(expected_);
-      for (const Tensor& array : mapped_) expect_rows(array, first, count);
+      for (const auto& [array, is_partial] : mapped_) {
+        const RowRange read = is_partial ? input_rows(count) : RowRange{0, count};
+        if (read.count > 0) expect_rows(array, first + read.first, read.count);
+      }
     }
   }
 
-  /// Sets `target` to consecutive rows of an array: a view of an array in memory, or rows read from
-  /// its file.
-  void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
-    const TensorSpec spec = rows_of(array, count);
-    const size_t offset = array.offset() + static_cast<size_t>(first) * row_bytes(array);
+  /// Sets `target` to consecutive rows of an array: a view of an array in memory, or a tensor of
+  /// which the rows `read` are read from the file.
+  void take_rows(const Tensor& array, Tensor& target, const RowRange& rows,
+                 const RowRange& read) const {
+    const TensorSpec spec = rows_of(array, rows.count);
+    const size_t row = row_bytes(array), skipped = static_cast<size_t>(read.first) * row,
+                 offset = array.offset() + static_cast<size_t>(rows.first) * row;
     if (array.in_memory()) {
       if (!move_view(target, array.storage(), offset, spec))
         target = Tensor::on(array.storage(), offset, spec);
     } else {
       make_writable(target, spec);
-      array.storage()->read(offset, target.bytes(), target.mutable_raw());
+      if (read.count == 0) return;
+      array.storage()->read(offset + skipped, static_cast<size_t>(read.count) * row,
+                            static_cast<std::byte*>(target.mutable_raw()) + skipped);
     }
   }
 
@@ -244,14 +271,15 @@ class ArrayDataset final : public Dataset {
   void next_samples(Batch& batch) {
     const auto [first, count] = rows_in_order(batches_read_);
     targets_.clear();
-    fill(batch, [&, rows = count](const Tensor& array, Tensor& target) {
-      if (!array.storage()->memory()) make_writable(target, rows_of(array, rows));
+    const int64_t size = count;
+    fill(batch, size, [&](const Tensor& array, Tensor& target, const RowRange&) {
+      if (!array.storage()->memory()) make_writable(target, rows_of(array, size));
       if (!array.in_memory()) targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
     const std::span rows(buffer_ ? take_from_buffer(first, count) : rows_.data() + first, count);
     auto gather = gathers_.begin();
-    fill(batch, [&](const Tensor& array, Tensor& target) {
-      if (array.in_memory()) (*gather++)(rows, target);
+    fill(batch, size, [&](const Tensor& array, Tensor& target, const RowRange& read) {
+      if (array.in_memory()) (*gather++)(rows, read, target);
     });
   }
 
@@ -279,14 +307,16 @@ class ArrayDataset final : public Dataset {
   Shuffle shuffle_;
   std::optional<SeedGenerator> order_;
   Shard shard_;
+  NeededRows needed_;          ///< empty: all rows of the inputs are read
   Tensor drawn_from_;          ///< the state of order_ before it drew the order of the epoch
   int64_t samples_;            ///< number of samples in all shards
   int64_t batches_read_ = 0;   ///< number of batches read in this epoch
   int64_t buffered_ = 0;       ///< rows taken from the buffer in this epoch
   int64_t expected_ = 0;       ///< number of batches that the system was asked to read ahead
   std::vector<int64_t> rows_;  ///< the indices of samples, or of batches, in the drawn order
-  /// arrays in files: all of them, those that are mapped, and those that are read
-  Tensors in_files_, mapped_, read_;
+  /// arrays in files: all of them, and those that are mapped
+  std::vector<ArrayInFile> in_files_, mapped_;
+  Tensors read_;                     ///< arrays in files that are not mapped
   std::vector<std::byte*> targets_;  ///< the destination of the next row of each array in read_
   std::optional<ShuffleBuffer> buffer_;
   std::vector<RowGather> gathers_;  ///< gather the rows of a batch; one for each array in memory
@@ -302,7 +332,8 @@ std::vector<int64_t> rows_of_last_batch(const Dataset& data) {
 DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
                               const SeedGenerator* order) {
   return std::make_shared<ArrayDataset>(std::move(arrays), batch_size, shuffle,
-                                        order ? std::optional(*order) : std::nullopt, Shard());
+                                        order ? std::optional(*order) : std::nullopt, Shard(),
+                                        NeededRows());
 }
 
 Batch batch_spec(const Dataset& data) {

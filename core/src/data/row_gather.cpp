@@ -34,21 +34,24 @@ RowGather::RowGather(const Tensor& array, int64_t batch_size, bool in_background
   whole_batch_ = compile_take(array, rows_);
 }
 
-void RowGather::operator()(std::span<const int64_t> rows, Tensor& target) {
+void RowGather::operator()(std::span<const int64_t> rows, const RowRange& read, Tensor& target) {
   if (array_.storage()->memory()) {
     const NoGradient none;
     target = apply1(Gather(), {array_, Tensor::from(rows, {static_cast<int64_t>(rows.size())})});
     return;
   }
-  if (!whole_batch_ || rows.size_bytes() != rows_.bytes()) return copy(rows, target);
+  if (!whole_batch_ || rows.size_bytes() != rows_.bytes()) {
+    const auto first = static_cast<size_t>(read.first), count = static_cast<size_t>(read.count);
+    auto* to = static_cast<std::byte*>(target.mutable_raw());
+    return copy(rows.subspan(first, count), to + first * row_bytes(array_));
+  }
   std::memcpy(rows_.mutable_raw(), rows.data(), rows.size_bytes());
   whole_batch_->run(std::array{array_, rows_}, {}, std::span(&target, 1));
 }
 
-void RowGather::copy(std::span<const int64_t> rows, Tensor& target) const {
+void RowGather::copy(std::span<const int64_t> rows, std::byte* to) const {
   const size_t row = row_bytes(array_);
   const auto* from = static_cast<const std::byte*>(array_.raw());
-  auto* to = static_cast<std::byte*>(target.mutable_raw());
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i + 2 < rows.size()) prefetch_row(from + static_cast<size_t>(rows[i + 2]) * row, row);
     std::memcpy(to + i * row, from + static_cast<size_t>(rows[i]) * row, row);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "crescent/program/device.h"
+#include "data/partial_inputs.h"
 
 namespace crescent {
 
@@ -13,12 +14,13 @@ class RowGather {
   /// Gathers batches of `batch_size` rows; the last batch may be smaller. With `in_background`,
   /// which is for gathering while the device computes a step, only the calling thread copies.
   RowGather(const Tensor& array, int64_t batch_size, bool in_background);
-  /// Copies these rows of the array to `target`, which has the shape of the batch. For an array in
-  /// device memory, `target` becomes a new tensor in that memory.
-  void operator()(std::span<const int64_t> rows, Tensor& target);
+  /// Copies these rows of the array to `target`, which has the shape of the batch; only the rows
+  /// `read` of the batch are copied. For an array in device memory, `target` becomes a new tensor
+  /// in that memory, with all rows.
+  void operator()(std::span<const int64_t> rows, const RowRange& read, Tensor& target);
 
  private:
-  void copy(std::span<const int64_t> rows, Tensor& target) const;
+  void copy(std::span<const int64_t> rows, std::byte* to) const;
 
   Tensor array_, rows_;
   std::unique_ptr<Executable> whole_batch_;  ///< null if only the calling thread copies

@@ -17,18 +17,19 @@ constexpr int64_t kMinRuns = 8;  // the least number of runs in a window
 
 }  // namespace
 
-ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
-    : samples_(arrays.front().dim(0)) {
+ShuffleBuffer::ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t least,
+                             IsNeeded is_needed)
+    : is_needed_(std::move(is_needed)), samples_(arrays.front().array.dim(0)) {
   int64_t sample = 1, block = 1;  // bytes of a sample, and samples in a block of the storage
-  for (const Tensor& array : arrays) {
+  for (const auto& [array, is_partial] : arrays) {
     const size_t row = row_bytes(array);
-    if (is_mapped(array))
-      mapped_.push_back(array);
-    else
-      columns_.push_back({array, row});
+    const auto rows_a_block =
+        static_cast<int64_t>(array.storage()->block() / std::max<size_t>(row, 1));
+    const Column column{array, row, is_partial && rows_a_block <= 1};
+    (is_mapped(array) ? mapped_ : columns_).push_back(column);
+    has_partial_ = has_partial_ || column.is_partial;
     sample += static_cast<int64_t>(row);
-    block =
-        std::max(block, static_cast<int64_t>(array.storage()->block() / std::max<size_t>(row, 1)));
+    block = std::max(block, rows_a_block);
   }
   const int64_t window = std::min(samples_, std::max(least, kWindowBytes / sample));
   const int64_t blocks = (kRunBytes / sample + block - 1) / block;
@@ -44,24 +45,52 @@ void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
   runs_ = order.permutation((samples_ + run_length_ - 1) / run_length_);
   window_generator_.emplace(order.seed());
   next_run_ = at_ = 0;
+  taken_ = 0;
   next_runs_ = (window_runs_ + 3) / 4;
-  for (Window* w : {&current_window_, &next_}) w->numbers.clear();
+  current_window_.order.clear();
+  plan_window(0);
 }
 
 int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
-  if (at_ == current_window_.numbers.size())
+  if (at_ == current_window_.order.size())
     next_window();
   else if (at_ % static_cast<size_t>(run_length_) == 0 && read_run())
     read_run();
-  const size_t index = static_cast<size_t>(order_[at_]),
-               later = static_cast<size_t>(order_[std::min(at_ + 2, order_.size() - 1)]);
+  const Window& w = current_window_;
+  const size_t index = static_cast<size_t>(w.order[at_]),
+               later = static_cast<size_t>(w.order[std::min(at_ + 2, w.order.size() - 1)]);
   ++at_;
   for (size_t i = 0; i < columns_.size(); ++i) {
     const size_t row = columns_[i].row;
-    prefetch_row(current_window_.rows[i]->host() + later * row, row);
-    std::memcpy(targets[i], current_window_.rows[i]->host() + index * row, row);
+    if (columns_[i].is_partial && !w.needed[index]) continue;
+    prefetch_row(w.rows[i]->host() + later * row, row);
+    std::memcpy(targets[i], w.rows[i]->host() + index * row, row);
   }
-  return current_window_.numbers[index];
+  return w.numbers[index];
+}
+
+/// Chooses the samples of the next window and draws their order; the first of them has this
+/// position in the order of the epoch.
+void ShuffleBuffer::plan_window(int64_t position) {
+  Window& w = next_;
+  w.filled = 0;
+  w.numbers.clear();
+  w.order.clear();
+  const size_t end = std::min(runs_.size(), next_run_ + static_cast<size_t>(next_runs_));
+  for (; next_run_ < end; ++next_run_) {
+    const int64_t first = runs_[next_run_] * run_length_,
+                  last = std::min(first + run_length_, samples_);
+    for (int64_t number = first; number < last; ++number) w.numbers.push_back(number);
+  }
+  if (w.numbers.empty()) return;
+  w.order = window_generator_->permutation(static_cast<int64_t>(w.numbers.size()));
+  if (has_partial_) mark_needed(position);
+}
+
+void ShuffleBuffer::mark_needed(int64_t position) {
+  next_.needed.resize(next_.numbers.size());
+  for (const int64_t index : next_.order)
+    next_.needed[static_cast<size_t>(index)] = is_needed_(position++);
 }
 
 /// Reads the rest of the next window, which then becomes the current one.
@@ -69,28 +98,42 @@ void ShuffleBuffer::next_window() {
   while (read_run()) {
   }
   std::swap(current_window_, next_);
-  next_.numbers.clear();
-  next_runs_ = std::min(window_runs_, 2 * next_runs_);
-  order_ = window_generator_->permutation(static_cast<int64_t>(current_window_.numbers.size()));
   at_ = 0;
+  taken_ += static_cast<int64_t>(current_window_.order.size());
+  next_runs_ = std::min(window_runs_, 2 * next_runs_);
+  plan_window(taken_);
 }
 
-/// Adds a run to the next window; returns false if the window is complete or no run is left.
+/// Reads a run of the next window; returns false if the window is complete.
 bool ShuffleBuffer::read_run() {
-  const size_t filled = next_.numbers.size();
-  if (next_run_ == runs_.size() ||
-      static_cast<int64_t>(filled) + run_length_ > next_runs_ * run_length_)
-    return false;
-  const int64_t first = runs_[next_run_++] * run_length_,
-                count = std::min(run_length_, samples_ - first);
-  for (const Tensor& array : mapped_) expect_rows(array, first, count);
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    const auto& [array, row] = columns_[i];
-    array.storage()->read(array.offset() + static_cast<size_t>(first) * row,
-                          static_cast<size_t>(count) * row, next_.rows[i]->host() + filled * row);
-  }
-  for (int64_t k = 0; k < count; ++k) next_.numbers.push_back(first + k);
+  Window& w = next_;
+  if (w.filled == w.numbers.size()) return false;
+  const size_t begin = w.filled;
+  do ++w.filled;
+  while (w.filled < w.numbers.size() && w.numbers[w.filled] % run_length_ != 0);
+  for (const Column& mapped : mapped_) read_rows(mapped, nullptr, begin, w.filled);
+  for (size_t i = 0; i < columns_.size(); ++i)
+    read_rows(columns_[i], w.rows[i]->host(), begin, w.filled);
   return true;
+}
+
+/// Reads those of the samples [begin, end) of the next window, which are consecutive in the file,
+/// that are needed, into the values `to` of the window; asks the system to read them ahead if `to`
+/// is null.
+void ShuffleBuffer::read_rows(const Column& column, std::byte* to, size_t begin, size_t end) const {
+  const auto& [array, row, is_partial] = column;
+  const auto skips = [&, partial = is_partial](size_t i) { return partial && !next_.needed[i]; };
+  for (size_t first = begin; first < end;) {
+    size_t last = first;
+    while (last < end && !skips(last)) ++last;
+    const int64_t number = next_.numbers[first];
+    if (last > first && to)
+      array.storage()->read(array.offset() + static_cast<size_t>(number) * row,
+                            (last - first) * row, to + first * row);
+    else if (last > first)
+      expect_rows(array, number, static_cast<int64_t>(last - first));
+    first = last + 1;
+  }
 }
 
 }  // namespace crescent

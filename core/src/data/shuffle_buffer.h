@@ -4,6 +4,7 @@
 // the file is mapped. The first windows of an epoch are smaller, so that the first batch needs no
 // long wait.
 #pragma once
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -11,39 +12,55 @@
 
 namespace crescent {
 
+/// An array of samples in a file.
+struct ArrayInFile {
+  Tensor array;
+  bool is_partial = false;  ///< whether only the rows that are needed are read
+};
+
 class ShuffleBuffer {
  public:
+  /// Whether the rows at this position in the order of the epoch are needed.
+  using IsNeeded = std::function<bool(int64_t position)>;
   /// `arrays` have the same first dimension. A window holds 16 MiB of samples, but at least `least`
-  /// samples.
-  ShuffleBuffer(const Tensors& arrays, int64_t least);
+  /// samples. `is_needed` is asked about the rows of partial arrays only; of those that are stored
+  /// in blocks of several rows, all rows are read.
+  ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t least, IsNeeded is_needed);
   /// Draws a new order of runs, without reading any.
   void begin_epoch(const SeedGenerator& order);
   /// Takes the next sample and returns its index. Its row of the i-th array that is not mapped is
-  /// copied to targets[i].
+  /// copied to targets[i], if it was read.
   int64_t take(std::span<std::byte* const> targets);
 
  private:
   struct Column {
     Tensor array;
     size_t row;  ///< bytes of a row
+    bool is_partial;
   };
   struct Window {
     std::vector<std::shared_ptr<Storage>> rows;  ///< for each column, the values of its rows
-    std::vector<int64_t> numbers;  ///< indices of the samples in the order in which they were read
+    std::vector<int64_t> numbers;  ///< indices of the samples, in the order of the runs
+    std::vector<int64_t> order;    ///< the order in which the samples are taken
+    std::vector<char> needed;      ///< for each of `numbers`, whether its rows are needed
+    size_t filled = 0;             ///< the number of samples that were read
   };
-  const std::byte* row_at(size_t i, size_t index) const;
-  bool read_run();
+  void plan_window(int64_t position);
+  void mark_needed(int64_t position);
   void next_window();
+  bool read_run();
+  void read_rows(const Column& column, std::byte* to, size_t begin, size_t end) const;
 
-  Tensors mapped_;
-  std::vector<Column> columns_;  ///< the arrays that are not mapped
+  std::vector<Column> mapped_, columns_;  ///< the arrays that are mapped, and the others
+  IsNeeded is_needed_;
+  bool has_partial_ = false;  ///< whether an array is partial
   int64_t samples_, run_length_, window_runs_;
-  int64_t next_runs_ = 0;      ///< the number of runs in next_ when it is complete
+  int64_t next_runs_ = 0;      ///< the number of runs in next_
   std::vector<int64_t> runs_;  ///< the order of runs
-  size_t next_run_ = 0;
+  size_t next_run_ = 0;        ///< the first run after those of next_
   Window current_window_, next_;
-  std::vector<int64_t> order_;  ///< the order of the samples in current_window_
   size_t at_ = 0;
+  int64_t taken_ = 0;  ///< the number of samples in the windows of the epoch up to current_window_
   std::optional<SeedGenerator> window_generator_;  ///< draws the order of samples within windows
 };
 

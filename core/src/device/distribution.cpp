@@ -37,12 +37,21 @@ void set_distribution(Distribution distribution) { distribution_in_use() = distr
 
 namespace {
 
-std::atomic<bool> inference_is_shared{false};
+std::atomic<bool> inference_is_shared{false}, data_are_sharded{true};
 
 }  // namespace
 
 bool shares_inference() { return inference_is_shared; }
 void set_shares_inference(bool on) { inference_is_shared = on; }
+
+bool shards_data() { return data_are_sharded; }
+void set_shards_data(bool on) { data_are_sharded = on; }
+
+DataPart data_part() {
+  if (distribution() == Distribution::data_parallel && shards_data()) return {};
+  const auto all = communicator();
+  return {all->rank(), all->size()};
+}
 
 ShardRange own_shards(int64_t count) {
   if (distribution() == Distribution::none) return {0, count};

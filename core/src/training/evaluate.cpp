@@ -174,7 +174,8 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   const PredictOptions options = parse<PredictOptions>("predict", given);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   ProcessGroup group = ProcessGroup::of_inference();
-  group.share_nothing();  // each batch is computed by one process as a whole
+  if (group.gathers()) group = {};  // each process predicts its own data
+  group.share_nothing();            // each batch is computed by one process as a whole
   Collected collected(options.steps ? -1 : data->samples());
   SharedPredictions predictions(group.all(), collected);
   Pass pass(*this, Batches("predict", data, options.steps, false, group),

@@ -1,7 +1,7 @@
 #include "training/pass.h"
 
 #include "crescent/device/row_error.h"
-#include "training/start_together.h"
+#include "training/input/start_together.h"
 
 namespace crescent {
 

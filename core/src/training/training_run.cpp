@@ -9,10 +9,10 @@
 #include <unordered_map>
 
 #include "system/operation.h"
+#include "training/input/start_together.h"
 #include "training/metrics_scope.h"
 #include "training/run_state.h"
 #include "training/shared_step.h"
-#include "training/start_together.h"
 #include "training/watch/nan_location.h"
 #include "training/watch/step_watch.h"
 
@@ -42,6 +42,10 @@ CallbackPtr saving_callback(const Value& resume) {
                                              {"file_name", file.filename().string()}});
 }
 
+constexpr const char* kInCommon =
+    "All processes get the same model, data and options, of which each takes its share; with "
+    "auto_shard_dataset = false, data of their own with as many batches";
+
 /// Properties that must be equal in all processes that share batches.
 Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
   List layers;
@@ -55,12 +59,20 @@ Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
           {"optimizer", optimizer ? optimizer->class_name() : ""},
           {"number of samples", params.at("samples")},
           {"number of batches", params.at("steps")},
-          {"batch_size", params.at("batch_size")},
+          {"batch_size", shards_data() ? params.at("batch_size") : Value()},
           {"validation", params.at("do_validation")},
           {"validation_freq", options.validation_freq},
           {"shuffle", options.shuffle},
           {"initial_epoch", options.initial_epoch},
           {"epochs", options.epochs}};
+}
+
+/// The processes that train together. A batch in which a number that is not finite is to be located
+/// is run again as a whole by each of them.
+ProcessGroup group_of(Model& model, const FitOptions& options) {
+  ProcessGroup group = group_for(model, "fit", ProcessGroup::now());
+  if (options.nan == "locate") group.read_all();
+  return group;
 }
 
 bool is_unfinished(const Value& left) {
@@ -74,7 +86,7 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       model_state(ModelAccess::training(*model)),
       options(std::move(given)),
       callbacks(options.callbacks, verbosity(options.verbose)),
-      group(group_for(*model, "fit", ProcessGroup::now())),
+      group(group_of(*model, options)),
       training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, group),
                Pass::training(*model, extras(), group)),
       testing(*model, Batches("evaluate", plan.validation, options.validation_steps, false, group),
@@ -140,11 +152,11 @@ bool TrainingRun::State::stops() {
 
 void TrainingRun::State::start() {
   if (group.shares()) {
-    expect_equal(group, facts_of(*model, options, params));
+    expect_equal(group, facts_of(*model, options, params), kInCommon);
     take_from_first(group, {model_state.runs.order.state()});
   }
   try_resume();
-  if (group.shares()) expect_equal(group, {{"the place from which to resume", place()}});
+  if (group.shares()) expect_equal(group, {{"the place from which to resume", place()}}, kInCommon);
   if (phase == Phase::start) begin();
 }
 

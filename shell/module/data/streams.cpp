@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crescent/program/distribution.h"
 #include "data/mappers.h"
 #include "values/interruption.h"
 #include "workers/worker_state.h"
@@ -90,17 +91,21 @@ StreamPtr from_list(Value rows) {
   return list_stream(std::move(elements));
 }
 
-/// A stream made from a Lua function. Each pass calls it once; it returns a function that returns
-/// the elements one by one, then nil.
+/// A stream made from a Lua function. Each pass calls it once, with the part of the data that this
+/// process gives, as its index and the number of parts; it returns a function that returns the
+/// elements one by one, then nil.
 StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   const auto begin = [f = Ref(L, function.index)](uint64_t) -> std::function<bool(Element&)> {
     lua_State* now = current();
     const Height height(now);
-    reserve(now, 4);
+    reserve(now, 6);
     f.push(now);
-    protected_call(now, 0, 1);
+    const DataPart part = data_part();
+    lua_pushinteger(now, part.index);
+    lua_pushinteger(now, part.count);
+    protected_call(now, 2, 1);
     if (!lua_isfunction(now, -1))
       fail(
           "from_generator: expected the function to return a function that gives the elements, "
@@ -154,7 +159,9 @@ std::vector<CallablePtr> stream_functions() {
             "The items of a list as elements; an item that is a list becomes several parts."));
   all.push_back(bound("from_generator", &from_generator, {"function: a function", "elements=nil"},
                       "The elements that a generator function yields: the function is called for "
-                      "each pass and returns an iterator, which returns nil at the end."));
+                      "each pass and returns an iterator, which returns nil at the end. Its "
+                      "arguments are the part of the data to yield, (0, 1) for all, or "
+                      "(rank, size) where each process gives its own part."));
   all.push_back(
       bound("list_files", &list_files, {"pattern", "shuffle=true", "seed=nil"},
             "The paths of the files that match a pattern such as \"data/*.csv\", as elements."));

@@ -264,6 +264,8 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("is_data_parallel", &is_data_parallel, {}));
     all.push_back(bound("set_shares_inference", &crescent::set_shares_inference, {"on"}));
     all.push_back(bound("shares_inference", &crescent::shares_inference, {}));
+    all.push_back(bound("set_shards_data", &crescent::set_shards_data, {"on"}));
+    all.push_back(bound("shards_data", &crescent::shards_data, {}));
     all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
     all.push_back(bound("draw", &drawn, {"way", "figure", "options"}));
     all.push_back(bound("save_picture", &save_drawn, {"path", "figure", "options"}));

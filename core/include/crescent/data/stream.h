@@ -74,10 +74,10 @@ class CRESCENT_API Stream : public Dataset {
   virtual void set_own_state(const Value& /*state*/) {}
 
  private:
-  friend CRESCENT_API DatasetPtr with_names(const StreamPtr& stream, std::vector<std::string> x,
-                                            std::vector<std::string> y);
+  friend class StreamDataset;  // the dataset of with_names()
   bool next(Batch& batch, const std::vector<std::string>& x, const std::vector<std::string>& y);
   void set_state(const Value& state);
+  void pass(int64_t batches);
   CursorPtr cursor_;  ///< the cursor of the epoch that begin_epoch() began
   uint64_t epoch_ = 0, next_epoch_ = 0;
 };

@@ -18,6 +18,18 @@ CRESCENT_API void set_distribution(Distribution distribution);
 /// they do, all processes must call these functions.
 CRESCENT_API bool shares_inference();
 CRESCENT_API void set_shares_inference(bool on);
+/// Whether all processes that share batches are given the same data, of which each takes its share
+/// of every batch; initially true. Otherwise each process is given its own part of every batch, and
+/// the sizes of batches are summed over the processes.
+CRESCENT_API bool shards_data();
+CRESCENT_API void set_shards_data(bool on);
+/// The part of the data, number `index` of `count`, that a function which makes data makes.
+struct DataPart {
+  int index = 0, count = 1;
+};
+/// The part that this process makes: all of the data if shards_data() divides it, otherwise that of
+/// its rank.
+CRESCENT_API DataPart data_part();
 /// The logical shards [first, last) of a batch.
 struct ShardRange {
   int64_t first = 0, last = 0;

@@ -3,9 +3,9 @@
 #include <deque>
 #include <limits>
 
-#include "data/streams/derived_stream.h"
 #include "data/streams/element.h"
 #include "data/streams/interruption_check.h"
+#include "data/streams/row_stream.h"
 
 namespace crescent {
 namespace {
@@ -29,11 +29,14 @@ struct Windows {
   }
 };
 
+/// Makes a batch of elements, which messages count from `first`.
+using Stacking = std::function<Element(const std::vector<Element>& elements, int64_t first)>;
+
 /// A cursor of batches; it keeps the elements of the current window that later windows share.
 class WindowCursor final : public Cursor {
  public:
-  WindowCursor(CursorPtr from, const Windows& windows)
-      : from_(std::move(from)), windows_(windows) {}
+  WindowCursor(CursorPtr from, const Windows& windows, Stacking stack)
+      : from_(std::move(from)), windows_(windows), stack_(std::move(stack)) {}
 
   bool next(Element& element) override {
     fill();
@@ -42,7 +45,7 @@ class WindowCursor final : public Cursor {
     const auto end =
         std::min<int64_t>(windows_.span(), static_cast<int64_t>(window_buffer_.size()));
     for (int64_t i = 0; i < end; i += windows_.stride) rows.push_back(window_buffer_[i]);
-    element = stacked(rows, first_ + 1);
+    element = stack_(rows, first_ + 1);
     advance();
     return true;
   }
@@ -86,12 +89,26 @@ class WindowCursor final : public Cursor {
 
   CursorPtr from_;
   Windows windows_;
+  Stacking stack_;
   std::deque<Element> window_buffer_;
   int64_t first_ = 0, to_skip_ = 0;
   bool ended_ = false;
 };
 
-class BatchStream final : public DerivedStream {
+/// The batch of the rows of `arrays` whose numbers the elements are; of the first array, only
+/// needed rows of the batch are read.
+Element rows_by_number(const Element& arrays, const std::vector<Element>& elements,
+                       const NeededRows& needed) {
+  std::vector<int64_t> numbers;
+  for (const Element& element : elements) numbers.push_back(element.front().as_int());
+  const RowRange all{0, static_cast<int64_t>(numbers.size())};
+  Element batch;
+  for (const Value& part : arrays)
+    batch.push_back(rows_at(part, numbers, batch.empty() ? needed(all.count) : all));
+  return batch;
+}
+
+class BatchStream final : public DerivedStream, public RowStream {
  public:
   BatchStream(StreamPtr source, const WindowOptions& options)
       : DerivedStream(std::move(source)),
@@ -112,7 +129,18 @@ class BatchStream final : public DerivedStream {
     return batch_spec(DerivedStream::element_spec(), whole ? windows_.size : -1);
   }
   CursorPtr open(uint64_t epoch) override {
-    return std::make_shared<WindowCursor>(source_->open(epoch), windows_);
+    return std::make_shared<WindowCursor>(
+        source_->open(epoch), windows_,
+        [](const std::vector<Element>& rows, int64_t first) { return stacked(rows, first); });
+  }
+  CursorPtr open_partial(uint64_t epoch, const NeededRows& needed) override {
+    const Element* arrays = arrays_of(*source_);
+    if (!arrays) return open(epoch);
+    return std::make_shared<WindowCursor>(
+        dynamic_cast<RowStream&>(*source_).open_numbers(epoch), windows_,
+        [arrays = *arrays, needed](const std::vector<Element>& numbers, int64_t) {
+          return rows_by_number(arrays, numbers, needed);
+        });
   }
 
  private:

@@ -4,6 +4,11 @@
 
 namespace crescent {
 
+/// Shard `index` of `count` of the elements: every `count`-th of them, without the last ones if
+/// they are too few to give one to each shard. The elements of other shards are not made if the
+/// stream can pass over them.
+StreamPtr shard_elements(StreamPtr source, int64_t index, int64_t count);
+
 class DerivedStream : public Stream, public SpecifiedDataset {
  public:
   explicit DerivedStream(StreamPtr source) : source_(std::move(source)) {
@@ -15,6 +20,9 @@ class DerivedStream : public Stream, public SpecifiedDataset {
   Element element_spec() const override { return crescent::element_spec(*source_); }
 
  protected:
+  DatasetPtr own_shard(int64_t index, int64_t count) override {
+    return shard_elements(std::static_pointer_cast<Stream>(shared_from_this()), index, count);
+  }
   /// Applies `f` to the number of elements in the source; kUnknown and kInfinite stay.
   template <class F>
   int64_t counted(F f) const {

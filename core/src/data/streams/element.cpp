@@ -4,6 +4,8 @@
 
 #include "crescent/base/structure.h"
 #include "crescent/tensor/strings.h"
+#include "data/arrays.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -194,6 +196,43 @@ Element row_of(const Element& parts, int64_t row) {
   Element element;
   for (const Value& part : parts) element.push_back(part.is_null() ? Value() : row_of(part, row));
   return element;
+}
+
+namespace {
+
+Tensor rows_at(const Tensor& array, std::span<const int64_t> numbers, const RowRange& read) {
+  TensorSpec spec = array.spec();
+  spec.shape.set(0, static_cast<int64_t>(numbers.size()));
+  Tensor rows(spec);
+  const size_t row = row_bytes(array), end = static_cast<size_t>(read.first + read.count);
+  auto* to = static_cast<std::byte*>(rows.mutable_raw());
+  for (size_t first = static_cast<size_t>(read.first); first < end;) {
+    check_element_interruption();
+    size_t last = first + 1;
+    while (last < end && numbers[last] == numbers[last - 1] + 1) ++last;
+    array.storage()->read(array.offset() + static_cast<size_t>(numbers[first]) * row,
+                          (last - first) * row, to + first * row);
+    first = last;
+  }
+  return rows;
+}
+
+}  // namespace
+
+Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRange& read) {
+  if (part.is_null()) return {};
+  if (is_tensor_like(part)) {
+    const Tensor array = tensor_of(part);
+    if (array.dtype() != DType::string) return boxed(rows_at(array, numbers, read));
+  } else if (part.is_dict()) {
+    std::vector<DictEntry> entries;
+    for (const DictEntry& entry : part.as_dict())
+      entries.push_back({entry.key, rows_at(entry.value, numbers, read)});
+    return Dict::from(std::move(entries));
+  }
+  std::vector<Value> rows;
+  for (const int64_t number : numbers) rows.push_back(row_of(part, number));
+  return stacked(rows, 1);
 }
 
 Tensors tensors_of(const Value& part, const std::vector<std::string>& names) {

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "crescent/ops/random.h"
-#include "data/streams/derived_stream.h"
 #include "data/streams/index_generator.h"
 #include "data/streams/interruption_check.h"
+#include "data/streams/row_stream.h"
 
 namespace crescent {
 namespace {
@@ -44,19 +44,19 @@ class ShuffleCursor final : public Cursor {
   std::vector<Element> buffer_;
 };
 
-class ShuffleStream final : public DerivedStream {
+class ShuffleStream final : public OrderStream {
  public:
   ShuffleStream(StreamPtr source, const ShuffleOptions& options)
-      : DerivedStream(std::move(source)), options_(options), seed_(options.seed.value_or(0)) {
+      : OrderStream(std::move(source)), options_(options), seed_(options.seed.value_or(0)) {
     check_count("shuffle: buffer", options.buffer, 1);
     if (!options.seed) seed_ = global_random().seed();
   }
-  CursorPtr open(uint64_t epoch) override {
-    return std::make_shared<ShuffleCursor>(source_->open(epoch), options_.buffer,
-                                           random_bits(seed_, options_.each_pass ? epoch : 0));
-  }
 
  protected:
+  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+    return std::make_shared<ShuffleCursor>(open_source(epoch), options_.buffer,
+                                           random_bits(seed_, options_.each_pass ? epoch : 0));
+  }
   Value own_state() const override { return seed_; }
   void set_own_state(const Value& state) override { seed_ = state.as_int(); }
 
@@ -69,10 +69,11 @@ class ShuffleStream final : public DerivedStream {
 
 class RepeatCursor final : public Cursor {
  public:
+  using Opening = std::function<CursorPtr(uint64_t epoch)>;
   /// Repeats the source `count` times, or without end if `count` < 0; the passes over the source
   /// have the numbers `first`, `first` + 1, ...
-  RepeatCursor(StreamPtr source, int64_t count, uint64_t first)
-      : source_(std::move(source)), remaining_(count), pass_(first) {}
+  RepeatCursor(Opening open_source, int64_t count, uint64_t first)
+      : open_source_(std::move(open_source)), remaining_(count), pass_(first) {}
 
   bool next(Element& element) override {
     for (bool fresh = false;; fresh = true) {
@@ -80,21 +81,21 @@ class RepeatCursor final : public Cursor {
       if (cursor_ && cursor_->next(element)) return true;
       if (remaining_ == 0 || (fresh && remaining_ < 0)) return false;
       if (remaining_ > 0) --remaining_;
-      cursor_ = source_->open(pass_++);
+      cursor_ = open_source_(pass_++);
     }
   }
 
  private:
-  StreamPtr source_;
+  Opening open_source_;
   int64_t remaining_;
   uint64_t pass_;
   CursorPtr cursor_;
 };
 
-class RepeatStream final : public DerivedStream {
+class RepeatStream final : public OrderStream {
  public:
   RepeatStream(StreamPtr source, std::optional<int64_t> count)
-      : DerivedStream(std::move(source)), count_(count.value_or(-1)) {
+      : OrderStream(std::move(source)), count_(count.value_or(-1)) {
     if (count) check_count("repeat: count", *count, 0);
   }
   int64_t elements() const override {
@@ -103,10 +104,12 @@ class RepeatStream final : public DerivedStream {
     constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
     return counted([&](int64_t all) { return all > kMaximum / count_ ? kMaximum : all * count_; });
   }
-  CursorPtr open(uint64_t epoch) override {
+
+ protected:
+  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
     constexpr uint64_t kMany = 1 << 20;
     return std::make_shared<RepeatCursor>(
-        source_, count_, epoch * (count_ < 0 ? kMany : static_cast<uint64_t>(count_)));
+        open_source, count_, epoch * (count_ < 0 ? kMany : static_cast<uint64_t>(count_)));
   }
 
  private:
@@ -134,9 +137,9 @@ class TakeCursor final : public Cursor {
   int64_t remaining_;
 };
 
-class TakeStream final : public DerivedStream {
+class TakeStream final : public OrderStream {
  public:
-  TakeStream(StreamPtr source, int64_t count) : DerivedStream(std::move(source)), count_(count) {
+  TakeStream(StreamPtr source, int64_t count) : OrderStream(std::move(source)), count_(count) {
     check_count("take: count", count, 0);
   }
   int64_t elements() const override {
@@ -144,8 +147,10 @@ class TakeStream final : public DerivedStream {
     if (all == kInfinite) return count_;
     return counted([&](int64_t n) { return std::min(n, count_); });
   }
-  CursorPtr open(uint64_t epoch) override {
-    return std::make_shared<TakeCursor>(source_->open(epoch), count_);
+
+ protected:
+  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+    return std::make_shared<TakeCursor>(open_source(epoch), count_);
   }
 
  private:
@@ -165,20 +170,60 @@ class SkipCursor final : public Cursor {
   int64_t skip_;
 };
 
-class SkipStream final : public DerivedStream {
+class SkipStream final : public OrderStream {
  public:
-  SkipStream(StreamPtr source, int64_t count) : DerivedStream(std::move(source)), count_(count) {
+  SkipStream(StreamPtr source, int64_t count) : OrderStream(std::move(source)), count_(count) {
     check_count("skip: count", count, 0);
   }
   int64_t elements() const override {
     return counted([&](int64_t n) { return std::max<int64_t>(0, n - count_); });
   }
-  CursorPtr open(uint64_t epoch) override {
-    return std::make_shared<SkipCursor>(source_->open(epoch), count_);
+
+ protected:
+  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+    return std::make_shared<SkipCursor>(open_source(epoch), count_);
   }
 
  private:
   int64_t count_;
+};
+
+// ---- shards
+
+/// A cursor that gives element number `index` of every `count` elements.
+class ShardCursor final : public Cursor {
+ public:
+  ShardCursor(CursorPtr from, int64_t index, int64_t count)
+      : from_(std::move(from)), index_(index), count_(count) {}
+  bool next(Element& element) override {
+    const int64_t after = count_ - 1 - index_;
+    return from_->pass(index_) == index_ && from_->next(element) && from_->pass(after) == after;
+  }
+  int64_t pass(int64_t count) override {
+    const int64_t most = std::numeric_limits<int64_t>::max() / count_;
+    return from_->pass(std::min(count, most) * count_) / count_;
+  }
+
+ private:
+  CursorPtr from_;
+  int64_t index_, count_;
+};
+
+class ShardStream final : public OrderStream {
+ public:
+  ShardStream(StreamPtr source, int64_t index, int64_t count)
+      : OrderStream(std::move(source)), index_(index), count_(count) {}
+  int64_t elements() const override {
+    return counted([&](int64_t all) { return all / count_; });
+  }
+
+ protected:
+  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+    return std::make_shared<ShardCursor>(open_source(epoch), index_, count_);
+  }
+
+ private:
+  int64_t index_, count_;
 };
 
 // ---- several sources
@@ -347,6 +392,9 @@ StreamPtr take(StreamPtr source, int64_t count) {
 }
 StreamPtr skip(StreamPtr source, int64_t count) {
   return std::make_shared<SkipStream>(std::move(source), count);
+}
+StreamPtr shard_elements(StreamPtr source, int64_t index, int64_t count) {
+  return std::make_shared<ShardStream>(std::move(source), index, count);
 }
 StreamPtr concatenate(std::vector<StreamPtr> sources) {
   return std::make_shared<ConcatenateStream>(std::move(sources));

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "crescent/system/thread.h"
-#include "data/streams/derived_stream.h"
 #include "data/streams/interruption_check.h"
+#include "data/streams/row_stream.h"
 
 namespace crescent {
 namespace {
@@ -93,10 +93,9 @@ class PrefetchCursor final : public Cursor {
   std::thread thread_;
 };
 
-class PrefetchStream final : public DerivedStream {
+class PrefetchStream final : public OrderStream {
  public:
-  PrefetchStream(StreamPtr source, int64_t count)
-      : DerivedStream(std::move(source)), count_(count) {
+  PrefetchStream(StreamPtr source, int64_t count) : OrderStream(std::move(source)), count_(count) {
     if (count < 1) fail("prefetch: expected at least 1 element, got ", count);
     if (source_->on_own_thread())
       warn(
@@ -104,8 +103,10 @@ class PrefetchStream final : public DerivedStream {
           "thread: its elements are made when they are asked for, not ahead; give its map or "
           "filter workers, or prefetch before it");
   }
-  CursorPtr open(uint64_t epoch) override {
-    CursorPtr from = source_->open(epoch);
+
+ protected:
+  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+    CursorPtr from = open_source(epoch);
     return source_->on_own_thread() ? from
                                     : std::make_shared<PrefetchCursor>(std::move(from), count_);
   }

@@ -6,6 +6,7 @@
 #include "crescent/data/stream.h"
 #include "data/streams/element.h"
 #include "data/streams/element_spec.h"
+#include "data/streams/row_stream.h"
 
 namespace crescent {
 namespace {
@@ -20,31 +21,38 @@ class IndexedStream : public Stream, public SpecifiedDataset {
     for (int64_t i = 1; i < elements() && !all.empty(); ++i) all = common_spec(all, at(i));
     return all;
   }
+
+ protected:
+  DatasetPtr own_shard(int64_t index, int64_t count) override {
+    return shard_elements(std::static_pointer_cast<Stream>(shared_from_this()), index, count);
+  }
 };
 
+/// A pass over `count` elements, each of which a function makes of its index.
 class IndexedCursor final : public Cursor {
  public:
-  explicit IndexedCursor(std::shared_ptr<const IndexedStream> stream)
-      : stream_(std::move(stream)) {}
+  IndexedCursor(int64_t count, std::function<Element(int64_t)> at)
+      : count_(count), make_(std::move(at)) {}
   bool next(Element& element) override {
-    if (at_ == stream_->elements()) return false;
-    element = stream_->at(at_++);
+    if (at_ == count_) return false;
+    element = make_(at_++);
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = std::min(count, stream_->elements() - at_);
+    const int64_t passed = std::min(count, count_ - at_);
     at_ += passed;
     return passed;
   }
 
  private:
-  std::shared_ptr<const IndexedStream> stream_;
-  int64_t at_ = 0;
+  int64_t count_, at_ = 0;
+  std::function<Element(int64_t)> make_;
 };
 
 CursorPtr IndexedStream::open(uint64_t) {
-  return std::make_shared<IndexedCursor>(
-      std::static_pointer_cast<const IndexedStream>(shared_from_this()));
+  const auto self = std::static_pointer_cast<const IndexedStream>(shared_from_this());
+  return std::make_shared<IndexedCursor>(elements(),
+                                         [self](int64_t number) { return self->at(number); });
 }
 
 class ListStream final : public IndexedStream {
@@ -57,7 +65,7 @@ class ListStream final : public IndexedStream {
   std::vector<Element> elements_;
 };
 
-class Slices final : public IndexedStream {
+class Slices final : public IndexedStream, public RowStream {
  public:
   explicit Slices(Element arrays) : arrays_(std::move(arrays)), rows_(rows_of(arrays_)) {
     for (Value& part : arrays_)
@@ -65,6 +73,11 @@ class Slices final : public IndexedStream {
   }
   int64_t elements() const override { return rows_; }
   Element at(int64_t number) const override { return row_of(arrays_, number); }
+  const Element* arrays() const override { return &arrays_; }
+  CursorPtr open_numbers(uint64_t) override {
+    return std::make_shared<IndexedCursor>(rows_, [](int64_t number) { return Element{number}; });
+  }
+  CursorPtr open_partial(uint64_t epoch, const NeededRows&) override { return open(epoch); }
   Element element_spec() const override {
     const bool lists = std::any_of(arrays_.begin(), arrays_.end(), has_list);
     return lists ? IndexedStream::element_spec() : row_spec(arrays_);
@@ -110,43 +123,49 @@ class GeneratedStream final : public Stream {
 
 /// The batches of a dataset that is no stream. Such a dataset allows one pass at a time, so a new
 /// pass ends the previous one.
-class Batches final : public Stream, public SpecifiedDataset {
+class Batches final : public Stream, public SpecifiedDataset, public RowStream {
  public:
-  explicit Batches(DatasetPtr data) : data_(std::move(data)) {}
+  explicit Batches(DatasetPtr data) : data_(std::move(data)), opened_(data_) {}
   int64_t elements() const override { return data_->batches(); }
   /// A dataset that does not know its number of samples may make its batches by a function of the
   /// Lua script, which runs on the thread of the script only.
   bool on_own_thread() const override { return data_->samples() < 0; }
-  void check() const override { data_->check(); }
+  void check() const override { opened_->check(); }
   Element element_spec() const override { return crescent::element_spec(*data_); }
 
-  CursorPtr open(uint64_t) override {
+  CursorPtr open(uint64_t) override { return begin_pass(data_); }
+  CursorPtr open_partial(uint64_t, const NeededRows& needed) override {
+    return begin_pass(partial_inputs(data_, needed));
+  }
+
+ protected:
+  Value own_state() const override { return opened_->state(); }
+  void set_own_state(const Value& state) override { begins_with_ = state; }
+
+ private:
+  CursorPtr begin_pass(DatasetPtr data) {
+    opened_ = std::move(data);
     if (begins_with_)
-      data_->restore(*std::exchange(begins_with_, std::nullopt), 0);
+      opened_->restore(*std::exchange(begins_with_, std::nullopt), 0);
     else
-      data_->begin_epoch();
+      opened_->begin_epoch();
     const auto self = std::static_pointer_cast<Batches>(shared_from_this());
     return std::make_shared<FunctionCursor>(
         [self, pass = ++passes_](Element& element) { return self->next_of(pass, element); });
   }
 
- protected:
-  Value own_state() const override { return data_->state(); }
-  void set_own_state(const Value& state) override { begins_with_ = state; }
-
- private:
   bool next_of(uint64_t pass, Element& element) {
     if (pass != passes_)
       fail(
           "another pass over this dataset has begun, and it can be gone through once at a time; "
           "from_tensor_slices makes one that can be used in several places");
     Batch batch;
-    if (!data_->next(batch)) return false;
+    if (!opened_->next(batch)) return false;
     element = element_of(batch);
     return true;
   }
 
-  DatasetPtr data_;
+  DatasetPtr data_, opened_;  ///< opened_: data_, or it with partial inputs, of the last pass
   std::optional<Value> begins_with_;
   uint64_t passes_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "data/streams/element.h"
 #include "data/streams/interruption_check.h"
+#include "data/streams/row_stream.h"
 
 namespace crescent {
 
@@ -62,6 +63,10 @@ Value Stream::state() const {
 void Stream::restore(const Value& state, int64_t batches) {
   set_state(state);
   begin_epoch();
+  pass(batches);
+}
+
+void Stream::pass(int64_t batches) {
   if (const int64_t passed = cursor_->pass(batches); passed < batches)
     fail("restore: the data gave ", passed, " of ", batches,
          " batches that the snapshot's run was past: it is other data");
@@ -78,33 +83,41 @@ void Stream::set_state(const Value& state) {
   next_epoch_ = static_cast<uint64_t>(state.as_dict().at("epoch").as_int());
 }
 
-namespace {
-
 /// A stream as a dataset whose batches have their tensors in the order of the given names.
-class StreamDataset final : public Dataset {
+class StreamDataset final : public Dataset, public PartialInputs {
  public:
-  using Next = std::function<bool(Batch&)>;
-  StreamDataset(StreamPtr stream, Next next) : stream_(std::move(stream)), next_(std::move(next)) {}
+  StreamDataset(StreamPtr stream, std::vector<std::string> x, std::vector<std::string> y,
+                NeededRows needed)
+      : stream_(std::move(stream)),
+        x_(std::move(x)),
+        y_(std::move(y)),
+        needed_(std::move(needed)) {}
   int64_t batches() const override { return stream_->batches(); }
-  void begin_epoch() override { stream_->begin_epoch(); }
-  bool next(Batch& batch) override { return next_(batch); }
+  void begin_epoch() override {
+    stream_->epoch_ = stream_->next_epoch_++;
+    stream_->cursor_ = open_partial(*stream_, stream_->epoch_, needed_);
+  }
+  bool next(Batch& batch) override { return stream_->next(batch, x_, y_); }
   void check() const override { stream_->check(); }
   Value state() const override { return stream_->state(); }
-  void restore(const Value& state, int64_t batches) override { stream_->restore(state, batches); }
+  void restore(const Value& state, int64_t batches) override {
+    stream_->set_state(state);
+    begin_epoch();
+    stream_->pass(batches);
+  }
+  DatasetPtr with_needed(const NeededRows& needed) override {
+    return std::make_shared<StreamDataset>(stream_, x_, y_, needed);
+  }
 
  private:
   StreamPtr stream_;
-  Next next_;
+  std::vector<std::string> x_, y_;
+  NeededRows needed_;
 };
-
-}  // namespace
 
 DatasetPtr with_names(const StreamPtr& stream, std::vector<std::string> x,
                       std::vector<std::string> y) {
-  return std::make_shared<StreamDataset>(
-      stream, [stream, x = std::move(x), y = std::move(y)](Batch& batch) {
-        return stream->next(batch, x, y);
-      });
+  return std::make_shared<StreamDataset>(stream, std::move(x), std::move(y), NeededRows());
 }
 
 }  // namespace crescent

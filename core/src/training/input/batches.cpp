@@ -2,9 +2,16 @@
 
 #include "crescent/program/activity.h"
 #include "crescent/system/interrupt.h"
+#include "training/input/gathered_batch.h"
 
 namespace crescent {
 namespace {
+
+/// The dataset from which this process reads the rows that it computes, if possible on a thread.
+DatasetPtr source_of(const DatasetPtr& data, const ProcessGroup& group) {
+  const DatasetPtr source = partial_inputs(data, group.needed_rows());
+  return source && source->reads_files() ? prefetch(source) : source;
+}
 
 int64_t count_in(const Dict& position, const char* name) {
   const int64_t count = position.at(name).as_int();
@@ -14,10 +21,10 @@ int64_t count_in(const Dict& position, const char* name) {
 
 }  // namespace
 
-Batches::Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on,
-                 ProcessGroup group)
+Batches::Batches(const char* run, const DatasetPtr& data, std::optional<int64_t> steps,
+                 bool goes_on, ProcessGroup group)
     : run_(run),
-      data_(data && data->reads_files() ? prefetch(std::move(data)) : std::move(data)),
+      data_(source_of(data, group)),
       steps_(steps),
       goes_on_(goes_on && steps),
       group_(std::move(group)) {}
@@ -39,26 +46,53 @@ void Batches::begin_epoch() {
 const Batch* Batches::next() {
   done();
   enter_batch(run_, taken_ + 1);
-  const Next next{group_.max_over_processes(static_cast<int>(prepare()))};
-  if (next == Next::end) return nullptr;
+  const Next here = prepare(), next{group_.max_over_processes(static_cast<int>(here))};
+  if (next == Next::end) {
+    if (here == Next::batch) warn_of_rest();
+    return nullptr;
+  }
   if (next == Next::interruption) {
-    const bool here = interrupted();
-    if (!here) interrupt();  // callbacks of all processes must see the interruption
+    const bool is_here = interrupted();
+    if (!is_here) interrupt();  // callbacks of all processes must see the interruption
     const std::string of = count() >= 0 ? concat(" of ", count()) : "";
-    const char* where = here ? "" : " in another process";
+    const char* where = is_here ? "" : " in another process";
     throw Interrupted(concat(run_, ": interrupted", where, " after batch ", taken_, of));
   }
   batch_state_ = BatchState::given;
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
     fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
+  if (group_.gathers()) return gather(), &own_;
   if (!group_.shares() && !group_.in_shards()) return &batch_;
   take_share();
   return &own_;
 }
 
+/// Warns that an epoch ends with the data of another process, so that data of this one are left.
+void Batches::warn_of_rest() const {
+  if (group_.gathers())
+    warn(run_, ": the data of another process ended after ", taken_, " batches, those of rank ",
+         group_.all()->rank(),
+         " go on and are not used. Each process has the same number of batches");
+}
+
+/// Sets whole_ to the batch of all processes, own_ to the inputs that this process computes with
+/// all targets, and share_ to their rows.
+void Batches::gather() {
+  if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0)
+    fail(run_, ": expected a batch of arrays with a batch axis, of which each process has a part");
+  GatheredBatch batch = gathered(group_, batch_, group_.needs_all());
+  whole_ = own_ = std::move(batch.whole);
+  share_ = group_.shares() ? batch.own : Share();
+  if (group_.in_shards())
+    share_ = group_.share(batch.own.whole);
+  else if (group_.shares())
+    own_.x = batch_.x;
+}
+
 /// Sets share_ to the rows of the batch for this process and own_ to the batch with views of these
-/// rows as inputs. The program cuts logical shards from the inputs of the whole batch.
+/// rows as inputs. The program cuts logical shards from the inputs of the whole batch, of which the
+/// dataset has read those of this process.
 void Batches::take_share() {
   own_ = batch_;
   share_ = {};
@@ -88,7 +122,7 @@ void Batches::done() {
 bool Batches::is_interrupted() const { return interrupted() && taken_ != count(); }
 
 bool Batches::fetch() {
-  own_ = {};  // releases views of the batch, so that its memory can be reused
+  own_ = whole_ = {};  // releases views of the batch, so that its memory can be reused
   if (data_->next(batch_)) return true;
   ended_ = true;
   // Begins a new epoch of the dataset if the previous epoch of training ended exactly at the end of
@@ -114,9 +148,9 @@ Dict Batches::position() const {
 
 void Batches::restore(const Dict& position) {
   const int64_t samples = position.at("samples").as_int();
-  if (samples != data_->samples())
+  if (samples != this->samples())
     fail(run_, ": the snapshot was taken with ", samples, " samples of data, here are ",
-         data_->samples());
+         this->samples());
   taken_ = count_in(position, "batches");
   given_ = count_in(position, "given");
   started_ = position.at("begun").as_bool();

@@ -16,11 +16,12 @@ namespace crescent {
 /// processes that train together it ends when the first of them ends.
 class Batches {
  public:
-  Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false,
-          ProcessGroup group = {});
+  Batches(const char* run, const DatasetPtr& data, std::optional<int64_t> steps,
+          bool goes_on = false, ProcessGroup group = {});
   explicit operator bool() const { return data_ != nullptr; }
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
-  int64_t samples() const { return data_->samples(); }
+  /// The number of samples in all processes; -1: unknown.
+  int64_t samples() const { return group_.gathers() ? -1 : data_->samples(); }
   void begin();
   /// Returns the next batch, or null at the end. The batch is valid until the next call, which
   /// reuses its memory. Throws Interrupted if the user asked to stop, except after the last batch;
@@ -33,9 +34,10 @@ class Batches {
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
-  /// last() is the batch that was fetched last, last_rows() the indices of its rows in the data, if
-  /// they are known.
-  const Batch& last() const { return batch_; }
+  /// last() is the whole batch that was fetched last; its inputs may have values in the rows of
+  /// this process only, or only these rows, unless ProcessGroup::needs_all(); last_rows() the
+  /// indices of its rows in the data, if they are known.
+  const Batch& last() const { return group_.gathers() ? whole_ : batch_; }
   std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
   /// The number of batches marked by done() since begin().
   int64_t taken() const { return taken_; }
@@ -52,12 +54,15 @@ class Batches {
   bool is_interrupted() const;
   bool fetch();
   void begin_epoch();
+  void warn_of_rest() const;
+  void gather();
   void take_share();
 
   const char* run_;
   DatasetPtr data_;
   Batch batch_;
-  Batch own_;  ///< batch_ with only the rows of share_ as inputs
+  Batch whole_;  ///< the batch of all processes, of which batch_ is this process's part
+  Batch own_;    ///< the whole batch with only the rows of share_ as inputs
   Share share_;
   std::optional<int64_t> steps_;
   bool goes_on_;

@@ -6,6 +6,7 @@
 #include "crescent/program/device.h"
 #include "crescent/program/distribution.h"
 #include "crescent/system/interrupt.h"
+#include "data/partial_inputs.h"
 #include "program/batch_share.h"
 
 namespace crescent {
@@ -26,6 +27,7 @@ class ProcessGroup {
     ProcessGroup group;
     if (auto all = communicator(); all->size() > 1) group.communicator_ = std::move(all);
     group.shares_ = group.communicator_ && distribution() == Distribution::data_parallel;
+    group.gathers_ = group.shares_ && !shards_data();
     group.in_shards_ = is_deterministic() && (group.shares_ || !group.communicator_);
     return group;
   }
@@ -39,12 +41,37 @@ class ProcessGroup {
   /// Whether batches are computed in logical shards, for the same bits with any number of
   /// processes.
   bool in_shards() const { return in_shards_; }
+  /// Whether each process is given its own part of each batch; otherwise all are given the same.
+  bool gathers() const { return gathers_; }
+  /// Whether this process needs the inputs of the whole batch.
+  bool needs_all() const { return !shares_ || in_shards_ || reads_all_; }
   /// Makes each process compute whole batches from now on, the same batches as all others.
   void share_nothing() { shares_ = in_shards_ = false; }
   /// The rows of a batch that this process computes; empty if it computes the batch as a whole.
   Share share(int64_t samples) const {
     if (in_shards_) return Share::in_shards(samples);
     return shares_ ? Share::of(samples, communicator_->rank(), communicator_->size()) : Share();
+  }
+  /// Makes each process have all inputs of each batch, though it computes its share of them only.
+  void read_all() { reads_all_ = true; }
+  /// The rows of a batch that this process reads, as a function of their number; empty if it reads
+  /// all.
+  NeededRows needed_rows() const {
+    if (!shares_ || gathers_ || reads_all_) return {};
+    return [in_shards = in_shards_, rank = communicator_->rank(),
+            size = communicator_->size()](int64_t rows) -> RowRange {
+      if (rows == 0) return {};
+      if (!in_shards) {
+        const Share own = Share::of(rows, rank, size);
+        return {own.begin(), own.rows()};
+      }
+      const Share whole = Share::in_shards(rows);
+      const auto [first, last] = shards_of(whole.shards, rank, size);
+      if (first == last) return {};
+      const int64_t begin = whole.shard(first).first;
+      const Share end = whole.shard(last - 1);
+      return {begin, end.first + end.count - begin};
+    };
   }
   /// The communicator of the processes; null for a single process.
   const std::shared_ptr<Communicator>& all() const { return communicator_; }
@@ -70,7 +97,7 @@ class ProcessGroup {
 
  private:
   std::shared_ptr<Communicator> communicator_;  ///< null for a single process
-  bool shares_ = false, in_shards_ = false;
+  bool shares_ = false, gathers_ = false, in_shards_ = false, reads_all_ = false;
 };
 
 }  // namespace crescent

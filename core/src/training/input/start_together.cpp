@@ -1,4 +1,4 @@
-#include "training/start_together.h"
+#include "training/input/start_together.h"
 
 #include <cstring>
 
@@ -24,7 +24,7 @@ std::vector<std::string> ranks_apart(const std::vector<double>& hashes) {
 
 /// Compares hashes of the facts. Every process gets the hashes of all others, so all processes come
 /// to the same result.
-void expect_equal(const ProcessGroup& group, const Dict& facts) {
+void expect_equal(const ProcessGroup& group, const Dict& facts, const char* in_common) {
   std::vector<std::string> differences;
   for (const DictEntry& fact : facts) {
     const std::vector<std::string> ranks =
@@ -32,8 +32,8 @@ void expect_equal(const ProcessGroup& group, const Dict& facts) {
     if (!ranks.empty()) differences.push_back(concat(fact.key, " at rank ", join(ranks)));
   }
   if (differences.empty()) return;
-  fail("fit: the processes were not given the same as rank 0: ", join(differences, "; "),
-       ". All processes get the same model, data and options, of which each takes its share");
+  fail("fit: the processes were not given the same as rank 0: ", join(differences, "; "), ". ",
+       in_common);
 }
 
 void take_from_first(const ProcessGroup& group, const Variables& variables) {

@@ -1,0 +1,69 @@
+#include "training/input/gathered_batch.h"
+
+#include "training/input/start_together.h"
+
+namespace crescent {
+namespace {
+
+/// The numbers of rows of the processes.
+using Rows = std::vector<int64_t>;
+
+/// The dtypes and shapes of rows, which must be equal in all processes.
+Dict facts_of(const Batch& batch) {
+  Dict facts;
+  const std::pair<const char*, const Tensors&> groups[] = {
+      {"inputs of a batch", batch.x},
+      {"targets of a batch", batch.y},
+      {"weights of a batch", batch.sample_weight}};
+  for (const auto& [name, tensors] : groups) {
+    List specs;
+    for (const Tensor& t : tensors) {
+      if (t && t.rank() == 0) fail("fit: expected arrays with a batch axis, got a scalar");
+      const TensorSpec row = t ? TensorSpec{t.dtype(), t.shape().slice(1, t.rank())} : TensorSpec();
+      specs.push_back(t ? Value(concat(row)) : Value());
+    }
+    facts.set(name, std::move(specs));
+  }
+  return facts;
+}
+
+Tensor gathered(Communicator& all, const Rows& rows, const Share& own, const Tensor& part) {
+  if (!part) return part;
+  if (part.dtype() == DType::string)
+    fail("fit: texts cannot be exchanged between processes, which each have a part of the batch");
+  if (part.dim(0) != own.count)
+    fail("fit: expected ", own.count, " rows in each array of a batch, got shape ", part.shape());
+  TensorSpec spec = part.spec();
+  spec.shape.set(0, own.whole);
+  Tensor whole = Tensor::uninitialized(spec);
+  const size_t row = part.bytes() / static_cast<size_t>(own.count);
+  std::vector<size_t> bytes;
+  for (const int64_t count : rows) bytes.push_back(static_cast<size_t>(count) * row);
+  whole.storage()->copy(static_cast<size_t>(own.first) * row, *part.storage(), part.offset(),
+                        part.bytes());
+  all.gather(whole.storage()->host(), bytes);
+  return whole;
+}
+
+}  // namespace
+
+GatheredBatch gathered(const ProcessGroup& group, const Batch& own, bool with_inputs) {
+  Communicator& all = *group.all();
+  expect_equal(group, facts_of(own),
+               "Each process gives its own part of every batch, of the same arrays");
+  const int64_t count = own.x.front().dim(0);
+  Rows rows;
+  GatheredBatch batch{own, {0, count, 0}};
+  for (const double each : all.all_gather(static_cast<double>(count))) {
+    if (static_cast<int>(rows.size()) == all.rank()) batch.own.first = batch.own.whole;
+    rows.push_back(static_cast<int64_t>(each));
+    batch.own.whole += rows.back();
+  }
+  for (Tensors* tensors : {&batch.whole.x, &batch.whole.y, &batch.whole.sample_weight}) {
+    if (tensors == &batch.whole.x && !with_inputs) continue;
+    for (Tensor& t : *tensors) t = gathered(all, rows, batch.own, t);
+  }
+  return batch;
+}
+
+}  // namespace crescent

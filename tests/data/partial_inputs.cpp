@@ -1,0 +1,180 @@
+// Datasets that read only some rows of the inputs give the same values in these rows, and all
+// targets, as those that read all, and read nothing else.
+#include "data/partial_inputs.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+
+namespace {
+
+constexpr int64_t kWidth = 3;
+
+/// Counts how often each row of an array was read, which stays outside of memory like that of a
+/// file.
+class CountingStorage final : public Storage {
+ public:
+  explicit CountingStorage(const Tensor& values) : values_(values), reads(values.dim(0)) {
+    bytes_ = values.bytes();
+  }
+  void fetch(size_t offset, size_t count, void* target) const override {
+    std::memcpy(target, static_cast<const std::byte*>(values_.raw()) + offset, count);
+    const size_t row = bytes_ / reads.size();
+    for (size_t i = offset / row; i * row < offset + count; ++i) ++reads[i];
+  }
+
+ private:
+  Tensor values_;
+
+ public:
+  mutable std::vector<int64_t> reads;
+};
+
+Tensor numbers(int64_t rows) {
+  std::vector<float> values(static_cast<size_t>(rows * kWidth));
+  std::iota(values.begin(), values.end(), 1.0f);
+  return Tensor::from(values, {rows, kWidth});
+}
+
+/// The rows of process `rank` of `size`, of which one has a row at least, as in training.
+NeededRows share_of(int64_t rank, int64_t size) {
+  return [=](int64_t rows) -> RowRange {
+    const int64_t first = rows * rank / size, end = rows * (rank + 1) / size;
+    return {std::min(first, rows - 1), std::max<int64_t>(end - first, 1)};
+  };
+}
+
+DatasetPtr with_needed(const DatasetPtr& data, const NeededRows& needed) {
+  return dynamic_cast<PartialInputs&>(*data).with_needed(needed);
+}
+
+std::vector<double> rows_of(const Tensor& t, const RowRange& rows) {
+  return t.view_rows(rows.first, rows.count).to_vector();
+}
+
+using MakeData = std::function<DatasetPtr(const Tensor& x, const Tensor& y)>;
+
+/// Compares two epochs of a dataset that reads all rows and of one that reads needed rows.
+void compare(const MakeData& make, const Tensor& x, const Tensor& y, const NeededRows& needed) {
+  const DatasetPtr whole = make(x, y), partial = with_needed(make(x, y), needed);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    Batch wanted, got;
+    whole->begin_epoch();
+    partial->begin_epoch();
+    CHECK(partial->state() == whole->state());
+    int64_t batches = 0;
+    while (whole->next(wanted)) {
+      REQUIRE(partial->next(got));
+      ++batches;
+      const RowRange rows = needed(wanted.x.front().dim(0));
+      REQUIRE(got.x.front().shape() == wanted.x.front().shape());
+      CHECK(rows_of(got.x.front(), rows) == rows_of(wanted.x.front(), rows));
+      CHECK(got.y.front().to_vector() == wanted.y.front().to_vector());
+    }
+    CHECK_FALSE(partial->next(got));
+    // An equal dataset that goes on in the middle of the epoch gives the same last batch.
+    if (epoch == 0 || batches < 2) continue;
+    const DatasetPtr later = with_needed(make(x, y), needed);
+    later->restore(partial->state(), batches - 1);
+    REQUIRE(later->next(got));
+    const RowRange rows = needed(wanted.x.front().dim(0));
+    CHECK(rows_of(got.x.front(), rows) == rows_of(wanted.x.front(), rows));
+    CHECK(got.y.front().to_vector() == wanted.y.front().to_vector());
+    CHECK_FALSE(later->next(got));
+  }
+}
+
+StreamPtr batches_of(const StreamPtr& rows, int64_t size) {
+  return batch(rows, {size, {}, 1, false});
+}
+
+/// Every way in which rows of arrays become batches of `size`.
+std::vector<std::pair<std::string, MakeData>> ways(int64_t size) {
+  const auto rows = [](const Tensor& x, const Tensor& y) {
+    return slices({Codec<Tensor>::encode(x), Codec<Tensor>::encode(y)});
+  };
+  const auto arrays = [size](bool shuffle) {
+    return [=](const Tensor& x, const Tensor& y) {
+      const SeedGenerator order(5);
+      return array_dataset({x}, {y}, {}, {.batch_size = size, .shuffle = shuffle, .order = &order});
+    };
+  };
+  const auto stream = [rows](auto derive) {
+    return [=](const Tensor& x, const Tensor& y) { return with_names(derive(rows(x, y)), {}, {}); };
+  };
+  return {
+      {"arrays", arrays(false)},
+      {"shuffled arrays", arrays(true)},
+      {"arrays as a stream",
+       [=](const Tensor& x, const Tensor& y) {
+         return with_names(take(stream_of(arrays(true)(x, y)), 1000), {}, {});
+       }},
+      {"batches", stream([size](auto s) { return batches_of(s, size); })},
+      {"shuffled batches",
+       stream([size](auto s) { return batches_of(shuffle(s, {.buffer = 13, .seed = 4}), size); })},
+      {"a long chain", stream([size](auto s) {
+         const auto some = take(skip(repeat(shuffle(s, {.buffer = 7, .seed = 4}), 2), 5), 90);
+         return prefetch_elements(take(batches_of(some, size), 40), 2);
+       })},
+      {"batches in any order",
+       stream([size](auto s) { return shuffle(batches_of(s, size), {.buffer = 3, .seed = 9}); })},
+      {"windows", stream([size](auto s) {
+         return batch(s, {size, 2, 2, false});
+       })}};
+}
+
+}  // namespace
+
+TEST_CASE("needed rows of inputs are those of the whole, for every size of the last batch") {
+  const std::string path = concat("/tmp/crescent_partial_", getpid(), ".npy");
+  for (int64_t rest = 0; rest < 32; ++rest) {
+    const int64_t samples = 32 + rest, size = rest % 3 == 0 ? 32 : 8;
+    const Tensor x = numbers(samples), y = x.view({samples * kWidth}).view_rows(0, samples);
+    write_arrays(path, {{"", x}});
+    const Tensor in_file = open_array(path);
+    const Tensor unmapped = Tensor::on(std::make_shared<CountingStorage>(x), 0, x.spec());
+    for (const auto& [name, make] : ways(size))
+      for (int64_t count = 1; count <= 4; ++count)
+        for (int64_t rank = 0; rank < count; ++rank) {
+          CAPTURE(samples, size, name, rank, count);
+          for (const Tensor& from : {x, in_file, unmapped})
+            compare(make, from, y, share_of(rank, count));
+        }
+  }
+  std::remove(path.c_str());
+}
+
+TEST_CASE("each row of inputs is read once, by the process that needs it") {
+  for (const int64_t samples : {40, 57, 64}) {
+    const Tensor x = numbers(samples), y = x.view({samples * kWidth}).view_rows(0, samples);
+    for (const auto& [name, make] : ways(8)) {
+      if (name == "a long chain" || name == "windows") continue;  // they give rows several times
+      CAPTURE(samples, name);
+      std::vector<int64_t> reads(static_cast<size_t>(samples));
+      for (int64_t rank = 0; rank < 3; ++rank) {
+        const auto counts = std::make_shared<CountingStorage>(x);
+        const NeededRows needed = share_of(rank, 3);
+        const DatasetPtr partial = with_needed(make(Tensor::on(counts, 0, x.spec()), y), needed);
+        std::vector<int64_t> wanted(reads.size());
+        Batch batch;
+        for (partial->begin_epoch(); partial->next(batch);) {
+          const std::vector<double> values =
+              rows_of(batch.x.front(), needed(batch.x.front().dim(0)));
+          for (size_t i = 0; i < values.size(); i += kWidth)
+            wanted[static_cast<size_t>((values[i] - 1) / kWidth)] = 1;
+        }
+        CHECK(counts->reads == wanted);
+        for (size_t row = 0; row < reads.size(); ++row) reads[row] += wanted[row];
+      }
+      // A last batch of a row has the two processes without rows read it, too.
+      if (samples % 8 == 0) CHECK(reads == std::vector<int64_t>(reads.size(), 1));
+    }
+  }
+}

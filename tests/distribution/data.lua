@@ -1,0 +1,150 @@
+-- Processes that read only their rows of arrays, files and chains of them, or that each give their own
+-- part of every batch, come to the numbers of one process, for every size of the last batch.
+package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
+local ranks = require "ranks"
+
+local kBatch, kMost = 32, 64
+
+-- The data of the test in files, of which fit reads rows: values in the order of bytes of this machine,
+-- which are mapped, and in the other one, which are read.
+local function write_files(folder)
+  cr.utils.set_random_seed(3)
+  local x = cr.random.normal { kMost, 5 }
+  cr.data.write_npy(folder .. "/x.npy", x)
+  cr.data.write_hdf5(folder .. "/x.h5", { x = x })
+  local file = assert(io.open(folder .. "/x.idx", "wb"))
+  file:write(string.pack(">BBBBI4I4", 0, 0, 0x0D, 2, kMost, 5))
+  for _, row in ipairs(x:totable()) do
+    for _, number in ipairs(row) do file:write(string.pack(">f", number)) end
+  end
+  file:close()
+end
+
+local function rows_of(all, rows) return all:slice({ 1, 1 }, { rows, all.shape[2] }) end
+
+-- Each source gives the arguments of fit for the first `rows` rows.
+local sources = {}
+local function add_arrays(name, open)
+  for _, shuffle in ipairs { true, false } do
+    sources[name .. (shuffle and "_shuffled" or "")] = function(folder, rows, y)
+      return { rows_of(open(folder), rows), y, { batch_size = kBatch, shuffle = shuffle } }
+    end
+  end
+end
+add_arrays("memory", function(folder) return cr.data.read_npy(folder .. "/x.npy") end)
+add_arrays("npy", function(folder) return cr.data.open_npy(folder .. "/x.npy") end)
+add_arrays("idx", function(folder) return cr.data.open_idx(folder .. "/x.idx") end)
+add_arrays("hdf5", function(folder) return cr.data.open_hdf5(folder .. "/x.h5", "x") end)
+
+function sources.chain(folder, rows, y)
+  local x = cr.data.open_npy(folder .. "/x.npy")
+  return { cr.data.from_tensor_slices({ rows_of(x, rows), y }):shuffle(20, { seed = 2 }):repeated(2)
+    :skip(3):batch(kBatch):take(3):prefetch(2), {} }
+end
+
+-- Elements of which each process, if it gives its own part, gives those of its rank.
+local function generated(folder, rows, y)
+  local x, targets = cr.data.read_npy(folder .. "/x.npy"):totable(), y:totable()
+  return cr.data.from_generator(function(rank, size)
+    return coroutine.wrap(function()
+      for i = rank + 1, rows - rows % size, size do
+        coroutine.yield(cr.tensor(x[i]), cr.tensor(targets[i]))
+      end
+    end)
+  end)
+end
+
+-- All processes take the sources in the same order.
+local names = {}
+for name in pairs(sources) do names[#names + 1] = name end
+table.sort(names)
+
+local function fitted(arguments)
+  cr.utils.set_random_seed(11)
+  local model = cr.Sequential {
+    cr.layers.Dense(6, { activation = "tanh", input_shape = { 5 }, kernel_regularizer = "l2" }),
+    cr.layers.Dense(1) }
+  model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
+  local options = arguments[#arguments]
+  options.epochs, options.verbose = 2, 0
+  local history = model:fit(table.unpack(arguments))
+  local numbers = {}
+  for _, weight in ipairs(model:get_weights()) do
+    for _, number in ipairs(weight:reshape({ -1 }):totable()) do numbers[#numbers + 1] = number end
+  end
+  numbers[#numbers + 1] = history.history.loss[2]
+  numbers[#numbers + 1] = history.history.mae[2]
+  return numbers
+end
+
+-- The numbers of all sources, for every size of the last batch.
+local function numbers(folder)
+  local all = {}
+  local x = cr.data.read_npy(folder .. "/x.npy")
+  for rest = 0, 31 do
+    local rows = kBatch + rest
+    local y = cr.ops.sum(rows_of(x, rows), 1, true)
+    for _, name in ipairs(names) do all[name .. rest] = fitted(sources[name](folder, rows, y)) end
+  end
+  return all
+end
+
+-- The numbers of runs whose processes each give their part of 60 rows, by a generator and by shards.
+local function numbers_of_parts(folder)
+  local rows = 60
+  local y = cr.ops.sum(rows_of(cr.data.read_npy(folder .. "/x.npy"), rows), 1, true)
+  local size = cr.distribution.distribution() and cr.config.communicator().size or 1
+  local all = {}
+  all.parts = fitted { generated(folder, rows, y):batch(24 // size), {} }
+  local rank = cr.config.communicator().rank
+  local x = cr.data.open_npy(folder .. "/x.npy")
+  all.sharded = fitted { cr.data.from_tensor_slices({ rows_of(x, rows), y }):shard(rank + 1, size)
+    :batch(24 // size), {} }
+  return all
+end
+
+if ranks.started then
+  local folder, deterministic = ranks.task:match "^(.*):(.*)$"
+  if deterministic == "true" then cr.config.enable_op_determinism() end
+  local rank = cr.config.communicator().rank
+  for name, found in pairs(numbers(folder)) do ranks.tell(folder, rank, name, found) end
+  cr.distribution.set_distribution(cr.distribution.DataParallel { auto_shard_dataset = false })
+  assert(not cr.distribution.distribution().auto_shard_dataset)
+  for name, found in pairs(numbers_of_parts(folder)) do ranks.tell(folder, rank, name, found) end
+  return
+end
+
+-- Rows that are given in another order within batches are summed in another order.
+local function check(alone, folder, count, allowed)
+  local most, cases = 0, 0
+  for rank = 0, count - 1 do
+    local told = ranks.told(folder, rank)
+    for name, expected in pairs(alone) do
+      cases = cases + 1
+      assert(#told[name] == #expected and #expected > 10, name)
+      for i, number in ipairs(expected) do
+        local apart = math.abs(told[name][i] - number)
+        most = apart ~= apart and math.huge or math.max(most, apart)
+        local reordered = name == "parts" or name == "sharded"
+        assert(apart <= (reordered and 1e-6 or allowed),
+          string.format("%s: rank %d of %d is %g from one process", name, rank, count, apart))
+      end
+    end
+  end
+  print(string.format("%d processes: %d runs compared, at most %.1e from one", count, cases, most))
+end
+
+local folder = ranks.folder()
+write_files(folder)
+for _, deterministic in ipairs { false, true } do
+  if deterministic then cr.config.enable_op_determinism() end
+  local alone = numbers(folder)
+  for name, found in pairs(numbers_of_parts(folder)) do alone[name] = found end
+  for count = 2, 4 do
+    local good, text = ranks.start(count, folder .. ":" .. tostring(deterministic))
+    assert(good, text)
+    check(alone, folder, count, deterministic and 0 or 1e-6)
+    for rank = 0, count - 1 do os.remove(folder .. "/" .. rank) end
+  end
+end
+os.execute("rm -r " .. folder)
