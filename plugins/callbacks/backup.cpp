@@ -5,6 +5,7 @@
 #include "crescent/model/callback.h"
 #include "crescent/model/training_run.h"
 #include "crescent/program/distribution.h"
+#include "crescent/program/division.h"
 #include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 
@@ -106,22 +107,24 @@ class BackupAndRestore final : public Callback {
     }
   }
 
-  /// Saves the training run in the reporting process; if that fails, prints the reason, and
-  /// training continues.
+  /// Saves the training run in the reporting process, for which all processes gather weights that
+  /// are divided; if that fails, prints the reason, and training continues.
   void save() {
     const TrainingRunPtr run = model_->training_run();
     // There is no training run to save during evaluate().
-    if (!run || !is_reporting_process()) return;
+    const bool writes = is_reporting_process();
+    if (!run || !(writes || any_divided(model_->weights()))) return;
     is_saved_ = true;
     try {
       std::error_code ignored;
-      fs::create_directories(folder_, ignored);
-      if (double_ && !std::exchange(is_broken_, false)) fs::rename(path(), previous(), ignored);
+      if (writes) fs::create_directories(folder_, ignored);
+      const bool keeps = double_ && !std::exchange(is_broken_, false);
+      if (writes && keeps) fs::rename(path(), previous(), ignored);
       run->save(path());
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      warn("BackupAndRestore: the run was not saved: ", error.what());
+      if (writes) warn("BackupAndRestore: the run was not saved: ", error.what());
     }
   }
 

@@ -6,6 +6,8 @@
 #include "crescent/io/format.h"
 #include "crescent/model/callback.h"
 #include "crescent/ops/ops.h"
+#include "crescent/program/distribution.h"
+#include "crescent/program/division.h"
 #include "crescent/registry/registration.h"
 #include "monitor.h"
 
@@ -151,22 +153,27 @@ class ModelCheckpoint final : public Callback {
     if (!save(moment, logs, change)) monitor_.best = before;
   }
   void report_no_improvement(int64_t epoch) const {
-    if (verbose_ == 0) return;
+    if (!speaks()) return;
     std::printf("\nEpoch %lld: %s did not improve", (long long)epoch,
                 printable(monitor_.name).c_str());
     if (monitor_.best) std::printf(" from %.5f", *monitor_.best);
     std::printf("\n");
   }
-  /// Saves the model. If that fails, prints the reason and returns false; training continues and
-  /// the previous file is kept.
+  /// Whether this process prints messages.
+  bool speaks() const { return verbose_ > 0 && is_reporting_process(); }
+  /// Saves the model, for which all processes gather weights that are divided. If that fails,
+  /// prints the reason and returns false; training continues and the previous file is kept.
   bool save(const SaveTime& moment, const Logs& logs, const std::string& change) {
     const std::string path = fill_path(path_, moment, logs);
     const int64_t epoch = moment.epoch;
+    const bool writes = is_reporting_process();
+    if (!writes && !any_divided(model_->weights())) return true;
     if (const std::string bad = weight_not_finite(*model_); !bad.empty()) {
-      warn("ModelCheckpoint: epoch ", epoch, " was not saved: weight '", bad, "' is not finite");
+      if (writes)
+        warn("ModelCheckpoint: epoch ", epoch, " was not saved: weight '", bad, "' is not finite");
       return false;
     }
-    if (verbose_ > 0)
+    if (speaks())
       std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch,
                   printable(change).c_str(), printable(path).c_str());
     try {
@@ -178,7 +185,7 @@ class ModelCheckpoint final : public Callback {
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      warn("ModelCheckpoint: epoch ", epoch, " was not saved: ", error.what());
+      if (writes) warn("ModelCheckpoint: epoch ", epoch, " was not saved: ", error.what());
       return false;
     }
   }

@@ -11,8 +11,10 @@ using namespace ops;
 class Ftrl final : public UpdateRule {
  public:
   static void describe(Schema<Ftrl>& s) {
-    s.doc(
-         "Follow the regularized leader, which makes many weights exactly 0 (McMahan et al. 2013).")
+    s.trait("elementwise", true)
+        .doc(
+            "Follow the regularized leader, which makes many weights exactly 0 (McMahan et al. "
+            "2013).")
         .field("learning_rate", &Ftrl::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
         .field("learning_rate_power", &Ftrl::power_,

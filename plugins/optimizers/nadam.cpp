@@ -13,7 +13,8 @@ using namespace ops;
 class Nadam final : public UpdateRule {
  public:
   static void describe(Schema<Nadam>& s) {
-    s.doc("Adam with Nesterov momentum (Dozat 2016).")
+    s.trait("elementwise", true)
+        .doc("Adam with Nesterov momentum (Dozat 2016).")
         .field("learning_rate", &Nadam::learning_rate_,
                "The learning rate: a number or a schedule.")
         .alias("lr")

@@ -13,7 +13,8 @@ class Sgd final : public UpdateRule {
  public:
   Sgd() { learning_rate_ = 0.01; }
   static void describe(Schema<Sgd>& s) {
-    s.doc("Gradient descent, with momentum if given.")
+    s.trait("elementwise", true)
+        .doc("Gradient descent, with momentum if given.")
         .field("learning_rate", &Sgd::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
         .field("momentum", &Sgd::momentum_, "Momentum of the steps.")
@@ -43,8 +44,10 @@ class Sgd final : public UpdateRule {
 class Adam : public UpdateRule {
  public:
   static void describe(Schema<Adam>& s) {
-    s.doc(
-        "Adaptive steps from moving averages of the gradient and its square (Kingma and Ba 2014).");
+    s.trait("elementwise", true)
+        .doc(
+            "Adaptive steps from moving averages of the gradient and its square (Kingma and Ba "
+            "2014).");
     describe_adam(s);
   }
 
@@ -90,7 +93,8 @@ class AdamW final : public Adam {
  public:
   AdamW() { decay_ = 0.004; }
   static void describe(Schema<AdamW>& s) {
-    s.doc("Adam with decoupled weight decay (Loshchilov and Hutter 2019).");
+    s.trait("elementwise", true)
+        .doc("Adam with decoupled weight decay (Loshchilov and Hutter 2019).");
     describe_adam(s);
   }
 };
@@ -98,9 +102,11 @@ class AdamW final : public Adam {
 class RmsProp final : public UpdateRule {
  public:
   static void describe(Schema<RmsProp>& s) {
-    s.doc(
-         "Divides steps by the root of a moving average of squared gradients (Tieleman and Hinton "
-         "2012).")
+    s.trait("elementwise", true)
+        .doc(
+            "Divides steps by the root of a moving average of squared gradients (Tieleman and "
+            "Hinton "
+            "2012).")
         .field("learning_rate", &RmsProp::learning_rate_,
                "The learning rate: a number or a schedule.")
         .alias("lr")
@@ -144,7 +150,8 @@ class RmsProp final : public UpdateRule {
 class Adagrad final : public UpdateRule {
  public:
   static void describe(Schema<Adagrad>& s) {
-    s.doc("Divides steps by the root of the sum of all squared gradients (Duchi et al. 2011).")
+    s.trait("elementwise", true)
+        .doc("Divides steps by the root of the sum of all squared gradients (Duchi et al. 2011).")
         .field("learning_rate", &Adagrad::learning_rate_,
                "The learning rate: a number or a schedule.")
         .alias("lr")
@@ -175,7 +182,8 @@ class Adagrad final : public UpdateRule {
 class Adadelta final : public UpdateRule {
  public:
   static void describe(Schema<Adadelta>& s) {
-    s.doc("Scales steps by the ratio of past updates to past gradients (Zeiler 2012).")
+    s.trait("elementwise", true)
+        .doc("Scales steps by the ratio of past updates to past gradients (Zeiler 2012).")
         .field("learning_rate", &Adadelta::learning_rate_, "Factor of the step.")
         .alias("lr")
         .field("rho", &Adadelta::rho_, "Decay rate of both averages.")
@@ -203,9 +211,11 @@ class Adadelta final : public UpdateRule {
 class Adamax final : public UpdateRule {
  public:
   static void describe(Schema<Adamax>& s) {
-    s.doc(
-         "Adam with the infinity norm of past gradients instead of their mean square (Kingma and "
-         "Ba 2014).")
+    s.trait("elementwise", true)
+        .doc(
+            "Adam with the infinity norm of past gradients instead of their mean square (Kingma "
+            "and "
+            "Ba 2014).")
         .field("learning_rate", &Adamax::learning_rate_,
                "The learning rate: a number or a schedule.")
         .alias("lr")
@@ -235,7 +245,8 @@ class Adamax final : public UpdateRule {
 class Lion final : public UpdateRule {
  public:
   static void describe(Schema<Lion>& s) {
-    s.doc("Steps by the sign of an averaged gradient (Chen et al. 2023).")
+    s.trait("elementwise", true)
+        .doc("Steps by the sign of an averaged gradient (Chen et al. 2023).")
         .field("learning_rate", &Lion::learning_rate_, "The learning rate: a number or a schedule.")
         .alias("lr")
         .field("beta_1", &Lion::beta_1_, "Weight of the average in the step.")

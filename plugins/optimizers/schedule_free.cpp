@@ -13,9 +13,11 @@ class ScheduleFreeAdamW final : public UpdateRule {
  public:
   ScheduleFreeAdamW() { learning_rate_ = 0.0025; }
   static void describe(Schema<ScheduleFreeAdamW>& s) {
-    s.doc(
-         "AdamW that averages its iterates instead of following a learning rate schedule (Defazio "
-         "et al. 2024).")
+    s.trait("elementwise", true)
+        .doc(
+            "AdamW that averages its iterates instead of following a learning rate schedule "
+            "(Defazio "
+            "et al. 2024).")
         .field("learning_rate", &ScheduleFreeAdamW::learning_rate_,
                "The learning rate: a number or a schedule.")
         .alias("lr")

@@ -8,8 +8,8 @@ local function processes() return cr.config.communicator() end
 
 --- Makes the metatable for objects of a class; printing an object shows the class's name.
 local function class(name) return { __name = name, __type = name } end
-local DeviceMesh, TensorLayout, LayoutMap, DataParallel = class "DeviceMesh", class "TensorLayout",
-  class "LayoutMap", class "DataParallel"
+local DeviceMesh, TensorLayout, LayoutMap, DataParallel, ModelParallel = class "DeviceMesh",
+  class "TensorLayout", class "LayoutMap", class "DataParallel", class "ModelParallel"
 
 local function is(value, meta) return getmetatable(value) == meta end
 
@@ -88,7 +88,8 @@ distribution.TensorLayout = shell.define("TensorLayout -> a layout",
   end)
 
 distribution.LayoutMap = shell.define("LayoutMap -> a map of layouts",
-  "Layouts of weights by regular expressions of their paths: map[\"dense.*kernel\"] = layout.", {
+  "Layouts of weights by their paths, or by regular expressions that are found in them: "
+    .. "map[\"dense.*kernel\"] = { false, \"model\" }, a layout or its axes.", {
     { name = "device_mesh", type = "a mesh", doc = "Mesh of layouts that have none.",
       required = true,
       takes_names = true },
@@ -131,17 +132,88 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
     }, DataParallel)
   end)
 
+--- The axis of the mesh with this name: how many processes it has, and how far apart they are.
+local function mesh_axis(mesh, name)
+  local stride = 1
+  for i = #mesh.axis_names, 1, -1 do
+    if mesh.axis_names[i] == name then return mesh.shape[i], stride end
+    stride = stride * mesh.shape[i]
+  end
+  shell.fail("LayoutMap: the mesh has no axis '", name, "'; its axes: ",
+    table.concat(mesh.axis_names, ", "), shell.did_you_mean(name, mesh.axis_names))
+end
+
+--- The highest index of a list whose elements may be nil or false.
+local function length_of(axes)
+  local length = 0
+  for i in pairs(axes) do length = math.max(length, i) end
+  return length
+end
+
+--- What core is told of the layout of the weights whose paths match the pattern.
+local function weight_layout(pattern, layout, mesh)
+  local axes = layout
+  if is(layout, TensorLayout) then
+    axes, mesh = layout.axes, layout.device_mesh or mesh
+  elseif type(layout) ~= "table" or getmetatable(layout) and not shell.is_structure(layout) then
+    shell.fail("LayoutMap: '", pattern, "': expected a TensorLayout or a list of axes, got ",
+      cr.show(layout))
+  end
+  local row = { pattern = pattern, rank = length_of(axes) }
+  for i = 1, row.rank do
+    local parts, stride = 1, 1
+    if axes[i] then parts, stride = mesh_axis(mesh, axes[i]) end
+    if parts > 1 then
+      if row.parts then
+        shell.fail("LayoutMap: '", pattern, "': two axes are divided; one axis of a weight can be")
+      end
+      row.axis, row.parts, row.stride = i - 1, parts, stride
+    end
+  end
+  return row
+end
+
+local function weight_layouts(map)
+  local patterns, rows = {}, {}
+  for pattern in pairs(map) do
+    if pattern ~= "device_mesh" then patterns[#patterns + 1] = pattern end
+  end
+  table.sort(patterns)
+  for i, pattern in ipairs(patterns) do
+    rows[i] = weight_layout(pattern, map[pattern], map.device_mesh)
+  end
+  return rows
+end
+
 distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
-  "Not available yet: weights that are divided among processes.", {
+  "Model parallelism: of weights whose layout names an axis of the mesh each process keeps a part, "
+    .. "with its part of the optimizer's state; batches are divided among all processes. It is set "
+    .. "before the model is made.", {
     { name = "layout_map", type = "a map of layouts", doc = "The layout of each weight.",
-      takes_names = true },
+      required = true, takes_names = true },
     { name = "batch_dim_name", type = "a text",
-      doc = "The axis of the mesh that divides batches." },
+      doc = "An axis of the mesh; nil: the first. Batches are divided among all processes." },
     { name = "auto_shard_dataset", type = "a boolean", doc = "As in DataParallel.",
       default = true },
-  }, function()
-    shell.fail("ModelParallel is not there yet: every process holds all weights; DataParallel "
-      .. "divides batches")
+  }, function(map, batch_dim_name, shards)
+    if shards == false then
+      shell.fail("ModelParallel: auto_shard_dataset = false, for data that each process brings "
+        .. "divided, is not there yet")
+    end
+    local mesh = check("ModelParallel", map, LayoutMap).device_mesh
+    check_all_devices("ModelParallel", mesh.devices)
+    for i, device in ipairs(devices_of()) do
+      if mesh.devices[i] ~= device then
+        shell.fail("ModelParallel: the devices of the mesh must be in the order of ranks")
+      end
+    end
+    if batch_dim_name ~= nil then mesh_axis(mesh, batch_dim_name) end
+    local all = processes()
+    return setmetatable({
+      device_mesh = mesh, layout_map = map, batch_dim_name = batch_dim_name or mesh.axis_names[1],
+      auto_shard_dataset = true, num_processes = all.size, process_id = all.rank,
+      num_data_shards = all.size, data_shard_id = all.rank, layouts = weight_layouts(map),
+    }, ModelParallel)
   end)
 
 distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
@@ -159,22 +231,27 @@ distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
     return tensor
   end)
 
+local model_parallel  -- the ModelParallel that is set
+
 distribution.set_distribution = shell.define("set_distribution -> nothing",
   "Sets the distribution that fit uses: set_distribution(cr.distribution.DataParallel {}). nil: "
     .. "each process trains on data of its own.", {
-    { name = "value", type = "a distribution", doc = "A DataParallel, or nil.",
+    { name = "value", type = "a distribution", doc = "A DataParallel, a ModelParallel or nil.",
       takes_names = true },
   }, function(value)
-    if value ~= nil then check("set_distribution", value, DataParallel) end
+    model_parallel = is(value, ModelParallel) and value or nil
+    if value ~= nil and not model_parallel then check("set_distribution", value, DataParallel) end
+    shell.set_weight_layouts(model_parallel and model_parallel.layouts or {})
     shell.set_data_parallel(value ~= nil)
-    shell.set_shares_inference(value ~= nil and value.shares_inference)
+    shell.set_shares_inference(model_parallel ~= nil or value ~= nil and value.shares_inference)
     shell.set_shards_data(value == nil or value.auto_shard_dataset)
   end)
 
---- The distribution that fit uses: a DataParallel if mpirun or srun started several processes; nil
---- where each process trains on data of its own.
+--- The distribution that fit uses: what was set; a DataParallel if mpirun or srun started several
+--- processes; nil where each process trains on data of its own.
 --- @return a distribution or nil
 function distribution.distribution()
+  if model_parallel then return model_parallel end
   return shell.is_data_parallel()
     and distribution.DataParallel { auto_shard_dataset = shell.shards_data(),
       shares_inference = shell.shares_inference() } or nil

@@ -39,6 +39,8 @@
 --   shares_inference() returns it.
 -- set_shards_data(on) says whether all processes are given the same data, of which each takes its
 --   share, or each its own part; shards_data() returns it.
+-- set_weight_layouts(list) says how weights that layers make are divided: rows of pattern and rank,
+--   and of axis, parts and stride where processes divide an axis.
 -- set_data_parallel(on) says whether processes share batches; is_data_parallel() returns it.
 -- At the prompt, variables has functions that return the values of local variables, by name, and
 --   print_help(text) prints a text that may be longer than the screen.

@@ -55,6 +55,7 @@
 #include "crescent/program/communicator.h"
 #include "crescent/program/device.h"
 #include "crescent/program/distribution.h"
+#include "crescent/program/division.h"
 #include "crescent/program/gradient.h"
 #include "crescent/program/op.h"
 #include "crescent/program/program.h"

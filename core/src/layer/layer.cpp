@@ -10,6 +10,7 @@
 #include "layer/outside_trace.h"
 #include "layer/unknown_sizes.h"
 #include "program/batch_share.h"
+#include "program/recording/divided.h"
 #include "program/recording/lockstep.h"
 #include "program/recording/option_changes.h"
 #include "registry/blame.h"
@@ -171,17 +172,23 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
     fail("weight '", name, "': every dimension must be known, got shape ", shape);
   const OutsideTrace outside;
   const DType dtype = options.dtype.value_or(variable_dtype());
-  const Tensor initial = BlankWeights::wanted() ? Tensor::uninitialized({dtype, shape})
+  LayerAccess::ensure_name(*this);
+  const std::string path = name_ + "/" + name;
+  std::optional<Division> division;
+  if (options.trainable && is_floating(dtype)) division = division_for(path, shape);
+  const bool blank = BlankWeights::wanted();
+  const Shape blank_shape = division ? part_shape(*division, shape) : shape;
+  const Tensor initial = blank ? Tensor::uninitialized({dtype, blank_shape})
                          : initializer
                              ? blaming(*initializer, [&] { return (*initializer)(shape, dtype); })
                              : Tensor(shape, dtype);
-  if (!(initial.shape() == shape))
+  if (!(initial.shape() == (blank ? blank_shape : shape)))
     fail("weight '", name, "': expected a tensor of shape ", shape, " from the initializer, got ",
          initial.shape());
   Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer,
                               options.constraint});
-  LayerAccess::ensure_name(*this);
-  variable.set_path(name_ + "/" + name);
+  variable.set_path(path);
+  if (division) blank ? declare_divided(variable, *division, shape) : divide(variable, *division);
   for (Variables* own : {&own_trainable_, &own_fixed_})
     if (built_) std::erase_if(*own, [&](const Variable& v) { return v.name() == name; });
   track(variable);

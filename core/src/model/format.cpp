@@ -12,6 +12,8 @@
 #include "model/config.h"
 #include "registry/first_bytes.h"
 #include "registry/loader/class_of_plugin.h"
+#include "training/input/start_together.h"
+#include "training/write_together.h"
 
 namespace crescent {
 
@@ -184,14 +186,16 @@ ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& 
 }
 
 void save_model(Model& model, const std::string& path, const Dict& options) {
-  format_to_write<ModelFormat>(path)->save_model(model, path, options);
+  const auto format = format_to_write<ModelFormat>(path);
+  write_together(state_of(model), [&] { format->save_model(model, path, options); });
 }
 ModelPtr load_model(const std::string& path, const Dict& options) {
   const InterruptScope interrupt_scope;
   return format_to_read<ModelFormat>(path)->load_model(path, options);
 }
 void save_weights(Model& model, const std::string& path, const Dict& options) {
-  format_to_write<WeightsFormat>(path)->save_weights(model, path, options);
+  const auto format = format_to_write<WeightsFormat>(path);
+  write_together(model.weights(), [&] { format->save_weights(model, path, options); });
 }
 void load_weights(Model& model, const std::string& path, const Dict& options) {
   const InterruptScope interrupt_scope;

@@ -1,6 +1,7 @@
 // Collective ops of several processes.
 #include <array>
 
+#include "crescent/program/division.h"
 #include "program/batch_share.h"
 #include "program/recording/lockstep.h"
 #include "program/support.h"
@@ -55,6 +56,29 @@ Tensor ops::all_reduce(const Tensor& x, ReduceKind kind) {
     return kind == ReduceKind::mean ? reduced / static_cast<double>(lockstep->shards()) : reduced;
   }
   return all_reduce_op(sums && ShareScope::is_empty() ? zeros_keeping_input(values) : values, kind);
+}
+
+TensorSpecs AllGather::infer(std::span<const TensorSpec> in) const {
+  const Division division = this->division();
+  const Shape& own = in[0].shape;
+  if (axis < 0 || axis >= own.rank())
+    fail(kName, ": expected an axis of shape ", own, ", got ", axis);
+  if (parts < 1 || stride < 1 || processes < parts * stride || part < 0 || part >= parts)
+    fail(kName, ": expected one of ", parts, " parts of ", processes, " processes, got ", part);
+  const int64_t expected = division.begin(part + 1, size) - division.begin(part, size);
+  if (own[axis] != expected)
+    fail(kName, ": part ", part, " of ", parts, " has ", expected, " of ", size,
+         " elements along axis ", axis, ", got shape ", own);
+  TensorSpec whole = in[0];
+  whole.shape.set(axis, size);
+  return {whole};
+}
+
+Tensors AllGather::vjp(const Vjp& v) const {
+  Tensor whole = v.gradients[0];
+  if (partial) whole = all_reduce_op(whole, ReduceKind::sum);
+  const Division division = this->division();
+  return {ops::slice_axis(whole, axis, division.begin(part, size), division.begin(part + 1, size))};
 }
 
 }  // namespace crescent

@@ -8,6 +8,7 @@
 #include "crescent/layer/optimizer.h"
 #include "layer/outside_trace.h"
 #include "optimization/update_observer.h"
+#include "program/recording/divided.h"
 #include "registry/blame.h"
 
 namespace crescent {
@@ -25,15 +26,18 @@ Variable state_variable(const Tensor& initial, const std::string& name) {
   return Variable(initial, options);
 }
 
-Tensor clip_by_norm(const Tensor& g, double limit) {
-  const Tensor squares = sum(square(g));
+/// `g` is the gradient of the variable, or of the part of this process.
+Tensor clip_by_norm(const Variable& variable, const Tensor& g, double limit) {
+  const Tensor squares = sum_over_parts(variable, sum(square(g)));
   const Tensor norm = sqrt(where(greater(squares, 0), squares, 1));
   return g * limit / maximum(norm, limit);
 }
 
-void clip_by_global_norm(Tensors& gradients, double limit) {
+void clip_by_global_norm(const Variables& variables, Tensors& gradients, double limit) {
   Tensors squares;
-  for (const Tensor& g : gradients) squares.push_back(sum(square(cast(g, DType::float32))));
+  for (size_t i = 0; i < gradients.size(); ++i)
+    squares.push_back(
+        sum_over_parts(variables[i], sum(square(cast(gradients[i], DType::float32)))));
   const Tensor norm = sqrt(add_n(squares));
   const Tensor factor = limit / maximum(norm, limit);
   for (Tensor& g : gradients) g = g * cast(factor, g.dtype());
@@ -111,6 +115,23 @@ Tensor Optimizer::initial_slot(std::string_view, const Variable& variable) const
   return Tensor(variable.shape(), variable.dtype());
 }
 
+namespace {
+
+/// Fails if a variable is divided and the optimizer's rule reads more of it than the element that
+/// it updates.
+void expect_elementwise(const Optimizer& optimizer, const Variables& variables) {
+  const auto info = optimizer.info();
+  const Value* elementwise = info ? info->schema.traits.find("elementwise") : nullptr;
+  if (elementwise && elementwise->as_bool()) return;
+  for (const Variable& v : variables)
+    if (division_of(v))
+      fail("optimizer ", optimizer.class_name(), " reads whole weights, and '", v.path(),
+           "' is divided among processes: choose an optimizer that updates each element by itself, "
+           "such as Adam, or a layout that does not divide it");
+}
+
+}  // namespace
+
 void Optimizer::build(const Variables& variables) {
   if (built_ && variables == variables_) return;
   const OutsideTrace outside;
@@ -122,6 +143,7 @@ void Optimizer::build(const Variables& variables) {
   if (ema_overwrite_frequency_ && *ema_overwrite_frequency_ < 1)
     fail("`ema_overwrite_frequency` must be an integer >= 1 or null. Received: ",
          *ema_overwrite_frequency_);
+  expect_elementwise(*this, variables);
   Optimizer::learning_rate();
   std::unordered_map<const void*, std::pair<Variable, Variables>> known;
   for (auto& [variable, slots] : std::exchange(resting_, {}))
@@ -158,13 +180,18 @@ const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) con
   return slot_variables_[index];
 }
 
-/// Creates the slots of a variable. A slot whose initial value is an empty Tensor is omitted:
-/// Adafactor keeps rows and columns of matrices only.
+/// Creates the slots of a variable; those of a divided variable are divided as it is. A slot whose
+/// initial value is an empty Tensor is omitted: Adafactor keeps rows and columns of matrices only.
 Variables Optimizer::make_slots(const Variable& variable) const {
+  const Division* division = division_of(variable);
+  const Shape whole = variable.shape();
+  const PartAccess parts;
   Variables made;
   auto add = [&](const std::string& slot, const Tensor& initial) {
     made.push_back(state_variable(initial, slot));
     made.back().set_path(variable.path() + "/" + slot);
+    if (division && initial.shape() == variable.shape())
+      declare_divided(made.back(), *division, whole);
   };
   if (use_ema_) add(kAverage, variable.value().clone());
   if (gradient_accumulation_steps_) add(kAccumulator, Tensor(variable.shape(), variable.dtype()));
@@ -281,6 +308,7 @@ Tensors observed(std::span<const Tensor> gradients, const Variables& variables) 
 void Optimizer::apply(std::span<const Tensor> given, const Variables& variables) {
   if (given.size() != variables.size())
     fail("expected a gradient for each of ", variables.size(), " variables, got ", given.size());
+  const PartAccess parts;
   const Tensors gradients = observed(given, variables);
   Transaction transaction;
   include(variables);
@@ -303,12 +331,17 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
     accumulate(all, is_update, *gradient_accumulation_steps_);
   }
   ConditionalUpdate conditional(is_update, touched_by(all));
+  Variables updated;
   Tensors clipped;
-  for (const VariableUpdate& update : all) clipped.push_back(update.gradient);
+  for (const VariableUpdate& update : all) {
+    updated.push_back(update.variable);
+    clipped.push_back(update.gradient);
+  }
   if (is_on(clipnorm_))
-    for (Tensor& g : clipped) g = clip_by_norm(g, *clipnorm_);
+    for (size_t i = 0; i < all.size(); ++i)
+      clipped[i] = clip_by_norm(updated[i], clipped[i], *clipnorm_);
   else if (is_on(global_clipnorm_))
-    clip_by_global_norm(clipped, *global_clipnorm_);
+    clip_by_global_norm(updated, clipped, *global_clipnorm_);
   else if (is_on(clipvalue_))
     for (Tensor& g : clipped) g = clip(g, -*clipvalue_, *clipvalue_);
   if (learning_rate_.schedule)
@@ -323,6 +356,7 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
   conditional.finish();
 
   if (use_ema_) move_averages(all, updates, ema_momentum_, ema_overwrite_frequency_);
+  const PartAccess wholes(false);
   for (const Variable& v : variables)
     if (v.constraint())
       v.assign(blaming(*v.constraint(), [&] { return (*v.constraint())(v.value()); }));

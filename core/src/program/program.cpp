@@ -1,6 +1,7 @@
 #include "crescent/program/program.h"
 
 #include "program/op_program.h"
+#include "program/recording/divided.h"
 
 namespace crescent {
 namespace {
@@ -29,7 +30,8 @@ std::string Program::text() const {
     text += "\n";
   }
   for (const Binding& b : variables)
-    text += concat("%", b.value, " = variable ", b.variable.path(), " ", b.variable.spec(), "\n");
+    text +=
+        concat("%", b.value, " = variable ", b.variable.path(), " ", stored_spec(b.variable), "\n");
   for (const Instruction& i : code) {
     text += concat(list_text(i.outputs, values), " = ", i.op->text(), " ", names_text(i.inputs));
     const std::string& scope = scopes[i.scope];

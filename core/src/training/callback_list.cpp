@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/program/distribution.h"
+#include "program/recording/divided.h"
 
 namespace crescent {
 namespace {
@@ -23,8 +24,9 @@ bool belongs_to(const Value& entry, const Dict& identity) {
 }
 
 /// Whether the callback writes or shows what would be the same in all processes, so that one
-/// process does it for all.
+/// process does it for all. To a checkpoint of divided weights all contribute.
 bool writes_for_all(const Callback& callback) {
+  if (callback.class_name() == "ModelCheckpoint" && !layouts().empty()) return false;
   constexpr std::string_view kWriters[] = {"CSVLogger", "ModelCheckpoint", "ProgbarLogger",
                                            "RemoteMonitor", "TensorBoard"};
   return std::find(std::begin(kWriters), std::end(kWriters), callback.class_name()) !=
@@ -44,6 +46,11 @@ CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
     if (CallbackPtr callback = get<Callback>(value); speaks || !writes_for_all(*callback))
       all.push_back(std::move(callback));
   set(std::move(all));
+}
+
+void CallbackList::call_beside_others(Callback& callback, const std::function<void()>& hook) {
+  const WithoutOthers without(writes_for_all(callback) ? callback.class_name() : "");
+  blaming(callback, hook);
 }
 
 void CallbackList::set(std::vector<CallbackPtr> all) {

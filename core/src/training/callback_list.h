@@ -1,6 +1,9 @@
 // The callbacks of a run, called in Keras' order; callbacks that save the model are called last.
 #pragma once
+#include <functional>
+
 #include "crescent/model/model.h"
+#include "crescent/program/division.h"
 #include "registry/blame.h"
 
 namespace crescent {
@@ -26,12 +29,17 @@ class CallbackList {
   template <class... Parameters, class... Arguments>
   void each(void (Callback::*hook)(Parameters...), Arguments&&... arguments) const {
     const auto now = all_;
-    for (const CallbackPtr& callback : *now)
-      blaming(*callback, [&] { (callback.get()->*hook)(arguments...); });
+    for (const CallbackPtr& callback : *now) {
+      const auto call = [&] { (callback.get()->*hook)(arguments...); };
+      layouts().empty() ? blaming(*callback, call) : call_beside_others(*callback, call);
+    }
   }
 
  private:
   void set(std::vector<CallbackPtr> all);
+  /// Calls a hook of the callback while processes have parts of weights. A callback that writes for
+  /// all processes fails if it reads a divided weight, because the others do not take part.
+  static void call_beside_others(Callback& callback, const std::function<void()>& hook);
 
   std::shared_ptr<const std::vector<CallbackPtr>> all_;
 };

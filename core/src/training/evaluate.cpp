@@ -1,5 +1,6 @@
 // evaluate, predict, and the functions for single batches.
 #include "crescent/base/progress.h"
+#include "crescent/program/division.h"
 #include "data/array_dataset.h"
 #include "system/operation.h"
 #include "training/metrics_scope.h"
@@ -53,8 +54,9 @@ class Collected {
   std::vector<Tensors> parts_;
 };
 
-/// Predictions of processes that compute batches in turn. After each round the processes exchange
-/// their outputs, so that every process has all outputs in the order of the batches.
+/// Predictions of processes that compute batches in turn, unless the weights are divided. After
+/// each round the processes exchange their outputs, so that every process has all outputs in the
+/// order of the batches.
 class SharedPredictions {
  public:
   SharedPredictions(std::shared_ptr<Communicator> all, Collected& collected)
@@ -177,7 +179,8 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   if (group.gathers()) group = {};  // each process predicts its own data
   group.share_nothing();            // each batch is computed by one process as a whole
   Collected collected(options.steps ? -1 : data->samples());
-  SharedPredictions predictions(group.all(), collected);
+  const bool in_turn = layouts().empty() && !any_divided(weights());
+  SharedPredictions predictions(in_turn ? group.all() : nullptr, collected);
   Pass pass(*this, Batches("predict", data, options.steps, false, group),
             collecting(*this, predictions));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},

@@ -5,6 +5,7 @@
 #include "crescent/model/steps.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
+#include "program/recording/divided.h"
 
 namespace crescent {
 namespace {
@@ -141,7 +142,7 @@ void sum_over_processes(Tensors& values, const Variables& of) {
   };
   for (size_t i = 0; i < values.size(); ++i) {
     Tensor& value = values[i];
-    if (!value) continue;
+    if (!value || division_of(of[i])) continue;
     if (value.size() > kSmallGradient) {
       const ProgramScope scope(of[i].path());
       value = ops::all_reduce(value);
@@ -155,7 +156,7 @@ void sum_over_processes(Tensors& values, const Variables& of) {
 
 WrittenState::WrittenState(const Model& model) {
   for (const Variable& v : model.non_trainable_weights())
-    if (is_floating(v.dtype())) variables_.push_back(v);
+    if (is_floating(v.dtype()) && !division_of(v)) variables_.push_back(v);
   for (const Variable& v : variables_) before_.push_back(v.value().id());
 }
 

@@ -30,6 +30,7 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
 /// rows of this process have a gradient.
 Tensor mean_over_shares(const Share& share, const Tensor& own);
 /// Replaces the values, such as gradients, of the variables `of` by their sums over the processes.
+/// Those of divided variables are sums already.
 /// Small ones are summed together as one tensor.
 void sum_over_processes(Tensors& values, const Variables& of);
 

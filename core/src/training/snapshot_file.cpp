@@ -4,6 +4,8 @@
 #include "crescent/base/mapped.h"
 #include "crescent/io/format.h"
 #include "crescent/model/training_run.h"
+#include "training/input/start_together.h"
+#include "training/write_together.h"
 
 namespace crescent {
 namespace {
@@ -36,9 +38,11 @@ const Value* tensor_number(const Value& value) {
 
 }  // namespace
 
-void TrainingRun::save(const std::string& path) const {
+namespace {
+
+void write_snapshot(const Value& snapshot, const std::string& path) {
   NamedTensors arrays;
-  const Value text = mapped(snapshot(), [&](const Value& value) -> std::optional<Value> {
+  const Value text = mapped(snapshot, [&](const Value& value) -> std::optional<Value> {
     const auto boxed = value.object_as<BoxedTensor>();
     if (!boxed) return std::nullopt;
     arrays.emplace_back(std::to_string(arrays.size()), boxed->tensor);
@@ -46,6 +50,12 @@ void TrainingRun::save(const std::string& path) const {
   });
   arrays.emplace_back(kText, bytes_of(to_json(text)));
   write_arrays(path, arrays);
+}
+
+}  // namespace
+
+void TrainingRun::save(const std::string& path) const {
+  write_together(state_of(model()), [&] { write_snapshot(snapshot(), path); });
 }
 
 void TrainingRun::load(const std::string& path) {

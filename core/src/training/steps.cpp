@@ -1,9 +1,11 @@
 // The default steps: forward, losses, gradients, update, metrics.
 #include "crescent/model/steps.h"
 
+#include "crescent/program/distribution.h"
 #include "crescent/program/gradient.h"
 #include "layer/layer_access.h"
 #include "optimization/update_observer.h"
+#include "program/recording/divided.h"
 #include "registry/blame.h"
 #include "training/error_context.h"
 #include "training/logical_shards.h"
@@ -104,6 +106,14 @@ Measured measure_inference(Model& model, const Batch& batch) {
   return measured;
 }
 
+/// Fails if the model has divided weights and each process trains on data of its own.
+void expect_together(const Model& model, const Variables& trained) {
+  if (distribution() == Distribution::none && any_divided(trained))
+    fail("model ", model.name(),
+         " has weights that are divided among processes, which train "
+         "together: set their distribution again before");
+}
+
 Tensors gradients_of(GradientTape& tape, const Tensor& loss, ModelAccess::Training& state) {
   const Variables& variables = state.trained.variables;
   if (state.traced.share.shards > 0)
@@ -137,7 +147,9 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
     return tracked(y_pred, steps.compute_loss(model, batch, y_pred, true));
   }
   const Share& share = state.traced.share;
+  expect_together(model, state.trained.variables);
   const bool in_shards = share.shards > 0;
+  const PartialGradients partial(share && !in_shards);
   std::optional<WrittenState> written;
   if (share && !in_shards) written.emplace(model);
   GradientTape tape;

@@ -9,6 +9,7 @@
 #include "crescent/layer/operation.h"
 #include "crescent/layer/training.h"
 #include "crescent/program/distribution.h"
+#include "crescent/program/division.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
 #include "instances/functions.h"
@@ -185,6 +186,21 @@ void set_data_parallel(bool on) {
   set_distribution(on ? Distribution::data_parallel : Distribution::none);
 }
 
+/// Sets how weights are divided: for each pattern of paths the number of axes, and the axis that
+/// `parts` processes divide; without `parts` the weights are whole.
+void set_weight_layouts(const Value& list) {
+  std::vector<WeightLayout> layouts;
+  for (const Value& row : list.is_list() ? list.as_list() : List()) {
+    const Dict& given = row.as_dict();
+    const auto number = [&](const char* name) { return static_cast<int>(given.at(name).as_int()); };
+    WeightLayout layout{given.at("pattern").as_string(), number("rank"), std::nullopt};
+    if (given.contains("parts"))
+      layout.division = {number("axis"), number("parts"), number("stride"), communicator()->size()};
+    layouts.push_back(std::move(layout));
+  }
+  set_layouts(std::move(layouts));
+}
+
 bool is_data_parallel() { return distribution() == Distribution::data_parallel; }
 
 void register_named(const std::string& name, Any function) {
@@ -262,6 +278,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
     all.push_back(bound("set_data_parallel", &set_data_parallel, {"on"}));
     all.push_back(bound("is_data_parallel", &is_data_parallel, {}));
+    all.push_back(bound("set_weight_layouts", &set_weight_layouts, {"layouts"}));
     all.push_back(bound("set_shares_inference", &crescent::set_shares_inference, {"on"}));
     all.push_back(bound("shares_inference", &crescent::shares_inference, {}));
     all.push_back(bound("set_shards_data", &crescent::set_shards_data, {"on"}));

@@ -78,12 +78,8 @@ return {
       "touched.insert(touched.end(), update.slots.begin(), update.slots.end());",
       "" },
     { "wrong order",
-      "for (const VariableUpdate& update : all) clipped.push_back(update.gradient);\n"
-        .. "  if (is_on(clipnorm_))\n"
-        .. "    for (Tensor& g : clipped) g = clip_by_norm(g, *clipnorm_);",
-      "for (const Work& update : all) clipped.push_back(update.gradient);\n"
-        .. "  if (is_on(clipnorm_))\n"
-        .. "    for (Tensor& g : clipped) g = clip_by_norm(g, *clipnorm_ + 1e-3);" },
+      "clipped[i] = clip_by_norm(updated[i], clipped[i], *clipnorm_);",
+      "clipped[i] = clip_by_norm(updated[i], clipped[i], *clipnorm_ + 1e-3);" },
     { "dropped term", "loss_scale_factor_ ? g / *loss_scale_factor_ : g,", "g," },
   },
   { file = "core/src/training/fit.cpp", tests = { "model/training", "model" },

@@ -60,6 +60,7 @@ Program optimize(Program program, bool inference, const Capabilities& can,
                  const PassObserver& observer) {
   Passes p(std::move(program), observer);
   p.drop_dead_code();
+  p.run("gathering", gathering);
   p.run("hoisting", hoisting);
   p.run("sinking", sinking);
   p.run("scans", [&](Program& whole) { return scans(whole, inference, can); });

@@ -53,6 +53,9 @@ CRESCENT_API bool precision(Program& program);
 /// Makes each instruction that reads a value recompute it, if that is cheap and needs only values
 /// that are in memory.
 CRESCENT_API bool recomputation(Program& program);
+/// Gathers divided variables where they are read, again and again, so that no whole weight stays in
+/// memory from the forward to the backward pass.
+CRESCENT_API bool gathering(Program& program);
 /// Merges connected elementwise instructions of one shape into one instruction, whose results are
 /// the values that are read elsewhere.
 CRESCENT_API bool fusion(Program& program);

@@ -1,5 +1,6 @@
 // renumber() makes the values of a program consecutive; validate() checks order and specs.
 #include "compile/passes/passes.h"
+#include "program/recording/divided.h"
 
 namespace crescent::passes {
 namespace {
@@ -37,13 +38,13 @@ class Check {
     for (const Program::Constant& c : program_.constants)
       make_as(c.value, c.tensor.spec(), "a constant");
     for (const Program::Binding& b : program_.variables)
-      make_as(b.value, b.variable.spec(), "a variable");
+      make_as(b.value, stored_spec(b.variable), "a variable");
     for (const Program::Instruction& i : program_.code) check(i);
     for (int value : program_.outputs) read(value, "the outputs");
     for (const Program::Binding& b : program_.variables) {
       if (b.result < 0) continue;
       read(b.result, "a variable");
-      expect(b.result, b.variable.spec(), "a variable's new value");
+      expect(b.result, stored_spec(b.variable), "a variable's new value");
     }
   }
 

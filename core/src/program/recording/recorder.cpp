@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "program/recording/divided.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {
@@ -99,7 +100,7 @@ void Recorder::define(const OpPtr& op, std::span<const Tensor> inputs, const Ten
 
 Recorder::Watched& Recorder::binding_of(const Variable& variable) {
   if (auto it = variables_.find(variable.id()); it != variables_.end()) return it->second;
-  Tensor start = Tensor::abstract(variable.spec());
+  Tensor start = Tensor::abstract(stored_spec(variable));
   program_.variables.push_back({variable, add(start), -1});
   return variables_.emplace(variable.id(), Watched{program_.variables.size() - 1, start})
       .first->second;

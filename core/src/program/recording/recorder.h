@@ -25,6 +25,7 @@ class Recorder {
   /// returns the recorder that was current before
   static Recorder* set_current(Recorder* recorder);
 
+  bool is_scan_body() const { return kind_ == Kind::scan_body; }
   Tensor add_input(const TensorSpec& spec);
   /// Returns false, without recording, when an abstract input does not belong to this trace, as in
   /// shape inference.

@@ -3,7 +3,9 @@
 #include <atomic>
 
 #include "crescent/ops/ops.h"
+#include "crescent/program/communicator.h"
 #include "program/recording/autocast.h"
+#include "program/recording/divided.h"
 #include "program/recording/lockstep.h"
 #include "program/recording/option_changes.h"
 #include "program/recording/recorder.h"
@@ -17,6 +19,8 @@ struct Variable::State {
   Tensor value;
   Options options;
   std::string path;
+  std::optional<Division> division{};
+  TensorSpec whole{};  ///< of a divided variable, whose value is the part of this process
   StorageHold hold{value.storage()};
 
   void set(Tensor to) {
@@ -31,6 +35,10 @@ namespace {
 thread_local Transaction* current_transaction = nullptr;
 
 std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
+
+thread_local bool sees_parts = false, gradients_are_partial = false;
+// what reads variables in this process alone; empty if all processes read them
+thread_local std::string reads_alone;
 
 /// Whether the value may be written in place: no other tensor shares its memory, the memory is not
 /// a file, and no pointer for writing to it was given away.
@@ -58,7 +66,9 @@ Variable::Variable(const Tensor& initial, Options options) {
 const std::string& Variable::name() const { return state_->options.name; }
 const std::string& Variable::path() const { return state_->path; }
 void Variable::set_path(std::string path) const { state_->path = std::move(path); }
-const TensorSpec& Variable::spec() const { return state_->value.spec(); }
+const TensorSpec& Variable::spec() const {
+  return state_->division && !sees_parts ? state_->whole : state_->value.spec();
+}
 bool Variable::trainable() const { return state_->options.trainable; }
 void Variable::set_trainable(bool on) const {
   if (trainable() != on) count_trainable_change();
@@ -79,12 +89,43 @@ uint64_t trainable_changes() { return trainable_count.load(std::memory_order_rel
 void count_trainable_change() { ++trainable_count; }
 uint64_t constraint_changes() { return constraint_count.load(std::memory_order_relaxed); }
 
+struct VariableAccess {
+  static Variable::State& state(const Variable& variable) { return *variable.state_; }
+};
+
+namespace {
+
+/// The whole of a divided variable, of which `part` is the value in this process.
+Tensor gathered(const Variable& variable, const Tensor& part) {
+  if (!reads_alone.empty())
+    fail(reads_alone, " reads '", variable.path(),
+         "' in this process alone; it is divided among processes, so all must read it together");
+  if (Lockstep::current())
+    fail("'", variable.path(),
+         "' is divided among processes, which does not go together with op determinism");
+  const Division& division = *division_of(variable);
+  AllGather op;
+  op.axis = division.axis, op.parts = division.parts, op.stride = division.stride;
+  op.processes = division.processes;
+  op.part = division.part_of(communicator()->rank());
+  op.size = variable.shape()[division.axis];
+  op.partial = gradients_are_partial;
+  const ProgramScope scope(variable.name());
+  return apply1(op, {part});
+}
+
+}  // namespace
+
 Tensor Variable::value() const {
   if (!state_) fail("there is no variable here (the layer is not built yet)");
   Recorder* recorder = Recorder::current();
+  const bool gathers = state_->division && !sees_parts && !(recorder && recorder->is_scan_body());
+  if (gathers && !recorder)
+    if (const Tensor kept = GatheredValues::of(*this)) return kept;
   Tensor value = recorder ? recorder->read(*this) : state_->value;
   if (Lockstep* lockstep = Lockstep::current()) value = lockstep->read(*this, value);
   watch_on_tapes(*this, value);
+  if (gathers) value = gathered(*this, value);
   const std::optional<DType> narrow = Autocast::current();
   const bool narrows =
       narrow && trainable() && state_->options.autocast && is_floating(value.dtype());
@@ -97,7 +138,8 @@ void Variable::assign(const Tensor& value) const {
     fail("variable '", path(), "' has shape ", shape(), ", it cannot be assigned a value of shape ",
          value.shape());
   }
-  const Tensor converted = ops::cast(value, dtype());
+  Tensor converted = ops::cast(value, dtype());
+  if (state_->division && !sees_parts) converted = own_part(converted, *state_->division);
   if (Recorder* recorder = Recorder::current()) return recorder->assign(*this, converted);
   if (converted.is_abstract()) {
     fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(),
@@ -123,11 +165,36 @@ Tensor Variable::writable_value(Memory* memory) const {
   return value;
 }
 
-bool Variable::is_exclusive() const { return may_be_written(state_->value); }
+bool Variable::is_exclusive() const { return !state_->division && may_be_written(state_->value); }
 
-struct VariableAccess {
-  static Variable::State& state(const Variable& variable) { return *variable.state_; }
-};
+// ---- divided variables
+
+PartAccess::PartAccess(bool on) : before_(std::exchange(sees_parts, on)) {}
+PartAccess::~PartAccess() { sees_parts = before_; }
+PartialGradients::PartialGradients(bool on) : before_(std::exchange(gradients_are_partial, on)) {}
+PartialGradients::~PartialGradients() { gradients_are_partial = before_; }
+WithoutOthers::WithoutOthers(std::string what)
+    : before_(std::exchange(reads_alone, std::move(what))) {}
+WithoutOthers::~WithoutOthers() { reads_alone = std::move(before_); }
+
+const Division* division_of(const Variable& variable) {
+  const std::optional<Division>& division = VariableAccess::state(variable).division;
+  return division ? &*division : nullptr;
+}
+
+const TensorSpec& stored_spec(const Variable& variable) {
+  return VariableAccess::state(variable).value.spec();
+}
+
+void declare_divided(const Variable& variable, const Division& division, const Shape& whole,
+                     const Tensor& part) {
+  auto& state = VariableAccess::state(variable);
+  state.division = division;
+  state.whole = {variable.dtype(), whole};
+  if (part) state.set(fresh(part));
+}
+
+// ---- transactions
 
 Transaction::Transaction() : around_(std::exchange(current_transaction, this)) {}
 

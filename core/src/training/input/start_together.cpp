@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "program/recording/divided.h"
+
 namespace crescent {
 namespace {
 
@@ -38,6 +40,9 @@ void expect_equal(const ProcessGroup& group, const Dict& facts, const char* in_c
 
 void take_from_first(const ProcessGroup& group, const Variables& variables) {
   for (const Variable& v : variables) {
+    const Division* division = division_of(v);
+    if (division && division->copies() > 1) v.assign(v.value());
+    if (division) continue;
     const Tensor value = v.value().clone(nullptr);
     group.all()->broadcast(value.storage()->host(), value.bytes(), 0);
     v.assign(value);

@@ -7,6 +7,7 @@
 
 #include "crescent/ops/ops.h"
 #include "crescent/program/gradient.h"
+#include "program/recording/divided.h"
 
 namespace crescent {
 namespace {
@@ -70,7 +71,12 @@ void StepWatch::on_gradients(Tensors& gradients, const Variables& variables) {
   const NoGradient none;
   const ProgramScope scope("nan");
   measure(gradients, variables);
-  if (extras_.checks_finite) check(gradients);
+  if (!extras_.checks_finite) return;
+  for (const Variable& v : variables)
+    if (division_of(v))
+      fail("fit: option 'nan' needs whole weights, and '", v.path(),
+           "' is divided among processes");
+  check(gradients);
 }
 
 /// Passes the smallest gradient through the check, so that the update, which needs all gradients,
@@ -94,8 +100,12 @@ void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
     const std::string layer = layer_of_weight(variables[i]);
     if (!squares_.contains(layer)) layers_.push_back(layer);
     Squares& squares = squares_[layer];
-    if (extras_.gradient_norms) squares.gradients.push_back(sum_of_squares(gradients[i]));
-    if (extras_.weight_norms) squares.weights.push_back(sum_of_squares(variables[i].value()));
+    const auto add = [&](Tensors& terms, const Tensor& part) {
+      terms.push_back(sum_over_parts(variables[i], sum_of_squares(part)));
+    };
+    if (extras_.gradient_norms) add(squares.gradients, gradients[i]);
+    const PartAccess parts;
+    if (extras_.weight_norms) add(squares.weights, variables[i].value());
   }
 }
 

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/program/division.h"

@@ -1,0 +1,41 @@
+#include "training/write_together.h"
+
+#include <exception>
+
+#include "crescent/program/communicator.h"
+#include "program/recording/divided.h"
+
+namespace crescent {
+namespace {
+
+/// Returns the text of rank 0 in all processes.
+std::string told_by_first(std::string text) {
+  const auto all = communicator();
+  auto length = static_cast<int64_t>(text.size());
+  all->broadcast(&length, sizeof length, 0);
+  text.resize(static_cast<size_t>(length));
+  if (length > 0) all->broadcast(text.data(), text.size(), 0);
+  return text;
+}
+
+}  // namespace
+
+void write_together(const Variables& variables, const std::function<void()>& write) {
+  Variables divided = variables;
+  std::erase_if(divided, [](const Variable& v) { return !division_of(v); });
+  if (divided.empty()) return write();
+  const GatheredValues gathered(divided);
+  std::exception_ptr raised;
+  std::string message;
+  if (communicator()->rank() == 0) try {
+      write();
+    } catch (const std::exception& error) {
+      raised = std::current_exception();
+      message = error.what();
+    }
+  message = told_by_first(message);
+  if (raised) std::rethrow_exception(raised);
+  if (!message.empty()) fail(message);
+}
+
+}  // namespace crescent

@@ -1,0 +1,13 @@
+// Files of models whose weights are divided among processes.
+#pragma once
+#include <functional>
+
+#include "crescent/tensor/variable.h"
+
+namespace crescent {
+
+/// Calls `write`, which reads these variables. If some are divided, all processes must call this
+/// function: they gather the values, rank 0 alone calls `write`, and an error is raised in all.
+void write_together(const Variables& variables, const std::function<void()>& write);
+
+}  // namespace crescent

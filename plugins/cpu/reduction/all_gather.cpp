@@ -1,0 +1,65 @@
+// Gathers the parts of an array from all processes. The communicator exchanges them one after
+// another, which is the whole array if it is divided along its first axis; otherwise they are moved
+// to their places afterwards.
+#include <cstring>
+#include <numeric>
+
+#include "crescent/program/communicator.h"
+#include "crescent/program/division.h"
+#include "reduction/shards.h"
+
+namespace crescent::cpu {
+namespace {
+
+class AllGatherKernel final : public Kernel {
+ public:
+  explicit AllGatherKernel(const Request& r) {
+    const auto& op = static_cast<const AllGather&>(r.op);
+    const Shape& whole = r.outputs[0].shape;
+    const Division division = op.division();
+    row_ = size_of(r.outputs[0].dtype);
+    for (int axis = 0; axis < whole.rank(); ++axis)
+      (axis < op.axis ? outer_ : row_) *= static_cast<size_t>(axis == op.axis ? 1 : whole[axis]);
+    for (int k = 0; k <= op.parts; ++k)
+      begins_.push_back(static_cast<size_t>(division.begin(k, op.size)) * row_);
+    part_ = static_cast<size_t>(op.part);
+    bytes_.assign(static_cast<size_t>(op.processes), 0);
+    for (size_t k = 0; k + 1 < begins_.size(); ++k)
+      bytes_[k * static_cast<size_t>(op.stride)] = outer_ * length(k);
+  }
+
+  void run(const Arguments& a) const override {
+    const std::shared_ptr<Communicator> all = communicator();
+    if (static_cast<size_t>(all->size()) != bytes_.size())
+      fail("all_gather: the array is divided among ", bytes_.size(),
+           " processes, and the communicator has ", all->size());
+    std::byte* const parts = outer_ == 1 ? a.outputs[0] : a.scratch;
+    if (outer_ * length(part_) > 0)
+      std::memcpy(parts + outer_ * begins_[part_], a.inputs[0], outer_ * length(part_));
+    all->gather(parts, bytes_);
+    if (outer_ == 1) return;
+    for (size_t k = 0; k + 1 < begins_.size(); ++k)
+      for (size_t o = 0; o < outer_ && length(k) > 0; ++o)
+        std::memcpy(a.outputs[0] + o * begins_.back() + begins_[k],
+                    parts + outer_ * begins_[k] + o * length(k), length(k));
+  }
+  size_t scratch_bytes() const override { return outer_ == 1 ? 0 : outer_ * begins_.back(); }
+  std::string name() const override { return "communicator"; }
+
+ private:
+  size_t length(size_t part) const { return begins_[part + 1] - begins_[part]; }
+
+  size_t outer_ = 1;            ///< number of the pieces of which a part consists
+  size_t row_;                  ///< bytes of an element of the axis and what follows it
+  std::vector<size_t> begins_;  ///< of each part within a piece of the whole, in bytes
+  size_t part_;                 ///< the part of this process
+  std::vector<size_t> bytes_;   ///< for each process, what it sends
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_all_gather(const Request& r) {
+  return std::make_unique<AllGatherKernel>(r);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,39 @@
+-- Weights that processes divide train as those of one process do.
+package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
+local ranks = require "ranks"
+local divided = require "divided_cases"
+
+if ranks.started then
+  local folder, parts = ranks.task:match "^(.*):(%d+)$"
+  divided.distribute(tonumber(parts))
+  for _, name in ipairs(divided.names()) do
+    ranks.tell(folder, cr.config.communicator().rank, name, divided.numbers_of(divided.run(name)))
+  end
+  return
+end
+
+local alone = {}
+for _, name in ipairs(divided.names()) do
+  alone[name] = divided.numbers_of(divided.run(name))
+end
+
+-- The number of processes, and of those that the axis "model" of the mesh has.
+for _, case in ipairs { { 2, 2 }, { 3, 3 }, { 4, 2 } } do
+  local count, parts = table.unpack(case)
+  local folder = ranks.folder()
+  local good, text = ranks.start(count, folder .. ":" .. parts)
+  assert(good, text)
+  for rank = 0, count - 1 do
+    local told = ranks.told(folder, rank)
+    for name, expected in pairs(alone) do
+      local what = string.format("%s, rank %d of %d", name, rank, count)
+      assert(#told[name] == #expected, what .. ": " .. #told[name] .. " numbers")
+      for i, number in ipairs(expected) do
+        assert(math.abs(told[name][i] - number) < 1e-5 * math.max(1, math.abs(number)),
+          string.format("%s, number %d: %.9g for %.9g", what, i, told[name][i], number))
+      end
+    end
+  end
+  os.execute("rm -r " .. folder)
+  print(string.format("%d processes with %d parts: %d cases", count, parts, #divided.names()))
+end

@@ -1,0 +1,146 @@
+-- Divided weights are saved as whole ones and go on in any number of processes; what cannot work
+-- with them says so.
+package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
+local ranks = require "ranks"
+local divided = require "divided_cases"
+
+local function data()
+  cr.utils.set_random_seed(5)
+  local x = cr.random.normal { 33, 5 }
+  return x, cr.ops.sum(x, 1, true)
+end
+
+local function made()
+  cr.utils.set_random_seed(3)
+  local model = divided.perceptron {}
+  model:compile { optimizer = cr.optimizers.Adam(0.01, { use_ema = true }), loss = "mse" }
+  return model
+end
+
+local function backup(folder)
+  return cr.callbacks.BackupAndRestore(folder .. "/backup", { delete_checkpoint = false })
+end
+
+-- Trains, and saves the model in every way.
+local function save(folder)
+  local model = made()
+  local x, y = data()
+  model:fit(x, y, { epochs = 2, batch_size = 10, verbose = 0, callbacks = { backup(folder),
+    cr.callbacks.ModelCheckpoint(folder .. "/checkpoint.keras") } })
+  model:save(folder .. "/m.keras")
+  model:save(folder .. "/m.h5")
+  model:save_weights(folder .. "/w.weights.h5")
+  return { weights = divided.numbers_of(model) }
+end
+
+-- Goes on from each file.
+local function go_on(folder)
+  local x, y = data()
+  local numbers = {}
+  for _, name in ipairs { "m.keras", "m.h5", "checkpoint.keras" } do
+    local model = cr.models.load_model(folder .. "/" .. name)
+    local history = model:fit(x, y, { epochs = 2, batch_size = 10, verbose = 0 })
+    numbers[name] = divided.numbers_of(model, history)
+    local found = model:evaluate(x, y, { verbose = 0, return_dict = true })
+    numbers[name .. "/evaluated"] = { found.loss }
+    numbers[name .. "/predicted"] = model:predict(x):reshape({ -1 }):totable()
+  end
+  local model = made()
+  model:load_weights(folder .. "/w.weights.h5")
+  numbers["w.weights.h5"] = divided.numbers_of(model)
+  local resumed = made()
+  numbers.resumed = divided.numbers_of(resumed, resumed:fit(x, y, { epochs = 4, batch_size = 10,
+    verbose = 0, callbacks = { backup(folder) } }))
+  return numbers
+end
+
+local function expect_error(part, f, ...)
+  local good, message = pcall(f, ...)
+  assert(not good and tostring(message):find(part, 1, true),
+    "expected an error with '" .. part .. "', got " .. tostring(message))
+end
+
+-- An error of fit ends the connection, so that each of these has processes of its own.
+local refusals = {}
+
+local function fit(optimizer, options)
+  local x, y = data()
+  local model = divided.perceptron {}
+  model:compile { optimizer = optimizer, loss = "mse" }
+  options.verbose = 0
+  model:fit(x, y, options)
+end
+
+function refusals.optimizer()
+  expect_error("optimizer Lamb reads whole weights, and 'dense_a/kernel' is divided", fit, "lamb",
+    {})
+end
+
+function refusals.nan()
+  expect_error("option 'nan' needs whole weights", fit, "adam", { nan = "stop" })
+end
+
+function refusals.determinism()
+  cr.config.enable_op_determinism()
+  expect_error("does not go together with op determinism", fit, "adam", {})
+end
+
+function refusals.one_process(folder, rank)
+  expect_error(rank == 0 and "TensorBoard reads 'dense_a/kernel' in this process alone" or "rank 0",
+    fit, "adam", { epochs = 2,
+      callbacks = { cr.callbacks.TensorBoard(folder .. "/board", { histogram_freq = 1 }) } })
+end
+
+-- Saving fails in all processes, and they go on. Without a distribution new models are whole.
+function refusals.file_and_distribution(folder)
+  local x, y = data()
+  local model, options = made(), { epochs = 1, verbose = 0 }
+  model:fit(x, y, options)
+  expect_error("no/m.keras", model.save, model, folder .. "/no/m.keras")
+  cr.distribution.set_distribution(nil)
+  assert(cr.distribution.distribution() == nil)
+  made():fit(x, y, options)
+  expect_error("has weights that are divided among processes", model.fit, model, x, y, options)
+end
+
+local stages = { save = save, go_on = go_on }
+
+if ranks.started then
+  local folder, stage = ranks.task:match "^(.*):(.*)$"
+  local all = cr.config.communicator()
+  divided.distribute(all.size)
+  if refusals[stage] then return refusals[stage](folder, all.rank) end
+  for name, numbers in pairs(stages[stage](folder)) do
+    ranks.tell(folder, all.rank, stage .. "/" .. name, numbers)
+  end
+  return
+end
+
+local function same(expected, told, what)
+  for name, numbers in pairs(expected) do
+    local found = told[what .. "/" .. name] or told[name]
+    for i, number in ipairs(numbers) do
+      assert(math.abs(found[i] - number) < 1e-5 * math.max(1, math.abs(number)),
+        string.format("%s: %s, number %d: %.9g for %.9g", what, name, i, found[i], number))
+    end
+  end
+end
+
+local function run(count, folder, stage)
+  local good, text = ranks.start(count, folder .. ":" .. stage)
+  assert(good, text)
+end
+
+local alone, together = ranks.folder(), ranks.folder()
+local saved = save(alone)
+local ended = go_on(alone)
+run(2, together, "save")
+for rank = 0, 1 do same(saved, ranks.told(together, rank), "save") end
+os.execute(string.format("cp -r %s/backup %s/kept", together, together))
+same(ended, go_on(together), "alone")
+os.execute(string.format("rm -r %s/backup && mv %s/kept %s/backup", together, together, together))
+run(3, together, "go_on")
+for rank = 0, 2 do same(ended, ranks.told(together, rank), "go_on") end
+for name in pairs(refusals) do run(2, together, name) end
+os.execute(string.format("rm -r %s %s", alone, together))
+print "models of 2 processes went on in 1 and 3"

@@ -1,0 +1,139 @@
+// Divided variables: the op that gathers their parts, the pass that gathers again, and layouts.
+#include <catch2/catch.hpp>
+
+#include "compile/passes/passes.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/division.h"
+#include "crescent/program/gradient.h"
+#include "pair.h"
+#include "program/recording/divided.h"
+
+namespace crescent {
+namespace {
+
+AllGather gather_of(int axis, int64_t size, bool partial) {
+  AllGather op;
+  op.axis = axis, op.size = size, op.partial = partial;
+  op.parts = op.processes = 2;
+  op.part = communicator()->rank();
+  return op;
+}
+
+Tensor numbered(const Shape& shape) {
+  std::vector<float> values(static_cast<size_t>(shape.size()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  return Tensor::from(values, shape);
+}
+
+/// Gathers parts of arrays of many shapes, and takes the gradients, in both processes.
+void gather_arrays() {
+  const int rank = communicator()->rank();
+  for (const Shape& shape :
+       {Shape{1}, Shape{2}, Shape{7}, Shape{5, 3}, Shape{2, 3, 5}, Shape{3, 0}})
+    for (int axis = 0; axis < shape.rank(); ++axis)
+      for (bool partial : {false, true}) {
+        const Tensor whole = numbered(shape);
+        const Tensor part = own_part(whole, {axis, 2, 1, 2});
+        GradientTape tape;
+        tape.watch(part);
+        const Tensor gathered = apply1(gather_of(axis, shape[axis], partial), {part});
+        CHECK(gathered.to_vector() == whole.to_vector());
+        const Tensor loss = ops::sum(gathered * whole) * (rank + 1.0);
+        const Tensor gradient = tape.gradient(loss, Tensors{part})[0];
+        CHECK(gradient.to_vector() == (part * (partial ? 3.0 : rank + 1.0)).to_vector());
+      }
+}
+
+/// Divides a variable, reads, assigns and trains it, in both processes.
+void use_variable() {
+  const int rank = communicator()->rank();
+  const Tensor whole = numbered({5, 3});
+  const Variable v(rank == 0 ? whole : ops::zeros({5, 3}));
+  divide(v, {0, 2, 1, 2});
+  CHECK(v.shape() == Shape{5, 3});
+  CHECK(stored_spec(v).shape == Shape{rank == 0 ? 2 : 3, 3});
+  CHECK(v.value().to_vector() == whole.to_vector());
+  v.assign(whole * 2.0);
+  CHECK(v.value().to_vector() == (whole * 2.0).to_vector());
+  {
+    const PartAccess parts;
+    CHECK(v.value().to_vector() == own_part(whole * 2.0, *division_of(v)).to_vector());
+  }
+  const Function step([&](const Tensors& in) {
+    GradientTape tape;
+    const Tensor loss = ops::sum(ops::square(ops::matmul(in[0], v)));
+    const Tensor gradient = tape.gradient(loss, Variables{v})[0];
+    const PartAccess parts;
+    v.assign_sub(gradient * 0.01);
+    return Tensors{loss};
+  });
+  const Variable alone(whole * 2.0);
+  const Tensor x = numbered({4, 5}) * 0.1;
+  step({x});
+  GradientTape tape;
+  const Tensor loss = ops::sum(ops::square(ops::matmul(x, alone)));
+  alone.assign_sub(tape.gradient(loss, Variables{alone})[0] * 0.01);
+  const std::vector<double> found = v.value().to_vector(), expected = alone.value().to_vector();
+  for (size_t i = 0; i < expected.size(); ++i) CHECK(found[i] == Approx(expected[i]));
+  const WithoutOthers without("the test");
+  CHECK_THROWS_WITH(v.value(), Catch::Contains("the test reads 'variable' in this process alone"));
+}
+
+std::string names_of(const Program& program) {
+  std::string names;
+  for (const auto& i : program.code) names += concat(names.empty() ? "" : " ", i.op->name());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the second of two processes gathers", "[.][second_gathers]") {
+  be_second_of_two();
+  gather_arrays();
+  use_variable();
+}
+
+TEST_CASE("two processes gather parts", "[gathering]") {
+  const FirstOfTwo first("[second_gathers]");
+  gather_arrays();
+  use_variable();
+}
+
+TEST_CASE("a whole is gathered again behind another exchange", "[gathering]") {
+  const auto recorded = [](bool exchanges) {
+    return trace(
+        [&](const Tensors& in) {
+          AllGather op;
+          op.size = 3;
+          const Tensor whole = ops::cast(apply1(op, {in[0]}), DType::float64);
+          const Tensor a = ops::exp(whole), sum = exchanges ? ops::all_reduce(a) : a;
+          return Tensors{ops::sin(whole) * sum};
+        },
+        TensorSpecs{{DType::float32, {3, 2}}});
+  };
+  Program apart = recorded(true), together = recorded(false);
+  CHECK(passes::gathering(apart));
+  passes::validate(apart);
+  CHECK(names_of(apart) == "all_gather cast unary all_reduce all_gather cast unary binary");
+  CHECK(passes::gathering(together));
+  CHECK(names_of(together) == "all_gather cast unary unary binary");
+}
+
+TEST_CASE("a layout is found by the path or by one pattern", "[gathering]") {
+  const Division whole{1, 1, 1, 1};
+  set_layouts(
+      {{"dense.*kernel", 2, whole}, {"dense_1/kernel", 1, std::nullopt}, {"kernel$", 2, {}}});
+  CHECK_FALSE(division_for("dense_1/kernel", {3, 4}));
+  CHECK_FALSE(division_for("embeddings", {3, 4}));
+  CHECK_THROWS_WITH(division_for("dense_2/kernel", {3, 4}),
+                    Catch::Contains("Path 'dense_2/kernel' matches multiple layout specification "
+                                    "keys: 'dense.*kernel', 'kernel$'"));
+  set_layouts({{"dense.*kernel", 2, whole}});
+  CHECK(division_for("dense_2/kernel", {3, 4}) == whole);
+  CHECK_THROWS_WITH(division_for("dense_2/kernel", {3}), Catch::Contains("has 2 axes"));
+  CHECK_THROWS_WITH(set_layouts({{"(", 2, whole}}),
+                    Catch::Contains("expected a regular expression"));
+  set_layouts({});
+}
+
+}  // namespace crescent
