@@ -4,6 +4,8 @@ local show = shell.library "show"
 local show_value, is_name, words = show.show_value, show.is_name, show.words
 local enclosing_call = shell.library "typed_call".enclosing
 local values_of = shell.library "value_completion"
+local typed_value = shell.library "typed_value"
+local value_of = typed_value.of_path
 local completion = {}
 
 -- Adds those names that begin with `prefix` to `found`. help(name, index) returns the description
@@ -64,18 +66,6 @@ local function members(value, prefix, only_methods, found)
   if type(value) == "string" then members(string, prefix, only_methods, found) end
 end
 
--- The value of a path such as cr.layers or model:fit; nothing is called.
-local function value_of(path)
-  local value = _G
-  for name in path:gmatch "[%a_][%w_]*" do
-    local variable = value == _G and shell.variables[name]
-    local ok, field = pcall(variable or function() return value[name] end)
-    if not ok or field == nil then return nil end
-    value = field
-  end
-  return value
-end
-
 -- The description of the function or class at this path; nil if it is unknown.
 local function description_of(path)
   local value = path and value_of(path)
@@ -110,9 +100,9 @@ end
 
 function completion.complete(line)
   local found = {}
-  local path, mark, prefix = line:match "([%a_][%w_%.:]*)([%.:])([%w_]*)$"
-  if path then
-    local value = value_of(path)
+  local before, mark, prefix = line:match "^(.*[%w_%)%]}\"'])([%.:])([%w_]*)$"
+  if before then
+    local value = typed_value.at_end(before)
     if value ~= nil then members(value, prefix, mark == ":", found) end
   else
     prefix = line:match "([%a_][%w_]*)$" or ""

@@ -23,7 +23,7 @@ local function trimmed(text) return text:match "^[%s,]*(.-)[%s,]*$" end
 -- The positions of the brackets that are open at the end of a text, the innermost last.
 local function open_brackets(text)
   local open = {}
-  for at, bracket in text:gsub("(['\"]).-%1", function(s) return ("_"):rep(#s) end)
+  for at, bracket in text:gsub("(['\"])(.-)%1", function(_, s) return ("_"):rep(#s + 2) end)
     :gmatch "()([%(%)%[%]{}])" do
     if bracket:find "[%(%[{]" then open[#open + 1] = at else open[#open] = nil end
   end
@@ -38,10 +38,11 @@ end
 
 -- ---- chunks that do not compile
 
--- Writes the call of a method of models with a colon: "model.fit" -> "model:fit".
+-- Writes the call of a method of models and tensors with a colon: "model.fit" -> "model:fit".
 local function as_method(path)
   local object, name = path:match "^([%a_][%w_]*)%.([%a_][%w_]*)$"
-  local is_method = object and object ~= "cr" and type(cr.Model[name]) == "function"
+  local is_tensor = object and getmetatable(shell.library "typed_value".of_path(object)) == "tensor"
+  local is_method = is_tensor or object and object ~= "cr" and type(cr.Model[name]) == "function"
   return is_method and object .. ":" .. name or path
 end
 
@@ -50,7 +51,8 @@ end
 local function call_with_options(text)
   for equals in text:gmatch "()=%f[^=]" do
     local open = open_brackets(text:sub(1, equals - 1))
-    local before = #open > 0 and text:sub(1, open[#open] - 1):match "[%a_][%w_%.:]*$"
+    local is_round = #open > 0 and text:sub(open[#open], open[#open]) == "("
+    local before = is_round and text:sub(1, open[#open] - 1):match "[%a_][%w_%.:]*$"
     local word = text:sub(1, equals - 1):match "()[%a_][%w_]*%s*$"
     if before and word then
       before = as_method(before)
@@ -106,6 +108,8 @@ local mistakes = {
   { line = "^%s*elif%s", says = "it is written: elseif x then" },
   { line = "%f[%w_]is%s+not%f[%W]", says = "'is not' is written ~=, None is nil" },
   { line = "%f[%w_]is%s+None%f[%W]", says = "'is' is written ==, None is nil" },
+  { line = "^%s*with%s.*GradientTape", says = "gradients are taken of a function: "
+    .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)" },
   { line = "^%s*with%s", says = "a file is closed by file:close(), or at the end of a block: "
     .. "local file <close> = io.open(path)" },
   { line = "^%s*assert%s+[%w_]", says = "calls have brackets: assert(x)" },
@@ -113,6 +117,8 @@ local mistakes = {
   { line = "^%s*raise%s", says = "it is written: error(text)" },
   { line = "^%s*[clv][oea][ntr]s?t?%s+[%a_][%w_]*%s*=", says = "it is written: local x = 1" },
   { line = "%sif%s.+%selse%s", near = "^else$", says = "it is written: x and a or b" },
+  { line = "^%s*[%w_%.]+%sif%s.+%selse%s", says = "it is written: x and a or b" },
+  { line = "^%s*try:%s*$", says = "errors are caught by pcall(f, ...)" },
   { near = "^%?$", says = "it is written: x and a or b" },
   { near = "^end$", line = "%f[%w_]end%s*=", says = "io.write(x) ends no line" },
   { line = "[\"']%[%-?%d",

@@ -72,10 +72,13 @@ local function number_text(x)
   return (string.format("%." .. digits .. "f", x):gsub("(%..-)0+$", "%1"):gsub("%.$", ".0"))
 end
 
--- A string in quotes. Of a long string only the beginning is shown, with its length.
-local function string_text(text)
-  local quoted = string.format("%q", text:sub(1, cut_text)):gsub("\\\n", "\\n")
-  return #text <= cut_text and quoted or string.format("%s... (%d bytes)", quoted, #text)
+-- A string in quotes, within `depth` tables. Of a long string only the beginning is shown, with its
+-- length.
+local function string_text(text, depth)
+  local most = math.min(cut_text, math.max(10, line_width() - 2 * depth - 22))
+  if #text <= most then most = #text end
+  local quoted = string.format("%q", text:sub(1, most)):gsub("\\\n", "\\n")
+  return #text == most and quoted or string.format("%s... (%d bytes)", quoted, #text)
 end
 
 -- the dtype and shape of a tensor, such as "<float32(2, 64, 64, 3)>"
@@ -142,12 +145,12 @@ end
 
 local function show_table(t, depth, seen)
   if seen[t] then return "<the table above>" end
+  if next(shell.filled(t)) == nil then return "{}" end
   if depth > cut_depth then return "{...}" end
   seen[t] = true
   local parts, across = list_parts(t, depth, seen)
   named_parts(t, depth, seen, parts)
   seen[t] = nil
-  if #parts == 0 then return "{}" end
   local line, width = "{ " .. table.concat(parts, ", ") .. " }", line_width() - 2 * depth
   return #line <= width and not line:find "\n" and line or in_lines(parts, across, width)
 end
@@ -155,7 +158,7 @@ end
 -- The text of a value; `depth` is the number of tables around it. Tables without __tostring show
 -- their fields.
 function show_value(value, depth, seen)
-  if type(value) == "string" then return depth > 0 and string_text(value) or value end
+  if type(value) == "string" then return depth > 0 and string_text(value, depth) or value end
   if type(value) == "number" then
     return (depth > 0 or value ~= value) and number_text(value) or tostring(value)
   end
@@ -168,6 +171,7 @@ function show_value(value, depth, seen)
   if type(value) == "table" and not (type(meta) == "table" and rawget(meta, "__tostring")) then
     local kind = cr.describe(value)
     if kind then
+      if depth > 0 then return string.format("<%d classes of kind %s>", #kind.names, kind.kind) end
       return "<" .. wrapped(table.concat(kind.names, " "), " ", line_width() - 2) .. ">"
     end
     return show_table(value, depth, seen)

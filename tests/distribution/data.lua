@@ -1,12 +1,12 @@
--- Processes that read only their rows of arrays, files and chains of them, or that each give their own
--- part of every batch, come to the numbers of one process, for every size of the last batch.
+-- Processes that read only their rows of arrays, files and chains of them, or that each give their
+-- own part of every batch, have the results of one process, for every size of the last batch.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
 local kBatch, kMost = 32, 64
 
--- The data of the test in files, of which fit reads rows: values in the order of bytes of this machine,
--- which are mapped, and in the other one, which are read.
+-- The data of the test in files, of which fit reads rows: values in the byte order of this machine,
+-- which are mapped, and in the other byte order, which are read.
 local function write_files(folder)
   cr.utils.set_random_seed(3)
   local x = cr.random.normal { kMost, 5 }
@@ -89,7 +89,8 @@ local function numbers(folder)
   return all
 end
 
--- The numbers of runs whose processes each give their part of 60 rows, by a generator and by shards.
+-- The results of runs whose processes each give their part of 60 rows, by a generator and by
+-- shards.
 local function numbers_of_parts(folder)
   local rows = 60
   local y = cr.ops.sum(rows_of(cr.data.read_npy(folder .. "/x.npy"), rows), 1, true)

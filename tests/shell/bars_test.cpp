@@ -189,9 +189,10 @@ TEST_CASE("summaries and profiles fit the terminal") {
       "local x = cr.Input { shape = { 8 }, name = 'an_input_with_a_long_name' } "
       "local a, b = cr.layers.Dense(1000)(x), cr.layers.Dense(1000)(x) "
       "local m = cr.Model(x, cr.layers.add { a, b }) ";
-  for (const unsigned short columns : {60, 80}) {
-    const std::string text =
-        written_on(columns, model + "m:summary() m:profile(cr.zeros { 4, 8 })");
+  for (const unsigned short columns : {40, 60, 80}) {
+    const std::string text = written_on(columns, model +
+                                                     "m:summary() m:profile(cr.zeros { 4, 8 }) "
+                                                     "print(m:trace(cr.zeros { 4, 8 }))");
     INFO(text);
     CHECK(text.find("Connected to") != text.npos);
     CHECK(longest(lines_of(text)) <= columns);

@@ -10,6 +10,11 @@ namespace {
 
 constexpr size_t kGap = 2, kNarrowest = 8;
 
+/// The length of a line with columns of these widths.
+size_t length_of(const std::vector<size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+}
+
 }  // namespace
 
 std::string with_commas(int64_t n) {
@@ -23,37 +28,74 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::string> TextTable::lines(size_t line_length) const {
-  std::vector<size_t> widths;
-  for (size_t c = 0; c < columns_.size(); ++c) {
-    widths.push_back(columns_[c].title.size());
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], characters_in(row[c]));
+/// The width of the column without cuts.
+size_t TextTable::natural_width(size_t column) const {
+  size_t width = columns_[column].title.size();
+  for (const auto& row : rows_) width = std::max(width, characters_in(row[column]));
+  return width;
+}
+
+/// The width down to which the column may be cut.
+size_t TextTable::least_width(size_t column) const {
+  const size_t width = natural_width(column);
+  return columns_[column].number ? width : std::min(width, kNarrowest);
+}
+
+/// Distributes the columns among tables of at most this line length; each table has the first
+/// column and at least one other.
+std::vector<TextTable::Columns> TextTable::groups(size_t line_length) const {
+  std::vector<Columns> groups{{0}};
+  size_t length = least_width(0);
+  for (size_t c = 1; c < columns_.size(); ++c) {
+    const size_t width = kGap + least_width(c);
+    if (groups.back().size() > 1 && length + width > line_length) {
+      groups.push_back({0});
+      length = least_width(0);
+    }
+    groups.back().push_back(c);
+    length += width;
   }
-  auto length = [&] {
-    return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
-  };
-  while (length() > line_length) {
+  return groups;
+}
+
+/// The widths of these columns of one table, whose columns of text are cut as far as necessary.
+std::vector<size_t> TextTable::widths(const Columns& columns, size_t line_length) const {
+  std::vector<size_t> widths;
+  for (const size_t c : columns) widths.push_back(natural_width(c));
+  while (length_of(widths) > line_length) {
     size_t* widest = nullptr;
-    for (size_t c = 0; c < columns_.size(); ++c)
-      if (!columns_[c].number && (!widest || widths[c] > *widest)) widest = &widths[c];
+    for (size_t i = 0; i < columns.size(); ++i)
+      if (!columns_[columns[i]].number && (!widest || widths[i] > *widest)) widest = &widths[i];
     if (!widest || *widest <= kNarrowest) break;
     --*widest;
   }
+  return widths;
+}
 
+/// Appends the lines of the table with these columns.
+void TextTable::add_lines(std::vector<std::string>& lines, const Columns& columns,
+                          size_t line_length) const {
+  const std::vector<size_t> widths = this->widths(columns, line_length);
   auto line_of = [&](auto cell) {
     std::string line;
-    for (size_t c = 0; c < columns_.size(); ++c) {
-      const std::string text = fitted(cell(c), widths[c]), gap(c > 0 ? kGap : 0, ' ');
-      const size_t end = columns_[c].number ? text.find_last_not_of(' ') + 1 : text.size();
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const std::string text = fitted(cell(columns[i]), widths[i]), gap(i > 0 ? kGap : 0, ' ');
+      const size_t end = columns_[columns[i]].number ? text.find_last_not_of(' ') + 1 : text.size();
       line += gap + std::string(text.size() - end, ' ') + text.substr(0, end);
     }
     return line.substr(0, line.find_last_not_of(' ') + 1);
   };
-  const std::string rule(length(), '_'), double_rule(length(), '=');
-  std::vector<std::string> lines{rule, line_of([&](size_t c) { return columns_[c].title; }),
-                                 double_rule};
+  const size_t length = length_of(widths);
+  const std::string rule(length, '_'), double_rule(length, '=');
+  lines.insert(lines.end(),
+               {rule, line_of([&](size_t c) { return columns_[c].title; }), double_rule});
   for (const auto& row : rows_) lines.push_back(line_of([&](size_t c) { return row[c]; }));
   lines.push_back(double_rule);
+}
+
+std::vector<std::string> TextTable::lines(size_t line_length) const {
+  std::vector<std::string> lines;
+  for (const Columns& columns : groups(line_length)) add_lines(lines, columns, line_length);
   return lines;
 }
 

@@ -10,7 +10,8 @@ namespace crescent {
 std::string with_commas(int64_t n);
 
 /// A table whose columns are as wide as their cells. Numbers are aligned to the right. Where a line
-/// would be too long, the widest columns of text are cut.
+/// would be too long, the widest columns of text are cut; columns that still do not fit follow in
+/// tables below, each of which begins with the first column again.
 class TextTable {
  public:
   struct Column {
@@ -24,6 +25,13 @@ class TextTable {
   std::vector<std::string> lines(size_t line_length) const;
 
  private:
+  using Columns = std::vector<size_t>;
+  size_t natural_width(size_t column) const;
+  size_t least_width(size_t column) const;
+  std::vector<Columns> groups(size_t line_length) const;
+  std::vector<size_t> widths(const Columns& columns, size_t line_length) const;
+  void add_lines(std::vector<std::string>& lines, const Columns& columns, size_t line_length) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -136,6 +136,7 @@ class SummaryTable {
     const int64_t usual = (chain_ ? 65 : 98) + further;
     const int64_t line = options_.line_length.value_or(fitting_columns(usual, kNarrowest));
     width_ = static_cast<size_t>(line);
+    is_narrow_ = !options_.line_length && line < usual;
     const auto own = static_cast<double>(options_.line_length ? line : line - further);
     place_columns_at(options_.positions.empty() ? usual_positions(own, further)
                                                 : options_.positions);
@@ -183,10 +184,16 @@ class SummaryTable {
     return longest;
   }
 
-  /// Moves the third column and those after it so that no parameter count is cut.
+  /// Moves the third column and those after it so that no parameter count is cut; in a terminal
+  /// that is narrower than the usual line, the columns before it become narrower instead.
   void make_room(size_t count) {
     const int lacking = column_ends_[1] + static_cast<int>(count) - column_ends_[2];
     if (lacking <= 0) return;
+    if (is_narrow_ && column_ends_[0] > lacking) {
+      column_ends_[0] -= lacking / 2;
+      column_ends_[1] -= lacking;
+      return;
+    }
     for (size_t i = 2; i < column_ends_.size(); ++i) column_ends_[i] += lacking;
     width_ += static_cast<size_t>(lacking);
   }
@@ -230,6 +237,7 @@ class SummaryTable {
   TableRow header_;
   std::vector<int> column_ends_;
   size_t width_ = 0;
+  bool is_narrow_ = false;  ///< whether the terminal has fewer columns than the usual line
   std::vector<std::string> lines_;
 };
 

@@ -72,7 +72,7 @@ constexpr const char* kParts =
 template <class F>
 std::vector<CallablePtr> loader(F load, Parameters parameters) {
   std::vector<CallablePtr> all;
-  all.push_back(bound("load_data", load, std::move(parameters), kParts));
+  all.push_back(bound("load_data -> two tables", load, std::move(parameters), kParts));
   return all;
 }
 

@@ -125,23 +125,27 @@ Result rebased(Model& model, Any inputs) {
 void add_surgery(Type& model) {
   model
       .method(
-          "insert_after", &inserted, {"after: a layer, its name or path", "layer"},
+          "insert_after -> a model, a report of the changes", &inserted,
+          {"after: a layer, its name or path", "layer"},
           "A copy of the model in which the layer follows an existing one (a name, a path through "
           "nested models, or the layer itself), and a report of the changes. Layers and weights "
           "are shared; a compiled model stays compiled, and its optimizer keeps its state.")
       .method(
-          "replace", &replaced, {"old: a layer, its name or path", "layer", "weights=true"},
+          "replace -> a model, a report of the changes", &replaced,
+          {"old: a layer, its name or path", "layer", "weights=true"},
           "A copy of the model in which the new layer replaces an existing one, and a report. With "
           "`weights`, its weights take the values of the old ones with the same name and shape.")
-      .method("remove", &removed, {"layer: a layer, its name or path"},
+      .method("remove -> a model, a report of the changes", &removed,
+              {"layer: a layer, its name or path"},
               "A copy of the model without this layer, which must have one input and one output, "
               "and a report.")
       .method(
-          "cut", &piece,
+          "cut -> a model, a report of the changes", &piece,
           {"to: a layer or a list of them=nil", "from: a layer, its name or path=nil"},
           "The part of the model that ends with the outputs of a layer or of a list of layers and, "
           "with `from`, begins with new inputs of that layer; the second result is a report.")
-      .method("rebase", &rebased, {"inputs: a symbol, a list of them, or a model"},
+      .method("rebase -> a model, a report of the changes", &rebased,
+              {"inputs: a symbol, a list of them, or a model"},
               "A copy of the model with the same layers on other inputs (a symbol, a list of "
               "symbols, or a model whose outputs are used), and a report.");
 }

@@ -251,7 +251,7 @@ const std::vector<CallablePtr>& control_flow_functions() {
                         "Applies a function to each row of a tensor along its first axis, or to "
                         "those of several tensors."));
     all.push_back(
-        bound("scan", &scan,
+        bound("scan -> the last carry, the results of all steps", &scan,
               {"f: a function", "init: a tensor or a structure of them",
                "xs: a tensor or a structure of them=nil", "length=nil", "reverse=false",
                "unroll: true, false or an integer=1"},

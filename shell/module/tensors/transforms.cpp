@@ -158,7 +158,7 @@ const std::vector<CallablePtr>& transform_functions() {
               "Wraps a function f(...) that returns its result and a function from the gradient of "
               "the result to the gradients of the arguments, which replaces the derivative."));
     all.push_back(bound(
-        "jvp", &jvp,
+        "jvp -> the result, its tangent, and what else the function gives", &jvp,
         {"fun: a function", "primals: a tensor or a structure of them",
          "tangents: a tensor or a structure of them", "has_aux=false"},
         "The value of a function at primals, and its derivative in the direction of tangents."));

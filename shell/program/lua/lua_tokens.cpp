@@ -238,6 +238,16 @@ bool lua_reads(std::string_view text, std::string_view name) {
   return false;
 }
 
+size_t lua_code_end(std::string_view text) {
+  size_t end = 0;
+  for (size_t at = 0; at < text.size();) {
+    const LuaToken token = lua_token_at(text, at);
+    at = token.end;
+    if (token.kind != Kind::blank && token.kind != Kind::comment) end = at;
+  }
+  return end;
+}
+
 bool lua_ends_with(std::string_view text, char symbol) {
   bool ends = false;
   for (size_t at = 0; at < text.size();) {

@@ -40,6 +40,9 @@ std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 /// field and not before a single `=`.
 bool lua_reads(std::string_view text, std::string_view name);
 
+/// The offset behind the last token of a text that is neither a blank nor a comment.
+size_t lua_code_end(std::string_view text);
+
 /// Whether the last token of a text is this symbol; blanks and comments are ignored.
 bool lua_ends_with(std::string_view text, char symbol);
 

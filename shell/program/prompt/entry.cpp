@@ -24,12 +24,14 @@ bool compiles_silently(lua_State* L, const std::string& text) {
   return false;
 }
 
-/// Code that returns the values of the expressions. Its calls are not tail calls, so that
-/// tracebacks include the entry. If a semicolon at the end suppresses the values, tail calls are
-/// allowed.
+/// Code that returns the values of the expressions. No call in it is a tail call, so that
+/// tracebacks include the entry; after a semicolon, which suppresses the values, tail calls are
+/// allowed. The closing bracket stands in the last line of the expressions, because Lua evaluates
+/// the last field or element in the line of the token that follows.
 std::string code_that_returns(const std::string& expressions) {
   if (lua_ends_with(expressions, ';')) return "return " + expressions;
-  return "return (function(...) return ... end)(" + expressions + "\n)";
+  return "return (function(...) return ... end)(" +
+         expressions.substr(0, lua_code_end(expressions)) + ")";
 }
 
 /// Reads the entry as statements followed by an expression; returns false if that is impossible.

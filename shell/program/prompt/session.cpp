@@ -21,12 +21,18 @@
 namespace crescent::program {
 namespace {
 
-/// Whether the text is a name or a path of names. The value of such an entry is shown even if it is
-/// nil.
+/// Whether the text reads a name, a field or an element, whose value is shown even if it is nil.
 bool is_path(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '.' || c == ' ' || c == '=';
-  });
+  constexpr std::string_view kSymbols = "_. =[]-";
+  if (text.find("[[") != text.npos) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool opens = i > 0 && text[i - 1] == '[', closes = text.substr(i + 1).starts_with(']');
+    const bool is_quote = (text[i] == '"' || text[i] == '\'') && (opens || closes);
+    if (!std::isalnum(static_cast<unsigned char>(text[i])) &&
+        kSymbols.find(text[i]) == kSymbols.npos && !is_quote)
+      return false;
+  }
+  return true;
 }
 
 std::string text_at(lua_State* L, int index) {

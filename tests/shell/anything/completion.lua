@@ -73,4 +73,15 @@ do -- hints show the signature of the function that is called
   end
 end
 
+do -- what follows elements, strings, and calls that give tensors
+  _G.typed = { { alpha = 1 } }
+  check.same(cr.complete "y = typed[1].al", { "alpha" })
+  check.same(cr.complete "('abc'):upp", { "upper" })
+  check.same(cr.complete "cr.zeros { 2 }:sum():argmi", { "argmin" })
+  for _, text in ipairs { "unknown.", "print(1):", "typed[2]:" } do
+    check.same(cr.complete(text), {}, text)
+  end
+  check.same(cr.complete '"a"..typ', { "type", "typed" })
+end
+
 print "ok completion"

@@ -125,6 +125,12 @@ local rows = {
   { "model:fit(x, y, callbacks=[stop], verbose=False)",
     "')' expected near '='; "
     .. "options go in a table: model:fit(x, y, { callbacks = { stop }, verbose = false })" },
+  { 'model:compile("adam", cr.losses.Huber(delta=2.0))',
+    "')' expected near '='; options go in a table: cr.losses.Huber { delta = 2.0 }" },
+  { "model:compile { optimizer = cr.optimizers.Adam(learning_rate=0.1), loss = f }",
+    "')' expected near '='; options go in a table: cr.optimizers.Adam { learning_rate = 0.1 }" },
+  { "x.argmax(axis=1)",
+    "')' expected near '='; options go in a table: x:argmax { axis = 1 }" },
   { "cr.layers.Conv2D(32, (3,3))", "')' expected near ','; tuples are tables: { 3,3 }" },
   { "cr.layers.Flatten(x)",
     "Flatten: option 'data_format': expected a string, got <Tensor>; "
@@ -167,6 +173,11 @@ local rows = {
     "syntax error near 'crescent'; the module is the table cr; require 'name' loads others" },
   { 'with open("f") as f:', "syntax error near 'open'; a file is closed by file:close(), or at the "
     .. "end of a block: local file <close> = io.open(path)" },
+  { "with cr.GradientTape() as tape:",
+    "syntax error near 'cr'; gradients are taken of a function: "
+    .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)" },
+  { "try:", "<name> expected near <eof>; errors are caught by pcall(f, ...)" },
+  { "1 if x else 2", "unexpected symbol near '1'; it is written: x and a or b" },
   { "assert x == 3", "syntax error near 'x'; calls have brackets: assert(x)" },
   { "del x", "syntax error near 'x'; it is written: x = nil" },
   { 'raise ValueError("x")', "syntax error near 'ValueError'; it is written: error(text)" },

@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kNormsLine = 100, kNarrowestNorms = 60;
+constexpr int64_t kNormsLine = 100, kNarrowestNorms = 40;
 
 double norm_of(const Tensor& t) {
   double squares = 0;

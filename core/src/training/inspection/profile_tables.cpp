@@ -13,7 +13,7 @@ namespace {
 
 // Widths of tables in columns of characters. Tables with one row per instruction have two more
 // columns of text.
-constexpr int64_t kLine = 98, kLongLine = 140, kNarrowest = 60;
+constexpr int64_t kLine = 98, kLongLine = 140, kNarrowest = 40;
 
 using Rows = std::vector<ProfileRow>;
 
@@ -129,13 +129,15 @@ std::vector<std::string> speed_on_cores(const Rows& rows) {
   return {concat("On ", join(cores), " cores at most ", join(times), " times as fast as on one")};
 }
 
-/// Appends a line to `lines`; a line that is too long is broken after commas.
+/// Appends a line to `lines`; a line that is too long is broken after commas, or at a space.
 void add_broken(std::vector<std::string>& lines, std::string line, size_t length) {
+  constexpr std::string_view kIndent = "  ";
   while (line.size() > length) {
-    const size_t comma = line.rfind(", ", length - 1);
-    if (comma == line.npos || comma == 0) break;
-    lines.push_back(line.substr(0, comma + 1));
-    line = "  " + line.substr(comma + 2);
+    const size_t comma = line.rfind(", ", length - 2);
+    const size_t space = comma != line.npos ? comma + 1 : line.rfind(' ', length);
+    if (space == line.npos || space <= kIndent.size()) break;
+    lines.push_back(line.substr(0, space));
+    line = concat(kIndent, line.substr(space + 1));
   }
   lines.push_back(std::move(line));
 }

@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kTraceLine = 100, kNarrowestTrace = 60;
+constexpr int64_t kTraceLine = 100, kNarrowestTrace = 40;
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 

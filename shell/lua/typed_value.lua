@@ -1,0 +1,64 @@
+-- The value of an expression in a text that is being typed, as far as it is known without a call.
+local cr, shell = ...
+local words = shell.library "show".words
+local typed_value = {}
+
+-- The field of a value; nil if there is none, or if reading it fails.
+local function field(value, key)
+  local ok, found = pcall(function() return value[key] end)
+  return ok and found or nil
+end
+
+--- The value of a path such as cr.layers or model:fit.
+function typed_value.of_path(path)
+  local value = _G
+  for name in path:gmatch "[%a_][%w_]*" do
+    local variable = value == _G and shell.variables[name]
+    if variable then value = variable() else value = field(value, name) end
+    if value == nil then return nil end
+  end
+  return value
+end
+
+local texts = {}
+for _, name in ipairs { "format", "gsub", "lower", "rep", "reverse", "sub", "upper" } do
+  texts[string[name]] = true
+end
+
+-- A value like the one that a call of this value gives: a tensor or a string; nil if it gives
+-- something else.
+local function example_of_result(called)
+  if texts[called] then return "" end
+  local what = called ~= nil and cr.describe(called)
+  if not what then return nil end
+  local is_layer = what.what ~= "class" and what.class and what.class.kind == "layer"
+  local gives_tensor = is_layer or (what.result or ""):find "^a tensor"
+  return gives_tensor and cr.zeros { 1 } or nil
+end
+
+-- Whether brackets or a string behind this text are the arguments of a call.
+local function is_called(text)
+  return text:find "[%w_%]%)}\"']$" and not words[text:match "[%a_]*$"]
+end
+
+--- The value of the expression with which the text ends: a path, a string, an element by a literal
+--- key, an example of what a call gives, or a field of one of these; nil if it is unknown.
+function typed_value.at_end(text)
+  local list, key = text:match "^(.-)%[([^%[%]]*)%]$"
+  if list then
+    return field(typed_value.at_end(list), tonumber(key) or key:match "^%s*['\"](.*)['\"]%s*$")
+  end
+  local called, inside = text:match "^(.-)%s*(%b())$"
+  if not called then called = text:match "^(.-)%s*%b{}$" end
+  if called and is_called(called) then return example_of_result(typed_value.at_end(called)) end
+  if called then return inside and typed_value.at_end(inside:sub(2, -2)) end
+  local before = text:match "^(.-)%s*\"[^\"]*\"$" or text:match "^(.-)%s*'[^']*'$"
+  if before and is_called(before) then return example_of_result(typed_value.at_end(before)) end
+  if before then return "" end
+  local object, name = text:match "^(.*[%)%]}\"'])[%.:]([%a_][%w_]*)$"
+  if object then return field(typed_value.at_end(object), name) end
+  local path = text:match "[%a_][%w_%.:]*$"
+  return path and not words[path] and typed_value.of_path(path) or nil
+end
+
+return typed_value
