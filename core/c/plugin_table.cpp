@@ -36,8 +36,11 @@ Tensors ReturnedTensors::tensors(size_t count) const {
 
 // ---- specs
 
+/// The rank of a spec that infer has not set.
+constexpr int32_t kUnset = -1000;
+
 SpecList::SpecList(size_t capacity) : specs_(capacity) {
-  for (crescent_spec& each : specs_) each.struct_size = sizeof each;
+  for (crescent_spec& each : specs_) each.struct_size = sizeof each, each.rank = kUnset;
   fill_pointers();
 }
 
@@ -58,6 +61,8 @@ std::vector<TensorSpec> SpecList::specs(size_t count) const {
   std::vector<TensorSpec> given;
   for (size_t i = 0; i < count; ++i) {
     const crescent_spec& each = specs_[i];
+    if (each.rank == kUnset)
+      fail("it says that it gave ", count, " results, and left result ", i, " unset");
     if (each.rank < 0 || each.rank > CRESCENT_MAX_RANK) fail("result ", i, " has rank ", each.rank);
     const std::span<const int64_t> shape(each.shape, static_cast<size_t>(each.rank));
     given.push_back({dtype_of(each.dtype), Shape(shape)});

@@ -3,7 +3,13 @@
 #   cpack --config build/release/CPackConfig.cmake -B FOLDER      # or SOURCE_DATE_EPOCH=0 cpack ...
 #   luarocks --lua-version 5.4 make build/release/crescent-VERSION-1.rockspec
 
-install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION share/doc/crescent)
+# The installed README leads to the chapters of the guide where they are installed.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/README.md")
+file(READ "${PROJECT_SOURCE_DIR}/README.md" readme)
+string(REPLACE "](examples/guide/" "](guide/" readme "${readme}")
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/installed/README.md" CONTENT "${readme}" @ONLY)
+install(FILES LICENSE NOTICE CHANGELOG.md "${PROJECT_BINARY_DIR}/installed/README.md"
+  DESTINATION share/doc/crescent)
 configure_file("${PROJECT_SOURCE_DIR}/shell/crescent.rockspec.in"
   "${CMAKE_BINARY_DIR}/crescent-${PROJECT_VERSION}-1.rockspec" @ONLY)
 

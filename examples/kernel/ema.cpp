@@ -2,7 +2,8 @@
 #include "crescent/plugin.h"
 
 /// The moving average of each row: y[t] = decay y[t-1] + (1 - decay) x[t]. With `reverse` it runs
-/// from the last element to the first.
+/// from the last element to the first. The kernel computes float32; other dtypes are computed by
+/// decompose(), as a product with the matrix of the weights (1 - decay) decay^(t - s).
 struct Ema final : crescent::OpOf<Ema> {
   static constexpr const char* kName = "acme.ema";
   double decay;
@@ -10,9 +11,18 @@ struct Ema final : crescent::OpOf<Ema> {
   explicit Ema(double d = 0.9, bool r = false) : decay(d), reverse(r) {}
   auto fields() const { return std::tie(decay, reverse); }
   crescent::TensorSpecs infer(std::span<const crescent::TensorSpec> in) const override {
-    if (in[0].shape.rank() != 2 || in[0].dtype != crescent::DType::float32)
-      crescent::fail("ema: expected float32 of shape (batch, time), got ", in[0]);
+    if (in[0].shape.rank() != 2 || !crescent::is_floating(in[0].dtype))
+      crescent::fail("ema: expected floating-point numbers of shape (batch, time), got ", in[0]);
     return {in[0]};
+  }
+  crescent::Tensors decompose(std::span<const crescent::Tensor> in) const override {
+    namespace ops = crescent::ops;
+    const crescent::Tensor t = ops::arange(in[0].dim(1), crescent::DType::float64);
+    crescent::Tensor age = ops::expand_dims(t, 0) - ops::expand_dims(t, 1);
+    if (reverse) age = -age;
+    const crescent::Tensor weights =
+        ops::where(ops::less(age, 0.0), ops::zeros_like(age), ops::power(decay, age) * (1 - decay));
+    return {ops::matmul(in[0], ops::cast(weights, in[0].dtype()))};
   }
   crescent::Tensors vjp(const crescent::Vjp& v) const override {
     return {crescent::apply1(Ema(decay, !reverse), {v.gradients[0]})};
@@ -26,8 +36,9 @@ class EmaKernel final : public crescent::CpuKernel {
   }
   bool prepare(const crescent::CpuRequest& r) override {
     const auto* op = r.op_as<Ema>();
-    if (op) op_ = *op, rows_ = r.inputs[0].shape[0], time_ = r.inputs[0].shape[1];
-    return op;
+    if (!op || r.inputs[0].dtype != crescent::DType::float32) return false;
+    op_ = *op, rows_ = r.inputs[0].shape[0], time_ = r.inputs[0].shape[1];
+    return true;
   }
   void run(const crescent::CpuArguments& a) override {
     const auto decay = static_cast<float>(op_.decay);

@@ -12,8 +12,8 @@ namespace crescent::program {
 /// A command: crescent NAME ARGUMENTS.
 struct Command {
   const char *name, *arguments, *doc;
-  int (*run)(const std::vector<std::string>& arguments);  ///< runs the command; returns the exit
-                                                          ///< status
+  int (*run)(const std::vector<std::string>& arguments);  ///< returns the exit status
+  const char* details = nullptr;                          ///< lines that only its own help has
 };
 
 std::span<const Command> commands();

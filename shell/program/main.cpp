@@ -193,11 +193,15 @@ std::vector<std::string> plugins_of(const Invocation& call) {
   return plugins;
 }
 
+void print_help(const Command& command) {
+  std::printf("usage: %s\n  %s\n", usage_of(command).c_str(), command.doc);
+  if (command.details) std::printf("  %s\n", command.details);
+}
+
 int run_command(const Command& command, std::vector<std::string> arguments,
                 std::vector<std::string> plugins) {
   for (const std::string& argument : arguments)
-    if (argument == "--help" || argument == "-h")
-      return std::printf("usage: %s\n  %s\n", usage_of(command).c_str(), command.doc), 0;
+    if (argument == "--help" || argument == "-h") return print_help(command), 0;
   check_environment();
   for (std::string& plugin : take_plugins(arguments)) plugins.push_back(std::move(plugin));
   lua::start_for_lua_plugins(start_for_command);

@@ -40,6 +40,10 @@ constexpr Example kExamples[] = {{"layer", "swish", "Swish", "layer"},
                                  {"lua", "gate", "Gate", "layer"},
                                  {"lua-dataset", "waves", "Waves", "dataset"}};
 
+/// Classes from which the classes of plugins derive; a class of the same name would hide them.
+constexpr const char* kBases[] = {"Layer",    "Model",  "Loss",   "Metric",       "Optimizer",
+                                  "Callback", "Format", "Device", "Communicator", "Sequential"};
+
 bool is_in_lua(const Example& example) { return std::string_view(example.kind).starts_with("lua"); }
 
 const Example& example_of(const std::string& kind) {
@@ -105,6 +109,9 @@ std::string file_name(const std::string& name, const Example& example, const Plu
 /// Fails if another class of the kind already has the name, because the new class could not be
 /// registered.
 void check_class(const Example& example, const PluginNames& names) {
+  for (const char* base : kBases)
+    if (names.class_name == base)
+      fail("new-plugin: '", base, "' is a base class; take another last part of the name");
   const auto there = registry().find(example.class_kind, names.class_name);
   if (there)
     fail("new-plugin: ", example.class_kind, " '", names.class_name, "' is there already, from '",

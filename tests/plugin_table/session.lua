@@ -98,6 +98,7 @@ check.fails(function() cr.layers.TableLate()(x) end, "weights are added within b
 check.fails(function() cr.ops.table_unknown(x) end, "shape (None, 3) for inputs of known shapes")
 check.fails(function() cr.ops.table_strings(x) end, "gave strings")
 check.fails(function() cr.ops.table_nothing(x) end, "gave no results")
+check.fails(function() cr.ops.table_idle(x) end, "gave 16 results, and left result 0 unset")
 check.fails(function() cr.layers.TableNull()(x) end, "NULL for a tensor")
 check.fails(function() cr.layers.TableMany()(x) end, "1000 tensors, with room for 16")
 check.fails(function() cr.layers.TableNoWeight()(x) end, "the layer has 0 weights")

@@ -8,6 +8,8 @@
 
 #include "crescent/io/format.h"
 #include "crescent/layer/operation.h"
+#include "crescent/layer/training.h"
+#include "crescent/model/check.h"
 #include "crescent/model/model.h"
 #include "crescent/program/gradient.h"
 #include "crescent/system/crash.h"
@@ -189,4 +191,30 @@ TEST_CASE("An option of 32 bits refuses what does not fit") {
   CHECK(Codec<int>::decode(Value(int64_t{2147483647})) == 2147483647);
   CHECK_THROWS_WITH(Codec<int>::decode(Value(int64_t{2147483648})),
                     "expected an integer of 32 bits, got 2147483648");
+}
+
+CheckReport report_of(const std::string& subject) {
+  for (const CheckReport& report : check_plugin(library("rough")))
+    if (report.subject == subject) return report;
+  FAIL("no report of " << subject);
+  return {};
+}
+
+TEST_CASE("check_plugin compares what an operation computes in float32 with float64") {
+  const CheckReport report = report_of("rough_same (operation)");
+  INFO(report.text());
+  CHECK(!report.ok());
+  CHECK_THAT(report.text(), Contains("FAILED  float32") && Contains("float32 beside float64"));
+}
+
+TEST_CASE("check_plugin passes a model whose layers are built by its first call") {
+  const CheckReport report = report_of("Tower of plugin 'rough'");
+  INFO(report.text());
+  CHECK(report.ok());
+}
+
+TEST_CASE("a loss that gives no tensor is named") {
+  load_plugin(library("rough"));
+  CHECK_THROWS_WITH((*make<Loss>("NoLoss"))(Tensor(1.0), Tensor(1.0)),
+                    "loss NoLoss of plugin 'rough': its call gave no tensor");
 }

@@ -35,6 +35,14 @@ TEST_CASE("--help of a command tells its arguments") {
   }
 }
 
+TEST_CASE("--help of new-plugin and check-plugin tells what their options take") {
+  const std::string kinds = crescent_says("new-plugin --help").text;
+  for (const char* kind : {"layer", "op", "loss", "metric", "optimizer", "callback", "format",
+                           "device", "communicator", "dataset", "lua", "lua-dataset"})
+    CHECK_THAT(kinds, Contains(kind));
+  CHECK_THAT(crescent_says("check-plugin --help").text, Contains("{\"Class\": {\"options\": {"));
+}
+
 TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
   for (const char* wrong : {"--nope", "inspct m.h5", "convert", "convert a", "verify a b c",
                             "validate --data", "inspect --jsn m.h5", "new-plugin", "describe --x",

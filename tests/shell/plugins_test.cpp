@@ -297,6 +297,9 @@ TEST_CASE("new-plugin refuses names that no plugin can have") {
       {"''", "expected one name"},
       {"losses", "is the name of a plugin that is there already"},
       {"acme.dense", "layer 'Dense' is there already"},
+      {"acme.layer", "'Layer' is a base class"},
+      {"acme.model --kind lua", "'Model' is a base class"},
+      {"acme.format --kind format", "'Format' is a base class"},
       {"acme.huber --kind loss", "loss 'Huber' is there already"}};
   for (const auto& [arguments, says] : rows) {
     const Outcome refused = crescent_says(std::string("new-plugin ") + arguments);

@@ -31,8 +31,8 @@ Shape halved(Shape shape) {
   return shape;
 }
 
-bool is_taken(const std::function<Tensors(const Tensors&)>& f, const Shape& shape) try {
-  f({numbers(shape)});
+bool is_taken(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) try {
+  f(inputs);
   return true;
 } catch (const Interrupted&) {
   throw;
@@ -44,7 +44,7 @@ bool is_taken(const std::function<Tensors(const Tensors&)>& f, const Shape& shap
 std::vector<Shape> shapes_for(const std::function<Tensors(const Tensors&)>& f, bool is_penalty) {
   std::vector<Shape> shapes{Shape{3, 4}};
   for (const Shape& other : {Shape{6}, Shape{2, 3, 2}})
-    if (!is_penalty || is_taken(f, other)) shapes.push_back(other);
+    if (!is_penalty || is_taken(f, {numbers(other)})) shapes.push_back(other);
   return shapes;
 }
 
@@ -189,26 +189,37 @@ void add_operation_rows(CheckReport& report, const CheckedClass& checked) {
   const auto operation = crescent::make<Operation>(checked.name);
   const Signature& signature = operation->row().signature;
   if (operation->row().result == OperationResult::host_value) return;
-  Tensors inputs;
+  size_t count = 0;
   bool callable = true;
   for (const Parameter& parameter : signature.parameters) {
-    if (parameter.is_tensor && parameter.required)
-      inputs.push_back(numbers({3, 4}, DType::float64, 0.25, 0.75));
+    count += parameter.is_tensor && parameter.required;
     callable = callable && (parameter.is_tensor || !parameter.required);
   }
+  const auto inputs_of = [&](DType dtype) {
+    return Tensors(count, numbers({3, 4}, dtype, 0.25, 0.75));
+  };
   const auto f = [&](const Tensors& x) {
     return tensors_of((*operation)(arguments_for(signature, x)));
   };
+  const bool takes_doubles = callable && count > 0 && is_taken(f, inputs_of(DType::float64));
+  const DType dtype = takes_doubles ? DType::float64 : DType::float32;
+  const Tensors inputs = inputs_of(dtype);
   add_row(report, "call", [&] {
-    if (!callable || inputs.empty()) skip("it has parameters that are no tensors");
+    if (!callable || count == 0) skip("it has parameters that are no tensors");
     return specs_text(f(inputs));
   });
   if (report.rows.back().outcome != CheckOutcome::passed) return;
+  if (takes_doubles)
+    add_row(report, "float32", [&] {
+      const Tensors singles = inputs_of(DType::float32), given = f(singles);
+      const Tensors expected = f(with_float_dtype(singles, DType::float64));
+      expect_near(given, expected, 1e-4, "float32 beside float64");
+      return specs_text(given);
+    });
   add_row(report, "symbols", [&] {
     Dict arguments = arguments_for(signature, inputs);
     for (DictEntry& argument : arguments) {
-      const Value symbol(
-          std::make_shared<BoxedSymbol>(Input({.shape = Shape{4}, .dtype = DType::float64})));
+      const Value symbol(std::make_shared<BoxedSymbol>(Input({.shape = Shape{4}, .dtype = dtype})));
       argument.value = argument.value.is_list() ? Value(List{symbol}) : symbol;
     }
     (*operation)(arguments);

@@ -115,7 +115,8 @@ CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) 
   }
   if (const std::string missing = missing_options(checked); !missing.empty()) {
     report.rows.push_back({"options", CheckOutcome::skipped,
-                           "which options it wants has to be said; it requires " + missing});
+                           concat("which options it wants has to be said, as {\"", checked.name,
+                                  "\": {\"options\": {...}}}; it requires ", missing)});
     return report;
   }
   try {

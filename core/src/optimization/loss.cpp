@@ -64,7 +64,11 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
       dtype_.value_or(y_pred.dtype() == DType::float64 ? DType::float64 : DType::float32);
   const Tensor prediction_mask = y_pred.mask();
   const Tensor truth = sparse_targets() ? y_true : cast(y_true, dtype);
-  Tensor values = blaming(*this, [&] { return call(truth, cast(y_pred, dtype)); });
+  Tensor values = blaming(*this, [&] {
+    const Tensor given = call(truth, cast(y_pred, dtype));
+    if (!given) fail("its call gave no tensor");
+    return given;
+  });
   const Tensor mask = both_masks(prediction_mask, values.mask());
   Tensor weights;
   if (mask) weights = mask_weights(mask, values, reduction_);

@@ -5,7 +5,8 @@
 #include "crescent/plugin.h"
 
 /// For writing, a format is chosen by the ending of the file name; for reading, by the first bytes
-/// of the file. A file of this format has the line "numbers", then the shape, then the numbers.
+/// of the file. A file of this format has the line "numbers", then the shape, the numbers, and the
+/// line "end", without which the file is cut short.
 class Plain final : public crescent::Format,
                     public crescent::ReadsArrays,
                     public crescent::WritesArrays {
@@ -27,6 +28,9 @@ class Plain final : public crescent::Format,
       if (!(file >> size) || size < 0) crescent::fail("'", path, "': expected sizes of axes");
     std::vector<float> numbers;
     for (float number; file >> number;) numbers.push_back(number);
+    file.clear();
+    if (!(file >> word) || word != "end" || file.get() != '\n')
+      crescent::fail("'", path, "': expected 'end' after the numbers");
     const crescent::Shape shape(sizes);
     if (static_cast<int64_t>(numbers.size()) != shape.size())
       crescent::fail("'", path, "': expected ", shape.size(), " numbers, got ", numbers.size());
@@ -43,6 +47,7 @@ class Plain final : public crescent::Format,
     for (int axis = 0; axis < array.rank(); ++axis) file << " " << array.dim(axis);
     file << "\n" << std::setprecision(9);
     for (const double number : array.to_vector()) file << number << "\n";
+    file << "end\n";
     if (!file.flush()) crescent::fail("cannot write '", path, "'");
   }
 };

@@ -3,6 +3,7 @@
 #include "classes/building.h"
 #include "classes/lua_class.h"
 #include "classes/options.h"
+#include "crescent/data/stream.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {
@@ -70,7 +71,9 @@ int construct(lua_State* L) {
 /// method `stream` returns.
 int construct_dataset(lua_State* L, const ClassInfo& info) {
   const Dict options = options_from(L, 2, info.schema);
-  return push_value(L, make_object(info.kind, info.name, options)->call_method("stream")), 1;
+  const Value stream = make_object(info.kind, info.name, options)->call_method("stream");
+  if (!stream.object_as<Stream>()) fail(info.name, ": its method stream gave no dataset: ", stream);
+  return push_value(L, stream), 1;
 }
 
 /// Calls a class that is a function of tensors: cr.activations.elu(x, 0.5), cr.losses.huber(y_true,

@@ -100,7 +100,16 @@ static crescent_error* compute_nothing(const char* attributes, const crescent_bu
 OP(unknown_op, "table_unknown", infer_unknown);
 OP(strings_op, "table_strings", infer_strings);
 OP(nothing_op, "table_nothing", infer_nothing);
-static const crescent_op_class* const ops[] = {&unknown_op, &strings_op, &nothing_op};
+
+/// Sets neither results nor their number.
+static crescent_error* infer_idly(const char* attributes, const crescent_spec* const* inputs,
+                                  size_t count, crescent_spec* const* results,
+                                  size_t* result_count) {
+  (void)attributes, (void)inputs, (void)count, (void)results, (void)result_count;
+  return NULL;
+}
+OP(idle_op, "table_idle", infer_idly);
+static const crescent_op_class* const ops[] = {&unknown_op, &strings_op, &nothing_op, &idle_op};
 
 #define LAYER(variable, given_name, given_call)  \
   static const crescent_layer_class variable = { \
@@ -114,4 +123,4 @@ static const crescent_layer_class* const layers[] = {&null_layer, &many_layer, &
                                                      &weight_layer, &late_layer};
 
 CRESCENT_EXPORT_TABLE = {
-    CRESCENT_TABLE_HEAD("table.careless", "1"), start, layers, 5, ops, 3, NULL};
+    CRESCENT_TABLE_HEAD("table.careless", "1"), start, layers, 5, ops, 4, NULL};

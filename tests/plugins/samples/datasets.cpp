@@ -25,7 +25,17 @@ struct Rows : Plain {
   }
 };
 
+/// A dataset class whose method stream gives a number.
+struct NoRows : Plain {
+  static constexpr const char* kKind = "dataset";
+  static void describe(Schema<NoRows>& s) {
+    s.doc("No rows.").method("stream", &NoRows::stream, "A number.");
+  }
+  Value stream() { return 5; }
+};
+
 CRESCENT_PLUGIN("test.datasets", "1.0.0") {
   registry.add<Rows<false>>("EvenRows");
   registry.add<Rows<true>>("TornRows");
+  registry.add<NoRows>("NoRows");
 }
