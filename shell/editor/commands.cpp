@@ -77,8 +77,9 @@ void Editor::Session::erase_or_end_session() {
 }
 
 void Editor::Session::leave_terminal() {
-  draw_last();
-  terminal_.write(screen_.leave());
+  std::string text = drawn_last();
+  text += screen_.leave();
+  terminal_.write(text);
   terminal_.leave(false);
 }
 

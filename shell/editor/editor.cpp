@@ -14,9 +14,11 @@ Editor::Editor(Callbacks callbacks, Settings settings)
 
 Editor::~Editor() = default;
 
+bool Editor::can_edit() const { return session_->can_edit(); }
+
 Editor::Result Editor::read(std::string& entry) {
   std::fflush(stdout);
-  return session_->can_edit() ? session_->edit(entry) : read_plain(callbacks_, settings_, entry);
+  return can_edit() ? session_->edit(entry) : read_plain(callbacks_, settings_, entry);
 }
 
 void wake_editor() { Wakeups::wake(); }

@@ -46,6 +46,8 @@ class Editor {
 
   Editor(Callbacks callbacks, Settings settings);
   ~Editor();
+  /// False if input or output is not a terminal, or the terminal cannot move its cursor.
+  bool can_edit() const;
   /// Reads an entry. If input or output is not a terminal, or the terminal cannot move its cursor,
   /// reads plain lines without editing.
   Result read(std::string& entry);

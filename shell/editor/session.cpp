@@ -28,21 +28,32 @@ void Editor::Session::begin() {
   keys_before_.clear();
   size_ = terminal_.size();
   top_ = 0;
-  terminal_.enter();
+  if (!terminal_.is_raw()) terminal_.enter();
   terminal_.start_row();
   news_ = callbacks_.news();
 }
 
+/// Draws the entry and prepares for a wait for input. Entries of a paste that has arrived as a
+/// whole need no wait, and none of these system calls.
+void Editor::Session::show_and_wait() {
+  if (!wakeups_) {
+    wakeups_.emplace();
+    size_ = terminal_.size();
+  }
+  terminal_.enter();
+  draw();
+}
+
 Editor::Result Editor::Session::edit(std::string& entry) {
-  const Wakeups wakeups;
   begin();
-  if (!input_.pending()) draw();
+  if (!input_.pending()) show_and_wait();
   history_.refresh();
   recalled_ = history_.entries().size();
   while (!finished_) {
-    handle(input_.next(wakeups.file()));
-    if (!finished_ && !input_.pending()) draw();
+    handle(input_.next(Wakeups::file()));
+    if (!finished_ && !input_.pending()) show_and_wait();
   }
+  wakeups_.reset();
   entry = buffer_.text();
   if (result_ == Result::entry && entry.find_first_not_of(" \t\n") != entry.npos)
     history_.add(entry);
@@ -72,6 +83,7 @@ void Editor::Session::handle(const Event& event) {
 void Editor::Session::wake(bool continued) {
   const Size size = terminal_.size();
   if (continued) {
+    terminal_.leave(false);
     terminal_.enter();
     screen_.forget();
   } else if (size.columns != size_.columns || size.rows != size_.rows) {
@@ -164,9 +176,10 @@ void Editor::Session::finish(Result result) {
   result_ = result;
   menu_.close();
   search_.end();
-  draw_last();
-  if (result == Result::interrupted) terminal_.write("^C");
-  if (result != Result::end) terminal_.write(screen_.leave());
+  std::string text = drawn_last();
+  if (result == Result::interrupted) text += "^C";
+  if (result != Result::end) text += screen_.leave();
+  terminal_.write(text);
   screen_.forget();
   terminal_.leave(result == Result::entry && input_.pending());
 }
@@ -203,13 +216,13 @@ void Editor::Session::draw() {
   const size_t line_end = hint_.find('\n');
   const std::string seen = hint_.substr(0, line_end) + (line_end == hint_.npos ? "" : " ...");
   const View view{buffer_.text(), buffer_.cursor(), styles(buffer_.cursor()), seen, rows_below()};
-  show(view);
+  terminal_.write(drawn(view));
 }
 
-/// Draws the entry a last time, without hint and menu, as it remains on the screen.
-void Editor::Session::draw_last() {
+/// What draws the entry a last time, without hint and menu, as it remains on the screen.
+std::string Editor::Session::drawn_last() {
   const size_t end = buffer_.text().size();
-  show({buffer_.text(), end, styles(std::string::npos), "", {}});
+  return drawn({buffer_.text(), end, styles(std::string::npos), "", {}});
 }
 
 /// The last rows of the news, which take at most half of the rows of the terminal.
@@ -221,15 +234,15 @@ std::vector<CellRow> Editor::Session::rows_of_news() const {
   return lay_out(view, {"", ""}, {size_.rows / 2, size_.columns}, top).rows;
 }
 
-/// Draws the news and, below them, the entry.
-void Editor::Session::show(const View& view) {
+/// What draws the news and, below them, the entry.
+std::string Editor::Session::drawn(const View& view) {
   std::vector<CellRow> news = rows_of_news();
   const Size rest{size_.rows - static_cast<int>(news.size()), size_.columns};
   Frame frame = lay_out(view, settings_.prompts, rest, top_);
   frame.row += news.size();
   frame.rows.insert(frame.rows.begin(), std::make_move_iterator(news.begin()),
                     std::make_move_iterator(news.end()));
-  terminal_.write(screen_.show(frame));
+  return screen_.show(frame);
 }
 
 }  // namespace crescent::editor

@@ -1,5 +1,6 @@
 // The editing of one entry: the effects of keys, and drawing.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "buffer.h"
@@ -24,6 +25,7 @@ class Editor::Session {
   static Command command_of(const std::string& key);
 
   void begin();
+  void show_and_wait();
   void handle(const Event& event);
   void wake(bool continued);
   void insert_text(const std::string& text);
@@ -37,8 +39,8 @@ class Editor::Session {
   void finish(Result result);
 
   void draw();
-  void draw_last();
-  void show(const View& view);
+  std::string drawn_last();
+  std::string drawn(const View& view);
   std::vector<CellRow> rows_of_news() const;
   std::vector<CellRow> rows_below() const;
   std::string history_hint();
@@ -71,6 +73,7 @@ class Editor::Session {
   Buffer buffer_;
   Menu menu_;
   Search search_;
+  std::optional<Wakeups> wakeups_;  // exists from the first wait for input to the end of the entry
   Size size_;
   size_t top_ = 0;
   std::string news_, hint_, killed_, keys_before_;

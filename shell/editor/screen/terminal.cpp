@@ -96,7 +96,8 @@ void Terminal::start_row() const {
 }
 
 void Terminal::enter() {
-  if (!entered_) tcgetattr(input_, &before_);
+  if (mode_ == Mode::editing) return;
+  if (mode_ == Mode::original) tcgetattr(input_, &before_);
   termios raw = before_;
   raw.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
   raw.c_oflag |= OPOST | ONLCR;
@@ -104,19 +105,20 @@ void Terminal::enter() {
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
   tcsetattr(input_, TCSANOW, &raw);
-  entered_ = true;
+  mode_ = Mode::editing;
   if (is_modern_) write("\x1b[?2004h");
 }
 
 void Terminal::leave(bool typed_ahead) {
-  if (!entered_) return;
+  const Mode left = typed_ahead ? Mode::typed_ahead : Mode::original;
+  if (mode_ == Mode::original || mode_ == left) return;
   termios mode = before_;
   if (typed_ahead) mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN);
   if (typed_ahead) restore_at_exit(input_, before_);
   if (!typed_ahead) changed.file = -1;
-  if (is_modern_) write("\x1b[?2004l");
+  if (is_modern_ && mode_ == Mode::editing) write("\x1b[?2004l");
   tcsetattr(input_, TCSANOW, &mode);
-  entered_ = typed_ahead;
+  mode_ = left;
 }
 
 Wakeups::Wakeups() {

@@ -29,17 +29,22 @@ class Terminal {
   /// reach the next row unless the cursor was at the start of a row, where they are erased.
   void start_row() const;
   int input() const { return input_; }
+  /// True from enter() until leave(false): keys arrive one by one and are not echoed.
+  bool is_raw() const { return mode_ != Mode::original; }
 
   /// Switches to a mode in which keys arrive one by one, no key sends a signal, and pasted text is
-  /// marked.
+  /// marked; does nothing in this mode.
   void enter();
   /// Restores the original mode of the terminal. With `typed_ahead`, keys still arrive one by one
   /// and are not echoed, but keys such as Ctrl-C send their signals.
   void leave(bool typed_ahead);
 
  private:
+  enum class Mode { original, typed_ahead, editing };
+
   int input_, output_;
-  bool can_edit_ = false, is_modern_ = false, entered_ = false;
+  bool can_edit_ = false, is_modern_ = false;
+  Mode mode_ = Mode::original;
   termios before_{};
 };
 

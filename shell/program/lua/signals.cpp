@@ -1,22 +1,20 @@
 #include "signals.h"
 
-#include <poll.h>
-
-#include <cerrno>
 #include <cstring>
 #include <iterator>
 
-#include "crescent/system/interrupt.h"
 #include "module/values/interruption.h"
 
 namespace crescent::program {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-lua_State* interruptible = nullptr;  // the Lua state that signals interrupt
-Interruption* active_interruption =
-    nullptr;  // the Interruption of the thread that runs the Lua state
+lua_State* volatile interruptible = nullptr;  // the Lua state that signals interrupt
+// The Interruption of the thread that runs this Lua state.
+Interruption* volatile active_interruption = nullptr;
 bool at_prompt = false;
+StopSignals* innermost = nullptr;
+struct sigaction before[std::size(kSignals)];  // the actions before the outermost StopSignals
 volatile std::sig_atomic_t received = 0, count = 0;
 
 bool is_final(int signal) { return signal == SIGTERM || signal == SIGHUP; }
@@ -45,42 +43,47 @@ extern "C" void crescent_stop_lua(int signal) {
   lua_sethook(interruptible, stop, LUA_MASKCOUNT, 1);
 }
 
-}  // namespace
-
-StopSignals::StopSignals(lua_State* L) : L_(L) {
-  if (!is_final(received)) received = 0;
-  count = 0;
-  interruptible = L;
-  active_interruption = Interruption::current().get();
+/// Installs the signal handler for the signals that were not ignored before.
+void install_handler(int flags) {
   struct sigaction action {};
   action.sa_handler = crescent_stop_lua;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = L ? SA_RESTART : 0;
-  for (size_t i = 0; i < std::size(kSignals); ++i) {
-    sigaction(kSignals[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
-  }
+  action.sa_flags = flags;
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
 }
 
-StopSignals::~StopSignals() {
-  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+void set_interruptible(lua_State* L, Interruption* interruption) {
   interruptible = nullptr;
+  active_interruption = interruption;
+  interruptible = L;
+}
+
+}  // namespace
+
+StopSignals::StopSignals(lua_State* L, int flags)
+    : outer_(innermost), L_(L), interruption_(Interruption::current().get()) {
+  if (!is_final(received)) received = 0;
+  count = 0;
+  innermost = this;
+  set_interruptible(L_, interruption_);
+  if (outer_) return;
+  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], nullptr, &before[i]);
+  install_handler(flags);
+}
+
+/// A second Ctrl-C at the prompt removes the handler, which the objects outside still need.
+StopSignals::~StopSignals() {
+  innermost = outer_;
+  set_interruptible(outer_ ? outer_->L_ : nullptr, outer_ ? outer_->interruption_ : nullptr);
+  if (!outer_)
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
+  else if (count > 1)
+    install_handler(SA_RESTART);
   if (!L_) return;
   lua_sethook(L_, nullptr, 0, 0);
   clear_interrupt();
   if (!told_to_end()) lua::cancel_end();
-}
-
-bool await_input(int file) {
-  sigset_t stops, before;
-  sigemptyset(&stops);
-  for (int signal : kSignals) sigaddset(&stops, signal);
-  sigprocmask(SIG_BLOCK, &stops, &before);
-  pollfd input{file, POLLIN, 0};
-  while (received == 0 && ppoll(&input, 1, nullptr, &before) < 0 && errno == EINTR) {
-  }
-  sigprocmask(SIG_SETMASK, &before, nullptr);
-  return received == 0;
 }
 
 void begin_prompt() { at_prompt = true; }

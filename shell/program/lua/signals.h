@@ -3,6 +3,8 @@
 #include <csignal>
 #include <lua.hpp>
 
+#include "crescent/system/interrupt.h"
+
 namespace crescent::program {
 
 /// While an object of this class exists, a signal raises an error in Lua code at its next
@@ -10,24 +12,23 @@ namespace crescent::program {
 /// continue after a first Ctrl-C. A second Ctrl-C, SIGTERM and SIGHUP raise the error again and
 /// again until the outermost call has ended. If that takes more than two seconds after the second
 /// signal, the program is ended; at the prompt only a third Ctrl-C ends it, at once. If the Lua
-/// state is null, signals are only recorded, and end a wait for input. Ignored signals stay
-/// ignored.
+/// state is null, signals are only recorded. Ignored signals stay ignored. Objects may be nested:
+/// the outermost object installs the signal handlers, with these flags of sigaction(), and the
+/// innermost one says which Lua state is interrupted.
 class StopSignals {
  public:
-  explicit StopSignals(lua_State* L);
+  explicit StopSignals(lua_State* L, int flags = SA_RESTART);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
 
  private:
+  StopSignals* outer_;
   lua_State* L_;
-  struct sigaction before_[3];
+  Interruption* interruption_;
 };
 
 /// Declares that from now on Ctrl-C interrupts the command of the prompt instead of the program.
 void begin_prompt();
-
-/// Waits until the file is readable; returns false if a signal arrives or has arrived.
-bool await_input(int file);
 
 /// The last signal since the latest StopSignals was made, or SIGTERM or SIGHUP if one of these has
 /// ever arrived; 0 if none has.

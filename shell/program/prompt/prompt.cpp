@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,7 +97,7 @@ editor::Callbacks callbacks(lua_State* L, EntryChecker& checker, News& news) {
           [L](const std::string& text, size_t cursor) {
             return unless_busy([&] { return completions(L, text, cursor); });
           },
-          [&] { return isatty(STDIN_FILENO) ? news.text() : ""; }};
+          [&news, is_asked = isatty(STDIN_FILENO) != 0] { return is_asked ? news.text() : ""; }};
 }
 
 void tell_of_failed_runs() {
@@ -112,9 +113,9 @@ editor::Settings settings() {
 }
 
 /// Reads an entry. Meanwhile a signal ends the reading; it does not interrupt Lua code of runs in
-/// the background.
+/// the background. Without SA_RESTART it also ends the read() of an editor that does not edit.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
-  const StopSignals signals(nullptr);
+  const StopSignals signals(nullptr, 0);
   const lua::UnlockedState unlocked;
   return editor.read(text);
 }
@@ -158,6 +159,8 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   News news;
   editor::Editor editor(callbacks(L, checker, news), settings());
   lua::set_news_listener(editor::wake_editor);
+  std::optional<StopSignals> signals;  // saves each pasted entry the installation of its handlers
+  if (editor.can_edit()) signals.emplace(nullptr);
   read_entries(editor, session, news);
   variables.close();
   return told_to_end() ? 1 : session.status();

@@ -55,16 +55,9 @@ std::string without_blanks(std::string_view text) {
   return found;
 }
 
-/// The state before a command: the time, the processor time of all threads, and the bytes of
-/// tensors.
-struct Measure {
-  std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
-  std::clock_t processor = std::clock();
-  int64_t bytes = allocated_bytes();
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
-  }
-};
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 std::string bytes_text(int64_t bytes) {
   char text[64];
@@ -212,10 +205,10 @@ void Session::run(const std::string& text) {
   if (!load(text, entry)) return report(L_);
   warn_of_literals(text);
   const int first = lua_gettop(L_) - 1;
-  const Measure before;
+  const auto begin = std::chrono::steady_clock::now();
   lua::begin_command();
   const bool is_good = call(L_, 1, LUA_MULTRET) == LUA_OK;
-  const double seconds = before.seconds();
+  const double seconds = seconds_since(begin);
   is_good ? show(first, entry) : report(L_);
   tell_time(seconds);
 }
@@ -260,12 +253,13 @@ void Session::time(const std::string& text) {
                         : command_end(text) > 0      ? "takes no commands: what it times is Lua"
                                                      : nullptr;
   if (lacking) return void(std::fprintf(stderr, "crescent: :time %s\n", lacking));
-  const Measure before;
+  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t processor_before = std::clock();
+  const int64_t bytes_before = allocated_bytes();
   run(text);
-  const double processor = static_cast<double>(std::clock() - before.processor) / CLOCKS_PER_SEC;
-  const int64_t bytes = allocated_bytes() - before.bytes;
-  std::printf("wall %.6g s, processor %.6g s, tensors %s\n", before.seconds(), processor,
-              bytes_text(bytes).c_str());
+  const double processor = static_cast<double>(std::clock() - processor_before) / CLOCKS_PER_SEC;
+  std::printf("wall %.6g s, processor %.6g s, tensors %s\n", seconds_since(begin), processor,
+              bytes_text(allocated_bytes() - bytes_before).c_str());
 }
 
 /// At a terminal, prints how long a command took, if the time was long.
