@@ -10,6 +10,7 @@
 #include "crescent/program/program.h"
 #include "distance.h"
 #include "program/picky_device.h"
+#include "program/recording/rematerialization.h"
 #include "random/draft.h"
 #include "random/reference/reference.h"
 
@@ -311,6 +312,7 @@ class Ways {
     as_recorded();
     with_variables();
     lowered();
+    rematerialized();
     slopes();
     return outcome_;
   }
@@ -377,6 +379,21 @@ class Ways {
     const PickyDevice device = draw_device(choices_);
     take("lowered for a device of few kernels", [&] {
       return run_program(lower(optimize(expected_.program(), {.device = &device}), device),
+                         inputs_);
+    });
+  }
+  /// Computes values again from a random instruction on, with random cuts before it. In half widths
+  /// a copy may be rounded where the original is not, so that terms of the two that cancel each
+  /// other in the reference do not.
+  void rematerialized() {
+    if (!choices_.one_in(4) || has_halves()) return;
+    const auto length = static_cast<int64_t>(expected_.program().code.size());
+    const auto backward = static_cast<size_t>(choices_.below(length + 1));
+    std::vector<size_t> cuts;
+    for (size_t i = 1; i < backward; ++i)
+      if (choices_.one_in(3)) cuts.push_back(i);
+    take("with values computed again", [&] {
+      return run_program(optimize(crescent::rematerialized(expected_.program(), backward, cuts)),
                          inputs_);
     });
   }

@@ -71,6 +71,8 @@ void Model::compile(const Dict& options) {
   schema_of<CompileOptions>("compile").configure(&parsed, options);
   auto optimizer = get<Optimizer>(parsed.optimizer);
   if (!optimizer) fail("compile: an optimizer is needed");
+  if (parsed.remat && parsed.run_eagerly)
+    fail("compile: remat rewrites compiled steps, and with run_eagerly there are none");
   if (parsed.auto_scale_loss && policy().compute == DType::float16 &&
       policy().variables != DType::float16)
     optimizer = with_scaled_loss(optimizer);

@@ -255,6 +255,7 @@ void GradientTape::stop() {
 
 Tensors GradientTape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
                                std::span<const Tensor> upstreams) {
+  if (Recorder* recorder = Recorder::current()) recorder->begin_gradient();
   Sweep sweep(*state_);
   sweep.find_path_from(sources);
   for (size_t i = 0; i < targets.size(); ++i) {

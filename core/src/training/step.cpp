@@ -7,6 +7,7 @@
 #include "layer/outside_trace.h"
 #include "program/caller_entrance.h"
 #include "program/recording/option_changes.h"
+#include "program/recording/recorder.h"
 #include "registry/blame.h"
 #include "training/metrics_scope.h"
 #include "training/state/training.h"
@@ -268,6 +269,8 @@ Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extra
   const StepScope scope(state_.traced, {extras.inference_metrics, false, extras.share, {}});
   std::optional<StepWatch> watch;
   if (StepWatch::is_needed(extras)) watch.emplace(extras, *state_.spec.optimizer);
+  if (Recorder* recorder = Recorder::current(); recorder && training && state_.spec.options.remat)
+    recorder->rematerialize();
   StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);
   if (training && extras.inference_metrics && !state_.traced.measured_inference)
     fail("fit: inference_metrics has no effect on a train_step of the model's own");

@@ -209,4 +209,13 @@ return {
       "std::none_of(kept, i.outputs.end(), [&](int value) { return read[value]; })",
       "std::none_of(kept + 1, i.outputs.end(), [&](int value) { return read[value]; })" },
   },
+  { file = "core/src/program/recording/rematerialization.cpp", tests = { "program", "random" },
+    { "wrong condition", "instruction.op->effect() == Effect::none && !instruction.inputs.empty();",
+      "!instruction.inputs.empty();" },
+    { "wrong condition",
+      "if (wanted) input = guarded(input, copy.scope), is_told_apart = true;",
+      "if (wanted) is_told_apart = true;" },
+    { "off by one", "return copies_[maker][static_cast<size_t>(at)];",
+      "return copies_[maker][0];" },
+  },
 }

@@ -32,6 +32,7 @@ struct CRESCENT_API CompileOptions {
   Value jit_compile = "auto";  ///< accepted as in Keras but ignored: programs are always compiled
   bool auto_scale_loss = true;
   bool mask_as_weights = false;
+  bool remat = false;  ///< compute values of the forward pass again in the backward pass
   static void describe(Schema<CompileOptions>& s);
 };
 

@@ -13,6 +13,7 @@
 #include "compile/passes/rewriting/rewriting.h"
 #include "crescent/device/lowered_ops.h"
 #include "program/op_blame.h"
+#include "program/recording/rematerialization.h"
 
 namespace crescent {
 namespace {
@@ -26,7 +27,8 @@ constexpr int kDeepest = 32;
 
 /// Whether the op returns its input unchanged, with the same spec.
 bool is_identity(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
-  return (as<StopGradient>(op) || as<Cast>(op) || as<BroadcastTo>(op) || as<Reshape>(op)) &&
+  return (as<StopGradient>(op) || as<Rematerialized>(op) || as<Cast>(op) || as<BroadcastTo>(op) ||
+          as<Reshape>(op)) &&
          in[0] == out[0];
 }
 

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "program/recording/divided.h"
+#include "program/recording/rematerialization.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {
@@ -137,6 +138,7 @@ Program Recorder::finish(std::span<const Tensor> outputs) {
       fail("the traced function gave a tensor ", t.spec(), " that was not computed in it");
     program_.outputs.push_back(number);
   }
+  if (is_rematerializing_) return rematerialized(std::move(program_), backward_);
   return std::move(program_);
 }
 

@@ -21,7 +21,7 @@ class Recorder {
   ~Recorder();
   Recorder(const Recorder&) = delete;
 
-  static Recorder* current();
+  CRESCENT_API static Recorder* current();
   /// returns the recorder that was current before
   static Recorder* set_current(Recorder* recorder);
 
@@ -38,6 +38,10 @@ class Recorder {
   void interleave(const std::vector<ShardCuts>& shards) {
     crescent::interleave(program_.code, shards);
   }
+  /// Declares that the backward pass of this program computes values again (rematerialization.h).
+  void rematerialize() { is_rematerializing_ = true; }
+  /// Declares that a gradient begins here; the last one is the backward pass.
+  void begin_gradient() { backward_ = length(); }
   Tensor read(const Variable& variable);
   void assign(const Variable& variable, const Tensor& value);
   /// Records that the program depends on the current bytes of the tensor's storage, which
@@ -83,6 +87,8 @@ class Recorder {
   std::unordered_set<const Storage*> held_;
   std::vector<StorageHold> holds_;  ///< holds of the storages in held_
   int scope_ = 0;
+  bool is_rematerializing_ = false;
+  size_t backward_ = 0;  ///< the index of the first instruction of the backward pass
 };
 
 /// Like the public trace(), but also returns the holds of the values on which the program depends.

@@ -41,7 +41,8 @@ Dict compile_options(const CompileSpec& spec) {
           {"steps_per_execution", o.steps_per_execution},
           {"jit_compile", o.jit_compile},
           {"auto_scale_loss", o.auto_scale_loss},
-          {"mask_as_weights", o.mask_as_weights}};
+          {"mask_as_weights", o.mask_as_weights},
+          {"remat", o.remat}};
 }
 
 void carry_training(const Model& from, Model& to) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "program/recording/rematerialization.h"
 #include "validation/rules/rules.h"
 
 namespace crescent::validation {
@@ -481,10 +482,10 @@ std::vector<Bounded> check_rule(const Request& r) {
 }
 
 constexpr RuleRow kElementwiseRules[] = {
-    {Unary::kName, unary_rule},        {Binary::kName, binary_rule},
-    {Select::kName, select_rule},      {Cast::kName, cast_rule},
-    {StopGradient::kName, same_rule},  {Reshape::kName, same_rule},
-    {CheckIndices::kName, check_rule},
+    {Unary::kName, unary_rule},       {Binary::kName, binary_rule},
+    {Select::kName, select_rule},     {Cast::kName, cast_rule},
+    {StopGradient::kName, same_rule}, {Rematerialized::kName, same_rule},
+    {Reshape::kName, same_rule},      {CheckIndices::kName, check_rule},
 };
 
 }  // namespace

@@ -1,0 +1,269 @@
+//   %1 = matmul(%0, w1)                %1 = matmul(%0, w1)
+//   %2 = tanh(%1)                      %2 = tanh(%1)
+//   %3 = matmul(%2, w2)        ->      %3 = matmul(%2, w2)
+//   ... backward ...                   ... backward ...
+//   %8 = multiply(%7, %2)              %9 = rematerialized(%0)
+//                                      %10 = matmul(%9, w1)
+//                                      %11 = tanh(%10)
+//                                      %8 = multiply(%7, %11)
+#include "program/recording/rematerialization.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace crescent {
+namespace {
+
+using Instruction = Program::Instruction;
+
+int64_t bytes_of(const TensorSpec& spec) {
+  return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
+}
+
+class Rematerialization {
+ public:
+  Rematerialization(Program& program, size_t backward)
+      : program_(program),
+        backward_(backward),
+        values_(program.values.size()),
+        read_by_backward_bytes_(backward + 1),
+        crossing_bytes_(backward + 1) {
+    find_makers();
+    find_reads();
+    sum_bytes();
+  }
+
+  /// Tries segments of many sizes and returns the cuts with the smallest peak; none if no cuts make
+  /// the peak much smaller.
+  std::vector<size_t> best_cuts() const {
+    constexpr int kSizes = 48;
+    constexpr double kRatio = 1.2, kSmallestGain = 0.1;
+    const auto whole = static_cast<double>(read_by_backward_bytes_.back());
+    double least = whole * (1 - kSmallestGain), segment = whole;
+    std::vector<size_t> best;
+    for (int i = 0; i < kSizes; ++i) {
+      segment /= kRatio;
+      std::vector<size_t> cuts = cuts_for(static_cast<int64_t>(segment));
+      const auto peak = static_cast<double>(peak_with(cuts));
+      if (peak >= least) continue;
+      least = peak;
+      best = std::move(cuts);
+    }
+    return best;
+  }
+
+  void run(std::vector<size_t> cuts) {
+    cuts_ = std::move(cuts);
+    if (cuts_.empty()) return;
+    std::vector<Instruction> code = std::exchange(program_.code, {});
+    forward_ = {code.begin(), code.begin() + static_cast<ptrdiff_t>(backward_)};
+    copies_.resize(backward_);
+    program_.code = forward_;
+    for (size_t i = backward_; i < code.size(); ++i) {
+      for (int& value : code[i].inputs) value = computed_again(value);
+      program_.code.push_back(std::move(code[i]));
+    }
+  }
+
+ private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  struct ValueInfo {
+    size_t maker = kNone;  ///< index of the instruction of the forward pass that computes it
+    size_t last_read = 0;  ///< index of the last instruction of the forward pass that reads it
+    bool is_repeatable = false;  ///< whether its maker may run twice
+    bool is_read_by_backward = false;
+    bool is_constant = false;
+    bool is_variable = false;
+  };
+  /// The values that one instruction computes in the backward pass; empty before that.
+  using Copies = std::vector<int>;
+
+  void find_makers() {
+    for (const Program::Constant& c : program_.constants) values_[c.value].is_constant = true;
+    for (const Program::Binding& b : program_.variables) values_[b.value].is_variable = true;
+    for (size_t i = 0; i < backward_; ++i) {
+      const Instruction& instruction = program_.code[i];
+      const bool is_repeatable =
+          instruction.op->effect() == Effect::none && !instruction.inputs.empty();
+      for (int value : instruction.outputs) {
+        values_[value].maker = i;
+        values_[value].is_repeatable = is_repeatable;
+      }
+    }
+    const auto keep = [&](int value) {
+      if (value >= 0) values_[value].is_repeatable = false;
+    };
+    for (int value : program_.outputs) keep(value);
+    for (const Program::Binding& b : program_.variables) keep(b.result);
+  }
+
+  void find_reads() {
+    for (size_t i = 0; i < program_.code.size(); ++i)
+      for (int value : program_.code[i].inputs)
+        if (i < backward_)
+          values_[value].last_read = i;
+        else
+          values_[value].is_read_by_backward = true;
+  }
+
+  /// For each position in the forward pass, sums the bytes of the values that are made before it
+  /// and read by the backward pass, and of those that are made before it and read behind it; the
+  /// latter count twice if the backward pass does not read them, since a cut would keep them.
+  void sum_bytes() {
+    std::vector<int64_t> change(backward_ + 1);
+    for (size_t v = 0; v < values_.size(); ++v) {
+      const ValueInfo& value = values_[v];
+      if (value.maker == kNone) continue;
+      const int64_t bytes = bytes_of(program_.values[v]);
+      if (value.is_read_by_backward) read_by_backward_bytes_[value.maker + 1] += bytes;
+      if (value.last_read <= value.maker) continue;
+      const int64_t weight = value.is_read_by_backward ? 1 : 2;
+      change[value.maker + 1] += weight * bytes;
+      change[value.last_read + 1] -= weight * bytes;
+    }
+    std::partial_sum(change.begin(), change.end(), crossing_bytes_.begin());
+    std::partial_sum(read_by_backward_bytes_.begin(), read_by_backward_bytes_.end(),
+                     read_by_backward_bytes_.begin());
+  }
+
+  /// Cuts the forward pass into segments of at most so many bytes that the backward pass reads, and
+  /// of half as many at least: between these two, where the fewest bytes cross the cut.
+  std::vector<size_t> cuts_for(int64_t most) const {
+    std::vector<size_t> cuts;
+    size_t begin = 0, best = kNone;
+    for (size_t i = 1; i <= backward_; ++i) {
+      const int64_t bytes = read_by_backward_bytes_[i] - read_by_backward_bytes_[begin];
+      if (bytes > most && best != kNone) {
+        cuts.push_back(best);
+        begin = i = best;
+        best = kNone;
+      } else if (2 * bytes >= most && i < backward_) {
+        if (best == kNone || crossing_bytes_[i] <= crossing_bytes_[best]) best = i;
+      }
+    }
+    return cuts;
+  }
+
+  /// The segment of a position: the number of cuts at or before it.
+  static size_t segment_of(const std::vector<size_t>& cuts, size_t position) {
+    return static_cast<size_t>(std::upper_bound(cuts.begin(), cuts.end(), position) - cuts.begin());
+  }
+
+  /// Whether the value stays in memory until the backward pass: it passes a cut, is in the last
+  /// segment, or cannot be computed again.
+  bool is_kept(const ValueInfo& value, const std::vector<size_t>& cuts) const {
+    const size_t segment = segment_of(cuts, value.maker);
+    return !value.is_repeatable || segment == cuts.size() ||
+           segment_of(cuts, value.last_read) > segment;
+  }
+
+  /// The estimated peak of the memory in bytes. When the backward pass reaches a segment, the kept
+  /// values of this and of earlier segments are in memory, and those that it computes again.
+  int64_t peak_with(const std::vector<size_t>& cuts) const {
+    std::vector<int64_t> kept(cuts.size() + 1), repeated(cuts.size() + 1);
+    for (size_t v = 0; v < values_.size(); ++v) {
+      const ValueInfo& value = values_[v];
+      if (value.maker == kNone) continue;
+      const size_t segment = segment_of(cuts, value.maker);
+      const bool passes = segment_of(cuts, value.last_read) > segment;
+      if (!value.is_read_by_backward && !passes) continue;
+      (is_kept(value, cuts) ? kept : repeated)[segment] += bytes_of(program_.values[v]);
+    }
+    int64_t peak = 0, before = 0;
+    for (size_t s = 0; s < kept.size(); ++s) {
+      before += kept[s];
+      peak = std::max(peak, before + repeated[s]);
+    }
+    return peak;
+  }
+
+  bool is_repeated(int value) const {
+    const ValueInfo& info = values_[value];
+    return info.maker != kNone && !is_kept(info, cuts_);
+  }
+
+  /// The value that a reader in the backward pass reads in place of the value: the value itself if
+  /// it is kept, else a copy, for which the instructions that compute it are added.
+  int computed_again(int value) {
+    if (static_cast<size_t>(value) >= values_.size() || !is_repeated(value)) return value;
+    std::vector<size_t> missing, open{values_[value].maker};
+    std::vector<bool> is_known(backward_);
+    while (!open.empty()) {
+      const size_t maker = open.back();
+      open.pop_back();
+      if (is_known[maker] || !copies_[maker].empty()) continue;
+      is_known[maker] = true;
+      missing.push_back(maker);
+      for (int input : forward_[maker].inputs)
+        if (is_repeated(input)) open.push_back(values_[input].maker);
+    }
+    std::sort(missing.begin(), missing.end());
+    for (size_t maker : missing) add_copy(maker);
+    return copy_of(value);
+  }
+
+  int copy_of(int value) const {
+    const size_t maker = values_[value].maker;
+    const std::vector<int>& originals = forward_[maker].outputs;
+    const auto at = std::find(originals.begin(), originals.end(), value) - originals.begin();
+    return copies_[maker][static_cast<size_t>(at)];
+  }
+
+  void add_copy(size_t maker) {
+    Instruction copy = forward_[maker];
+    bool is_told_apart = false;  // whether an input differs from the original's
+    const auto tell_apart = [&](int& input, const bool wanted) {
+      if (wanted) input = guarded(input, copy.scope), is_told_apart = true;
+    };
+    for (int& input : copy.inputs) {
+      const ValueInfo& info = values_[input];
+      if (is_repeated(input))
+        input = copy_of(input), is_told_apart = true;
+      else
+        tell_apart(input, !info.is_constant && !info.is_variable);
+    }
+    if (!is_told_apart)
+      for (int& input : copy.inputs) tell_apart(input, values_[input].is_variable);
+    for (int& output : copy.outputs)
+      output = program_.add_value(TensorSpec(program_.values[output]));
+    copies_[maker] = copy.outputs;
+    program_.code.push_back(std::move(copy));
+  }
+
+  /// The kept value as the result of a Rematerialized op.
+  int guarded(int value, int scope) {
+    const auto [known, is_new] = guarded_.try_emplace(value, -1);
+    if (is_new) {
+      known->second = program_.add_value(TensorSpec(program_.values[value]));
+      program_.code.push_back(
+          {std::make_shared<const Rematerialized>(), {value}, {known->second}, scope});
+    }
+    return known->second;
+  }
+
+  Program& program_;
+  size_t backward_;
+  std::vector<ValueInfo> values_;
+  std::vector<int64_t> read_by_backward_bytes_, crossing_bytes_;  ///< indexed by position
+  std::vector<size_t> cuts_;                                      ///< positions, ascending
+  std::vector<Instruction> forward_;
+  std::vector<Copies> copies_;  ///< indexed by instruction of the forward pass
+  std::map<int, int> guarded_;  ///< maps a kept value to the result of its Rematerialized op
+};
+
+}  // namespace
+
+Program rematerialized(Program program, size_t backward) {
+  Rematerialization pass(program, std::min(backward, program.code.size()));
+  pass.run(pass.best_cuts());
+  return program;
+}
+
+Program rematerialized(Program program, size_t backward, std::vector<size_t> cuts) {
+  Rematerialization(program, std::min(backward, program.code.size())).run(std::move(cuts));
+  return program;
+}
+
+}  // namespace crescent

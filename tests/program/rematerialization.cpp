@@ -1,0 +1,158 @@
+// Rematerialization: the numbers stay, the memory falls, and what must run once runs once.
+#include "program/recording/rematerialization.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "compile/passes/passes.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/communicator.h"
+#include "crescent/program/gradient.h"
+#include "program/recording/recorder.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kRows = 64, kWidth = 32;
+
+/// The gradient of `deep` equal layers with respect to the weight that they share.
+Tensors chain_gradient(const Tensors& in, int deep) {
+  GradientTape tape;
+  tape.watch(in[1]);
+  Tensor x = in[0];
+  for (int i = 0; i < deep; ++i) x = ops::tanh(ops::matmul(x, in[1]));
+  return {tape.gradient(ops::sum(ops::square(x)), Tensors{in[1]})[0]};
+}
+
+TensorSpecs chain_specs() {
+  return {{DType::float32, {kRows, kWidth}}, {DType::float32, {kWidth, kWidth}}};
+}
+
+using Body = std::function<Tensors(const Tensors&)>;
+
+Program traced(const Body& body, const TensorSpecs& specs, bool remat) {
+  return trace(
+      [&](const Tensors& in) {
+        if (remat) Recorder::current()->rematerialize();
+        return body(in);
+      },
+      specs);
+}
+
+size_t chain_bytes(int deep, bool remat) {
+  const Body body = [deep](const Tensors& in) { return chain_gradient(in, deep); };
+  return compile(optimize(traced(body, chain_specs(), remat)))->arena_bytes();
+}
+
+Tensors run(const Program& program, const Tensors& inputs) {
+  Tensors outputs, none;
+  for (int value : program.outputs)
+    outputs.push_back(Tensor::uninitialized(program.values[static_cast<size_t>(value)]));
+  compile(program)->run(inputs, none, outputs);
+  return outputs;
+}
+
+Tensors arguments(const TensorSpecs& specs) {
+  const SeedGenerator random(7);
+  Tensors tensors;
+  for (const TensorSpec& spec : specs) tensors.push_back(random.normal(spec.shape) * 0.3);
+  return tensors;
+}
+
+int64_t count(const Program& program, std::string_view op) {
+  return std::count_if(program.code.begin(), program.code.end(),
+                       [&](const Program::Instruction& i) { return i.op->name() == op; });
+}
+
+}  // namespace
+
+TEST_CASE("gradients of rematerialized programs have the same bits") {
+  for (int deep : {1, 2, 3, 7, 20, 64}) {
+    const Body body = [deep](const Tensors& in) { return chain_gradient(in, deep); };
+    const Tensors in = arguments(chain_specs());
+    const Program plain = traced(body, chain_specs(), false),
+                  again = traced(body, chain_specs(), true);
+    passes::validate(again);
+    INFO(deep << " layers");
+    CHECK((again.code.size() > plain.code.size()) == (deep > 2));
+    CHECK(run(optimize(again), in)[0].to_vector() == run(optimize(plain), in)[0].to_vector());
+    CHECK(run(again, in)[0].to_vector() == run(plain, in)[0].to_vector());
+  }
+}
+
+TEST_CASE("the memory of a rematerialized chain grows with the root of its depth") {
+  const size_t layer = kRows * kWidth * sizeof(float);
+  CHECK(chain_bytes(64, false) > 64 * layer);
+  CHECK(chain_bytes(64, true) < 24 * layer);
+  CHECK(chain_bytes(256, true) < 44 * layer);
+  CHECK(chain_bytes(1024, true) < 84 * layer);
+}
+
+TEST_CASE("each layer of a rematerialized chain is computed twice at most") {
+  const Body body = [](const Tensors& in) { return chain_gradient(in, 100); };
+  const int64_t plain = count(traced(body, chain_specs(), false), Unary::kName),
+                again = count(traced(body, chain_specs(), true), Unary::kName);
+  CHECK(again > plain);
+  CHECK(again <= plain + 100);
+}
+
+TEST_CASE("values that are computed again are drawn from the same random numbers") {
+  const TensorSpecs specs{{DType::float32, {256}}};
+  const auto step = [&](bool remat) {
+    const SeedGenerator random(3);
+    const Function function([&](const Tensors& in) {
+      if (remat) Recorder::current()->rematerialize();
+      GradientTape tape;
+      tape.watch(in[0]);
+      Tensor x = in[0];
+      for (int i = 0; i < 12; ++i) x = ops::tanh(x) * random.uniform({256}, 0, 1);
+      return Tensors{tape.gradient(ops::sum(x), in)[0]};
+    });
+    std::vector<double> all;
+    for (int i = 0; i < 3; ++i)
+      for (double number : function(arguments(specs))[0].to_vector()) all.push_back(number);
+    return all;
+  };
+  CHECK(step(true) == step(false));
+}
+
+TEST_CASE("ops with effects are not computed again") {
+  const Body body = [](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    Tensor x = in[0];
+    for (int i = 0; i < 16; ++i) x = ops::all_reduce(ops::tanh(x)) * x;
+    return Tensors{tape.gradient(ops::sum(x), in)[0]};
+  };
+  const TensorSpecs specs{{DType::float32, {64, 8}}};
+  const Program plain = traced(body, specs, false), again = traced(body, specs, true);
+  CHECK(again.code.size() > plain.code.size());
+  CHECK(count(again, "all_reduce") == count(plain, "all_reduce"));
+  CHECK(run(optimize(again), arguments(specs))[0].to_vector() ==
+        run(optimize(plain), arguments(specs))[0].to_vector());
+}
+
+TEST_CASE("what passes a cut is kept, and the last segment as a whole") {
+  const Body body = [](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    const Tensor a = ops::exp(in[0]), b = ops::exp(a), c = ops::exp(b);
+    return Tensors{tape.gradient(c, in)[0]};
+  };
+  const TensorSpecs specs{{DType::float32, {4}}};
+  const Program plain = traced(body, specs, false);
+  const auto copies = [&](std::vector<size_t> cuts) {
+    const Program again = rematerialized(plain, 3, std::move(cuts));
+    passes::validate(again);
+    return count(again, Unary::kName) - count(plain, Unary::kName);
+  };
+  CHECK(copies({}) == 0);
+  CHECK(copies({1}) == 0);  // a passes the cut
+  CHECK(copies({2}) == 1);  // a is computed again, and b passes the cut
+  CHECK(copies({3}) == 3);
+  CHECK(rematerialized(plain, 0).text() == plain.text());
+  CHECK(rematerialized(plain, 1000).text() == plain.text());
+}
+
+}  // namespace crescent
