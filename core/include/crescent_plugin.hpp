@@ -82,7 +82,7 @@ class Tensor {
   Tensor(float number) {
     check(host->tensor_new(CRESCENT_FLOAT32, nullptr, 0, &number, sizeof number, &handle_));
   }
-  /// Makes a handle of its own for a tensor that somebody else owns.
+  /// Makes a tensor with a new handle to the values of `lent`, a handle that somebody else owns.
   static Tensor shared(const crescent_tensor* lent) {
     Tensor tensor;
     if (lent) check(host->tensor_share(lent, &tensor.handle_));

@@ -103,7 +103,7 @@ size_t parameters_of(Tokens declaration) {
   return 0;
 }
 
-size_t closing(Tokens tokens, size_t from) {
+size_t closing_parenthesis(Tokens tokens, size_t from) {
   int depth = 1;
   for (size_t i = from; i < tokens.size(); ++i) {
     depth += is(tokens[i], "(") ? 1 : is(tokens[i], ")") ? -1 : 0;
@@ -115,7 +115,7 @@ size_t closing(Tokens tokens, size_t from) {
 void append_declaration(std::string& to, Tokens declaration) {
   const size_t begin = parameters_of(declaration);
   if (begin == 0) return append(to, declaration);
-  const size_t end = closing(declaration, begin);
+  const size_t end = closing_parenthesis(declaration, begin);
   append(to, declaration.first(begin));
   append_parameters(to, declaration.subspan(begin, end - begin));
   append(to, declaration.subspan(end));

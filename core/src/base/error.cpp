@@ -98,7 +98,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
     const std::pair distance(folded, edit_distance(word, candidate, kLongestWord));
     if (distance < best_distance) best = &candidate, best_distance = distance;
   }
-  // else the shortest candidate that begins with `word` is suggested
+  // If no candidate is near, the shortest one that begins with `word` is suggested.
   if (!best && word.size() >= 4)
     for (const std::string& candidate : candidates)
       if (lower_case(candidate).starts_with(wanted) && (!best || candidate.size() < best->size()))

@@ -28,14 +28,14 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-/// The width of the column without cuts.
+/// The width in characters that the column needs so that no cell is cut.
 size_t TextTable::natural_width(size_t column) const {
   size_t width = columns_[column].title.size();
   for (const auto& row : rows_) width = std::max(width, characters_in(row[column]));
   return width;
 }
 
-/// The width down to which the column may be cut.
+/// The width in characters down to which the column may be cut.
 size_t TextTable::least_width(size_t column) const {
   const size_t width = natural_width(column);
   return columns_[column].number ? width : std::min(width, kNarrowest);

@@ -7,7 +7,7 @@
 
 namespace crescent::check {
 
-/// Thrown by a check that does not apply.
+/// Thrown by a check that does not apply to the class under test.
 struct Skipped {
   std::string why;
 };

@@ -46,8 +46,8 @@ class GeneratorDataset final : public Dataset {
     ++done_;
     return true;
   }
-  /// The number of calls of the function in earlier epochs. Restoring it makes the next call that
-  /// many calls later, so the function must give the same batches again.
+  /// The number of calls of the function in earlier epochs. restore() calls the function as often
+  /// as the saved run did, so it must give the same batches again.
   Value state() const override { return earlier_calls_; }
   void restore(const Value& state, int64_t batches) override {
     const int64_t before = state.as_int(), wanted = before + batches;

@@ -20,8 +20,8 @@ class PartialInputs {
  public:
   virtual ~PartialInputs() = default;
   /// A dataset of the same batches with the same state as this one, in which only needed rows of x
-  /// are read. The other rows of x are there, with zeros or values of earlier batches; targets and
-  /// weights are whole.
+  /// are read. The other rows of x contain zeros or values of earlier batches; targets and weights
+  /// are whole.
   virtual DatasetPtr with_needed(const NeededRows& needed) = 0;
 };
 

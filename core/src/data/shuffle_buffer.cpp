@@ -69,8 +69,8 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
   return w.numbers[index];
 }
 
-/// Chooses the samples of the next window and draws their order; the first of them has this
-/// position in the order of the epoch.
+/// Chooses the samples of the next window and draws their order. `position` is the position of the
+/// window's first sample in the order of the epoch.
 void ShuffleBuffer::plan_window(int64_t position) {
   Window& w = next_;
   w.filled = 0;
@@ -117,9 +117,9 @@ bool ShuffleBuffer::read_run() {
   return true;
 }
 
-/// Reads those of the samples [begin, end) of the next window, which are consecutive in the file,
-/// that are needed, into the values `to` of the window; asks the system to read them ahead if `to`
-/// is null.
+/// Reads the needed ones of the samples [begin, end) of the next window into the window's values
+/// `to` or, if `to` is null, asks the system to read them ahead. The samples [begin, end) must be
+/// consecutive in the file.
 void ShuffleBuffer::read_rows(const Column& column, std::byte* to, size_t begin, size_t end) const {
   const auto& [array, row, is_partial] = column;
   const auto skips = [&, partial = is_partial](size_t i) { return partial && !next_.needed[i]; };

@@ -23,8 +23,8 @@ class ShuffleBuffer {
   /// Whether the rows at this position in the order of the epoch are needed.
   using IsNeeded = std::function<bool(int64_t position)>;
   /// `arrays` have the same first dimension. A window holds 16 MiB of samples, but at least `least`
-  /// samples. `is_needed` is asked about the rows of partial arrays only; of those that are stored
-  /// in blocks of several rows, all rows are read.
+  /// samples. `is_needed` is called only for rows of partial arrays. If a partial array is stored
+  /// in blocks of several rows, all of its rows are read.
   ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t least, IsNeeded is_needed);
   /// Draws a new order of runs, without reading any.
   void begin_epoch(const SeedGenerator& order);

@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Noted {
+struct CurrentActivity {
   std::mutex mutex;
   std::string run, op, scope;
   int64_t batch = 0;
@@ -22,9 +22,9 @@ struct Noted {
 std::atomic<bool> is_noting{false};
 
 /// The object is never destroyed, because other threads may use it while the process ends.
-Noted& noted() {
-  static auto* noted = new Noted;
-  return *noted;
+CurrentActivity& current_activity() {
+  static auto* current_activity = new CurrentActivity;
+  return *current_activity;
 }
 
 }  // namespace
@@ -34,14 +34,14 @@ void note_activity(bool on) { is_noting = on; }
 
 void enter_batch(const char* run, int64_t number) {
   if (!notes_activity()) return;
-  Noted& now = noted();
+  CurrentActivity& now = current_activity();
   const std::lock_guard lock(now.mutex);
   now.run = run, now.batch = number, now.op.clear(), now.scope.clear();
   now.since = Clock::now();
 }
 
 void enter_instruction(std::string_view op, std::string_view scope) {
-  Noted& now = noted();
+  CurrentActivity& now = current_activity();
   const std::lock_guard lock(now.mutex);
   now.op = op, now.scope = scope;
   now.since = Clock::now();
@@ -50,7 +50,7 @@ void enter_instruction(std::string_view op, std::string_view scope) {
 void leave_program() { enter_instruction("", ""); }
 
 std::string activity() {
-  Noted& now = noted();
+  CurrentActivity& now = current_activity();
   const std::lock_guard lock(now.mutex);
   const double seconds = std::chrono::duration<double>(Clock::now() - now.since).count();
   std::string where = now.op.empty() ? "outside of a program" : concat("in ", now.op);
@@ -61,7 +61,7 @@ std::string activity() {
 }
 
 std::string running_instruction() {
-  Noted& now = noted();
+  CurrentActivity& now = current_activity();
   const std::lock_guard lock(now.mutex);
   if (now.op.empty()) return {};
   return now.scope.empty() ? now.op : concat(now.op, " of `", now.scope, "`");

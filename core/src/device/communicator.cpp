@@ -53,7 +53,7 @@ constexpr const char* kSingle = "single";
 /// the name of the communicator of processes that an MPI launcher started
 constexpr const char* kLaunched = "mpi";
 
-struct InUse {
+struct CommunicatorInUse {
   std::mutex mutex;
   /// null until communicator() or set_communicator() is called
   std::shared_ptr<Communicator> communicator;
@@ -61,8 +61,8 @@ struct InUse {
 
 /// The object is never destroyed, because static objects may still hold programs that use the
 /// communicator when the process exits.
-InUse& communicator_in_use() {
-  static auto* in_use = new InUse;
+CommunicatorInUse& communicator_in_use() {
+  static auto* in_use = new CommunicatorInUse;
   return *in_use;
 }
 

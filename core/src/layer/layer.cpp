@@ -97,7 +97,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
     built_ = true;
     if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
   } catch (...) {
-    // undoes the build, because another one would add the same weights and sublayers again
+    // The build is undone, because a second build would add the same weights and sublayers again.
     built_ = false;
     own_trainable_ = trainable, own_fixed_ = fixed;
     LayerAccess::replace_sublayers(*this, sublayers);
@@ -309,7 +309,7 @@ Tensors Layer::losses() const {
 namespace {
 
 struct WeightedMean {
-  Tensor mean, weight;  ///< weight: null for 1
+  Tensor mean, weight;  ///< weight: the number of elements in `mean`; null for 1
 };
 
 /// The mean with which a call on a share of a batch updates a metric: over the rows of the whole
@@ -346,7 +346,8 @@ void Layer::add_metric(std::shared_ptr<Metric> metric) {
 }
 
 SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {
-  // reserved capacity, so that references that were returned earlier stay valid
+  // The capacity of seeds_ is reserved once, so that references that were returned earlier stay
+  // valid.
   constexpr size_t kRoom = 8;
   const OutsideTrace outside;
   if (seeds_.empty()) seeds_.reserve(kRoom);

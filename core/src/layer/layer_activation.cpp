@@ -6,9 +6,10 @@
 namespace crescent {
 namespace {
 
-/// Returns the name of what the layer has besides its function, such as weights, because nothing
-/// would own these if the layer were an activation; null for a layer that is a pure function.
-const char* kept_by(Layer& layer) {
+/// Returns the name of the state that the layer has besides its function, such as weights; null for
+/// a pure function. A layer with such state cannot be an activation, because nothing would own the
+/// state.
+const char* kept_state_of(Layer& layer) {
   if (!layer.weights().empty()) return "weights";
   if (!layer.losses().empty()) return "losses";
   for (const Layer* each : layer.flatten_layers()) {
@@ -25,17 +26,17 @@ class LayerActivation final : public Activation {
   explicit LayerActivation(LayerPtr layer) : layer_(std::move(layer)) {}
   Tensor operator()(const Tensor& x) const override {
     if (!layer_->built()) layer_->build_for({x.shape()});
-    refuse_kept();
+    refuse_kept_state();
     const Tensor y = (*layer_)(x);
-    refuse_kept();  // checked again, because a layer adds losses during its call
+    refuse_kept_state();  // checked again, because a layer adds losses only during its call
     return y;
   }
   std::string class_name() const override { return layer_->class_name(); }
   Dict get_config() const override { return layer_->get_config(); }
 
  private:
-  void refuse_kept() const {
-    if (const char* kept = kept_by(*layer_))
+  void refuse_kept_state() const {
+    if (const char* kept = kept_state_of(*layer_))
       fail("activation: a ", layer_->class_name(), " has ", kept,
            " and cannot be the activation of another layer; put it behind that layer");
   }

@@ -188,7 +188,8 @@ namespace {
 /// that builds it.
 class FirstCall {
  public:
-  FirstCall(const CallOptions*& place, const CallOptions& options) : first_call_options_(place) {
+  FirstCall(const CallOptions*& first_call_options, const CallOptions& options)
+      : first_call_options_(first_call_options) {
     first_call_options_ = &options;
   }
   ~FirstCall() { first_call_options_ = nullptr; }
@@ -325,7 +326,8 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
         losses.push_back(blaming(*v.regularizer(), [&] { return (*v.regularizer())(v.value()); }));
     return losses;
   }
-  Layer& self = const_cast<Layer&>(*this);  // the layer is called again, which updates its losses
+  // const_cast: the call below updates the losses of the layer
+  Layer& self = const_cast<Layer&>(*this);
   Tensors abstract;
   for (const Symbol& s : inputs) abstract.push_back(s.abstract());
   run_with_unknown_sizes(

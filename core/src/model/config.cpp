@@ -74,7 +74,7 @@ class GraphBuilder {
     for (const Value& item : layers) add(item.as_dict());
     while (call_ready()) {
     }
-    for (const Pending& layer : layers_)
+    for (const PendingCall& layer : layers_)
       if (layer.done < layer.nodes.size())
         fail("Layer ", layer.layer->name(), ": call ", layer.done,
              " in the configuration needs outputs that nothing computes");
@@ -92,14 +92,14 @@ class GraphBuilder {
   }
 
  private:
-  struct Pending {
+  struct PendingCall {
     LayerPtr layer;
     std::vector<std::vector<Reference>> nodes;
     size_t done = 0;
   };
 
   void add(const Dict& object) {
-    Pending pending;
+    PendingCall pending;
     pending.layer = layer_from_config(object);
     const Value* own_name = object.find("name");
     const std::string name =
@@ -155,7 +155,7 @@ class GraphBuilder {
                        [&](DictEntry& entry) { return resolve(entry.value); });
   }
 
-  bool call(Pending& pending, const std::string& name) {
+  bool call(PendingCall& pending, const std::string& name) {
     std::vector<Symbol> inputs;
     CallOptions options;
     for (const Reference& r : pending.nodes[pending.done]) {
@@ -183,7 +183,7 @@ class GraphBuilder {
     return true;
   }
 
-  std::vector<Pending> layers_;
+  std::vector<PendingCall> layers_;
   std::vector<std::string> names_;
   // outputs of each call, by name of the layer
   std::map<std::string, std::vector<std::vector<Symbol>>> outputs_;

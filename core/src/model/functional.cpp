@@ -75,9 +75,9 @@ Tensors for_each_input(const Tensors& given, const Value& structure,
 }
 
 /// Numbers the calls of each layer that belong to this graph from 0.
-class KeptNodes {
+class CallNumbers {
  public:
-  explicit KeptNodes(const ModelAccess::Graph& graph) {
+  explicit CallNumbers(const ModelAccess::Graph& graph) {
     for (const auto& call : graph.calls)
       nodes_[call.node->outbound_layer.get()].push_back(call.node);
     for (auto& [layer, nodes] : nodes_)
@@ -99,9 +99,9 @@ class KeptNodes {
   std::unordered_map<const Layer*, std::vector<NodePtr>> nodes_;
 };
 
-List references(const KeptNodes& kept, const std::vector<Symbol>& symbols) {
+List references(const CallNumbers& numbers, const std::vector<Symbol>& symbols) {
   List list;
-  for (const Symbol& s : symbols) list.push_back(kept.reference(s));
+  for (const Symbol& s : symbols) list.push_back(numbers.reference(s));
   return list;
 }
 
@@ -112,12 +112,12 @@ Value tensor_reference(List history) {
 }
 
 /// The arguments that JSON can represent; others are omitted, as Keras does.
-Dict storable(const KeptNodes& kept, const Node& node) {
+Dict storable(const CallNumbers& numbers, const Node& node) {
   Dict arguments;
   if (node.training) arguments.set("training", *node.training);
   if (!node.structure.is_null()) arguments.set(kInputStructure, node.structure);
   const Dict given = replace_symbols(
-      node.arguments, [&](const Symbol& s) { return tensor_reference(kept.reference(s)); });
+      node.arguments, [&](const Symbol& s) { return tensor_reference(numbers.reference(s)); });
   const auto constant = [](const Value& value) -> std::optional<Value> {
     if (auto boxed = value.object_as<BoxedTensor>()) return constant_out(boxed->tensor);
     return std::nullopt;
@@ -135,20 +135,20 @@ Dict storable(const KeptNodes& kept, const Node& node) {
   return arguments;
 }
 
-Value node_config(const KeptNodes& kept, const Node& node) {
+Value node_config(const CallNumbers& numbers, const Node& node) {
   List entries;
-  const Dict arguments = storable(kept, node);
+  const Dict arguments = storable(numbers, node);
   for (size_t i = 0; i + node.argument_inputs < node.inputs.size(); ++i) {
-    List entry = kept.reference(node.inputs[i]);
+    List entry = numbers.reference(node.inputs[i]);
     entry.push_back(arguments);
     entries.push_back(std::move(entry));
   }
   return entries;
 }
 
-Value layer_config(const KeptNodes& kept, const LayerPtr& layer) {
+Value layer_config(const CallNumbers& numbers, const LayerPtr& layer) {
   List nodes;
-  for (const NodePtr& node : kept.of(layer)) nodes.push_back(node_config(kept, *node));
+  for (const NodePtr& node : numbers.of(layer)) nodes.push_back(node_config(numbers, *node));
   Dict made{{"name", layer->name()},
             {"class_name", layer->class_name()},
             {"config", layer->get_config()},
@@ -292,23 +292,23 @@ Structures Functional::structures() const { return structures_; }
 Dict Functional::get_config() const {
   if (!graph_)
     fail_in_layer(name(), "Model ", name(), " has not been built yet and has no configuration");
-  const KeptNodes kept(*graph_);
+  const CallNumbers numbers(*graph_);
   return with_shared_objects([&] {
     List layers;
-    for (const LayerPtr& layer : graph_->layers) layers.push_back(layer_config(kept, layer));
+    for (const LayerPtr& layer : graph_->layers) layers.push_back(layer_config(numbers, layer));
     Dict config{{"name", name()},
                 {"trainable", trainable_},
                 {"layers", layers},
-                {"input_layers", references(kept, graph_->inputs)},
-                {"output_layers", references(kept, graph_->outputs)}};
+                {"input_layers", references(numbers, graph_->inputs)},
+                {"output_layers", references(numbers, graph_->outputs)}};
     if (!structures_.inputs.is_null()) config.set("input_structure", structures_.inputs);
     if (!structures_.outputs.is_null()) config.set("output_structure", structures_.outputs);
     List losses, metrics;
     for (const Addition& each : graph_->additions)
       if (each.metric.empty())
-        losses.push_back(kept.reference(each.value));
+        losses.push_back(numbers.reference(each.value));
       else
-        metrics.push_back(List{each.metric, kept.reference(each.value)});
+        metrics.push_back(List{each.metric, numbers.reference(each.value)});
     if (!losses.empty()) config.set("added_losses", std::move(losses));
     if (!metrics.empty()) config.set("added_metrics", std::move(metrics));
     return config;

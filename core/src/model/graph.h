@@ -14,7 +14,7 @@ struct Functional::Addition {
 struct Functional::Graph {
   struct Call {
     NodePtr node;
-    std::vector<int> inputs, outputs;  ///< slots of the tensors
+    std::vector<int> inputs, outputs;  ///< slots, the numbers of the call's tensors in the graph
   };
   std::vector<Symbol> inputs{}, outputs{};
   std::vector<Addition> additions{};

@@ -116,29 +116,30 @@ class Rewiring {
  public:
   Rewiring(const Model& model, const ReplacementMap& plan) : model_(model), plan_(plan) {}
 
-  std::vector<Symbol> now(const std::vector<Symbol>& symbols) const {
+  std::vector<Symbol> replacement_of(const std::vector<Symbol>& symbols) const {
     std::vector<Symbol> found;
-    for (const Symbol& s : symbols) found.push_back(now(s));
+    for (const Symbol& s : symbols) found.push_back(replacement_of(s));
     return found;
   }
 
-  Symbol now(const Symbol& symbol) const {
+  Symbol replacement_of(const Symbol& symbol) const {
     const Symbol replaced = plan_.edge(symbol);
     if (!(replaced == symbol)) return replaced;
-    const auto found = moved_.find({symbol.node().get(), symbol.tensor_index()});
-    return found == moved_.end() ? symbol : found->second;
+    const auto found = replacements_of_outputs_.find({symbol.node().get(), symbol.tensor_index()});
+    return found == replacements_of_outputs_.end() ? symbol : found->second;
   }
 
-  void follow(const NodePtr& node) {
+  void visit_call(const NodePtr& node) {
     const std::vector<Symbol> before = node->output_symbols(node),
                               after = outputs_of(*node, before);
     for (size_t i = 0; i < before.size(); ++i)
-      if (!(after[i] == before[i])) moved_[{node.get(), static_cast<int>(i)}] = after[i];
+      if (!(after[i] == before[i]))
+        replacements_of_outputs_[{node.get(), static_cast<int>(i)}] = after[i];
   }
 
  private:
   std::vector<Symbol> outputs_of(const Node& node, const std::vector<Symbol>& before) const {
-    const std::vector<Symbol> inputs = now(node.inputs);
+    const std::vector<Symbol> inputs = replacement_of(node.inputs);
     const LayerPtr layer = plan_.layer(node.outbound_layer);
     const LayerPtr next = plan_.next(node.outbound_layer);
     const bool stays = layer == node.outbound_layer && inputs == node.inputs;
@@ -170,7 +171,7 @@ class Rewiring {
     options.training = node.training;
     options.structure = node.structure;
     options.arguments = replace_symbols(node.arguments, [&](const Symbol& s) {
-      return Value(std::make_shared<BoxedSymbol>(now(s)));
+      return Value(std::make_shared<BoxedSymbol>(replacement_of(s)));
     });
     inputs.resize(inputs.size() - node.argument_inputs);
     return called(layer, inputs, options);
@@ -189,7 +190,7 @@ class Rewiring {
 
   const Model& model_;
   const ReplacementMap& plan_;
-  std::map<std::pair<const Node*, int>, Symbol> moved_;
+  std::map<std::pair<const Node*, int>, Symbol> replacements_of_outputs_;
 };
 
 }  // namespace
@@ -206,16 +207,17 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
   const auto graph = ModelAccess::make_graph(std::move(ends));
   const ReplacementMap plan(model, *graph, edit);
   Rewiring rewiring(model, plan);
-  for (const auto& call : graph->calls) rewiring.follow(call.node);
+  for (const auto& call : graph->calls) rewiring.visit_call(call.node);
   const std::vector<Symbol> inputs =
-      edit.inputs.empty() ? rewiring.now(graph->inputs) : edit.inputs;
+      edit.inputs.empty() ? rewiring.replacement_of(graph->inputs) : edit.inputs;
   Structures structures = model.structures();
   if (inputs.size() != graph->inputs.size()) structures.inputs = {};
   if (!ends_alike) structures.outputs = {};
-  const auto made = Functional::make(inputs, rewiring.now(graph->outputs), std::move(name),
-                                     LayerAccess::own_trainable(model), std::move(structures));
+  const auto made =
+      Functional::make(inputs, rewiring.replacement_of(graph->outputs), std::move(name),
+                       LayerAccess::own_trainable(model), std::move(structures));
   for (const ModelAccess::Addition& each : graph->additions) {
-    const Symbol value = rewiring.now(each.value);
+    const Symbol value = rewiring.replacement_of(each.value);
     if (each.metric.empty())
       made->add_loss(value);
     else

@@ -220,7 +220,7 @@ NodePtr only_call(const Model& model, const std::string& name) {
 
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
 
-/// Returns the outputs of a layer in a nested model as edges of the model, which will end there.
+/// Returns the outputs of a layer in a nested model as edges at which a new model can end.
 std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
                                    const std::string& rest) {
   const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {rest});

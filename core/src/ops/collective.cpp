@@ -35,7 +35,7 @@ TensorSpecs AllReduce::infer(std::span<const TensorSpec> in) const {
   return {in[0]};
 }
 
-/// The gradient of a maximum or minimum is shared by equal elements, as within one process.
+/// The gradient of a maximum or minimum is divided among equal elements, as within one process.
 Tensors AllReduce::vjp(const Vjp& v) const {
   const Tensor &x = v.inputs[0], &y = v.outputs[0];
   if (kind == ReduceKind::sum || kind == ReduceKind::mean)

@@ -183,7 +183,8 @@ int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Paddin
 
 }  // namespace
 
-/// Computed as the gradient with respect to its input of the convolution that maps the output to x.
+/// A transposed convolution is computed as a gradient: take the convolution that maps the result to
+/// x; the result is the gradient with respect to its input if x is that of its output.
 Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
                       Padding padding, std::vector<int64_t> dilation,
                       const std::vector<int64_t>& output_padding, DataFormat format) {

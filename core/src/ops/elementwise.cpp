@@ -348,8 +348,8 @@ Tensor clip(const Tensor& given, const Operand& low, const Operand& high) {
       [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
 }
 
-/// The operand of max and min that gets the gradient of equal values is the first one, so the limit
-/// is passed first.
+/// For equal operands, max and min give the whole gradient to the first one. The limit is therefore
+/// passed first, so that the gradient at the limits is 0.
 Tensor hard_tanh(const Tensor& x, double low, double high) {
   if (!is_floating(x.dtype())) {
     const bool whole = low == std::floor(low) && high == std::floor(high);

@@ -80,7 +80,7 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
 Tensors Slice::vjp(const Vjp& v) const {
   const Shape &x = v.inputs[0].shape(), &y = v.outputs[0].shape();
   if (!x.is_known())
-    // no values exist yet, so only the shape of the gradient matters
+    // x is abstract, so only the shape of its gradient matters
     return {ops::zeros_like(v.inputs[0])};
   Pad op;
   for (int i = 0; i < x.rank(); ++i) {

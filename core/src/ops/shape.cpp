@@ -165,7 +165,7 @@ Tensor repeat(const Tensor& x, int64_t n, int axis) {
   return reshape(broadcast_to(expand_dims(x, at + 1), before.concat({n}).concat(after)), result);
 }
 
-/// Tiles in one pass if twice as many axes are allowed, else axis by axis.
+/// Tiles in one pass if a shape may have twice as many axes as x, else axis by axis.
 Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
   const auto count = static_cast<int>(repeats.size());
   Tensor x = given;

@@ -10,7 +10,7 @@ using namespace ops;
 
 constexpr double kEpsilon = 1e-7;
 
-bool averages(const std::string& reduction) {
+bool is_average(const std::string& reduction) {
   return reduction == "sum_over_batch_size" || reduction == "mean";
 }
 
@@ -31,11 +31,11 @@ Tensor align_left(Tensor weight, const Tensor& values) {
   return weight;
 }
 
-/// Converts a mask to weights. If the reduction averages, they are scaled so that the mean over all
-/// elements becomes the mean over the valid elements.
+/// Converts a mask to weights. If the reduction is an average, they are scaled so that the mean
+/// over all elements becomes the mean over the valid elements.
 Tensor mask_weights(const Tensor& mask, const Tensor& values, const std::string& reduction) {
   const Tensor weights = align_left(cast(mask, values.dtype()), values);
-  if (!averages(reduction)) return weights;
+  if (!is_average(reduction)) return weights;
   return weights * (count_of(weights) / (sum(weights) + kEpsilon));
 }
 

@@ -180,8 +180,9 @@ const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) con
   return slot_variables_[index];
 }
 
-/// Creates the slots of a variable; those of a divided variable are divided as it is. A slot whose
-/// initial value is an empty Tensor is omitted: Adafactor keeps rows and columns of matrices only.
+/// Creates the slots of a variable; slots of a divided variable are divided in the same way. A slot
+/// whose initial value is an empty Tensor is omitted: Adafactor keeps rows and columns of matrices
+/// only.
 Variables Optimizer::make_slots(const Variable& variable) const {
   const Division* division = division_of(variable);
   const Shape whole = variable.shape();

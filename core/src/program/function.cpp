@@ -83,8 +83,9 @@ class Compiled final : public CachedProgram {
 
   bool has_effects() const { return has_effects_; }
 
-  /// A frame that one run uses. The constructor takes the frame and reads the variables; the caller
-  /// must hold the entrance.
+  /// Gives one run a frame of the program. The constructor takes a free frame and reads the
+  /// variables into it; the caller must hold the entrance. The destructor makes the frame free
+  /// again.
   class FrameLease {
    public:
     explicit FrameLease(Compiled& program) : program_(program), frame_(program.take_frame()) {
@@ -148,7 +149,7 @@ class Compiled final : public CachedProgram {
     return frame.brought;
   }
 
-  int64_t key_;
+  int64_t key_;  ///< distinguishes programs with equal specs, see Function
   const Device& device_;
   Memory* memory_;
   TensorSpecs specs_, out_;
@@ -156,7 +157,7 @@ class Compiled final : public CachedProgram {
   std::vector<Program::Binding> bindings_;
   /// whether a run has effects besides its outputs, such as writing variables
   bool has_effects_ = false;
-  /// one for each run that was in progress at the same time
+  /// frames of the program, as many as there were runs at the same time
   std::vector<std::unique_ptr<RunFrame>> frames_;
 };
 

@@ -4,9 +4,9 @@
 
 namespace crescent {
 
-/// Rethrows the current exception of a function of the op. One that is no Error becomes one:
-/// "std::bad_alloc (in infer() of op acme.ema of plugin 'acme.kernels')"; an Error of a plugin's op
-/// that does not name the op gets the name put before it.
+/// Rethrows the current exception of a function of the op. An exception that is no Error is
+/// converted to one: "std::bad_alloc (in infer() of op acme.ema of plugin 'acme.kernels')"; an
+/// Error of a plugin's op that does not name the op gets the name put before it.
 [[noreturn]] void rethrow_blaming(const Op& op, const char* function);
 
 /// Runs a function of an op; exceptions name the op.

@@ -61,7 +61,7 @@ bool is_foreign(const Value& value) {
   return !tensor || !*tensor || !tensor->in_memory() || tensor->dtype() == DType::string;
 }
 
-bool pays(const Dict& arguments) {
+bool is_worth_compiling(const Dict& arguments) {
   if (Recorder::current() || tapes_are_active()) return false;
   const auto any = [&](bool (*holds)(const Value&)) {
     return std::any_of(arguments.begin(), arguments.end(),
@@ -207,7 +207,7 @@ std::shared_ptr<CompiledCall> compiled(std::shared_ptr<CompiledCall> wanted, con
 
 Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments,
                    const Callee& call) {
-  if (!pays(arguments)) return call(arguments);
+  if (!is_worth_compiling(arguments)) return call(arguments);
   Device& device = crescent::device();
   Tensors inputs, outputs;
   Value places = extract_tensors(arguments, inputs);

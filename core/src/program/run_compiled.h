@@ -16,7 +16,7 @@ namespace crescent {
 Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments,
                    const std::function<Value(const Dict&)>& call);
 
-/// Returns body(inputs), compiled like the function above. The body may depend on `name`, which
+/// Returns body(inputs), compiled as by the overload above. The body may depend on `name`, which
 /// must be a string literal, on `numbers` and on the inputs alone.
 Tensor run_compiled(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,
                     const std::function<Tensor(const Tensors&)>& body);

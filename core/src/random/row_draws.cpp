@@ -7,23 +7,23 @@
 namespace crescent {
 namespace {
 
-/// where the shapes of draws are noted; null while no draws are compared
-thread_local std::vector<Shape>* noted = nullptr;
+/// where the shapes of draws are recorded; null while no draws are compared
+thread_local std::vector<Shape>* shapes_of_draws = nullptr;
 
 std::vector<Shape> shapes_drawn(const std::function<void(int64_t)>& compute, int64_t rows) {
   std::vector<Shape> shapes;
-  std::vector<Shape>* const before = std::exchange(noted, &shapes);
+  std::vector<Shape>* const before = std::exchange(shapes_of_draws, &shapes);
   try {
     compute(rows);
   } catch (...) {
-    noted = before;
+    shapes_of_draws = before;
     throw;
   }
-  noted = before;
+  shapes_of_draws = before;
   return shapes;
 }
 
-RowsInDraw compared(const Shape& less, const Shape& more) {
+RowsInDraw rows_in_draw(const Shape& less, const Shape& more) {
   RowsInDraw rows;
   for (int axis = 0; axis < less.rank(); ++axis) {
     if (less[axis] == more[axis]) continue;
@@ -43,7 +43,7 @@ std::vector<RowsInDraw> rows_in_draws(const std::function<void(int64_t)>& comput
   if (less.size() != more.size())
     fail("how often random numbers are drawn depends on the number of samples");
   std::vector<RowsInDraw> rows;
-  for (size_t i = 0; i < less.size(); ++i) rows.push_back(compared(less[i], more[i]));
+  for (size_t i = 0; i < less.size(); ++i) rows.push_back(rows_in_draw(less[i], more[i]));
   return rows;
 }
 
@@ -57,7 +57,7 @@ RowDraws::RowDraws(const Share& share, const std::vector<RowsInDraw>& draws, Ten
 RowDraws::~RowDraws() { in_use() = before_; }
 
 Tensor RowDraws::drawn(const Shape& asked, const std::function<Tensor(const Shape&)>& draw) {
-  if (noted) noted->push_back(asked);
+  if (shapes_of_draws) shapes_of_draws->push_back(asked);
   RowDraws* const draws = in_use();
   return draws ? draws->next(asked, draw) : draw(asked);
 }

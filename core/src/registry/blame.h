@@ -5,11 +5,11 @@
 
 namespace crescent {
 
-/// Rethrows the current exception. An exception that is no Error becomes one: "std::out_of_range:
-/// ... (in Scale of plugin 'acme.scale' (/a/scale.so))". The message of an Error gets the name of a
-/// loss, metric or another function of tensors: "Accuracy: equal: shapes ...", and of classes that
-/// are not built in also the plugin: "activation Bounded of plugin 'acme.scale': ...". `thrower` is
-/// null for an object that the registry did not make.
+/// Rethrows the current exception. An exception that is no Error is converted to one:
+/// "std::out_of_range: ... (in Scale of plugin 'acme.scale' (/a/scale.so))". The message of an
+/// Error gets the name of a loss, metric or another function of tensors: "Accuracy: equal: shapes
+/// ...", and of classes that are not built in also the plugin: "activation Bounded of plugin
+/// 'acme.scale': ...". `thrower` is null for an object that the registry did not make.
 [[noreturn]] void rethrow_blaming(const ClassInfo* thrower);
 
 /// Puts the name of a class or function before the message, unless the message has the name; of

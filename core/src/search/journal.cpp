@@ -14,11 +14,12 @@
 namespace crescent {
 namespace {
 
-// the byte of lock 0, that of the journal; those of locks 1, 2, ... follow
+// the offset of the byte of lock 0, which is the lock of the journal; the bytes of locks 1, 2, ...
+// follow
 constexpr off_t kFirstLock = off_t{1} << 60;
 constexpr size_t kChecksumDigits = 8;  // number of hexadecimal digits before the record
 
-struct flock range(int64_t number, short type) {
+struct flock lock_range(int64_t number, short type) {
   struct flock range {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
@@ -86,21 +87,21 @@ Journal::Journal(const std::string& path, bool syncs)
 }
 
 Journal::Lock::Lock(Journal& journal) : journal_(journal) {
-  struct flock whole = range(0, F_WRLCK);
+  struct flock whole = lock_range(0, F_WRLCK);
   while (fcntl(journal_.file_, F_OFD_SETLKW, &whole) != 0)
     if (errno != EINTR) fail_for(journal_.path_, "lock");
 }
 Journal::Lock::~Lock() { journal_.release(0); }
 
 bool Journal::try_hold(int64_t number) {
-  struct flock one = range(number, F_WRLCK);
+  struct flock one = lock_range(number, F_WRLCK);
   if (fcntl(file_, F_OFD_SETLK, &one) == 0) return true;
   if (errno == EAGAIN || errno == EACCES) return false;
   fail_for(path_, "lock a trial of");
 }
 
 void Journal::release(int64_t number) noexcept {
-  struct flock one = range(number, F_UNLCK);
+  struct flock one = lock_range(number, F_UNLCK);
   fcntl(file_, F_OFD_SETLK, &one);
 }
 

@@ -139,8 +139,8 @@ int Process::wait() {
   return exit_status();
 }
 
-/// Sleeps until the child ends. A system without descriptors of processes is asked every
-/// millisecond.
+/// Sleeps until the child ends. If the system has no process descriptors (pidfd), the child is
+/// polled every millisecond.
 bool Process::wait(Timeout timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
   const Descriptor child(pid_ < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));

@@ -53,7 +53,8 @@ size_t rounded_up(size_t bytes, size_t step) { return (bytes + step - 1) / step 
 /// malloc, long-lived blocks end up between other blocks and keep their memory from being returned
 /// to the system.
 #ifdef __SANITIZE_ADDRESS__
-// so that the address sanitizer detects accesses beyond a tensor
+// With the address sanitizer, malloc allocates all blocks, so that accesses beyond a tensor are
+// detected.
 bool is_mapped(size_t) { return false; }
 #else
 bool is_mapped(size_t bytes) { return bytes >= size_t{128} << 10; }
@@ -225,7 +226,8 @@ class HostStorage final : public Storage {
 class SmallStorage final : public Storage {
  public:
 #ifdef __SANITIZE_ADDRESS__
-  // so that the address sanitizer detects accesses beyond a tensor
+  // With the address sanitizer, every storage has its own block, so that accesses beyond a tensor
+  // are detected.
   static constexpr size_t kMaximum = 0;
 #else
   static constexpr size_t kMaximum = 128;
@@ -304,9 +306,9 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   }
   const bool there = copy_ && copy_->memory_ == memory;
   if (there && copied_at_ == writes && !is_exposed()) return copy_;
-  // a copy that tensors still use must not change
+  // A copy that tensors still use must not change, so a new one is made.
   if (!there || copy_.use_count() > 1) copy_ = made();
-  copied_at_ = writes - 1;  // marked as outdated until the copy has succeeded
+  copied_at_ = writes - 1;  // The copy counts as outdated until copying has succeeded.
   copy_->copy(0, *this, 0, bytes_);
   copied_at_ = writes;
   return copy_;

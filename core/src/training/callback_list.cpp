@@ -23,8 +23,9 @@ bool belongs_to(const Value& entry, const Dict& identity) {
          to_json(entry.as_dict().at("config")) == to_json(identity.at("config"));
 }
 
-/// Whether the callback writes or shows what would be the same in all processes, so that one
-/// process does it for all. To a checkpoint of divided weights all contribute.
+/// Whether the callback writes or shows something that would be the same in all processes, so that
+/// rank 0 alone calls it. A ModelCheckpoint of divided weights is called in all processes, because
+/// each contributes its parts.
 bool writes_for_all(const Callback& callback) {
   if (callback.class_name() == "ModelCheckpoint" && !layouts().empty()) return false;
   constexpr std::string_view kWriters[] = {"CSVLogger", "ModelCheckpoint", "ProgbarLogger",

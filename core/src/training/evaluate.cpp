@@ -11,9 +11,9 @@ namespace crescent {
 namespace {
 
 /// Concatenates the outputs of batches, one array per output.
-class Collected {
+class CollectedOutputs {
  public:
-  explicit Collected(int64_t samples) : samples_(samples) {}
+  explicit CollectedOutputs(int64_t samples) : samples_(samples) {}
   void add(const Tensors& outputs, int64_t count) {
     for (const Tensor& t : outputs)
       if (t.rank() == 0 || t.dim(0) != count)
@@ -59,29 +59,30 @@ class Collected {
 /// order of the batches.
 class SharedPredictions {
  public:
-  SharedPredictions(std::shared_ptr<Communicator> all, Collected& collected)
+  SharedPredictions(std::shared_ptr<Communicator> all, CollectedOutputs& collected)
       : all_(std::move(all)), collected_(collected) {}
   /// Whether this process computes the next batch.
-  bool computes_next() const { return !all_ || waiting_ == all_->rank(); }
+  bool computes_next() const { return !all_ || batches_in_round_ == all_->rank(); }
   /// Adds the outputs of a batch of `count` samples. They are read only if this process computed
   /// the batch.
   void add(const Tensors& outputs, int64_t count) {
     if (!all_) return collected_.add(outputs, count);
     if (computes_next()) own_ = outputs;
     counts_.push_back(count);
-    if (++waiting_ == all_->size()) finish();
+    if (++batches_in_round_ == all_->size()) finish();
   }
   /// Exchanges the outputs of the round, which may have fewer batches than there are processes.
   void finish() {
-    for (int root = 0; root < waiting_; ++root)
+    for (int root = 0; root < batches_in_round_; ++root)
       collected_.add(received(root), counts_[static_cast<size_t>(root)]);
     counts_.clear();
     own_.clear();
-    waiting_ = 0;
+    batches_in_round_ = 0;
   }
 
  private:
-  int64_t told(int root, int64_t number) const {
+  /// Returns the `number` of process `root` in all processes.
+  int64_t number_of_root(int root, int64_t number) const {
     all_->broadcast(&number, sizeof number, root);
     return number;
   }
@@ -89,14 +90,14 @@ class SharedPredictions {
   Tensors received(int root) const {
     const bool is_own = root == all_->rank();
     Tensors outputs;
-    const int64_t count = told(root, static_cast<int64_t>(own_.size()));
+    const int64_t count = number_of_root(root, static_cast<int64_t>(own_.size()));
     for (int64_t i = 0; i < count; ++i) {
       const Tensor mine = is_own ? own_[static_cast<size_t>(i)].clone(nullptr) : Tensor();
       const auto dtype =
-          static_cast<DType>(told(root, mine ? static_cast<int64_t>(mine.dtype()) : 0));
-      std::vector<int64_t> dims(static_cast<size_t>(told(root, mine ? mine.rank() : 0)));
+          static_cast<DType>(number_of_root(root, mine ? static_cast<int64_t>(mine.dtype()) : 0));
+      std::vector<int64_t> dims(static_cast<size_t>(number_of_root(root, mine ? mine.rank() : 0)));
       for (size_t axis = 0; axis < dims.size(); ++axis)
-        dims[axis] = told(root, mine ? mine.dim(static_cast<int>(axis)) : 0);
+        dims[axis] = number_of_root(root, mine ? mine.dim(static_cast<int>(axis)) : 0);
       if (dtype == DType::string) fail("predict: texts cannot be exchanged between processes");
       const Tensor output = mine ? mine : Tensor::uninitialized({dtype, Shape(dims)});
       all_->broadcast(output.storage()->host(), output.bytes(), root);
@@ -106,8 +107,8 @@ class SharedPredictions {
   }
 
   std::shared_ptr<Communicator> all_;  ///< null if each process computes all batches
-  Collected& collected_;
-  int waiting_ = 0;  ///< number of batches of this round so far
+  CollectedOutputs& collected_;
+  int batches_in_round_ = 0;  ///< number of batches of this round so far
   std::vector<int64_t> counts_;
   Tensors own_;
 };
@@ -178,7 +179,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   ProcessGroup group = ProcessGroup::of_inference();
   if (group.gathers()) group = {};  // each process predicts its own data
   group.share_nothing();            // each batch is computed by one process as a whole
-  Collected collected(options.steps ? -1 : data->samples());
+  CollectedOutputs collected(options.steps ? -1 : data->samples());
   const bool in_turn = layouts().empty() && !any_divided(weights());
   SharedPredictions predictions(in_turn ? group.all() : nullptr, collected);
   Pass pass(*this, Batches("predict", data, options.steps, false, group),

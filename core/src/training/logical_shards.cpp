@@ -142,19 +142,19 @@ class ShardSums {
   }
 
  private:
-  struct Waiting {
+  struct PendingSum {
     Tensors of_shards;
     Tensor* sum;
   };
-  using Bucket = std::vector<Waiting>;
+  using Bucket = std::vector<PendingSum>;
 
   static void sum_together(const Bucket& bucket) {
     std::vector<int64_t> sizes;
-    for (const Waiting& each : bucket) sizes.push_back(each.of_shards.front().size());
+    for (const PendingSum& each : bucket) sizes.push_back(each.of_shards.front().size());
     Tensors flat;
     for (size_t s = 0; s < bucket.front().of_shards.size(); ++s) {
       Tensors parts;
-      for (const Waiting& each : bucket) parts.push_back(ops::reshape(each.of_shards[s], {-1}));
+      for (const PendingSum& each : bucket) parts.push_back(ops::reshape(each.of_shards[s], {-1}));
       flat.push_back(ops::concatenate(parts, 0));
     }
     const Tensors sums = ops::split(reduced(flat), sizes, 0);

@@ -51,14 +51,15 @@ struct TrainingRun::State {
   ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
-  Phase ended_in = Phase::epoch;  ///< the phase in which a run that has ended did so
+  Phase ended_in = Phase::epoch;  ///< the phase in which the run ended, if it has ended
   int64_t epoch;                  // number of the current epoch, from 0
   // whether snapshots contain options.epochs, because set_epochs() changed it
   bool epochs_were_set = false;
   bool out_of_data = false;
-  Logs running, last;  // running: of the epoch that is being validated; last: of the last epoch
-  TensorSpecs inputs;  // specs of the inputs before a snapshot was restored
-  std::weak_ptr<TrainingRun> before;  // the run that was the current run of the model before
+  // running: logs of the epoch that is being validated; last: logs of the last epoch
+  Logs running, last;
+  TensorSpecs inputs;                 // specs of the inputs before a snapshot was restored
+  std::weak_ptr<TrainingRun> before;  // the current run of the model before this one
   std::atomic<bool> pausing = false, stopping = false;
 
  private:

@@ -40,8 +40,8 @@ Tensor whole_of(const Share& share, const Tensor& own) {
          own.shape());
   const Tensor all = gathered(share, own);
   const int64_t begin = share.begin(), end = begin + share.rows();
-  // The row that a share without rows computes is replaced by `where`, which keeps it in the graph,
-  // so that all processes run the same ops.
+  // In a share without rows, `where` takes the row of `all` in place of the computed row, which
+  // stays in the graph, so that all processes run the same ops.
   const Tensor middle = share.count > 0 ? own
                                         : ops::where(Tensor::full({}, 0, DType::boolean), own,
                                                      ops::slice_axis(all, 0, begin, end));

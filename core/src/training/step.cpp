@@ -309,7 +309,8 @@ void Stepper::predict(const Tensors& x, Tensors& outputs) {
   const Function function = predict_function(x);
   const int64_t key = state_.steps.predict_key;
   const ReadersWriterLock::Reading reading(state_.ownership.lock);
-  const UnlockOnLookup until_found(entrance);  // unlocks later, because a trace reads the layers
+  // unlocks `entrance` only when the program is found, because a trace reads the layers
+  const UnlockOnLookup until_found(entrance);
   outputs.clear();  // lets the function reuse the memory of the last outputs
   function.call(x, outputs, key);
 }
@@ -339,7 +340,8 @@ const Function& Stepper::predict_function(const Tensors& x) {
   return state_.steps.predict;
 }
 
-/// Adds the logs that the last step returned itself, instead of leaving them to the metrics.
+/// Appends the logs that the last step returned itself to `values`; without such logs, results()
+/// takes the results of the metrics.
 void Stepper::add_own_logs(NamedValues& values) const {
   const std::vector<std::string>& names = state_.steps.last->names->logs;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -350,7 +352,8 @@ void Stepper::add_own_logs(NamedValues& values) const {
   }
 }
 
-/// Adds the norms that the last step computed.
+/// Appends the gradient and weight norms of each layer that the last step computed (see
+/// StepWatch::norms()) to `values`.
 void Stepper::add_norms(NamedValues& values) const {
   const StepNames& names = *state_.steps.last->names;
   for (size_t i = 0; i < names.norms.size(); ++i)
@@ -367,7 +370,7 @@ NamedValues Stepper::results() {
   return values;
 }
 
-/// Adds the results of the metrics.
+/// Appends the results of the metrics to `values`.
 void Stepper::add_metrics(NamedValues& values) {
   follow_structure();
   const auto named = named_metrics(model_);

@@ -90,17 +90,17 @@ Tensors run_model(Model& model, const Tensors& x, bool training) {
 }
 
 /// The predictions and the loss by which metrics are updated.
-struct Measured {
+struct MeasuredBatch {
   Tensors y_pred;
   Tensor loss;
 };
 
 /// Runs the model on the batch in inference mode.
-Measured measure_inference(Model& model, const Batch& batch) {
+MeasuredBatch measure_inference(Model& model, const Batch& batch) {
   const NoGradient none;
   const ProgramScope scope("inference_metrics");
   const Tensors y_pred = run_model(model, batch.x, false);
-  Measured measured{y_pred, steps_of(model).compute_loss(model, batch, y_pred, false)};
+  MeasuredBatch measured{y_pred, steps_of(model).compute_loss(model, batch, y_pred, false)};
   LayerAccess::forget_losses(model);
   ModelAccess::training(model).traced.measured_inference = true;
   return measured;
@@ -136,7 +136,7 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.trained.collected) Stepper(model).prepare(batch.x);
   const Steps& steps = steps_of(model);
-  std::optional<Measured> aside;
+  std::optional<MeasuredBatch> aside;
   if (state.traced.inference_metrics) aside = measure_inference(model, batch);
   const auto tracked = [&](const Tensors& y_pred, const Tensor& loss) {
     return aside ? track(model, batch, aside->y_pred, aside->loss)

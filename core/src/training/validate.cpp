@@ -36,7 +36,7 @@ validation::ProgramResult run_own(const CompiledStep& step, const Program& progr
 }
 
 /// Checks the steps of a model one after another.
-class Checks {
+class StepChecks {
  public:
   void add(const char* name, const CompiledStep& step, bool inference) {
     const Program program = recorded(step);
@@ -108,7 +108,7 @@ Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given
   const Arrays batch = rows(arrays, 0, size);
 
   Stepper stepper(*this);
-  Checks checks;
+  StepChecks checks;
   if (!y.empty()) {
     checks.add("train_step", stepper.compiled_train({batch.x, batch.y, batch.weights}), false);
     checks.add("test_step", stepper.compiled_test({batch.x, batch.y, batch.weights}), true);

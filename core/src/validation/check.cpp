@@ -171,10 +171,10 @@ class PassCheck {
   Start start_;
 };
 
-/// Runs the compiled program and records the results of its kernels.
-class Observed {
+/// A run of the compiled program that records the results of its kernels.
+class ObservedRun {
  public:
-  Observed(const Subject& subject, const Program& lowered) : lowered_(lowered) {
+  ObservedRun(const Subject& subject, const Program& lowered) : lowered_(lowered) {
     const auto executable = lowering::keeping_strings(lowered, subject.device->compile(lowered));
     Memory* const memory = subject.device->memory();
     Tensors inputs, variables;
@@ -244,7 +244,7 @@ class KernelCheck {
   /// Compares the result of a kernel with the expected one. Later instructions are evaluated with
   /// the kernel's result, so that errors do not add up.
   void compare_result(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
-    const Observed::KernelResult* made = observed_.result_of(value);
+    const ObservedRun::KernelResult* made = observed_.result_of(value);
     if (!made) return;
     ++report.kernels;
     auto got = std::make_shared<const Bounded>(Bounded::of(made->value, Rounding::own));
@@ -280,8 +280,9 @@ class KernelCheck {
     }
   }
 
-  /// The executable of the caller must give the same bits as the observed run. If threads sum in
-  /// another order, its results must be within the error bounds of the whole program.
+  /// Checks the results of the caller's executable: they must have the same bits as those of the
+  /// observed run or, if threads sum in another order, lie within the error bounds of the whole
+  /// program.
   void compare_callers(const ProgramResult& got, const std::vector<Result>& observed) {
     std::optional<std::vector<Result>> whole;
     for (size_t i = 0; i < observed.size(); ++i) {
@@ -304,7 +305,7 @@ class KernelCheck {
   const Program& lowered_;
   const std::vector<Stage>& stages_;
   Comparison comparison_;
-  Observed observed_;
+  ObservedRun observed_;
   Start start_;
   std::optional<Finding> finding_;
 };

@@ -35,8 +35,8 @@ class CRESCENT_API Error : public std::runtime_error {
   std::string layer_;
 };
 
-/// Thrown when a training run or a long operation is stopped from outside (Ctrl-C); state is
-/// consistent.
+/// Thrown when a training run or a long operation is stopped from outside (Ctrl-C); the objects
+/// that took part in it stay usable.
 class CRESCENT_API Interrupted : public Error {
  public:
   using Error::Error;

@@ -268,7 +268,7 @@ class CRESCENT_API Layer : public Configurable {
   bool autocast_ = true;
   /// Sets how the outputs that the running call will return are nested.
   void set_output_structure(Value structure) { output_structure_ = std::move(structure); }
-  /// The options of the first call while build runs within that call; otherwise null.
+  /// While build() runs within the first call: the options of that call; otherwise null.
   const CallOptions* first_call() const { return first_call_; }
   /// The input and output symbols of a layer that is a graph by itself (a model, an InputLayer);
   /// other layers have none.

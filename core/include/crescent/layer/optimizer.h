@@ -83,7 +83,7 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
                       const Tensor& step, std::span<const Variable> slots) = 0;
 
-  /// Builds for these variables and for all variables of earlier builds.
+  /// Calls build() with the variables of earlier builds and these variables.
   void include(const Variables& variables);
 
   /// derived classes declare this option before their other options

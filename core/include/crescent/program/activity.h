@@ -9,9 +9,9 @@
 
 namespace crescent {
 
-/// Whether this process notes its activity; initially it does not. A communicator of several
-/// processes calls note_activity(true).
+/// Whether this process notes its activity; initially it does not.
 CRESCENT_API bool notes_activity();
+/// Sets whether this process notes its activity; a communicator of several processes passes true.
 CRESCENT_API void note_activity(bool on);
 /// Notes that the process begins batch `number`, counted from 1, of `run`, such as "fit".
 CRESCENT_API void enter_batch(const char* run, int64_t number);

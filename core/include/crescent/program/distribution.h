@@ -23,7 +23,8 @@ CRESCENT_API void set_shares_inference(bool on);
 /// the sizes of batches are summed over the processes.
 CRESCENT_API bool shards_data();
 CRESCENT_API void set_shards_data(bool on);
-/// The part of the data, number `index` of `count`, that a function which makes data makes.
+/// The part of the data that a function which generates data is to generate: number `index` of
+/// `count` parts.
 struct DataPart {
   int index = 0, count = 1;
 };

@@ -68,7 +68,7 @@ class CRESCENT_API Op {
   /// Computes the op on host values, for devices without a kernel; returns false when it cannot.
   /// `outputs` are allocated by the caller.
   virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
-  /// Whether the op implements compute(); OpOf finds that out by itself.
+  /// Whether the op implements compute(); OpOf answers this from the members of T.
   virtual bool computes() const;
   virtual bool equals(const Op& other) const = 0;
   virtual size_t hash() const = 0;

@@ -8,9 +8,9 @@
 namespace crescent::lowering {
 namespace {
 
-class Values {
+class ValueSet {
  public:
-  explicit Values(const Program& program) : has_(program.values.size()) {}
+  explicit ValueSet(const Program& program) : has_(program.values.size()) {}
   void add(int value) { has_[value] = true; }
   void add(const std::vector<int>& values) {
     for (int value : values) add(value);
@@ -39,7 +39,7 @@ void put_first(Program& program, const std::vector<bool>& chosen) {
 }  // namespace
 
 void put_checks_first(Program& program) {
-  Values given(program), wanted(program);
+  ValueSet given(program), wanted(program);
   given.add(program.inputs);
   for (const Program::Constant& c : program.constants) given.add(c.value);
 
@@ -61,14 +61,14 @@ void put_checks_first(Program& program) {
 /// Moves ops that may fail before the writes of variables; leaves a program unchanged in which they
 /// precede the writes already.
 void put_failures_before_writes(Program& program) {
-  Values written(program);
+  ValueSet written(program);
   for (const Program::Binding& b : program.variables)
     if (b.result >= 0) written.add(b.result);
   const auto writes = [&](const Program::Instruction& i) { return written.has_any(i.outputs); };
   const auto fails = [](const Program::Instruction& i) { return may_fail(*i.op); };
   const auto first_write = std::find_if(program.code.begin(), program.code.end(), writes);
   if (std::none_of(first_write, program.code.end(), fails)) return;
-  Values wanted(program);
+  ValueSet wanted(program);
   std::vector<bool> goes_first(program.code.size());
   for (size_t i = program.code.size(); i-- > 0;) {
     const Program::Instruction& instruction = program.code[i];

@@ -8,7 +8,8 @@
 namespace crescent {
 
 std::vector<int> last_uses(const Program& program) {
-  // for each value, the value whose memory it shares
+  // for each value, the value that owns its memory: the input of a Reshape for its result, else the
+  // value itself
   std::vector<int> source(program.values.size());
   std::iota(source.begin(), source.end(), 0);
   std::vector<int> last(program.values.size(), -1);

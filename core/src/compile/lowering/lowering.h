@@ -20,7 +20,7 @@ OpPtr leave_to_host(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outp
 std::string text_of(const TensorSpecs& specs);
 
 /// Wraps the executable of a program with strings so that their texts stay alive while it runs;
-/// returns others unchanged.
+/// returns the executable of a program without strings unchanged.
 std::unique_ptr<Executable> keeping_strings(const Program& program,
                                             std::unique_ptr<Executable> executable);
 

@@ -1,4 +1,4 @@
-// PoolArgmax, its gradient, and ConvPool.
+// The ops PoolArgmax, PoolArgmaxBackward (its gradient) and ConvPool.
 #include "crescent/device/lowered_ops.h"
 
 namespace crescent {

@@ -33,7 +33,7 @@ bool is_transposed(const Matmul& op) { return op.transpose_b; }
 bool is_transposed(const Conv&) { return false; }
 
 template <class T>
-int scale(Rewriting& r, int product, int factor) {
+int with_scaled_kernel(Rewriting& r, int product, int factor) {
   auto* made = extendable_product<T>(r, product);
   if (!made || !with_post_ops(made->op).post.empty()) return kKeep;
   const int kernel = made->inputs[1];
@@ -46,14 +46,14 @@ int scale(Rewriting& r, int product, int factor) {
   return r.add(made->op, {made->inputs[0], as_dtype(r, scaled, r.dtype(kernel))});
 }
 
-int scale_any(Rewriting& r, int product, int factor) {
-  const int y = scale<Matmul>(r, product, factor);
-  return y != kKeep ? y : scale<Conv>(r, product, factor);
+int product_with_scaled_kernel(Rewriting& r, int product, int factor) {
+  const int y = with_scaled_kernel<Matmul>(r, product, factor);
+  return y != kKeep ? y : with_scaled_kernel<Conv>(r, product, factor);
 }
 
 /// If the value is a sum x + bias where x has the spec of the value and the bias has one number per
 /// channel, returns {x, bias}.
-std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
+std::optional<std::pair<int, int>> split_bias(Rewriting& r, int value) {
   auto* sum = r.producer_as<Binary>(value);
   if (!sum || op_of<Binary>(*sum).kind != BinaryKind::add || !r.read_once(value)) return {};
   for (auto [x, bias] :
@@ -64,15 +64,17 @@ std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
   return {};
 }
 
-/// Rewrites (x k) f to x (k f), and (x k + b) f to x (k f) + b f.
+/// Multiplies a factor per channel into the kernel: rewrites (x kernel) factor to x (kernel
+/// factor), and (x kernel + bias) factor to x (kernel factor) + bias factor.
 int scale_kernel(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(m.call());
   const int wide = m['x'], factor = m['f'];
   if (!(r.spec(wide) == result) || !is_per_channel(r, factor, result)) return kKeep;
   const int x = before_widening(r, wide);
-  if (const int y = scale_any(r, x, factor); y != kKeep) return as_dtype(r, y, result.dtype);
-  const auto sum = biased(r, x);
-  const int y = sum ? scale_any(r, sum->first, factor) : kKeep;
+  if (const int y = product_with_scaled_kernel(r, x, factor); y != kKeep)
+    return as_dtype(r, y, result.dtype);
+  const auto sum = split_bias(r, x);
+  const int y = sum ? product_with_scaled_kernel(r, sum->first, factor) : kKeep;
   if (y == kKeep) return kKeep;
   const int bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
   return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype),
@@ -83,23 +85,23 @@ bool is_bare_product(Rewriting& r, int value) {
   return extendable_product<Conv>(r, value) || extendable_product<Matmul>(r, value);
 }
 
-/// Rewrites (y + b) + o to y + (b + o).
+/// Adds two summands per channel first: rewrites (y + bias) + offset to y + (bias + offset).
 int join_offsets(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(m.call());
   const int x = m['x'], offset = m['d'];
   if (!(r.spec(x) == result) || !is_per_channel(r, offset, result)) return kKeep;
-  const auto sum = biased(r, x);
+  const auto sum = split_bias(r, x);
   if (!sum || !is_bare_product(r, before_widening(r, sum->first))) return kKeep;
   const int both =
       r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
   return r.add_binary(BinaryKind::add, sum->first, both);
 }
 
-/// If y is cast to float32 only to add a bias, and the sum is cast back to bfloat16, adds the bias,
-/// rounded to bfloat16, to y instead.
+/// If a value y is cast to float32 only to add a bias, and the sum is cast back to bfloat16, adds
+/// the bias, rounded to bfloat16, to y instead.
 int round_bias(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
-  const auto sum = biased(r, i.inputs[0]);
+  const auto sum = split_bias(r, i.inputs[0]);
   if (!sum || r.result(i).dtype != DType::bfloat16) return kKeep;
   const int product = before_widening(r, sum->first);
   if (product == sum->first || !is_bare_product(r, product)) return kKeep;

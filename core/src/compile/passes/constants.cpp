@@ -45,8 +45,8 @@ class Folding {
            i.op->effect() <= Effect::check && !as<Scan>(*i.op);
   }
 
-  /// Returns false when the op fails on these values; the program then raises the error when it
-  /// runs the op.
+  /// Computes the results of the instruction as constants. Returns false if the op fails on these
+  /// inputs; the program then raises the error when it runs the op.
   bool fold(const Instruction& i) {
     NoTrace now;
     NoGradient unwatched;

@@ -112,7 +112,7 @@ int mask_convolution(Rewriting& r, const Match& m) {
 
 /// Adds the post-op `how` (add or mask) with the operand `other` to the product whose result,
 /// possibly reshaped, is x. A product has at most one such post-op.
-int combined(Rewriting& r, int x, int other, PostOp how) {
+int with_operand_post_op(Rewriting& r, int x, int other, PostOp how) {
   const int value = before_reshape(r, x);
   auto* made = extendable_product<Matmul>(r, value);
   if (!made || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
@@ -133,14 +133,14 @@ int take_in_sum(Rewriting& r, const Match& m) {
   };
   if (op_of<Binary>(i).kind != BinaryKind::add || is_fused(i.inputs[0]) || is_fused(i.inputs[1]))
     return kKeep;
-  const int y = combined(r, i.inputs[1], i.inputs[0], PostOp::add);
-  return y == kKeep ? combined(r, i.inputs[0], i.inputs[1], PostOp::add) : y;
+  const int y = with_operand_post_op(r, i.inputs[1], i.inputs[0], PostOp::add);
+  return y == kKeep ? with_operand_post_op(r, i.inputs[0], i.inputs[1], PostOp::add) : y;
 }
 
 int mask_product(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (!(r.spec(m['z']) == r.result(i))) return kKeep;
-  return combined(r, m['z'], m['y'], PostOp::mask);
+  return with_operand_post_op(r, m['z'], m['y'], PostOp::mask);
 }
 
 int with_residual(Rewriting& r, int y, int residual) {

@@ -147,7 +147,8 @@ class Regions {
     for (int i = first; i < last; ++i) ancestors(i) = Bits();
   }
 
-  /// The logical shard of a value: what belongs to a shard is computed by one process.
+  /// The logical shard to which the value belongs (shard_ops.h). A region must not contain values
+  /// of two shards, because each shard may be computed by another process.
   int shard_of(int value) const { return shards_[static_cast<size_t>(value)]; }
   bool is_inside(int instruction) const { return instruction >= first_; }
 

@@ -1,6 +1,6 @@
-// Gathering: a divided variable is gathered where it is read, and again where it is read later, so
-// that a whole weight does not stay in memory from the forward to the backward pass. What is made
-// of it by a cast or another shape alone is made again with it.
+// Gathering: a divided variable is gathered again before its later readers, so that the whole
+// weight does not stay in memory from the forward to the backward pass. A cast, reshape or
+// transpose of a gathered weight is repeated together with the gathering.
 //
 //   %1 = all_gather(%0)                %1 = all_gather(%0)
 //   %3 = matmul(%2, %1)                %3 = matmul(%2, %1)
@@ -8,9 +8,10 @@
 //   %9 = matmul(%8, %1)                %10 = all_gather(%0)
 //                                      %9 = matmul(%8, %10)
 //
-// Processes that compute shares of a batch have programs with equal sequences of ordered
-// instructions, between which the others may differ. Hence a copy is read until the next ordered
-// instruction that is not in its own making, in all processes alike.
+// All processes must gather at the same points, or they would wait for each other forever.
+// Processes that compute shares of a batch have equal sequences of ordered instructions, with
+// different other instructions between them. Hence readers share one copy of a gathered weight up
+// to the next ordered instruction, and later readers get a new copy.
 #include <utility>
 
 #include "compile/passes/passes.h"
@@ -22,14 +23,15 @@ namespace {
 
 class Gathering {
  public:
-  explicit Gathering(Program& program) : program_(program), made_(program.values.size()) {}
+  explicit Gathering(Program& program)
+      : program_(program), gathered_weights_(program.values.size()) {}
 
   bool run() {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
     for (const Instruction& i : code) {
-      if (is_making(i)) {
+      if (is_part_of_gathering(i)) {
         gathers_ = true;
-        made_[i.outputs[0]].maker = &i;
+        gathered_weights_[i.outputs[0]].producer = &i;
         continue;
       }
       Instruction reader = i;
@@ -44,40 +46,43 @@ class Gathering {
   }
 
  private:
-  struct Made {
-    const Instruction* maker = nullptr;  ///< null if the value is not gathered
-    int copy = -1;                       ///< the value that was made last
-    int64_t at = -1;  ///< the number of ordered instructions before it, its own among them
+  struct GatheredWeight {
+    /// the instruction that computes the value if it is a gathered weight, perhaps cast, reshaped
+    /// or transposed; else null
+    const Instruction* producer = nullptr;
+    int copy = -1;           ///< the latest copy of the value; -1: none
+    int64_t copied_at = -1;  ///< the value of ordered_ when the latest copy was made
   };
 
-  /// Whether the instruction gathers a variable, or only casts or reshapes what is gathered.
-  bool is_making(const Instruction& i) const {
+  /// Whether the instruction gathers a divided variable, or casts, reshapes or transposes a
+  /// gathered weight.
+  bool is_part_of_gathering(const Instruction& i) const {
     if (as<AllGather>(*i.op)) return true;
     const bool is_form = as<Cast>(*i.op) || as<Reshape>(*i.op) || as<Transpose>(*i.op);
-    return is_form && made_[i.inputs[0]].maker;
+    return is_form && gathered_weights_[i.inputs[0]].producer;
   }
 
   int copy_of(int value, int scope) {
-    if (!made_[value].maker) return value;
-    if (made_[value].at == ordered_) return made_[value].copy;
-    Instruction again = *made_[value].maker;
+    if (!gathered_weights_[value].producer) return value;
+    if (gathered_weights_[value].copied_at == ordered_) return gathered_weights_[value].copy;
+    Instruction again = *gathered_weights_[value].producer;
     again.scope = scope;
     again.inputs[0] = copy_of(again.inputs[0], scope);
     if (as<AllGather>(*again.op)) ++ordered_;
-    if (made_[value].copy >= 0) {
+    if (gathered_weights_[value].copy >= 0) {
       again.outputs[0] = program_.add_value(TensorSpec(program_.values[value]));
-      made_.emplace_back();
+      gathered_weights_.emplace_back();
     }
-    made_[value].copy = again.outputs[0];
-    made_[value].at = ordered_;
+    gathered_weights_[value].copy = again.outputs[0];
+    gathered_weights_[value].copied_at = ordered_;
     program_.code.push_back(std::move(again));
-    return made_[value].copy;
+    return gathered_weights_[value].copy;
   }
 
   Program& program_;
-  std::vector<Made> made_;  ///< indexed by value
-  int64_t ordered_ = 0;     ///< number of ordered instructions so far
-  bool gathers_ = false;    ///< whether the program gathers anything
+  std::vector<GatheredWeight> gathered_weights_;  ///< indexed by value
+  int64_t ordered_ = 0;   ///< number of ordered instructions written so far, including AllGathers
+  bool gathers_ = false;  ///< whether the program has gathered weights
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ CRESCENT_API bool algebra(Program& program);
 /// Removes reshapes, transposes, broadcasts and slices that have no effect, merges chains of them,
 /// and simplifies reductions over axes that were broadcast.
 CRESCENT_API bool shapes(Program& program);
-/// Makes log(softmax) one op. In the gradient of softmax, drops terms that are equal for all
-/// classes, which cancel.
+/// Makes log(softmax) one op. In the gradient with respect to the result of a softmax, drops a term
+/// that is equal for all classes: it cancels in the gradient with respect to the input.
 CRESCENT_API bool softmax(Program& program);
 /// Moves ops that follow the gradient of a pooling (the mask of a relu, the sum of a bias gradient)
 /// to before it, where there are fewer elements.
@@ -53,8 +53,8 @@ CRESCENT_API bool precision(Program& program);
 /// Makes each instruction that reads a value recompute it, if that is cheap and needs only values
 /// that are in memory.
 CRESCENT_API bool recomputation(Program& program);
-/// Gathers divided variables where they are read, again and again, so that no whole weight stays in
-/// memory from the forward to the backward pass.
+/// Gathers divided variables again before later readers, so that no whole weight stays in memory
+/// from the forward to the backward pass.
 CRESCENT_API bool gathering(Program& program);
 /// Merges connected elementwise instructions of one shape into one instruction, whose results are
 /// the values that are read elsewhere.

@@ -53,11 +53,13 @@ class Recomputation {
 
  private:
   struct ValueInfo {
-    /// the instruction that computes it; null if that is expensive
+    /// the instruction that computes the value; null if the value is never recomputed
     const Instruction* producer = nullptr;
     int reads = 0;
-    int steps = 0;  ///< number of ops that recompute it; 0: the value is read from memory
-    bool is_in_memory = true;  ///< whether it is stored in memory even after fusion of its readers
+    int steps = 0;  ///< number of ops that recompute the value from one in memory; 0: the value is
+                    ///< never recomputed
+    bool is_in_memory = true;  ///< whether the value is stored in memory even after fusion of its
+                               ///< readers
   };
   ValueInfo& at(int value) { return values_[value]; }
   const TensorSpec& spec(int value) const { return program_.values[value]; }

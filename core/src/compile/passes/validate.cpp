@@ -34,17 +34,17 @@ class Check {
   explicit Check(const Program& program) : program_(program), is_computed_(program.values.size()) {}
 
   void run() {
-    for (int value : program_.inputs) make(value, "an input");
+    for (int value : program_.inputs) mark_computed(value, "an input");
     for (const Program::Constant& c : program_.constants)
-      make_as(c.value, c.tensor.spec(), "a constant");
+      mark_computed_as(c.value, c.tensor.spec(), "a constant");
     for (const Program::Binding& b : program_.variables)
-      make_as(b.value, stored_spec(b.variable), "a variable");
+      mark_computed_as(b.value, stored_spec(b.variable), "a variable");
     for (const Program::Instruction& i : program_.code) check(i);
     for (int value : program_.outputs) read(value, "the outputs");
     for (const Program::Binding& b : program_.variables) {
       if (b.result < 0) continue;
       read(b.result, "a variable");
-      expect(b.result, stored_spec(b.variable), "a variable's new value");
+      expect_spec(b.result, stored_spec(b.variable), "a variable's new value");
     }
   }
 
@@ -53,20 +53,20 @@ class Check {
     if (value < 0 || static_cast<size_t>(value) >= is_computed_.size())
       fail("program: there is no value %", value);
   }
-  void make(int value, std::string_view what) {
+  void mark_computed(int value, std::string_view what) {
     in_range(value);
     if (is_computed_[value]) fail("program: %", value, " is made twice, again by ", what);
     is_computed_[value] = true;
   }
-  void make_as(int value, const TensorSpec& spec, std::string_view what) {
-    make(value, what);
-    expect(value, spec, what);
+  void mark_computed_as(int value, const TensorSpec& spec, std::string_view what) {
+    mark_computed(value, what);
+    expect_spec(value, spec, what);
   }
   void read(int value, std::string_view who) const {
     in_range(value);
     if (!is_computed_[value]) fail("program: %", value, " is read by ", who, " before it is made");
   }
-  void expect(int value, const TensorSpec& spec, std::string_view what) const {
+  void expect_spec(int value, const TensorSpec& spec, std::string_view what) const {
     const TensorSpec& stated = program_.values[value];
     if (!(stated == spec))
       fail("program: %", value, " is stated as ", stated, ", ", what, " has ", spec);
@@ -81,7 +81,7 @@ class Check {
     if (out.size() != i.outputs.size())
       fail("program: ", i.op->text(), " has ", out.size(), " results, ", i.outputs.size(),
            " are stated");
-    for (size_t o = 0; o < out.size(); ++o) make_as(i.outputs[o], out[o], i.op->text());
+    for (size_t o = 0; o < out.size(); ++o) mark_computed_as(i.outputs[o], out[o], i.op->text());
     if (i.scope < 0 || static_cast<size_t>(i.scope) >= program_.scopes.size())
       fail("program: there is no scope ", i.scope);
   }

@@ -14,8 +14,8 @@ std::string keras_file(const std::string& name) {
   return "https://storage.googleapis.com/tensorflow/tf-keras-datasets/" + name;
 }
 
-/// Reads a batch of CIFAR from a pickle: images are rows of 3 x 32 x 32 bytes, labels are under
-/// `key`.
+/// Reads a batch of CIFAR from a pickle: "data" has images as rows of 3 x 32 x 32 bytes, and the
+/// key `labels` has their labels.
 LabelledArrays cifar_batch(const MemberFiles& files, const std::string& name, const char* labels,
                            DType label_dtype) {
   const auto pickle = get<Format>("pickle");

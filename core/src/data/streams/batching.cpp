@@ -95,8 +95,8 @@ class WindowCursor final : public Cursor {
   bool ended_ = false;
 };
 
-/// The batch of the rows of `arrays` whose numbers the elements are; of the first array, only
-/// needed rows of the batch are read.
+/// The batch of the rows of `arrays` whose numbers are the values of `elements`. Of the first
+/// array, only needed rows of the batch are read.
 Element rows_by_number(const Element& arrays, const std::vector<Element>& elements,
                        const NeededRows& needed) {
   std::vector<int64_t> numbers;

@@ -16,14 +16,14 @@ class InterleaveCursor final : public Cursor {
       check_element_interruption();
       while (!ended_ && static_cast<int64_t>(open_.size()) < options_.cycle) open_one();
       if (open_.empty()) return false;
-      if (taken_of_block_ == options_.block) turn();
-      if (open_[at_]->next(element)) return ++taken_of_block_, true;
-      replace();
+      if (taken_of_block_ == options_.block) go_to_next();
+      if (open_[current_]->next(element)) return ++taken_of_block_, true;
+      replace_current();
     }
   }
 
  private:
-  CursorPtr opened() {
+  CursorPtr open_next() {
     Element one;
     ended_ = ended_ || !from_->next(one);
     if (ended_) return nullptr;
@@ -32,31 +32,31 @@ class InterleaveCursor final : public Cursor {
     return stream->open(epoch_);
   }
   void open_one() {
-    if (CursorPtr cursor = opened()) open_.push_back(std::move(cursor));
+    if (CursorPtr cursor = open_next()) open_.push_back(std::move(cursor));
   }
-  void turn() {
+  void go_to_next() {
     taken_of_block_ = 0;
-    at_ = (at_ + 1) % open_.size();
+    current_ = (current_ + 1) % open_.size();
   }
   /// Replaces the current stream, which has ended, by the stream made from the next element of the
   /// source.
-  void replace() {
-    if (CursorPtr cursor = opened()) {
-      open_[at_] = std::move(cursor);
-      return turn();
+  void replace_current() {
+    if (CursorPtr cursor = open_next()) {
+      open_[current_] = std::move(cursor);
+      return go_to_next();
     }
-    open_.erase(open_.begin() + static_cast<int64_t>(at_));
+    open_.erase(open_.begin() + static_cast<int64_t>(current_));
     taken_of_block_ = 0;
-    if (at_ >= open_.size()) at_ = 0;
+    if (current_ >= open_.size()) current_ = 0;
   }
 
   CursorPtr from_;
   Interleaving options_;
   uint64_t epoch_;
   std::vector<CursorPtr> open_;
-  size_t at_ = 0;
-  int64_t taken_of_block_ =
-      0;  ///< elements taken so far of the current block of the current stream
+  size_t current_ = 0;
+  /// elements taken so far of the current block of the current stream
+  int64_t taken_of_block_ = 0;
   bool ended_ = false;
 };
 

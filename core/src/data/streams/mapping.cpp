@@ -34,12 +34,12 @@ class Mappers {
 };
 
 /// A mapper in use; the destructor returns it to the pool.
-class Borrowed {
+class BorrowedMapper {
  public:
-  explicit Borrowed(std::shared_ptr<Mappers> from)
+  explicit BorrowedMapper(std::shared_ptr<Mappers> from)
       : from_(std::move(from)), mapper_(from_->take()) {}
-  ~Borrowed() { from_->give_back(std::move(mapper_)); }
-  Borrowed(const Borrowed&) = delete;
+  ~BorrowedMapper() { from_->give_back(std::move(mapper_)); }
+  BorrowedMapper(const BorrowedMapper&) = delete;
   Element operator()(Element element) const { return mapper_(std::move(element)); }
 
  private:
@@ -61,7 +61,7 @@ struct MapFunction {
   std::string name;
   uint64_t key;
 
-  Element operator()(const Borrowed& mapper, IndexedElement indexed) const {
+  Element operator()(const BorrowedMapper& mapper, IndexedElement indexed) const {
     try {
       const RandomScope random(
           static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed.index) >> 1));
@@ -94,7 +94,7 @@ class MapCursor final : public Cursor {
 
  private:
   CursorPtr from_;
-  Borrowed mapper_;
+  BorrowedMapper mapper_;
   MapFunction function_;
   int64_t element_index_ = 0;
 };
@@ -108,7 +108,7 @@ class ParallelMapCursor final : public Cursor {
       : from_(std::move(from)),
         ahead_(2 * count),
         workers_(count, [mappers = std::move(mappers), function = std::move(function)] {
-          auto mapper = std::make_shared<const Borrowed>(mappers);
+          auto mapper = std::make_shared<const BorrowedMapper>(mappers);
           return [mapper, function](IndexedElement indexed) {
             return function(*mapper, std::move(indexed));
           };

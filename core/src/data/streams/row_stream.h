@@ -1,6 +1,6 @@
-// Streams whose elements are rows of arrays, known by their numbers before they are read: slices(),
-// and what selects, reorders and batches its elements. Batches of them can leave out rows of the
-// inputs (partial_inputs.h).
+// Streams whose elements are rows of arrays: slices(), and the streams that select, reorder or
+// batch its elements. The numbers of the rows are known before the rows are read, so batches can
+// leave out rows of the inputs (partial_inputs.h).
 #pragma once
 #include "data/partial_inputs.h"
 #include "data/streams/derived_stream.h"

@@ -28,7 +28,7 @@ class IndexedStream : public Stream, public SpecifiedDataset {
   }
 };
 
-/// A pass over `count` elements, each of which a function makes of its index.
+/// A pass over `count` elements, which a function makes from their indices.
 class IndexedCursor final : public Cursor {
  public:
   IndexedCursor(int64_t count, std::function<Element(int64_t)> at)
@@ -84,8 +84,8 @@ class Slices final : public IndexedStream, public RowStream {
   }
 
  private:
-  /// Whether the part is a list, or a dictionary with a list, whose items are its rows and may have
-  /// different specs.
+  /// Whether the part is a list, or a dictionary that contains a list. The items of such a list are
+  /// its rows and may have different specs.
   static bool has_list(const Value& part) {
     if (is_tensor_like(part) || !part.is_dict()) return part.is_list() && !is_tensor_like(part);
     const Dict& dict = part.as_dict();
@@ -165,7 +165,8 @@ class Batches final : public Stream, public SpecifiedDataset, public RowStream {
     return true;
   }
 
-  DatasetPtr data_, opened_;  ///< opened_: data_, or it with partial inputs, of the last pass
+  DatasetPtr data_, opened_;  ///< opened_: the dataset of the last pass, data_ itself or data_ with
+                              ///< partial inputs
   std::optional<Value> begins_with_;
   uint64_t passes_ = 0;
 };

@@ -11,8 +11,8 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Returns x with the elements along an axis shifted by `shift`; the last ones move to the front.
 Tensor rolled(const Tensor& x, int axis, int64_t shift);
-/// Returns x rotated by 90 degrees in the plane of two axes: the reversed axis `to` takes the place
-/// of `from`, and `from` that of `to`.
+/// Returns x rotated by 90 degrees in the plane of two axes: the axes `from` and `to` are swapped,
+/// and then the axis `from` is reversed.
 Tensor quarter_turned(const Tensor& x, int from, int to);
 /// Returns x with `part` (of the same dtype and rank) written over it at the position `start`.
 Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start);

@@ -44,7 +44,9 @@ Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inver
   for (size_t i = count; i-- > 0;)
     firsts[sorted_index(i)] = static_cast<int32_t>(i), ++counts[sorted_index(i)];
   Unique result;
-  std::vector<int32_t>& numbers = counts;  // from here on, the number of each distinct value
+  // From here on, numbers[i] is the number of the value low + i among the distinct values, no
+  // longer a count.
+  std::vector<int32_t>& numbers = counts;
   for (size_t i = 0; i < range; ++i) {
     if (firsts[i] == kNone) continue;
     result.first.push_back(firsts[i]), result.counts.push_back(counts[i]);

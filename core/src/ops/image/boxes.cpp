@@ -9,25 +9,25 @@ namespace {
 
 /// The meaning of the last two numbers of a box, which follow a corner or the centre: the opposite
 /// corner, the size of the box from the corner on, or its size around the centre.
-enum class Second { corner, size, size_around_middle };
+enum class BoxExtent { corner, size, size_around_middle };
 
 struct BoxFormat {
   const char* name;
   bool rows_first;  ///< whether y comes before x and height before width
-  Second second;
+  BoxExtent extent;
   bool relative;  ///< whether the numbers are fractions of the image size
 };
 
 constexpr BoxFormat kFormats[] = {
-    {"xyxy", false, Second::corner, false},
-    {"yxyx", true, Second::corner, false},
-    {"xywh", false, Second::size, false},
-    {"center_xywh", false, Second::size_around_middle, false},
-    {"center_yxhw", true, Second::size_around_middle, false},
-    {"rel_xyxy", false, Second::corner, true},
-    {"rel_yxyx", true, Second::corner, true},
-    {"rel_xywh", false, Second::size, true},
-    {"rel_center_xywh", false, Second::size_around_middle, true},
+    {"xyxy", false, BoxExtent::corner, false},
+    {"yxyx", true, BoxExtent::corner, false},
+    {"xywh", false, BoxExtent::size, false},
+    {"center_xywh", false, BoxExtent::size_around_middle, false},
+    {"center_yxhw", true, BoxExtent::size_around_middle, false},
+    {"rel_xyxy", false, BoxExtent::corner, true},
+    {"rel_yxyx", true, BoxExtent::corner, true},
+    {"rel_xywh", false, BoxExtent::size, true},
+    {"rel_center_xywh", false, BoxExtent::size_around_middle, true},
 };
 
 const BoxFormat& box_format(const char* option, std::string name) {
@@ -45,17 +45,17 @@ const BoxFormat& box_format(const char* option, std::string name) {
 Edges edges_in(const Tensor& boxes, const BoxFormat& format) {
   Edges e = edges_of(boxes);
   if (format.rows_first) std::swap(e[0], e[1]), std::swap(e[2], e[3]);
-  if (format.second == Second::corner) return e;
-  if (format.second == Second::size) return {e[0], e[1], e[0] + e[2], e[1] + e[3]};
+  if (format.extent == BoxExtent::corner) return e;
+  if (format.extent == BoxExtent::size) return {e[0], e[1], e[0] + e[2], e[1] + e[3]};
   const Tensor wide = e[2] / 2.0, high = e[3] / 2.0;
   return {e[0] - wide, e[1] - high, e[0] + wide, e[1] + high};
 }
 
 Tensor in_format(const Edges& edges, const BoxFormat& format) {
   Edges e = edges;
-  if (format.second != Second::corner) {
+  if (format.extent != BoxExtent::corner) {
     const Tensor wide = e[2] - e[0], high = e[3] - e[1];
-    if (format.second == Second::size_around_middle)
+    if (format.extent == BoxExtent::size_around_middle)
       e[0] = e[0] + wide / 2.0, e[1] = e[1] + high / 2.0;
     e[2] = wide, e[3] = high;
   }
@@ -163,7 +163,7 @@ Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n, const Opera
     fail("bounding_boxes.affine_transform: expected boxes (N, 4) or (batch, N, 4), got shape ",
          boxes.shape());
   const Tensor batch = floating(boxes.rank() == 2 ? expand_dims(boxes, 0) : boxes);
-  const auto each = [&](const Operand& x) {  // gives (batch, 1), or (1, 1) for a single number
+  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1) for one number
     return reshape(cast(tensor_of(x), batch.dtype()), {-1, 1});
   };
   const auto radians = [&](const Operand& degrees) {

@@ -7,8 +7,8 @@
 namespace crescent::ops {
 namespace {
 
-constexpr double kLogZero =
-    -1e30;  ///< stands for the logarithm of probability 0 and has gradient 0
+/// Stands for the logarithm of probability 0; its gradient is 0.
+constexpr double kLogZero = -1e30;
 
 Tensor log_of_both(const Tensor& a, const Tensor& b) {
   const Tensor top = ops::maximum(a, b);

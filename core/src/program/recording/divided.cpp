@@ -15,7 +15,7 @@ thread_local GatheredValues* gathered_values = nullptr;
 
 struct Layouts {
   std::vector<WeightLayout> list;
-  std::vector<Pattern> patterns;  ///< of each layout
+  std::vector<Pattern> patterns;  ///< patterns[i] is the compiled pattern of list[i]
 };
 
 Layouts& layouts_in_use() {

@@ -1,11 +1,12 @@
-// What code of core does with divided variables (division.h), and how it tells parts from wholes.
+// How core handles divided variables (division.h): which code sees the part of this process, and
+// which the whole value.
 #pragma once
 #include "crescent/program/division.h"
 
 namespace crescent {
 
 /// While an object of this class lives with `on`, this thread sees the parts of divided variables:
-/// spec(), value() and assign() are those of the part. Optimizers compute so.
+/// spec(), value() and assign() are those of the part. Optimizers compute with parts.
 class CRESCENT_API PartAccess {
  public:
   explicit PartAccess(bool on = true);
@@ -28,14 +29,15 @@ class CRESCENT_API PartialGradients {
   bool before_;
 };
 
-/// Gathers variables, one after another, in all processes; rank 0 keeps the values. While the
-/// object lives, value() on this thread of rank 0 returns them without other processes.
+/// Gathers the values of variables, one variable after another; all processes must do so together,
+/// and rank 0 keeps the values. While the object lives, value() on this thread of rank 0 returns
+/// the kept values without communication.
 class CRESCENT_API GatheredValues {
  public:
   explicit GatheredValues(const Variables& variables);
   ~GatheredValues();
   GatheredValues(const GatheredValues&) = delete;
-  /// The value of the variable that the innermost object keeps; empty without one.
+  /// The value that the innermost object has kept of the variable; empty if there is none.
   static Tensor of(const Variable& variable);
 
  private:
@@ -44,7 +46,7 @@ class CRESCENT_API GatheredValues {
 };
 
 /// While an object of this class lives, reading a divided variable on this thread fails, because
-/// the other processes do not take part; `what` names the code in the message.
+/// the other processes do not take part; `what` names the reading code in the message.
 class CRESCENT_API WithoutOthers {
  public:
   explicit WithoutOthers(std::string what);
@@ -55,20 +57,22 @@ class CRESCENT_API WithoutOthers {
   std::string before_;
 };
 
-/// Divides a variable whose value is the whole, of which all processes take that of rank 0.
+/// Divides a variable that is whole in every process; all processes take their parts from the value
+/// of rank 0.
 CRESCENT_API void divide(const Variable& variable, const Division& division);
-/// Declares that the variable is a whole of that shape, of which this process has `part`; without
-/// `part` its value is that.
+/// Declares that the variable is divided and has the shape `whole`, and that its value in this
+/// process is `part`; without `part`, its current value is the part.
 void declare_divided(const Variable& variable, const Division& division, const Shape& whole,
                      const Tensor& part = {});
-/// The part of this process.
+/// The part of `whole` that this process has under the division.
 CRESCENT_API Tensor own_part(const Tensor& whole, const Division& division);
-/// The shape of the part of this process.
+/// The shape of the part that this process has of an array of shape `whole`.
 Shape part_shape(const Division& division, const Shape& whole);
-/// The dtype and shape of the value that this process has: those of the part, or of the whole.
+/// The spec of the value that this process has: that of the part if the variable is divided, else
+/// that of the whole.
 CRESCENT_API const TensorSpec& stored_spec(const Variable& variable);
-/// The sum over all parts of `own`, which was summed over the part of this process; `own` of a
-/// variable that is not divided.
+/// Returns the sum of `own` over all parts, where `own` was summed over the part of this process;
+/// returns `own` if the variable is not divided.
 Tensor sum_over_parts(const Variable& variable, const Tensor& own);
 
 }  // namespace crescent

@@ -99,16 +99,16 @@ void Recorder::define(const OpPtr& op, std::span<const Tensor> inputs, const Ten
   program_.code.push_back(std::move(instruction));
 }
 
-Recorder::Watched& Recorder::binding_of(const Variable& variable) {
+Recorder::VariableEntry& Recorder::entry_of(const Variable& variable) {
   if (auto it = variables_.find(variable.id()); it != variables_.end()) return it->second;
   Tensor start = Tensor::abstract(stored_spec(variable));
   program_.variables.push_back({variable, add(start), -1});
-  return variables_.emplace(variable.id(), Watched{program_.variables.size() - 1, start})
+  return variables_.emplace(variable.id(), VariableEntry{program_.variables.size() - 1, start})
       .first->second;
 }
 
 Tensor Recorder::read(const Variable& variable) {
-  if (kind_ == Kind::program) return binding_of(variable).current;
+  if (kind_ == Kind::program) return entry_of(variable).current;
   Recorder* self = set_current(parent_);
   Tensor value = variable.value();
   set_current(self);
@@ -124,10 +124,10 @@ void Recorder::assign(const Variable& variable, const Tensor& value) {
   if (number < 0)
     fail("variable '", variable.path(),
          "' is assigned a tensor that does not belong to this program");
-  Watched& watched = binding_of(variable);
+  VariableEntry& entry = entry_of(variable);
   // a new id: gradients do not flow through an assignment
-  watched.current = value_of(value).alias();
-  program_.variables[watched.binding].result = number;
+  entry.current = value_of(value).alias();
+  program_.variables[entry.binding].result = number;
 }
 
 Program Recorder::finish(std::span<const Tensor> outputs) {

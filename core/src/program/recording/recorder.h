@@ -62,23 +62,24 @@ class Recorder {
   }
 
  private:
-  struct Watched {
-    size_t binding;
-    Tensor current;
+  struct VariableEntry {
+    size_t binding;  ///< index in Program::variables
+    Tensor current;  ///< the value that the program has assigned so far
   };
   int find(const Tensor& tensor);  ///< the value number; -1 for an abstract tensor of another trace
   int add(const Tensor& tensor);   ///< adds a value for the tensor and returns its number
   int add_constant(const Tensor& tensor);
   int add_scalar(const Tensor& tensor);
   int capture(const Tensor& tensor);
-  Watched& binding_of(const Variable& variable);
+  /// The entry of a variable; the first call for a variable adds it to the program.
+  VariableEntry& entry_of(const Variable& variable);
 
   Kind kind_;
   Recorder* parent_;
   Program program_;
   /// maps the value id of a tensor to its value number
   std::unordered_map<const void*, int> values_;
-  std::unordered_map<const void*, Watched> variables_;
+  std::unordered_map<const void*, VariableEntry> variables_;
   /// maps dtype and bytes of a scalar to its value number
   std::unordered_map<std::string, int> scalars_;
   std::unordered_map<std::string, int> scopes_;  ///< maps a path to its index in Program::scopes

@@ -59,8 +59,8 @@ bool Scan::equals(const Op& other) const {
          (body == same->body || same_program(*body, *same->body));
 }
 
-/// The strongest effect of the body's ops. Checks count as no effect, so the scan is not moved
-/// before others as a check is.
+/// The strongest effect of the body's ops. Checks count as no effect, because put_checks_first()
+/// would move a scan with Effect::check to the front of the program.
 Effect Scan::effect() const {
   Effect strongest = Effect::none;
   for (const Program::Instruction& i : body->code) strongest = std::max(strongest, i.op->effect());

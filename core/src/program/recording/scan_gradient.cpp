@@ -88,8 +88,8 @@ class ScanGradient {
   /// earlier from those of the current step, and the gradients of the step inputs.
   ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
     const size_t ups = upstream_.size(), given = ups + kept_upstream_.size();
-    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given),
-                   step.end());  // the states and the step inputs
+    // `step` has the upstream gradients, the states and the step inputs.
+    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given), step.end());
     inputs.insert(inputs.end(),
                   v_.inputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.sequences),
                   v_.inputs.end());

@@ -18,7 +18,7 @@ void watch_on_tapes(const Variable& variable, const Tensor& value);
 /// The values of the variable that were read while the tape recorded.
 Tensors values_read(const GradientTape& tape, const Variable& variable);
 
-// The following functions are for what is recorded shard by shard (lockstep.h).
+// The following functions serve computations that are recorded shard by shard (lockstep.h).
 /// The number of entries of the innermost tape; 0 if no tape is recording.
 size_t tape_length();
 void add_to_tape(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);

@@ -20,7 +20,8 @@ struct Variable::State {
   Options options;
   std::string path;
   std::optional<Division> division{};
-  TensorSpec whole{};  ///< of a divided variable, whose value is the part of this process
+  TensorSpec whole{};  ///< the spec of the whole if the variable is divided; `value` is then the
+                       ///< part of this process
   StorageHold hold{value.storage()};
 
   void set(Tensor to) {
@@ -37,7 +38,8 @@ thread_local Transaction* current_transaction = nullptr;
 std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 
 thread_local bool sees_parts = false, gradients_are_partial = false;
-// what reads variables in this process alone; empty if all processes read them
+// the code that reads variables in this process alone, for messages; empty if all processes read
+// them
 thread_local std::string reads_alone;
 
 /// Whether the value may be written in place: no other tensor shares its memory, the memory is not

@@ -94,7 +94,7 @@ std::string failure_in_copy(const std::function<void()>& load) try {
   const auto work = [&] {
     try {
       load();
-      // ignored, because loading the library in this process throws the exception again
+      // The exception is ignored, because loading the library in this process throws it again.
     } catch (...) {
     }
     return write(report, "1", 1) == 1 ? 0 : 1;

@@ -68,7 +68,8 @@ const Batch* Batches::next() {
   return &own_;
 }
 
-/// Warns that an epoch ends with the data of another process, so that data of this one are left.
+/// Warns that the epoch ends because another process has no more data, although this process has
+/// data left.
 void Batches::warn_of_rest() const {
   if (group_.gathers())
     warn(run_, ": the data of another process ended after ", taken_, " batches, those of rank ",
@@ -76,8 +77,8 @@ void Batches::warn_of_rest() const {
          " go on and are not used. Each process has the same number of batches");
 }
 
-/// Sets whole_ to the batch of all processes, own_ to the inputs that this process computes with
-/// all targets, and share_ to their rows.
+/// Sets whole_ to the gathered batch of all processes, share_ to the rows that this process
+/// computes, and own_ to the batch with all targets but only the inputs of these rows.
 void Batches::gather() {
   if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0)
     fail(run_, ": expected a batch of arrays with a batch axis, of which each process has a part");
@@ -90,9 +91,9 @@ void Batches::gather() {
     own_.x = batch_.x;
 }
 
-/// Sets share_ to the rows of the batch for this process and own_ to the batch with views of these
-/// rows as inputs. The program cuts logical shards from the inputs of the whole batch, of which the
-/// dataset has read those of this process.
+/// Sets share_ to the rows of the batch for this process, and own_ to the batch with views of these
+/// rows as inputs. With logical shards, the inputs stay whole, and the program cuts the shards from
+/// them; the dataset has read only the rows of this process.
 void Batches::take_share() {
   own_ = batch_;
   share_ = {};

@@ -25,7 +25,7 @@ class Batches {
   void begin();
   /// Returns the next batch, or null at the end. The batch is valid until the next call, which
   /// reuses its memory. Throws Interrupted if the user asked to stop, except after the last batch;
-  /// the call after that returns the batch.
+  /// a call after Interrupted returns the batch.
   const Batch* next();
   /// Marks the batch of the last next() as done; repeated calls have no effect.
   void done();
@@ -34,9 +34,9 @@ class Batches {
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
-  /// last() is the whole batch that was fetched last; its inputs may have values in the rows of
-  /// this process only, or only these rows, unless ProcessGroup::needs_all(); last_rows() the
-  /// indices of its rows in the data, if they are known.
+  /// last() is the whole batch that was fetched last. Unless ProcessGroup::needs_all(), its inputs
+  /// have values only in the rows of this process, or consist of these rows alone. last_rows() are
+  /// the indices of the batch's rows in the data; empty if they are unknown.
   const Batch& last() const { return group_.gathers() ? whole_ : batch_; }
   std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
   /// The number of batches marked by done() since begin().
@@ -62,7 +62,7 @@ class Batches {
   DatasetPtr data_;
   Batch batch_;
   Batch whole_;  ///< the batch of all processes, of which batch_ is this process's part
-  Batch own_;    ///< the whole batch with only the rows of share_ as inputs
+  Batch own_;    ///< the batch with all targets, and with only the rows of share_ as inputs
   Share share_;
   std::optional<int64_t> steps_;
   bool goes_on_;
@@ -77,7 +77,8 @@ class Batches {
     none,
     fetched,
     given
-  } batch_state_ = BatchState::none;  ///< state of batch_
+  } batch_state_ = BatchState::none;  ///< whether batch_ holds a batch, and whether next() has
+                                      ///< returned it
 };
 
 }  // namespace crescent

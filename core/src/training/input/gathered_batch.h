@@ -8,11 +8,11 @@ namespace crescent {
 
 /// A batch of all processes, whose rows are those of rank 0, then those of rank 1, and so on.
 struct GatheredBatch {
-  Batch whole;  ///< whose inputs are gathered only if every process needs all of them
+  Batch whole;  ///< the inputs are gathered only if every process needs all of them
   Share own;    ///< the rows that this process has
 };
-/// Gathers the batch of which each process has the part `own`, with a row at least. Fails if the
-/// parts differ in their dtypes, or in their shapes beside the number of rows.
+/// Gathers the batch of which each process has the part `own`, which must have at least one row.
+/// Fails if the parts differ in their dtypes, or in their shapes beside the number of rows.
 GatheredBatch gathered(const ProcessGroup& group, const Batch& own, bool with_inputs);
 
 }  // namespace crescent

@@ -45,7 +45,7 @@ class ProcessGroup {
   bool gathers() const { return gathers_; }
   /// Whether this process needs the inputs of the whole batch.
   bool needs_all() const { return !shares_ || in_shards_ || reads_all_; }
-  /// Makes each process compute whole batches from now on, the same batches as all others.
+  /// Makes each process compute whole batches from now on; all processes compute the same batches.
   void share_nothing() { shares_ = in_shards_ = false; }
   /// The rows of a batch that this process computes; empty if it computes the batch as a whole.
   Share share(int64_t samples) const {
@@ -54,8 +54,7 @@ class ProcessGroup {
   }
   /// Makes each process have all inputs of each batch, though it computes its share of them only.
   void read_all() { reads_all_ = true; }
-  /// The rows of a batch that this process reads, as a function of their number; empty if it reads
-  /// all.
+  /// Maps the number of rows of a batch to the rows that this process reads; empty if it reads all.
   NeededRows needed_rows() const {
     if (!shares_ || gathers_ || reads_all_) return {};
     return [in_shards = in_shards_, rank = communicator_->rank(),

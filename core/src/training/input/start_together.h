@@ -6,11 +6,12 @@
 
 namespace crescent {
 
-/// Fails if a value in `facts` differs between the processes, naming its key, with a sentence that
-/// says what they are to have in common. All processes must pass the same keys.
+/// Fails if a value in `facts` differs between the processes; the message names its key and ends
+/// with `in_common`, a sentence that says what the processes must have in common. All processes
+/// must pass the same keys.
 void expect_equal(const ProcessGroup& group, const Dict& facts, const char* in_common);
-/// Sets these variables to their values in the process of rank 0; divided ones to those of the
-/// first process that has the part.
+/// Sets these variables to their values in the process of rank 0. Each part of a divided variable
+/// is set to the value in the first process that has this part.
 void take_from_first(const ProcessGroup& group, const Variables& variables);
 /// The weights of the model and the states of its random generators and its optimizer.
 Variables state_of(Model& model);

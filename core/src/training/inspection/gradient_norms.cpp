@@ -27,12 +27,12 @@ class NormObserver final : public UpdateObserver {
   void on_loss(const Tensor& loss) override { norms.loss = ops::mean(loss).item(); }
   void on_gradients(Tensors& gradients, const Variables& variables) override {
     for (size_t i = 0; i < gradients.size(); ++i)
-      if (gradients[i]) note(variables[i], gradients[i]);
+      if (gradients[i]) record_norms(variables[i], gradients[i]);
   }
   GradientNorms norms;
 
  private:
-  void note(const Variable& variable, const Tensor& gradient) {
+  void record_norms(const Variable& variable, const Tensor& gradient) {
     const GradientNorm norm{variable.path(), norm_of(gradient), norm_of(variable.value())};
     norms.weights.push_back(norm);
     GradientNorm& layer = layer_named(layer_of_weight(variable));
@@ -65,9 +65,9 @@ GradientNorms Model::gradient_norms(const Tensors& x, const Tensors& y, const Di
   const int64_t size =
       std::min(options.batch_size.value_or(batch_size_for(*this, {})), arrays.samples());
   const Arrays batch = rows(arrays, 0, size);
-  NormObserver taker;
+  NormObserver observer;
   Stepper(*this).rehearse_eagerly({batch.x, batch.y, batch.weights});
-  GradientNorms norms = std::move(taker.norms);
+  GradientNorms norms = std::move(observer.norms);
   const auto length = static_cast<size_t>(
       options.line_length.value_or(fitting_columns(kNormsLine, kNarrowestNorms)));
   norms.lines = {concat("Model: \"", on_one_line(name()), "\", loss ", short_number(norms.loss))};

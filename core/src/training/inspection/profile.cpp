@@ -19,11 +19,13 @@ constexpr double kTick = 1e-9;                       // resolution of the clock 
 constexpr int64_t kMinSteps = 3, kMaxSteps = 10000;  // limits of the number of steps
 
 /// While an object of this class lives, the executable times its instructions.
-class Timed {
+class ExecutableTiming {
  public:
-  explicit Timed(Executable& executable) : executable_(executable) { executable_.profile(true); }
-  ~Timed() { executable_.profile(false); }
-  Timed(const Timed&) = delete;
+  explicit ExecutableTiming(Executable& executable) : executable_(executable) {
+    executable_.profile(true);
+  }
+  ~ExecutableTiming() { executable_.profile(false); }
+  ExecutableTiming(const ExecutableTiming&) = delete;
 
  private:
   Executable& executable_;
@@ -94,7 +96,7 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   profile.seconds = time_steps(step, steps);
   const auto executable = step.function.executable(step.inputs, step.key);
   {
-    const Timed timed(*executable);
+    const ExecutableTiming timed(*executable);
     time_steps(step, steps);
   }
   profile.rows = rows_of_a_step(executable->rows());

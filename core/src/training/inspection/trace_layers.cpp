@@ -31,7 +31,7 @@ class Tracer final : public CallObserver {
     seen_.push_back(path);
     const int64_t call = calls_[path]++;
     if (!is_wanted(path)) return;
-    for (const Tensor& output : outputs) note(layer, path, call, output);
+    for (const Tensor& output : outputs) record_output(layer, path, call, output);
   }
   LayerTrace take() {
     for (const std::string& name : wanted_)
@@ -55,7 +55,8 @@ class Tracer final : public CallObserver {
            std::any_of(wanted_.begin(), wanted_.end(),
                        [&](const std::string& name) { return leads_to(name, path); });
   }
-  void note(const Layer& layer, const std::string& path, int64_t call, const Tensor& output) {
+  void record_output(const Layer& layer, const std::string& path, int64_t call,
+                     const Tensor& output) {
     const auto& rows = trace_.outputs;
     const bool further = !rows.empty() && rows.back().layer == path && rows.back().call == call;
     TracedOutput row{path,          layer.class_name(), call, further ? rows.back().output + 1 : 0,

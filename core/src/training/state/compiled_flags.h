@@ -37,7 +37,7 @@ class AsCompiled {
 
   // layers whose flag was changed, with the flag before
   std::vector<std::pair<Layer*, bool>> layers_;
-  std::vector<std::shared_ptr<Object>> layer_owners_;  // so that the layers stay alive
+  std::vector<std::shared_ptr<Object>> layer_owners_;  // keep the layers alive
   Variables variables_;
 };
 

@@ -167,11 +167,11 @@ std::vector<List> metric_values(const char* what, const Value& metrics, const Va
 }
 
 /// A metric name that stands for several metrics, of which the loss selects one ("accuracy").
-struct Family {
+struct MetricFamily {
   std::vector<std::string> names;
   const char *binary, *sparse, *by_shapes;
 };
-const Family kFamilies[] = {
+const MetricFamily kMetricFamilies[] = {
     {{"accuracy", "acc"}, "binary_accuracy", "sparse_categorical_accuracy", "fitting_accuracy"},
     {{"crossentropy", "ce"},
      "binary_crossentropy",
@@ -179,7 +179,7 @@ const Family kFamilies[] = {
      "crossentropy"},
 };
 
-const char* fitting(const Family& family, const Loss* loss, int64_t width) {
+const char* fitting(const MetricFamily& family, const Loss* loss, int64_t width) {
   if (width == 1) return family.binary;
   return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
 }
@@ -193,7 +193,7 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool 
   }
   const std::string& name = value.as_string();
   const char* meant = name.c_str();
-  for (const Family& family : kFamilies)
+  for (const MetricFamily& family : kMetricFamilies)
     if (std::find(family.names.begin(), family.names.end(), lower_case(name)) != family.names.end())
       meant = fitting(family, loss, width);
   const bool loss_alone =
@@ -327,7 +327,7 @@ std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model)
   };
   if (state.spec.loss) add("loss", state.spec.loss);
   const bool several = state.plan.outputs.size() > 1;
-  // of outputs with equal names, the last one is reported
+  // If several outputs have one name, logs contain the loss of the last one.
   for (const OutputTraining& output : state.plan.outputs)
     if (output.tracker) named.emplace_back(output.loss_name + "_loss", output.tracker);
   for (const OutputTraining& output : state.plan.outputs) {

@@ -31,7 +31,7 @@ bool needs_target(const OutputTraining& output);
 /// target.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
-/// What a training step does besides the usual.
+/// What a training step does besides computing its logs and updating the weights.
 struct StepExtras {
   bool inference_metrics = false;  ///< whether loss and metrics are computed in inference mode
   bool checks_finite = false;      ///< whether the step throws NotFinite before an update
@@ -151,7 +151,8 @@ struct TracedStep {
   bool inference_metrics = false;   ///< whether metrics should be computed in inference mode
   bool measured_inference = false;  ///< whether the step has computed them in inference mode
   Share share;                      ///< the rows of the batch that the model is called on
-  ShardReads reads;                 ///< what the logical shards of the last call have read
+  ShardReads reads;                 ///< the values of variables that the logical shards of the last
+                                    ///< call have read
 };
 
 struct Model::Training {

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxRows = 8;  // the most rows that a message lists
 
 /// Records the loss and the gradients of a step while it is traced.
-class Targets final : public UpdateObserver {
+class StepTargets final : public UpdateObserver {
  public:
   void on_loss(const Tensor& loss) override { add(loss, "the loss"); }
   void on_gradients(Tensors& gradients, const Variables& variables) override {
@@ -35,40 +35,43 @@ bool is_number(const Tensor& t) {
   return t && t.in_memory() && (is_floating(t.dtype()) || t.dtype() == DType::boolean);
 }
 
-enum class Bad { none, infinite, nan };
+enum class NonFiniteKind { none, infinite, nan };
 
-Bad badness(const Tensor& t) {
-  if (!is_number(t)) return Bad::none;
+NonFiniteKind non_finite_kind(const Tensor& t) {
+  if (!is_number(t)) return NonFiniteKind::none;
   const TensorStatistics found = *statistics_of(t);
-  return found.nan > 0 ? Bad::nan : found.inf > 0 ? Bad::infinite : Bad::none;
+  return found.nan > 0   ? NonFiniteKind::nan
+         : found.inf > 0 ? NonFiniteKind::infinite
+                         : NonFiniteKind::none;
 }
 
 /// Runs a recorded step again op by op and keeps all of its values.
 class Replay {
  public:
   Replay(const Program& program, const Tensors& inputs)
-      : program_(program), values_(program.values.size()), maker_(program.values.size(), -1) {
+      : program_(program), values_(program.values.size()), producer_(program.values.size(), -1) {
     for (size_t i = 0; i < inputs.size(); ++i) values_[program.inputs[i]] = inputs[i];
     for (const Program::Constant& c : program.constants) values_[c.value] = c.tensor;
     for (const Program::Binding& b : program.variables) values_[b.value] = b.variable.value();
     for (size_t i = 0; i < program.code.size(); ++i) run(i);
   }
   const Tensor& value(int number) const { return values_[number]; }
-  int maker(int number) const { return maker_[number]; }
+  int producer(int number) const { return producer_[number]; }
 
   /// Follows an infinity or NaN from value `number` back through operands that are at least as bad
   /// (NaN is worse than infinity), and returns the value in which it originates.
-  int origin(int number, Bad bad) const {
+  int origin(int number, NonFiniteKind bad) const {
     for (int next = number; next >= 0; next = operand(next, bad)) number = next;
     return number;
   }
   /// Among the operands of the instruction that computes the value, returns the one that is
   /// computed first and is at least as bad; -1 if there is none.
-  int operand(int number, Bad bad) const {
-    if (maker_[number] < 0) return -1;
+  int operand(int number, NonFiniteKind bad) const {
+    if (producer_[number] < 0) return -1;
     int first = -1;
-    for (int input : program_.code[maker_[number]].inputs)
-      if (badness(values_[input]) >= bad && (first < 0 || maker_[input] < maker_[first]))
+    for (int input : program_.code[producer_[number]].inputs)
+      if (non_finite_kind(values_[input]) >= bad &&
+          (first < 0 || producer_[input] < producer_[first]))
         first = input;
     return first;
   }
@@ -81,19 +84,19 @@ class Replay {
     const Tensors outputs = crescent::apply(instruction.op, inputs);
     for (size_t k = 0; k < outputs.size(); ++k) {
       values_[instruction.outputs[k]] = outputs[k];
-      maker_[instruction.outputs[k]] = static_cast<int>(i);
+      producer_[instruction.outputs[k]] = static_cast<int>(i);
     }
   }
 
   const Program& program_;
   Tensors values_;
-  std::vector<int> maker_;  ///< indexed by value: the instruction that computes it, or -1
+  std::vector<int> producer_;  ///< indexed by value: the instruction that computes it, or -1
 };
 
 /// A result that is not finite, and the value in which that originates.
 struct Cause {
   std::string title;
-  Bad bad;
+  NonFiniteKind bad;
   int target, origin;
 };
 
@@ -140,19 +143,21 @@ std::string range_text(const Tensor& t) {
   return text;
 }
 
-class Story {
+class CauseText {
  public:
-  Story(const Model& model, const Program& program, const Replay& replay, const Batch& batch,
-        const std::vector<int64_t>& rows)
+  CauseText(const Model& model, const Program& program, const Replay& replay, const Batch& batch,
+            const std::vector<int64_t>& rows)
       : model_(model), program_(program), replay_(replay), batch_(batch), rows_(rows) {}
 
-  std::string tell(const Cause& cause, int loss) const {
+  std::string text_of(const Cause& cause, int loss) const {
     std::string text = concat(cause.title, " is not finite: ", count_text(value(cause.target)));
     add_origin(text, cause.origin, loss);
-    const int infinite = cause.bad == Bad::nan ? replay_.operand(cause.origin, Bad::infinite) : -1;
+    const int infinite = cause.bad == NonFiniteKind::nan
+                             ? replay_.operand(cause.origin, NonFiniteKind::infinite)
+                             : -1;
     if (infinite < 0) return text;
     text += "\n  What is infinite there:";
-    add_origin(text, replay_.origin(infinite, Bad::infinite), loss);
+    add_origin(text, replay_.origin(infinite, NonFiniteKind::infinite), loss);
     return text;
   }
 
@@ -162,11 +167,11 @@ class Story {
     if (!line.empty()) text += "\n  " + line;
   }
   void add_origin(std::string& text, int origin, int loss) const {
-    const int maker = replay_.maker(origin);
-    if (maker < 0)
+    const int producer = replay_.producer(origin);
+    if (producer < 0)
       add(text, given_text(origin));
     else
-      add_instruction(text, program_.code[maker], maker > replay_.maker(loss));
+      add_instruction(text, program_.code[producer], producer > replay_.producer(loss));
     const int64_t samples = batch_.x.front().dim(0);
     add(text, rows_text(value(origin), samples, rows_));
   }
@@ -216,10 +221,10 @@ std::optional<Cause> first_cause(const Program& program, const Replay& replay,
   std::optional<Cause> first;
   for (size_t i = 0; i < titles.size(); ++i) {
     const int target = program.outputs[i];
-    const Bad bad = badness(replay.value(target));
-    if (bad == Bad::none) continue;
+    const NonFiniteKind bad = non_finite_kind(replay.value(target));
+    if (bad == NonFiniteKind::none) continue;
     const int origin = replay.origin(target, bad);
-    if (!first || replay.maker(origin) < replay.maker(first->origin))
+    if (!first || replay.producer(origin) < replay.producer(first->origin))
       first = Cause{titles[i], bad, target, origin};
   }
   return first;
@@ -232,7 +237,7 @@ std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64
   const CompiledStep step = Stepper(model).compiled_train(batch);
   TensorSpecs specs;
   for (const Tensor& input : step.inputs) specs.push_back(input.spec());
-  Targets targets;
+  StepTargets targets;
   const Program program = trace(
       [&](const Tensors& inputs) {
         Tensors logs;
@@ -246,7 +251,7 @@ std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64
   if (!cause)
     return "the compiled step gave a number that is not finite, the same step op by op does not: "
            "the numbers are near the limits of their dtype";
-  return Story(model, program, replay, batch, rows).tell(*cause, program.outputs[0]);
+  return CauseText(model, program, replay, batch, rows).text_of(*cause, program.outputs[0]);
 }
 
 }  // namespace crescent

@@ -69,8 +69,8 @@ void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
   y.widen(to, x.error(from));
 }
 
-/// Gathers the elements of x at these offsets; where an offset is invalid, the element is
-/// `otherwise`.
+/// Gathers the elements of x at the offsets `source_indices`; where an offset is kNowhere, the
+/// element is `otherwise`.
 std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& source_indices,
                            double otherwise = 0) {
   const Bounded& x = r.in(0);

@@ -68,7 +68,8 @@ Rewriting::Rewriting(Program& program)
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) read(value, 1);
   }
-  for (int value : program.outputs) read(value, 2);  // counted twice, so that read_once() is false
+  // An output counts as read twice, so that read_once() is false.
+  for (int value : program.outputs) read(value, 2);
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) read(b.result, 2);
     is_stable_[b.value] = b.result < 0;

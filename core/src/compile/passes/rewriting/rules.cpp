@@ -74,7 +74,8 @@ unsigned commutative_calls(const Term& e) {
   return count;
 }
 
-/// The shape of an elementwise expression, by broadcasting the shapes of its letters.
+/// The shape of an elementwise expression of a rule: the shapes of the values that its letters
+/// (term.h) matched, broadcast together.
 Shape broadcast(const Rewriting& r, const Match& m, const Term& e) {
   if (e.type == Type::letter) return r.shape(m[e.letter]);
   Shape shape;

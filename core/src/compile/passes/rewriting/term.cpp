@@ -50,8 +50,8 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
-  Term whole() {
-    Term result = one();
+  Term whole_text() {
+    Term result = expression();
     if (at_ != text_.size()) expected("the end");
     return result;
   }
@@ -70,10 +70,10 @@ class Parser {
     return true;
   }
 
-  Term one() {
+  Term expression() {
     if (at_ == text_.size()) expected("an expression");
     const char first = text_[at_];
-    return std::isalpha(static_cast<unsigned char>(first)) ? named() : number();
+    return std::isalpha(static_cast<unsigned char>(first)) ? letter_or_call() : number();
   }
 
   Term number() {
@@ -88,7 +88,7 @@ class Parser {
     return result;
   }
 
-  Term named() {
+  Term letter_or_call() {
     const size_t start = at_;
     while (at_ < text_.size() &&
            (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
@@ -112,7 +112,7 @@ class Parser {
       if (!take(")")) expected(")");
       return;
     }
-    do call.operands.push_back(one());
+    do call.operands.push_back(expression());
     while (take(","));
     if (!take(")")) expected(", or )");
   }
@@ -123,6 +123,6 @@ class Parser {
 
 }  // namespace
 
-Term parse_term(std::string_view text) { return Parser(text).whole(); }
+Term parse_term(std::string_view text) { return Parser(text).whole_text(); }
 
 }  // namespace crescent::passes

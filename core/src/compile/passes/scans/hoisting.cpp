@@ -40,18 +40,20 @@ class Hoisting {
     const size_t before = body_.code.size();
     std::erase_if(body_.code, [this](const Instruction& i) { return hoist(i); });
     if (body_.code.size() == before) return false;
-    for (const Instruction& i : body_.code) need(i.inputs);
-    need(body_.outputs);
-    take_in();
+    for (const Instruction& i : body_.code) add_inputs_for(i.inputs);
+    add_inputs_for(body_.outputs);
+    replace_loop();
     return true;
   }
 
  private:
-  /// The value of the program that corresponds to a value of the body, if there is one.
+  /// The value or values of the program that correspond to a value of the body, if there are any.
   struct OuterValue {
-    int same = -1;             ///< the value, if it is equal in all steps
-    int sequence = -1;         ///< the stacked values of all steps
-    bool is_constant = false;  ///< whether it is a constant of the body
+    int same = -1;             ///< the value of the program, if the body's value is equal in all
+                               ///< steps; else -1
+    int sequence = -1;         ///< the value of the program with the stacked values of all steps;
+                               ///< -1: none
+    bool is_constant = false;  ///< whether the body's value is one of the body's constants
     bool is_hoisted = false;
   };
   OuterValue& at(int value) { return outer_values_[value]; }
@@ -76,11 +78,11 @@ class Hoisting {
     if (i.outputs.size() != 1 || i.op->effect() > most || as<Scan>(*i.op)) return false;
     OuterValue& made = at(i.outputs[0]);
     if (is_invariant(i))
-      made.same = add(i.op, outside(i.inputs));
+      made.same = add(i.op, values_outside(i.inputs));
     else if (as<Cast>(*i.op) && at(i.inputs[0]).sequence >= 0)
       made.sequence = add(i.op, {at(i.inputs[0]).sequence});
     else if (is_projection(i))
-      made.sequence = project(i);
+      made.sequence = hoist_projection(i);
     else
       return false;
     return made.is_hoisted = true;
@@ -99,7 +101,7 @@ class Hoisting {
            std::any_of(i.inputs.begin(), i.inputs.end(),
                        [this](int value) { return !at(value).is_constant; });
   }
-  std::vector<int> outside(std::vector<int> values) {
+  std::vector<int> values_outside(std::vector<int> values) {
     for (int& value : values) value = at(value).same;
     return values;
   }
@@ -112,7 +114,7 @@ class Hoisting {
            shape(matrix).rank() == 2 && program_.values[at(step).sequence].shape.is_known();
   }
 
-  int project(const Instruction& i) {
+  int hoist_projection(const Instruction& i) {
     const Shape all = program_.values[at(i.inputs[0]).sequence].shape;
     Reshape rows, steps;
     rows.shape = {all[0] * all[1], all[2]};
@@ -120,14 +122,15 @@ class Hoisting {
     return add(steps, {add(i.op, {add(rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
   }
 
-  /// Makes hoisted values that the body still reads additional inputs of the body.
-  void need(const std::vector<int>& values) {
+  /// Adds an input to the body for each of `values` that was hoisted, because the body still reads
+  /// it.
+  void add_inputs_for(const std::vector<int>& values) {
     for (int value : values) {
       if (at(value).is_hoisted) new_inputs_.push_back(value), at(value).is_hoisted = false;
     }
   }
 
-  void take_in() {
+  void replace_loop() {
     Scan scan = scan_;
     for (int value : new_inputs_) {
       const bool is_sequence = at(value).sequence >= 0;

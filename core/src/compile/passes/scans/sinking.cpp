@@ -21,7 +21,7 @@ class Sinking {
       : program_(program),
         loop_(loop),
         scan_(op_of<Scan>(loop)),
-        body_(cleaned(*scan_.body)),
+        body_(without_dead_code(*scan_.body)),
         read_(read),
         body_values_(body_.values.size()),
         is_moved_(body_.outputs.size()) {
@@ -32,7 +32,7 @@ class Sinking {
     for (int value : body_.outputs) ++at(value).reads;
     for (size_t s = 0; s < states(); ++s) {
       at(body_.inputs[s]).is_state = true;
-      if (scan_.keep_states) at(body_.inputs[s]).stacked = loop.outputs[kept(s)];
+      if (scan_.keep_states) at(body_.inputs[s]).stacked = loop.outputs[kept_states_output(s)];
     }
     for (size_t q = states(); q < captured(); ++q) at(body_.inputs[q]).stacked = loop.inputs[q];
     for (size_t c = captured(); c < body_.inputs.size(); ++c)
@@ -47,7 +47,7 @@ class Sinking {
       for (size_t o = states(); o < is_moved_.size(); ++o) is_moved_[o] = sink_output(o);
       for (size_t s = 0; s < states(); ++s) is_moved_[s] = sink_state(s);
     }
-    code.push_back(what_is_left());
+    code.push_back(remaining_loop());
     std::move(after_loop_.begin(), after_loop_.end(), std::back_inserter(code));
     return std::count(is_moved_.begin(), is_moved_.end(), true) > 0;
   }
@@ -61,24 +61,26 @@ class Sinking {
     int same = -1;     ///< the corresponding value of the program, if it is equal in all steps
     int stacked = -1;  ///< the value of the program with the stacked values of all steps
   };
-  static Program cleaned(Program body) {
+  static Program without_dead_code(Program body) {
     dead_code(body);
     return body;
   }
   BodyValue& at(int value) { return body_values_[value]; }
   const TensorSpec& spec(int value) const { return body_.values[value]; }
-  const TensorSpec& outer(int value) const { return program_.values[value]; }
+  const TensorSpec& outer_spec(int value) const { return program_.values[value]; }
   int rank(int value) const { return spec(value).shape.rank(); }
   size_t states() const { return static_cast<size_t>(scan_.states); }
   size_t captured() const { return states() + static_cast<size_t>(scan_.sequences); }
   /// The index of the output of the scan that stacks the values of this state before every step.
-  size_t kept(size_t state) const { return is_moved_.size() + state; }
-  int64_t steps() const { return scan_.sequences > 0 ? outer(loop_.inputs[states()]).shape[0] : 0; }
+  size_t kept_states_output(size_t state) const { return is_moved_.size() + state; }
+  int64_t steps() const {
+    return scan_.sequences > 0 ? outer_spec(loop_.inputs[states()]).shape[0] : 0;
+  }
 
   /// Adds an instruction after the loop.
   int add(OpPtr op, std::vector<int> inputs) {
     TensorSpecs specs;
-    for (int value : inputs) specs.push_back(outer(value));
+    for (int value : inputs) specs.push_back(outer_spec(value));
     Instruction instruction{std::move(op), std::move(inputs), {}, loop_.scope};
     for (const TensorSpec& made : instruction.op->infer(specs))
       instruction.outputs.push_back(program_.add_value(made));
@@ -95,10 +97,10 @@ class Sinking {
     return add(op, {value});
   }
   /// Changes the instruction that was added last so that its result is `value`.
-  void becomes(int value) { after_loop_.back().outputs = {value}; }
+  void set_last_result(int value) { after_loop_.back().outputs = {value}; }
 
-  // Whether the values of all steps may be stacked: those of a step must not be larger than
-  // everything that the step reads anyway.
+  // Whether the values of all steps may be stacked: the value of one step must not have more bytes
+  // than the inputs of the step together.
   bool can_be_stacked(int value) {
     const BodyValue& v = at(value);
     if (v.stacked >= 0) return true;
@@ -131,7 +133,7 @@ class Sinking {
     reduced,  ///< sums over axes of another term
     unknown
   };
-  Term term(int value) {
+  Term term_of(int value) {
     const Instruction* i = at(value).producer;
     if (!i) return Term::unknown;
     const int first = i->inputs.empty() ? -1 : i->inputs[0];
@@ -156,7 +158,7 @@ class Sinking {
 
   bool can_be_summed(int value) {
     const Instruction* i = at(value).producer;
-    switch (term(value)) {
+    switch (term_of(value)) {
       case Term::sum:
         return can_be_summed(i->inputs[0]) && can_be_summed(i->inputs[1]);
       case Term::moved:
@@ -173,7 +175,7 @@ class Sinking {
   /// The sum of a value over all steps, computed after the scan.
   int sum_over_steps(int value) {
     const Instruction& i = *at(value).producer;
-    switch (term(value)) {
+    switch (term_of(value)) {
       case Term::sum: {
         const int first = sum_over_steps(i.inputs[0]);
         return add(i.op, {first, sum_over_steps(i.inputs[1])});
@@ -198,16 +200,16 @@ class Sinking {
   bool sink_state(size_t s) {
     const int before = body_.inputs[s], after = body_.outputs[s];
     const Instruction* i = at(after).producer;
-    const bool is_seen = scan_.keep_states && read_[loop_.outputs[kept(s)]];
+    const bool is_seen = scan_.keep_states && read_[loop_.outputs[kept_states_output(s)]];
     if (!i || is_seen || at(before).reads != 1 || at(after).reads != 1 ||
-        term(after) != Term::sum || !is_floating(spec(after).dtype))
+        term_of(after) != Term::sum || !is_floating(spec(after).dtype))
       return false;
     const auto own = std::find(i->inputs.begin(), i->inputs.end(), before);
     if (own == i->inputs.end()) return false;
     const int added = i->inputs[own == i->inputs.begin() ? 1 : 0];
     if (!can_be_summed(added)) return false;
     add(i->op, {loop_.inputs[s], sum_over_steps(added)});
-    becomes(loop_.outputs[s]);
+    set_last_result(loop_.outputs[s]);
     return true;
   }
 
@@ -222,12 +224,12 @@ class Sinking {
     if (rank(rows) != 2 || rank(matrix) != 2 || at(matrix).same < 0 || !can_be_stacked(rows))
       return false;
     const int left = stacked_rows(rows);
-    reshaped(add(i->op, {left, at(matrix).same}), outer(loop_.outputs[o]).shape);
-    becomes(loop_.outputs[o]);
+    reshaped(add(i->op, {left, at(matrix).same}), outer_spec(loop_.outputs[o]).shape);
+    set_last_result(loop_.outputs[o]);
     return true;
   }
 
-  Instruction what_is_left() const {
+  Instruction remaining_loop() const {
     Instruction loop = loop_;
     Scan scan = scan_;
     Program body = body_;
@@ -259,7 +261,8 @@ class Sinking {
   const std::vector<bool>& read_;
   std::vector<BodyValue> body_values_;  ///< indexed by value of the body
   std::vector<bool> is_moved_;          ///< indexed by result of a step: whether it was moved
-  std::vector<int> new_outputs_;        ///< values of the program
+  std::vector<int> new_outputs_;        ///< values of the program that become additional outputs of
+                                        ///< the scan
   std::vector<Instruction> after_loop_;
 };
 
